@@ -1,0 +1,291 @@
+//! The command line of one Codex run.
+//!
+//! Everything is said every time: a resumed thread inherits neither sandbox nor
+//! model nor directory, and the user's own configuration must not decide them.
+
+use std::time::Duration;
+
+use super::guard;
+use super::offers::{Offers, parse_version};
+use crate::agents::{Files, Finding, Plan, Probe};
+use crate::model::{
+    CommandSpec, FailureCode, Fault, Reach, Request, Resumed, Sandbox, Signal, Stdin, Stdout, Stop,
+};
+
+/// The mark of our threads: kept by Codex, and handed to every server that a
+/// run calls, which is how a nested call is known.
+const THREAD_SOURCE: &str = "delegator";
+
+/// Options without which the run could not be followed or held to its bounds.
+const ESSENTIAL: [&str; 6] =
+    ["--json", "--sandbox", "--cd", "--config", "--output-schema", "--output-last-message"];
+
+/// Codex ends its commands itself when interrupted; most take far less.
+const GRACE: Duration = Duration::from_secs(5);
+
+pub(super) fn probes(request: &Request) -> Vec<Probe> {
+    let ask = |args: &[&str]| Probe { args: args.iter().map(|&arg| arg.to_owned()).collect() };
+    let mut servers = ask(&["mcp", "list", "--json"]);
+    // The list depends on what is trusted: ask under the same terms as the run,
+    // or a server might be turned off that the run does not know, which it refuses.
+    if let Ok(untrusted) = guard::untrusted(request) {
+        servers.args.extend(["-c".to_owned(), untrusted]);
+    }
+    vec![ask(&["--version"]), ask(&["exec", "--help"]), servers]
+}
+
+pub(super) fn plan(request: &Request, prompt: &str, files: &Files, findings: &[Finding]) -> Result<Plan, Fault> {
+    let answer = |index: usize| findings.get(index).and_then(|finding| finding.stdout.as_deref());
+    let agent_version = answer(0).and_then(parse_version);
+    let offers = Offers::new(answer(1));
+    if let Some(missing) = ESSENTIAL.into_iter().find(|option| !offers.has(option)) {
+        return Err(too_old(missing, agent_version.as_deref()));
+    }
+
+    let mut line = Arguments { args: Vec::new(), warnings: Vec::new(), offers };
+    if !line.offers.known() {
+        line.warnings.push("could not ask Codex for its options: all of them are taken for granted".to_owned());
+    }
+    line.add(["exec", "--json", "-s", request.sandbox.as_str(), "-C", guard::utf8(&request.cwd)?]);
+    if request.skip_git_repo_check {
+        line.offered("--skip-git-repo-check", None, "a run outside git will be refused");
+    }
+    line.offered("--thread-source", Some(THREAD_SOURCE), "runs started from this one are not recognised by its thread");
+    // Without a network Codex would try for ever.
+    line.set("features.unbounded_connection_retries=false");
+    line.set(guard::untrusted(request)?);
+    line.turn_us_off(answer(2));
+    // Progress in percent comes from the agent's own plan.
+    line.set("tools.update_plan.enabled=true");
+    if let Some(model) = &request.model {
+        line.add(["-m", model]);
+    }
+    if let Some(effort) = &request.reasoning_effort {
+        line.set(format!("model_reasoning_effort={}", toml::Value::from(effort.as_str())));
+    }
+    for (key, value) in &request.config_overrides {
+        line.set(format!("{key}={value}"));
+    }
+    line.network(request);
+    for dir in &request.add_dirs {
+        line.offered("--add-dir", Some(guard::utf8(dir)?), "the directory cannot be written to");
+    }
+    line.add(["--output-schema", guard::utf8(&files.schema)?, "-o", guard::utf8(&files.last_message)?]);
+    // What follows `resume` may not be an option of `exec`: it comes last.
+    if let Some(Resumed { thread_id, .. }) = &request.resume {
+        line.add(["resume", thread_id.as_str()]);
+    }
+    // The prompt comes by standard input: as an argument it would show in the
+    // list of processes and could pass for an option.
+    line.add(["-"]);
+
+    let spec = CommandSpec {
+        program: request.program.clone(),
+        args: line.args,
+        cwd: request.cwd.clone(),
+        env: Vec::new(),
+        stdin: Stdin::Text(prompt.to_owned()),
+        stdout: Stdout::Events,
+        stop: Stop { signal: Signal::Interrupt, reach: Reach::Process, grace: GRACE },
+        // Of all signals, only this one makes Codex take its commands along.
+        on_orphaned: Signal::Interrupt,
+    };
+    Ok(Plan { spec, warnings: line.warnings, agent_version })
+}
+
+struct Arguments<'a> {
+    args: Vec<String>,
+    warnings: Vec<String>,
+    offers: Offers<'a>,
+}
+
+impl Arguments<'_> {
+    fn add<'b>(&mut self, args: impl IntoIterator<Item = &'b str>) {
+        self.args.extend(args.into_iter().map(str::to_owned));
+    }
+
+    /// A setting, `key=value` with the value in TOML.
+    fn set(&mut self, setting: impl Into<String>) {
+        self.args.extend(["-c".to_owned(), setting.into()]);
+    }
+
+    /// An option that not every version has: left out with a word about what
+    /// that means.
+    fn offered(&mut self, option: &str, value: Option<&str>, without: &str) {
+        if self.offers.has(option) {
+            self.add([option].into_iter().chain(value));
+        } else {
+            self.warnings.push(format!("this Codex has no `{option}`: {without}"));
+        }
+    }
+
+    fn turn_us_off(&mut self, list: Option<&str>) {
+        match list.map(guard::servers_off) {
+            Some(Ok(Some(off))) => self.set(off),
+            Some(Ok(None)) => {}
+            Some(Err(_)) | None => self.warnings.push(
+                "could not read `codex mcp list --json`: this run may find our own tools in its configuration".to_owned(),
+            ),
+        }
+    }
+
+    /// Said either way, so that the user's configuration cannot open it.
+    fn network(&mut self, request: &Request) {
+        match request.sandbox {
+            Sandbox::WorkspaceWrite => {
+                self.set(format!("sandbox_workspace_write.network_access={}", request.network));
+            }
+            Sandbox::ReadOnly if request.network => {
+                self.warnings.push("Codex gives no network to a `read-only` run".to_owned());
+            }
+            Sandbox::ReadOnly | Sandbox::DangerFullAccess => {}
+        }
+    }
+}
+
+fn too_old(missing: &str, version: Option<&str>) -> Fault {
+    let which = version.map(|version| format!(" {version}")).unwrap_or_default();
+    Fault::new(FailureCode::Spawn, format!("the installed Codex{which} has no `{missing}`"))
+        .hint("update Codex: `npm install -g @openai/codex@latest`")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::agents::testing::{request, resumed};
+
+    const HELP: &str = include_str!("../../../tests/corpus/codex/exec_help.txt");
+    const OURS: &str = r#"[{"name":"delegator","enabled":true,"transport":{"type":"stdio","command":"delegator","args":["serve"]}}]"#;
+
+    fn planned(request: &Request, help: &str, list: &str) -> Result<Plan, Fault> {
+        let files =
+            Files { schema: PathBuf::from("/run/schema.json"), last_message: PathBuf::from("/run/last.json") };
+        let finding = |text: &str| Finding { stdout: Some(text.to_owned()) };
+        plan(request, "do it", &files, &[finding("codex-cli 0.166.0\n"), finding(help), finding(list)])
+    }
+
+    #[track_caller]
+    fn check(request: &Request, help: &str, list: &str, expected: &str) {
+        let plan = planned(request, help, list).unwrap();
+        assert_eq!(plan.spec.args.join("\n"), expected.trim().replace("\n        ", "\n"));
+    }
+
+    #[test]
+    fn a_new_run_says_everything() {
+        let mut request = request();
+        request.sandbox = Sandbox::WorkspaceWrite;
+        request.network = true;
+        request.skip_git_repo_check = true;
+        request.model = Some("gpt-6.1-sol".to_owned());
+        request.reasoning_effort = Some("high".to_owned());
+        request.config_overrides = vec![("model_verbosity".to_owned(), "\"low\"".to_owned())];
+        request.add_dirs = vec![PathBuf::from("/srv/more")];
+        check(
+            &request,
+            HELP,
+            OURS,
+            r#"exec
+        --json
+        -s
+        workspace-write
+        -C
+        /home/dev/project
+        --skip-git-repo-check
+        --thread-source
+        delegator
+        -c
+        features.unbounded_connection_retries=false
+        -c
+        projects={ "/home/dev/project" = { trust_level = "untrusted" } }
+        -c
+        mcp_servers={ delegator = { enabled = false } }
+        -c
+        tools.update_plan.enabled=true
+        -m
+        gpt-6.1-sol
+        -c
+        model_reasoning_effort="high"
+        -c
+        model_verbosity="low"
+        -c
+        sandbox_workspace_write.network_access=true
+        --add-dir
+        /srv/more
+        --output-schema
+        /run/schema.json
+        -o
+        /run/last.json
+        -"#,
+        );
+    }
+
+    #[test]
+    fn a_resumed_run_says_the_same_before_its_thread() {
+        check(
+            &resumed("01a1de11-e775-7fc2-8102-aec1425b9fd0", None),
+            HELP,
+            "[]",
+            r#"exec
+        --json
+        -s
+        read-only
+        -C
+        /home/dev/project
+        --thread-source
+        delegator
+        -c
+        features.unbounded_connection_retries=false
+        -c
+        projects={ "/home/dev/project" = { trust_level = "untrusted" } }
+        -c
+        tools.update_plan.enabled=true
+        --output-schema
+        /run/schema.json
+        -o
+        /run/last.json
+        resume
+        01a1de11-e775-7fc2-8102-aec1425b9fd0
+        -"#,
+        );
+    }
+
+    #[test]
+    fn an_option_this_version_lacks_is_left_out_with_a_warning() {
+        let plan = planned(&request(), &HELP.replace("--thread-source <", "--gone <"), "[]").unwrap();
+        assert!(!plan.spec.args.iter().any(|arg| arg == "--thread-source" || arg == "delegator"));
+        assert!(plan.warnings[0].starts_with("this Codex has no `--thread-source`"), "{:?}", plan.warnings);
+    }
+
+    #[test]
+    fn a_version_without_an_essential_option_is_refused() {
+        let fault = planned(&request(), &HELP.replace("--json", "--jsonl"), "[]").unwrap_err();
+        assert_eq!(fault.code, FailureCode::Spawn);
+        assert_eq!(fault.message, "the installed Codex 0.166.0 has no `--json`");
+        assert!(fault.hint.unwrap().contains("update Codex"));
+    }
+
+    #[test]
+    fn a_program_that_answers_nothing_is_tried_with_warnings() {
+        let files = Files { schema: PathBuf::from("/s"), last_message: PathBuf::from("/m") };
+        let plan = plan(&request(), "", &files, &[]).unwrap();
+        assert_eq!(plan.warnings.len(), 2, "{:?}", plan.warnings);
+        assert_eq!(plan.agent_version, None);
+    }
+
+    #[test]
+    fn the_prompt_is_no_argument() {
+        let plan = planned(&request(), HELP, "[]").unwrap();
+        assert_eq!(plan.spec.stdin, Stdin::Text("do it".to_owned()));
+        assert!(!plan.spec.args.iter().any(|arg| arg == "do it"));
+        assert_eq!(plan.agent_version.as_deref(), Some("0.166.0"));
+    }
+
+    #[test]
+    fn servers_are_listed_under_the_terms_of_the_run() {
+        let probes = probes(&request());
+        assert_eq!(probes[2].args[..4], ["mcp", "list", "--json", "-c"]);
+        assert!(probes[2].args[4].starts_with("projects="));
+    }
+}

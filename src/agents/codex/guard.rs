@@ -1,0 +1,170 @@
+//! The settings that keep a run from delegating on and from being trusted.
+//!
+//! Codex splits the keys of `-c` at every dot and knows no quotes there, so
+//! names and paths go into inline tables on the value's side.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::model::{FailureCode, Fault, Request};
+
+/// File names that our own program goes by.
+const OURS: [&str; 3] = ["delegator", "delegator.exe", "mcp-delegator"];
+
+/// `projects={…}`: every directory from the git root to the working directory,
+/// untrusted.
+///
+/// Otherwise Codex writes its trust of a directory it may write to into the
+/// user's own configuration, and loads the project's. It looks trust up for
+/// each of these directories by itself.
+pub(super) fn untrusted(request: &Request) -> Result<String, Fault> {
+    let root = request.git_root.as_deref().unwrap_or(&request.cwd);
+    let within = request.cwd.ancestors().take_while(|dir| dir.starts_with(root));
+    let mut dirs: Vec<&Path> = within.collect();
+    // A working directory reached by a link need not lie below its root.
+    if !dirs.contains(&root) {
+        dirs.extend([request.cwd.as_path(), root]);
+    }
+    dirs.reverse();
+    let mut projects = toml::Table::new();
+    for dir in dirs {
+        let level = toml::Table::from_iter([("trust_level".to_owned(), "untrusted".into())]);
+        projects.insert(utf8(dir)?.to_owned(), level.into());
+    }
+    Ok(format!("projects={}", toml::Value::Table(projects)))
+}
+
+/// `mcp_servers={…}`: those of the configured servers that are us, off.
+///
+/// `Ok(None)` when none is; naming a server that is not configured makes Codex
+/// refuse to start. `Err` when the list cannot be read.
+pub(super) fn servers_off(list: &str) -> Result<Option<String>, serde_json::Error> {
+    let servers: Vec<Server> = serde_json::from_str(list)?;
+    let off = toml::Table::from_iter([("enabled".to_owned(), false.into())]);
+    let ours = servers.into_iter().filter(Server::is_ours);
+    let table: toml::Table = ours.map(|server| (server.name, off.clone().into())).collect();
+    Ok((!table.is_empty()).then(|| format!("mcp_servers={}", toml::Value::Table(table))))
+}
+
+/// One row of `codex mcp list --json`.
+#[derive(Deserialize)]
+struct Server {
+    name: String,
+    #[serde(default = "yes")]
+    enabled: bool,
+    #[serde(default)]
+    transport: Value,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Server {
+    /// By name, or by the program it starts. An address says nothing: ours may
+    /// be anywhere, and a stranger's may have our name in its path.
+    fn is_ours(&self) -> bool {
+        let command = self.transport.get("command").and_then(Value::as_str);
+        let args = self.transport.get("args").and_then(Value::as_array);
+        let args = args.into_iter().flatten().filter_map(Value::as_str);
+        let starts_us = command.into_iter().chain(args).any(names_us);
+        self.enabled && (self.name.to_lowercase().contains("delegator") || starts_us)
+    }
+}
+
+/// Whether a program or an argument, perhaps a shell's line or an npm name with
+/// its version, is our program.
+fn names_us(text: &str) -> bool {
+    text.split_whitespace().any(|word| {
+        let name = Path::new(word.trim_matches(['"', '\''])).file_name().and_then(|name| name.to_str());
+        name.map(|name| name.split('@').next().unwrap_or(name)).is_some_and(|name| OURS.contains(&name))
+    })
+}
+
+/// A path as an argument. Codex's command line and TOML are both text.
+pub(super) fn utf8(path: &Path) -> Result<&str, Fault> {
+    path.to_str().ok_or_else(|| {
+        let message = format!("the path `{}` is not valid UTF-8", path.display());
+        Fault::new(FailureCode::Spawn, message).hint("rename the directory")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::agents::testing::request;
+
+    #[track_caller]
+    fn check(list: Value, expected: Option<&str>) {
+        assert_eq!(servers_off(&list.to_string()).unwrap().as_deref(), expected);
+    }
+
+    fn stdio(name: &str, command: &str, args: &[&str]) -> Value {
+        serde_json::json!({
+            "name": name, "enabled": true, "transport": { "type": "stdio", "command": command, "args": args },
+        })
+    }
+
+    #[test]
+    fn no_server_needs_no_setting() {
+        check(serde_json::json!([]), None);
+        check(serde_json::json!([stdio("files", "/usr/bin/files", &["--root", "/srv"])]), None);
+    }
+
+    #[test]
+    fn ours_are_known_by_name_by_program_and_by_argument() {
+        check(
+            serde_json::json!([
+                stdio("my.Delegator", "/opt/x", &[]),
+                stdio("a", "/opt/bin/delegator", &["serve"]),
+                stdio("b", "npx", &["-y", "mcp-delegator@0.1.0"]),
+                stdio("c", "sh", &["-c", "exec '/opt/delegator' serve"]),
+            ]),
+            Some(concat!(
+                "mcp_servers={ a = { enabled = false }, b = { enabled = false }, ",
+                r#"c = { enabled = false }, "my.Delegator" = { enabled = false } }"#
+            )),
+        );
+    }
+
+    #[test]
+    fn an_address_with_our_name_and_a_server_already_off_are_left_alone() {
+        let http = serde_json::json!({
+            "name": "web", "enabled": true,
+            "transport": { "type": "streamable_http", "url": "http://127.0.0.1/delegator" },
+        });
+        let mut off = stdio("delegator", "delegator", &[]);
+        off["enabled"] = false.into();
+        check(serde_json::json!([http, off, stdio("logs", "tail", &["/var/delegator/log.txt"])]), None);
+    }
+
+    #[test]
+    fn a_list_that_is_none_is_an_error() {
+        assert!(servers_off("").is_err());
+        assert!(servers_off("Error: x").is_err());
+    }
+
+    #[test]
+    fn every_directory_down_to_the_working_directory_is_untrusted() {
+        let mut request = request();
+        request.cwd = PathBuf::from("/home/dev/project/we ird\"q/b");
+        assert_eq!(
+            untrusted(&request).unwrap(),
+            r#"projects={ "/home/dev/project" = { trust_level = "untrusted" }, '/home/dev/project/we ird"q' = { trust_level = "untrusted" }, '/home/dev/project/we ird"q/b' = { trust_level = "untrusted" } }"#
+        );
+    }
+
+    #[test]
+    fn a_directory_outside_git_or_beside_its_root_is_untrusted_too() {
+        let mut request = request();
+        request.git_root = None;
+        assert_eq!(untrusted(&request).unwrap(), r#"projects={ "/home/dev/project" = { trust_level = "untrusted" } }"#);
+        request.git_root = Some(PathBuf::from("/srv/real"));
+        let both = untrusted(&request).unwrap();
+        assert!(both.contains("/srv/real") && both.contains("/home/dev/project"), "{both}");
+    }
+}

@@ -1,0 +1,236 @@
+//! One line of Codex's stream, taken apart only as far as it is used.
+//!
+//! Web searches carry the key `id` twice, which a derived parser refuses; here
+//! the last of equal keys wins. A command's output may be a megabyte and only
+//! its length and its first words are wanted, so it is never kept.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::Value;
+
+/// Enough of a command's output to see that its sandbox never started.
+const HEAD_BYTES: usize = 200;
+
+/// The fields of one object that some event needs; the rest is skipped unread.
+#[derive(Default)]
+pub(super) struct Line {
+    fields: Vec<(Key, Value)>,
+    pub(super) item: Option<Box<Line>>,
+    pub(super) output: Output,
+}
+
+/// What is kept of a command's output.
+#[derive(Default)]
+pub(super) struct Output {
+    pub(super) bytes: u64,
+    pub(super) head: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    Changes,
+    Command,
+    Error,
+    ExitCode,
+    Id,
+    Items,
+    Message,
+    Server,
+    Status,
+    Text,
+    ThreadId,
+    Tool,
+    Type,
+    Usage,
+    Item,
+    AggregatedOutput,
+    Unused,
+}
+
+impl Line {
+    /// Parses one line; `None` when it is no JSON object.
+    pub(super) fn parse(bytes: &[u8]) -> Option<Line> {
+        // Most lines that are not ours are plain text: refuse them without parsing.
+        if bytes.trim_ascii_start().first() != Some(&b'{') {
+            return None;
+        }
+        serde_json::from_slice(bytes).ok()
+    }
+
+    /// The value of `key`; the last one where the key came twice.
+    pub(super) fn get(&self, key: Key) -> Option<&Value> {
+        self.fields.iter().rev().find(|(known, _)| *known == key).map(|(_, value)| value)
+    }
+
+    pub(super) fn str(&self, key: Key) -> Option<&str> {
+        self.get(key)?.as_str()
+    }
+
+    /// A text moved out, empty where there is none: messages can be long.
+    pub(super) fn take_text(&mut self, key: Key) -> String {
+        let found = self.fields.iter_mut().rev().find(|(known, _)| *known == key);
+        match found.map(|(_, value)| value.take()) {
+            Some(Value::String(text)) => text,
+            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) | None => {
+                String::new()
+            }
+        }
+    }
+}
+
+impl Key {
+    fn of(name: &str) -> Key {
+        match name {
+            "changes" => Key::Changes,
+            "command" => Key::Command,
+            "error" => Key::Error,
+            "exit_code" => Key::ExitCode,
+            "id" => Key::Id,
+            "items" => Key::Items,
+            "message" => Key::Message,
+            "server" => Key::Server,
+            "status" => Key::Status,
+            "text" => Key::Text,
+            "thread_id" => Key::ThreadId,
+            "tool" => Key::Tool,
+            "type" => Key::Type,
+            "usage" => Key::Usage,
+            "item" => Key::Item,
+            "aggregated_output" => Key::AggregatedOutput,
+            _ => Key::Unused,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Line {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(LineVisitor)
+    }
+}
+
+struct LineVisitor;
+
+impl<'de> Visitor<'de> for LineVisitor {
+    type Value = Line;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Line, A::Error> {
+        let mut line = Line::default();
+        while let Some(key) = map.next_key()? {
+            match key {
+                Key::Item => line.item = Some(map.next_value()?),
+                Key::AggregatedOutput => line.output = map.next_value()?,
+                Key::Unused => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                Key::Changes
+                | Key::Command
+                | Key::Error
+                | Key::ExitCode
+                | Key::Id
+                | Key::Items
+                | Key::Message
+                | Key::Server
+                | Key::Status
+                | Key::Text
+                | Key::ThreadId
+                | Key::Tool
+                | Key::Type
+                | Key::Usage => line.fields.push((key, map.next_value()?)),
+            }
+        }
+        Ok(line)
+    }
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeyVisitor;
+
+        impl Visitor<'_> for KeyVisitor {
+            type Value = Key;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+
+            fn visit_str<E: Error>(self, name: &str) -> Result<Key, E> {
+                Ok(Key::of(name))
+            }
+        }
+
+        deserializer.deserialize_identifier(KeyVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for Output {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OutputVisitor;
+
+        impl Visitor<'_> for OutputVisitor {
+            type Value = Output;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or null")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Output, E> {
+                let head = text[..text.floor_char_boundary(HEAD_BYTES)].to_owned();
+                Ok(Output { bytes: text.len() as u64, head })
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Output, E> {
+                Ok(Output::default())
+            }
+        }
+
+        deserializer.deserialize_any(OutputVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, key: Key, expected: Option<&str>) {
+        let parsed = Line::parse(line.as_bytes()).and_then(|line| line.str(key).map(str::to_owned));
+        assert_eq!(parsed.as_deref(), expected);
+    }
+
+    #[test]
+    fn the_last_of_two_equal_keys_wins() {
+        check(r#"{"id":"item_0","type":"web_search","id":"ws_1"}"#, Key::Id, Some("ws_1"));
+    }
+
+    #[test]
+    fn escapes_in_keys_and_values_are_read() {
+        check(r#"{"\u0074ype":"a\n\"b\""}"#, Key::Type, Some("a\n\"b\""));
+    }
+
+    #[test]
+    fn what_is_no_object_is_no_line() {
+        for text in ["", "   ", "Reading prompt", "[1]", "null", "{", r#"{"type":"#, "\u{feff}{}"] {
+            assert!(Line::parse(text.as_bytes()).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn output_is_measured_decoded_and_not_kept() {
+        let text = format!("-{}", "é\n".repeat(1000));
+        let json = serde_json::json!({ "item": { "aggregated_output": text } }).to_string();
+        let line = Line::parse(json.as_bytes()).unwrap();
+        let output = line.item.unwrap().output;
+        assert_eq!((output.bytes, output.head.len()), (3001, HEAD_BYTES));
+    }
+
+    #[test]
+    fn no_output_yet_is_no_error() {
+        let line = Line::parse(br#"{"item":{"aggregated_output":null,"exit_code":null}}"#).unwrap();
+        assert_eq!(line.item.unwrap().output.bytes, 0);
+    }
+}

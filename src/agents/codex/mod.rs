@@ -1,0 +1,40 @@
+//! Codex: `codex exec --json`, new threads and resumed ones.
+//!
+//! What is known here was measured on the real program. It never runs anything
+//! itself: what it must know of the installed version it asks for in probes.
+
+mod answer;
+mod causes;
+mod command;
+mod events;
+mod guard;
+mod judge;
+mod line;
+mod locate;
+mod offers;
+mod reader;
+mod stderr;
+
+use super::{Agent, Files, Finding, Plan, Probe, Reader};
+use crate::model::{Fault, Request};
+
+pub(crate) use answer::answer_schema;
+pub(crate) use locate::{Platform, native_candidates};
+pub(crate) use offers::parse_version;
+pub(super) use reader::CodexReader;
+
+pub(crate) struct Codex;
+
+impl Agent for Codex {
+    fn probes(&self, request: &Request) -> Vec<Probe> {
+        command::probes(request)
+    }
+
+    fn command(&self, request: &Request, prompt: &str, files: &Files, findings: &[Finding]) -> Result<Plan, Fault> {
+        command::plan(request, prompt, files, findings)
+    }
+
+    fn reader(&self, request: &Request, _prompt: &str) -> Box<dyn Reader> {
+        Box::new(CodexReader::new(request))
+    }
+}

@@ -1,0 +1,188 @@
+//! What Codex says on standard error, where that is all it says.
+//!
+//! Runs that never reach a turn leave no event behind, and an action that the
+//! sandbox refused leaves one log line and nothing else.
+
+use super::super::cut;
+use crate::model::{FailureCode, Fault};
+
+const LONGEST_REASON: usize = 500;
+const MOST_REFUSALS: usize = 5;
+
+/// What every run or every test home prints; never a reason.
+const NOISE: &[&str] = &[
+    "Reading additional input from stdin",
+    "Reading prompt from stdin",
+    "WARNING: proceeding, even though",
+    "Warning: no last agent message",
+    "failed to record rollout items",
+];
+
+/// A mark in the reason, what it means, and what to try next.
+const REASONS: &[(&str, FailureCode, &str)] = &[
+    (
+        "no rollout found for thread id",
+        FailureCode::ToolError,
+        "the thread is gone or belongs to another CODEX_HOME: start a new run instead of resuming",
+    ),
+    (
+        "already has an active writer",
+        FailureCode::ToolError,
+        "another process is working on this thread: wait for it or cancel it, then resume again",
+    ),
+    (
+        "Not inside a trusted directory",
+        FailureCode::ToolError,
+        "run inside a git repository, or pass `skip_git_repo_check`",
+    ),
+    ("Input exceeds the maximum length", FailureCode::ToolError, "shorten the task, or put its details into a file"),
+    ("Not logged in", FailureCode::Auth, "run `codex login`"),
+    ("unexpected argument", FailureCode::Spawn, "this Codex does not know an option we use: update Codex"),
+    ("unrecognized subcommand", FailureCode::Spawn, "this Codex does not know a command we use: update Codex"),
+    ("invalid value", FailureCode::Spawn, "this Codex does not know a value we use: update Codex"),
+    ("invalid transport in", FailureCode::Spawn, "`codex mcp list` must work in this directory: check Codex's config.toml"),
+    ("config.toml", FailureCode::Spawn, "correct Codex's config.toml; `codex mcp list` shows whether it can be read"),
+    ("failed to load bootstrap configuration", FailureCode::Spawn, "correct Codex's config.toml"),
+    ("CODEX_HOME", FailureCode::Spawn, "let CODEX_HOME name a directory that exists, or unset it"),
+    ("No such file or directory", FailureCode::Spawn, "check that the working directory still exists"),
+];
+
+/// The failure that standard error explains, if it explains one.
+pub(super) fn fault(stderr: &str) -> Option<Fault> {
+    let reason = reason(stderr)?;
+    let known = REASONS.iter().find(|(mark, _, _)| reason.contains(mark));
+    Some(match known {
+        Some((_, code, hint)) => Fault::new(*code, reason).hint(*hint),
+        None => Fault::new(FailureCode::ToolError, reason),
+    })
+}
+
+/// The line that says why: an error line first, then any plain line, then the
+/// first log entry. The first of a kind is the cause, the others its echo.
+fn reason(stderr: &str) -> Option<String> {
+    let lines = || stderr.lines().map(str::trim).filter(|line| !is_noise(line));
+    let error = lines().find_map(|line| line.strip_prefix("Error: ").or(line.strip_prefix("error: ")));
+    let plain = || lines().find(|line| log_text(line).is_none());
+    let logged = || lines().find_map(log_text);
+    let found = unwrapped(error.or_else(plain).or_else(logged)?);
+    let whole = match stderr.split_once("Caused by:").and_then(|(_, causes)| root(causes)) {
+        Some(root) => format!("{found}: {root}"),
+        None => found.to_owned(),
+    };
+    Some(cut(&whole, LONGEST_REASON))
+}
+
+/// A reason without the call and the code that Codex wraps around it.
+fn unwrapped(reason: &str) -> &str {
+    let inner = reason.rsplit_once(" failed: ").filter(|(call, _)| call.starts_with("thread/"));
+    let inner = inner.map_or(reason, |(_, inner)| inner);
+    inner.rsplit_once(" (code ").map_or(inner, |(inner, _)| inner)
+}
+
+fn is_noise(line: &str) -> bool {
+    line.is_empty() || NOISE.iter().any(|noise| line.contains(noise))
+}
+
+/// The innermost of the numbered causes that follow an error.
+fn root(causes: &str) -> Option<&str> {
+    let numbered = causes.lines().map(str::trim).take_while(|line| !line.starts_with("Error: "));
+    let last = numbered.filter(|line| !line.is_empty()).last()?;
+    Some(last.split_once(": ").filter(|(number, _)| number.parse::<u32>().is_ok()).map_or(last, |(_, text)| text))
+}
+
+/// The text of a log entry: `2026-11-15T07:23:44.562092Z ERROR module: text`.
+fn log_text(line: &str) -> Option<&str> {
+    let (stamp, rest) = line.split_once(' ')?;
+    if !(stamp.ends_with('Z') && stamp.contains('T') && stamp.starts_with(|c: char| c.is_ascii_digit())) {
+        return None;
+    }
+    let (_level, rest) = rest.trim_start().split_once(' ')?;
+    Some(rest.split_once(": ").map_or(rest, |(_, text)| text))
+}
+
+/// Actions that the sandbox refused, as warnings: no event tells of them.
+pub(super) fn refusals(stderr: &str) -> Vec<String> {
+    let mut refusals = Vec::new();
+    for line in stderr.lines() {
+        let text = log_text(line.trim()).unwrap_or(line.trim());
+        let Some((_, why)) = text.split_once("patch rejected: ") else { continue };
+        let why = why.split(';').next().unwrap_or(why);
+        let warning = format!("the sandbox refused a patch: {}", cut(why, LONGEST_REASON));
+        if !refusals.contains(&warning) && refusals.len() < MOST_REFUSALS {
+            refusals.push(warning);
+        }
+    }
+    refusals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(stderr: &str, expected: Option<(FailureCode, &str)>) {
+        let fault = fault(stderr);
+        assert_eq!(fault.as_ref().map(|fault| (fault.code, fault.message.as_str())), expected);
+    }
+
+    #[test]
+    fn noise_is_no_reason() {
+        check("", None);
+        check(
+            "WARNING: proceeding, even though we could not create PATH aliases\nReading prompt from stdin...\n",
+            None,
+        );
+    }
+
+    #[test]
+    fn an_error_line_comes_before_the_log_that_led_to_it() {
+        check(
+            "2026-11-15T07:26:05.476053Z ERROR codex_core::session: conflict\nError: thread/resume: thread/resume failed: thread x already has an active writer (code -32600)\n",
+            Some((FailureCode::ToolError, "thread x already has an active writer")),
+        );
+    }
+
+    #[test]
+    fn a_plain_line_is_a_reason_too() {
+        check(
+            "Reading additional input from stdin...\nNot inside a trusted directory and --skip-git-repo-check was not specified.\n",
+            Some((
+                FailureCode::ToolError,
+                "Not inside a trusted directory and --skip-git-repo-check was not specified.",
+            )),
+        );
+    }
+
+    #[test]
+    fn an_unknown_option_means_another_version() {
+        check(
+            "error: unexpected argument '--nope' found\n\n  tip: …\n\nUsage: codex exec\n",
+            Some((FailureCode::Spawn, "unexpected argument '--nope' found")),
+        );
+    }
+
+    #[test]
+    fn the_innermost_cause_is_told() {
+        check(
+            "Error: failed to load bootstrap configuration\n\nCaused by:\n    0: /home/dev/.codex/config.toml:1:5\n    1: extra `=`\n",
+            Some((FailureCode::Spawn, "failed to load bootstrap configuration: extra `=`")),
+        );
+    }
+
+    #[test]
+    fn with_nothing_else_the_first_log_entry_is_the_reason() {
+        check(
+            "2026-11-15T07:26:05.476053Z ERROR codex_core: first\n2026-11-15T07:26:06.476053Z ERROR codex_core: second\n",
+            Some((FailureCode::ToolError, "first")),
+        );
+    }
+
+    #[test]
+    fn a_patch_refused_twice_is_one_warning() {
+        let line = "2026-11-15T07:23:46.929761Z ERROR codex_core::tools::router: error=patch rejected: writing outside of the project; rejected by user approval settings\n";
+        assert_eq!(
+            refusals(&line.repeat(2)),
+            ["the sandbox refused a patch: writing outside of the project"]
+        );
+    }
+}

@@ -1,0 +1,161 @@
+//! `command`: the task is a shell command line, run in the background with its
+//! output kept. No model is involved.
+//!
+//! The shell is `/bin/sh`, whatever the user's own: a task must mean the same
+//! for whoever starts it. What it may do from where is decided before it gets here.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{Agent, End, Files, Finding, Plan, Probe, Reader, Reading, Verdict, cut, signal_name};
+use crate::model::{
+    CommandSpec, Exit, FailureCode, Fault, Reach, Request, Signal, Stdin, Stdout, Stop,
+};
+
+const SHELL: &str = "/bin/sh";
+const GRACE: Duration = Duration::from_secs(5);
+const LONGEST_LINE: usize = 200;
+
+pub(crate) struct Command;
+
+impl Agent for Command {
+    fn probes(&self, _request: &Request) -> Vec<Probe> {
+        Vec::new()
+    }
+
+    fn command(&self, request: &Request, _: &str, _: &Files, _: &[Finding]) -> Result<Plan, Fault> {
+        let spec = CommandSpec {
+            program: PathBuf::from(SHELL),
+            args: vec!["-c".to_owned(), request.task.clone()],
+            cwd: request.cwd.clone(),
+            env: Vec::new(),
+            stdin: Stdin::Text(String::new()),
+            stdout: Stdout::Text,
+            // A shell does not pass signals on to what it runs.
+            stop: Stop { signal: Signal::Terminate, reach: Reach::Group, grace: GRACE },
+            on_orphaned: Signal::Kill,
+        };
+        Ok(Plan { spec, warnings: Vec::new(), agent_version: None })
+    }
+
+    fn reader(&self, _request: &Request, _prompt: &str) -> Box<dyn Reader> {
+        Box::new(Silent)
+    }
+}
+
+/// Plain output has no events; only its end is judged.
+struct Silent;
+
+impl Reader for Silent {
+    fn line(&mut self, _line: &[u8]) -> Reading {
+        Reading::default()
+    }
+
+    fn verdict(&self, end: &End) -> Verdict {
+        let how = match end.exit {
+            Exit::Code(code) => format!("exit {code}"),
+            Exit::Signal(signal) => signal_name(signal),
+        };
+        let last = last_line(end);
+        let summary = if last.is_empty() { how.clone() } else { format!("{how}: {}", cut(last, LONGEST_LINE)) };
+        Verdict {
+            result: if end.exit.succeeded() { Ok(()) } else { Err(fault(end.exit)) },
+            summary,
+            answer: None,
+            warnings: Vec::new(),
+            thread_id: None,
+            model: None,
+            usage: None,
+            usage_total: None,
+        }
+    }
+}
+
+/// The last line of output; of standard error where the command failed, or
+/// printed nothing else.
+fn last_line(end: &End) -> &str {
+    let output = end.last_line.trim();
+    let error = end.stderr_tail.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    if output.is_empty() || (!end.exit.succeeded() && !error.is_empty()) { error } else { output }
+}
+
+fn fault(exit: Exit) -> Fault {
+    let code = match exit {
+        Exit::Code(code) => code,
+        Exit::Signal(signal) => {
+            let message = format!("the command was ended by {}", signal_name(signal));
+            return Fault::new(FailureCode::ToolError, message);
+        }
+    };
+    let fault = Fault::new(FailureCode::ToolError, format!("the command ended with exit code {code}"));
+    match code {
+        126 => fault.hint("the shell found the program but could not run it: check that it is executable"),
+        127 => fault.hint("the shell did not find the program: check its name and the PATH that `command.json` names"),
+        129..=159 => fault.hint(format!("a process of the command was ended by {}", signal_name(code - 128))),
+        _ => fault,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::testing::request;
+
+    #[track_caller]
+    fn check(exit: Exit, stdout: &str, stderr: &str, summary: &str, fault: Option<&str>) {
+        let end = End {
+            exit,
+            stderr_tail: stderr.to_owned(),
+            last_line: stdout.to_owned(),
+            last_message: None,
+        };
+        let verdict = Command.reader(&request(), "").verdict(&end);
+        assert_eq!(verdict.summary, summary);
+        assert_eq!(verdict.result.err().map(|fault| fault.message).as_deref(), fault);
+    }
+
+    #[test]
+    fn success_is_told_by_status_and_last_line() {
+        check(Exit::Code(0), "all 12 passed", "a warning\n", "exit 0: all 12 passed", None);
+        check(Exit::Code(0), "", "only this\n\n", "exit 0: only this", None);
+        check(Exit::Code(0), "", "", "exit 0", None);
+    }
+
+    #[test]
+    fn failure_is_told_by_what_it_complained_of() {
+        check(
+            Exit::Code(2),
+            "compiling",
+            "boom\n",
+            "exit 2: boom",
+            Some("the command ended with exit code 2"),
+        );
+        check(
+            Exit::Signal(15),
+            "half",
+            "",
+            "signal 15 (SIGTERM): half",
+            Some("the command was ended by signal 15 (SIGTERM)"),
+        );
+    }
+
+    #[test]
+    fn exit_codes_of_the_shell_itself_are_explained() {
+        for (code, word) in [(126, "executable"), (127, "did not find"), (137, "SIGKILL")] {
+            let hint = fault(Exit::Code(code)).hint.unwrap();
+            assert!(hint.contains(word), "{code}: {hint}");
+        }
+        assert_eq!(fault(Exit::Code(1)).hint, None);
+    }
+
+    #[test]
+    fn the_task_is_one_argument_of_the_shell() {
+        let mut request = request();
+        request.task = "echo 'a b' && exit 3".to_owned();
+        let files = Files { schema: PathBuf::new(), last_message: PathBuf::new() };
+        let plan = Command.command(&request, "ignored", &files, &[]).unwrap();
+        assert_eq!(plan.spec.program, PathBuf::from("/bin/sh"));
+        assert_eq!(plan.spec.args, ["-c", "echo 'a b' && exit 3"]);
+        assert_eq!(plan.spec.stop.reach, Reach::Group);
+    }
+}

@@ -1,0 +1,236 @@
+//! Every recorded stream, read by its adapter: one snapshot a recording.
+//!
+//! A snapshot holds the events, how progress went, and the verdict, so that a
+//! change in any of them is seen for every recording at once.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+
+use super::codex::Codex;
+use super::sketches::claude::Claude;
+use super::sketches::gemini::Gemini;
+use super::testing::{request, resumed};
+use super::{Agent, End, Verdict};
+use crate::model::{Event, Exit, Fault, Request, Timestamp, Usage};
+use crate::progress::Reducer;
+
+#[test]
+fn codex_streams_are_read_and_judged_as_recorded() {
+    let count = walk("codex", &Codex, |name| match name {
+        "resume_basic" => resumed("01a1de18-e185-7850-bd49-27a1844ec993", Some(used(1200))),
+        "recommended_resume" => resumed("01a1de30-1645-7453-9eef-5d9e7d2c3868", None),
+        "resume_badname" | "resume_unknown" => resumed("11111111-2222-7333-8444-555555555555", None),
+        "conc_b" => resumed("01a1de19-519c-75d3-8590-daed00d5fe15", None),
+        _ => request(),
+    });
+    assert!(count >= 48, "only {count} recordings");
+}
+
+#[test]
+fn claude_streams_fit_the_same_trait() {
+    assert!(walk("claude", &Claude, |_| request()) >= 18);
+}
+
+#[test]
+fn gemini_streams_fit_the_same_trait() {
+    assert!(walk("gemini", &Gemini, |_| request()) >= 8);
+}
+
+fn used(input_tokens: u64) -> Usage {
+    Usage { input_tokens, ..Usage::default() }
+}
+
+fn folder(agent: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(agent)
+}
+
+fn walk(agent_name: &str, agent: &dyn Agent, request_for: fn(&str) -> Request) -> usize {
+    let files = fs::read_dir(folder(agent_name)).expect("the corpus is part of the repository");
+    let mut streams: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    streams.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
+    streams.sort();
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../tests/corpus/snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| {
+        for stream in &streams {
+            let name = stream.file_stem().and_then(|name| name.to_str()).unwrap();
+            let recorded = Recorded::load(stream);
+            let read = read(agent, &request_for(name), &recorded);
+            read.agrees_with(&recorded, name);
+            insta::assert_snapshot!(format!("{agent_name}__{name}"), read.render());
+        }
+    });
+    streams.len()
+}
+
+/// One recording: its output, and how its process ended where that is known.
+struct Recorded {
+    stdout: Vec<u8>,
+    stderr: String,
+    status: Option<i32>,
+}
+
+impl Recorded {
+    fn load(stream: &Path) -> Self {
+        let beside = |end: &str| fs::read_to_string(stream.with_extension(end)).ok();
+        Self {
+            stdout: fs::read(stream).unwrap(),
+            stderr: beside("stderr").unwrap_or_default(),
+            status: beside("rc").map(|status| status.trim().parse().expect("a number")),
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        match self.status {
+            Some(signal @ ..0) => Exit::Signal(-signal),
+            Some(code) => Exit::Code(code),
+            // Not recorded for every agent, and no verdict may hang on it alone.
+            None => Exit::Code(0),
+        }
+    }
+}
+
+struct Read {
+    events: Vec<Event>,
+    /// Activity and percent, whenever they changed.
+    progress: Vec<(String, Option<u8>)>,
+    verdict: Verdict,
+    abort: Option<Fault>,
+}
+
+fn read(agent: &dyn Agent, request: &Request, recorded: &Recorded) -> Read {
+    let mut reader = agent.reader(request, "");
+    let mut reducer = Reducer::new();
+    let (mut events, mut progress, mut abort) = (Vec::new(), Vec::new(), None);
+    for line in recorded.stdout.split(|byte| *byte == b'\n') {
+        let reading = reader.line(line);
+        abort = abort.or(reading.abort);
+        for event in reading.events {
+            reducer.apply(&event, Timestamp::from_millis(0));
+            let now = reducer.snapshot();
+            let shown = (now.activity, now.percent);
+            if progress.last() != Some(&shown) {
+                progress.push(shown);
+            }
+            events.push(event);
+        }
+    }
+    let verdict = reader.verdict(&End {
+        exit: recorded.exit(),
+        stderr_tail: recorded.stderr.clone(),
+        last_line: String::new(),
+        last_message: None,
+    });
+    Read { events, progress, verdict, abort }
+}
+
+impl Read {
+    /// The outcome agrees with the exit status and the last end of a turn, both
+    /// found without the adapter's help.
+    fn agrees_with(&self, recorded: &Recorded, name: &str) {
+        let percents: Vec<u8> = self.progress.iter().filter_map(|(_, percent)| *percent).collect();
+        assert!(percents.is_sorted(), "{name}: percent fell: {percents:?}");
+        let Some(status) = recorded.status else { return };
+        let text = String::from_utf8_lossy(&recorded.stdout);
+        let ends = text.lines().filter(|line| line.contains(r#""type":"turn.completed""#) || line.contains(r#""type":"turn.failed""#));
+        let completed = ends.last().is_some_and(|line| line.contains("turn.completed"));
+        let expected = status == 0 && completed && self.abort.is_none();
+        assert_eq!(self.verdict.result.is_ok(), expected, "{name}: {:?}", self.verdict);
+    }
+
+    fn render(&self) -> String {
+        let mut text = String::from("events:\n");
+        for event in &self.events {
+            writeln!(text, "  {}", serde_json::to_string(event).unwrap()).unwrap();
+        }
+        text.push_str("progress:\n");
+        for (activity, percent) in &self.progress {
+            let percent = percent.map(|percent| format!(" ({percent} %)")).unwrap_or_default();
+            writeln!(text, "  {activity}{percent}").unwrap();
+        }
+        if let Some(fault) = &self.abort {
+            writeln!(text, "abort: {}", told(fault)).unwrap();
+        }
+        let verdict = &self.verdict;
+        let outcome = verdict.result.as_ref().err().map_or_else(|| "completed".to_owned(), told);
+        writeln!(text, "verdict: {outcome}\n  summary: {}", verdict.summary).unwrap();
+        let answer = verdict.answer.as_ref().map(|answer| serde_json::to_string(answer).unwrap());
+        let usage = verdict.usage.map(|usage| serde_json::to_string(&usage).unwrap());
+        let total = verdict.usage_total.map(|usage| serde_json::to_string(&usage).unwrap());
+        let (thread, model) = (verdict.thread_id.clone(), verdict.model.clone());
+        let facts = [("answer", answer), ("thread", thread), ("model", model), ("usage", usage), ("total", total)];
+        for (name, fact) in facts.iter().filter_map(|(name, fact)| Some((name, fact.as_ref()?))) {
+            writeln!(text, "  {name}: {fact}").unwrap();
+        }
+        for warning in &verdict.warnings {
+            writeln!(text, "  warning: {warning}").unwrap();
+        }
+        text
+    }
+}
+
+fn told(fault: &Fault) -> String {
+    let hint = fault.hint.as_ref().map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
+    format!("{}: {}{hint}", fault.code.as_str(), fault.message)
+}
+
+fn events_of(lines: &[Vec<u8>]) -> Vec<Event> {
+    let mut reader = Codex.reader(&request(), "");
+    lines.iter().flat_map(|line| reader.line(line).events).collect()
+}
+
+/// The lines of every recorded Codex stream, one after the other.
+fn all_lines() -> Vec<Vec<u8>> {
+    let mut lines = Vec::new();
+    for name in ["todo", "web", "shell_fail", "patch", "err500_retry2", "mcp_structured", "collab_v1"] {
+        let text = fs::read(folder("codex").join(name).with_extension("jsonl")).unwrap();
+        lines.extend(text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec));
+    }
+    lines
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_the_reader_panic(
+        lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 0..20),
+        code in any::<i32>(),
+        stderr in any::<String>(),
+    ) {
+        let mut reader = Codex.reader(&request(), "");
+        for line in &lines {
+            reader.line(line);
+        }
+        let end = End { exit: Exit::Code(code), stderr_tail: stderr, last_line: String::new(), last_message: None };
+        prop_assert!(reader.verdict(&end).result.is_err());
+    }
+
+    #[test]
+    fn no_damaged_line_makes_the_reader_panic(which in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let lines = all_lines();
+        let mut line = which.get(&lines).clone();
+        if !line.is_empty() {
+            let at = at.index(line.len());
+            line[at] = byte;
+            events_of(&[line.clone(), line[..at].to_vec()]);
+        }
+    }
+
+    #[test]
+    fn noise_between_lines_and_around_them_changes_nothing(
+        noise in prop::collection::vec("[^\\{\r\n]{0,30}", 1..20),
+        ends in prop::collection::vec("[ \t\r]{0,3}", 1..20),
+    ) {
+        let lines = all_lines();
+        let mut noisy = Vec::new();
+        for (i, line) in lines.iter().enumerate() {
+            noisy.push(noise[i % noise.len()].clone().into_bytes());
+            noisy.push([line.as_slice(), ends[i % ends.len()].as_bytes()].concat());
+        }
+        prop_assert_eq!(events_of(&noisy), events_of(&lines));
+    }
+}

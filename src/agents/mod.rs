@@ -1,0 +1,126 @@
+//! The agents we can hand work to, each a dialect behind one trait.
+//!
+//! An adapter never spawns, never reads the clock, never touches the disk: it
+//! writes a command line and reads lines. Everything else is the supervisor's.
+
+mod codex;
+mod command;
+#[cfg(test)]
+mod corpus;
+mod cut;
+mod replay;
+mod signals;
+#[cfg(test)]
+mod sketches;
+#[cfg(test)]
+pub(crate) mod testing;
+
+use std::path::PathBuf;
+
+use crate::model::{AgentName, Answer, CommandSpec, Event, Exit, Fault, Request, Usage};
+
+pub(crate) use codex::{Platform, answer_schema, native_candidates, parse_version};
+pub(crate) use cut::cut;
+pub(crate) use replay::{BadRecording, check_task, play};
+pub(crate) use signals::signal_name;
+
+/// The adapter for `name`.
+pub(crate) fn agent(name: AgentName) -> &'static dyn Agent {
+    match name {
+        AgentName::Codex => &codex::Codex,
+        AgentName::Command => &command::Command,
+        AgentName::Replay => &replay::Replay,
+    }
+}
+
+pub(crate) trait Agent: Sync {
+    /// What the installed program must be asked before its command line can be
+    /// written. Asked in the run's directory and environment, each briefly.
+    fn probes(&self, request: &Request) -> Vec<Probe>;
+
+    /// Writes the command line for `request`. `findings` answers `probes`, in order.
+    fn command(&self, request: &Request, prompt: &str, files: &Files, findings: &[Finding]) -> Result<Plan, Fault>;
+
+    /// A fresh reader for one run's standard output. `prompt` is for agents that
+    /// must be greeted before they can be asked.
+    fn reader(&self, request: &Request, prompt: &str) -> Box<dyn Reader>;
+}
+
+/// Reads one run's standard output, line by line.
+pub(crate) trait Reader {
+    /// Reads one line.
+    ///
+    /// Lines the adapter does not understand yield no event; the raw line is
+    /// already on disk, so nothing is lost.
+    fn line(&mut self, line: &[u8]) -> Reading;
+
+    /// Judges the run when its process has ended and its output is all read.
+    fn verdict(&self, end: &End) -> Verdict;
+}
+
+/// What one line meant.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) events: Vec<Event>,
+    /// Bytes for the agent's standard input, for agents that converse.
+    pub(crate) reply: Vec<u8>,
+    /// The conversation is over: standard input may be closed. Agents that
+    /// converse do not end by themselves before that.
+    pub(crate) done: bool,
+    /// The run is not what was asked for and must end now.
+    pub(crate) abort: Option<Fault>,
+}
+
+/// A question to the installed program: its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Probe {
+    pub(crate) args: Vec<String>,
+}
+
+/// What the program answered, `None` when it could not be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) stdout: Option<String>,
+}
+
+/// Files of the run directory that a command line may name.
+#[derive(Debug, Clone)]
+pub(crate) struct Files {
+    pub(crate) schema: PathBuf,
+    pub(crate) last_message: PathBuf,
+}
+
+/// A command line and what there is to say about it.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) spec: CommandSpec,
+    pub(crate) warnings: Vec<String>,
+    /// The program's own version, where it was asked.
+    pub(crate) agent_version: Option<String>,
+}
+
+/// Everything a verdict rests on, beside the lines already read.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub(crate) exit: Exit,
+    /// The last few kilobytes of standard error, decoded.
+    pub(crate) stderr_tail: String,
+    /// The last line of standard output, decoded and cut.
+    pub(crate) last_line: String,
+    /// What the agent left in the file for its last message.
+    pub(crate) last_message: Option<String>,
+}
+
+/// What the run came to.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Verdict {
+    /// `Err` is the first cause. Exit code 0 alone is no success.
+    pub(crate) result: Result<(), Fault>,
+    pub(crate) summary: String,
+    pub(crate) answer: Option<Answer>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) thread_id: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) usage_total: Option<Usage>,
+}

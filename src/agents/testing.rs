@@ -1,0 +1,44 @@
+//! Requests for the adapters' own tests.
+
+use std::path::PathBuf;
+
+use crate::model::{AgentName, Limits, Request, Resumed, RunId, Sandbox, TaskId, Timestamp, Usage};
+
+/// A plain request for Codex in a git repository.
+pub(crate) fn request() -> Request {
+    Request {
+        version: Request::VERSION,
+        task_id: TaskId::from_random([0; 8]),
+        run_id: RunId::from_parts("2026-11-15_093000123", [0; 6]),
+        created_at: Timestamp::from_millis(0),
+        agent: AgentName::Codex,
+        program: PathBuf::from("/opt/codex"),
+        task: "fix the test".to_owned(),
+        role: "specialist".to_owned(),
+        cwd: PathBuf::from("/home/dev/project"),
+        git_root: Some(PathBuf::from("/home/dev/project")),
+        sandbox: Sandbox::ReadOnly,
+        network: false,
+        skip_git_repo_check: false,
+        add_dirs: Vec::new(),
+        model: None,
+        reasoning_effort: None,
+        config_overrides: Vec::new(),
+        output_schema: None,
+        limits: Limits { idle: None, hard: None, command: None },
+        alias: None,
+        idempotency_key: None,
+        resume: None,
+        env_names: Vec::new(),
+        within: Vec::new(),
+        kill_level: None,
+        max_stream_bytes: 1 << 30,
+        user: "dev".to_owned(),
+    }
+}
+
+/// A request that goes on with `thread`.
+pub(crate) fn resumed(thread: &str, usage_before: Option<Usage>) -> Request {
+    let thread_id = thread.parse().expect("a thread id");
+    Request { resume: Some(Resumed { thread_id, parent_task_id: None, usage_before }), ..request() }
+}

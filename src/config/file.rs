@@ -1,0 +1,138 @@
+//! Reads `config.toml`. A missing file is all defaults; an unknown key or a
+//! wrong value is an error, because a misspelt limit is no limit.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::host::env::Env;
+use crate::model::{AgentName, KillLevel, Limits, Sandbox};
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    pub(crate) default_agent: AgentName,
+    pub(crate) default_sandbox: Sandbox,
+    pub(crate) max_sandbox: Sandbox,
+    pub(crate) allow_network: bool,
+    pub(crate) config_override_keys: Vec<String>,
+    pub(crate) env_allow: Vec<String>,
+    pub(crate) max_depth: u32,
+    pub(crate) max_concurrent: u32,
+    idle_timeout_s: u64,
+    hard_timeout_s: u64,
+    command_timeout_s: u64,
+    pub(crate) max_stream_bytes: u64,
+    pub(crate) kill_level: Option<KillLevel>,
+    pub(crate) codex_path: Option<PathBuf>,
+    retention_days: u64,
+    pub(crate) retention_bytes: u64,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfigError {
+    #[error("failed to read `{}`", path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("`{}` is not valid: {message}", path.display())]
+    Invalid { path: PathBuf, message: String },
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            default_agent: AgentName::Codex,
+            default_sandbox: Sandbox::ReadOnly,
+            max_sandbox: Sandbox::WorkspaceWrite,
+            allow_network: false,
+            config_override_keys: vec!["model_reasoning_effort".into(), "model_verbosity".into()],
+            env_allow: Vec::new(),
+            max_depth: 1,
+            max_concurrent: 4,
+            idle_timeout_s: 15 * 60,
+            hard_timeout_s: 2 * 60 * 60,
+            command_timeout_s: 60 * 60,
+            max_stream_bytes: 256 << 20,
+            kill_level: None,
+            codex_path: None,
+            retention_days: 30,
+            retention_bytes: 5 << 30,
+        }
+    }
+}
+
+impl Config {
+    /// Where the file is, whether or not it exists.
+    pub(crate) fn locate(env: &Env) -> Option<PathBuf> {
+        let dir = env.path("XDG_CONFIG_HOME").or_else(|| Some(env.path("HOME")?.join(".config")))?;
+        Some(dir.join("delegator/config.toml"))
+    }
+
+    pub(crate) fn load(env: &Env) -> Result<Self, ConfigError> {
+        let Some(path) = Self::locate(env) else { return Ok(Self::default()) };
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Self::parse(&text).map_err(|message| ConfigError::Invalid { path, message }),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Ok(Self::default())
+            }
+            Err(source) => Err(ConfigError::Unreadable { path, source }),
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let config: Self = toml::from_str(text).map_err(|error| {
+            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            let place = line.map_or(String::new(), |line| format!("line {line}: "));
+            format!("{place}{}", error.message().replace('\n', " "))
+        })?;
+        if config.default_sandbox > config.max_sandbox {
+            return Err("`default_sandbox` allows more than `max_sandbox`".into());
+        }
+        Ok(config)
+    }
+
+    /// The limits of a run that asks for none.
+    pub(crate) fn limits(&self) -> Limits {
+        let seconds = |s: u64| Some(Duration::from_secs(s));
+        Limits {
+            idle: seconds(self.idle_timeout_s),
+            hard: seconds(self.hard_timeout_s),
+            command: seconds(self.command_timeout_s),
+        }
+    }
+
+    pub(crate) fn retention_age(&self) -> Duration {
+        Duration::from_secs(self.retention_days.saturating_mul(24 * 60 * 60))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::KEYS;
+
+    #[test]
+    fn every_documented_key_is_read_with_its_documented_default() {
+        for key in KEYS.iter().filter(|key| !key.default.is_empty()) {
+            let text = format!("{} = {}", key.name, key.default);
+            let parsed = Config::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(format!("{parsed:?}"), format!("{:?}", Config::default()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_key_is_an_error_that_names_the_line() {
+        let error = Config::parse("max_depth = 2\nmax_sandbx = \"read-only\"\n").unwrap_err();
+        assert!(error.starts_with("line 2: unknown field `max_sandbx`"), "{error}");
+    }
+
+    #[test]
+    fn the_default_may_not_exceed_the_maximum() {
+        assert!(Config::parse("max_sandbox = \"read-only\"\ndefault_sandbox = \"workspace-write\"").is_err());
+    }
+}

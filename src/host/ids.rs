@@ -1,0 +1,32 @@
+//! The one source of new ids.
+
+use crate::host::clock;
+use crate::model::{RunId, TaskId};
+
+/// The system would not give random bytes; nothing can be named without them.
+#[derive(Debug, thiserror::Error)]
+#[error("the system gave no random bytes")]
+pub(crate) struct NoRandomness(#[from] getrandom::Error);
+
+pub(crate) fn task_id() -> Result<TaskId, NoRandomness> {
+    Ok(TaskId::from_random(random()?))
+}
+
+pub(crate) fn run_id() -> Result<RunId, NoRandomness> {
+    Ok(RunId::from_parts(&clock::now().run_stamp(), random()?))
+}
+
+/// A UUID of version 4, for the envelope's `request_id`.
+pub(crate) fn request_id() -> Result<String, NoRandomness> {
+    let mut bytes: [u8; 16] = random()?;
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+    Ok(format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]))
+}
+
+fn random<const N: usize>() -> Result<[u8; N], NoRandomness> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,92 @@
+//! Liveness as a kernel lock.
+//!
+//! An open-file-description lock lives as long as any descriptor of the one
+//! open file: it passes to a child with the descriptor, and the kernel frees
+//! it when the last holder dies, however it dies. Process ids, ages, and
+//! heartbeats can all lie; this cannot.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// A held lock. Dropping it, or dying, frees it.
+#[derive(Debug)]
+pub(crate) struct Lock(File);
+
+impl Lock {
+    /// Takes the lock, creating its file; `None` when somebody holds it.
+    pub(crate) fn take(path: &Path) -> io::Result<Option<Lock>> {
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        // SAFETY: the descriptor is open for as long as `file` lives, and the
+        // kernel only reads the structure.
+        let taken = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &whole_file()) };
+        if taken == 0 {
+            return Ok(Some(Lock(file)));
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EAGAIN | libc::EACCES) => Ok(None),
+            _ => Err(error),
+        }
+    }
+
+    /// Takes over a lock whose descriptor was inherited.
+    pub(crate) fn inherited(file: File) -> Lock {
+        Lock(file)
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.0
+    }
+}
+
+/// Asks whether anybody holds the lock at `path`, without taking it.
+///
+/// Opened for reading only, so that asking does not look like a release to
+/// those who watch the file for one.
+pub(crate) fn is_held(path: &Path) -> io::Result<bool> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let mut lock = whole_file();
+    // SAFETY: the descriptor is open for as long as `file` lives, and `lock`
+    // is a valid structure that the kernel fills in.
+    let asked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &mut lock) };
+    if asked == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(i32::from(lock.l_type) != libc::F_UNLCK)
+}
+
+fn whole_file() -> libc::flock {
+    // SAFETY: a structure of integers, for which zero is a valid value; OFD
+    // locks demand a zero process id.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    lock.l_type = libc::F_WRLCK as libc::c_short;
+    lock.l_whence = libc::SEEK_SET as libc::c_short;
+    lock
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_held_once_and_freed_on_drop() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.lock");
+        assert!(!is_held(&path).unwrap(), "a missing file is a free lock");
+        let lock = Lock::take(&path).unwrap().unwrap();
+        assert!(is_held(&path).unwrap());
+        assert!(Lock::take(&path).unwrap().is_none());
+        let copy = Lock::inherited(lock.file().try_clone().unwrap());
+        drop(lock);
+        assert!(is_held(&path).unwrap(), "a copy of the descriptor keeps it");
+        drop(copy);
+        assert!(!is_held(&path).unwrap());
+    }
+}

@@ -1,0 +1,14 @@
+//! The machine: the only modules that touch clock, randomness, environment,
+//! processes, locks, and notifications. One thing each.
+
+pub(crate) mod clock;
+pub(crate) mod disk;
+pub(crate) mod env;
+pub(crate) mod files;
+pub(crate) mod ids;
+pub(crate) mod lock;
+pub(crate) mod paths;
+pub(crate) mod proc;
+pub(crate) mod spawn;
+pub(crate) mod terminal;
+pub(crate) mod watch;

@@ -1,0 +1,157 @@
+//! Where everything is kept, and whether that place is fit for it.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::host::env::{self, Env};
+use crate::host::files;
+use crate::model::RunId;
+
+/// The state directory: `$DELEGATOR_HOME`, else the XDG state directory.
+#[derive(Debug, Clone)]
+pub(crate) struct Home {
+    root: PathBuf,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HomeError {
+    #[error("neither DELEGATOR_HOME nor HOME is set")]
+    Unknown,
+    #[error("`{}` is not an absolute path", .0.display())]
+    Relative(PathBuf),
+    #[error("`{}` is not a directory", .0.display())]
+    NotADirectory(PathBuf),
+    #[error("`{}` belongs to another user (uid {owner})", root.display())]
+    NotOurs { root: PathBuf, owner: u32 },
+    #[error("`{}` is open to other users (mode {mode:o})", root.display())]
+    TooOpen { root: PathBuf, mode: u32 },
+    #[error("`{}` cannot be used", root.display())]
+    Unusable {
+        root: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl Home {
+    /// Where the home is, whether or not it exists.
+    pub(crate) fn locate(env: &Env) -> Result<PathBuf, HomeError> {
+        let named = env.path(env::HOME);
+        let state = || env.path("XDG_STATE_HOME").or_else(|| Some(env.path("HOME")?.join(".local/state")));
+        let root = named.or_else(|| Some(state()?.join("delegator"))).ok_or(HomeError::Unknown)?;
+        if root.is_absolute() { Ok(root) } else { Err(HomeError::Relative(root)) }
+    }
+
+    /// Opens the home, making it where it does not exist yet.
+    ///
+    /// A directory that belongs to another user, or that others can enter, is
+    /// refused rather than mended: it may be somebody's, or there by mistake.
+    pub(crate) fn open(env: &Env) -> Result<Home, HomeError> {
+        let root = Self::locate(env)?;
+        let unusable = |source| HomeError::Unusable { root: root.clone(), source };
+        match std::fs::metadata(&root) {
+            Ok(found) => check(&root, &found)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => create(&root).map_err(unusable)?,
+            Err(error) => return Err(unusable(error)),
+        }
+        let home = Home { root: root.clone() };
+        match files::create_dir(&home.runs()) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(unusable(error)),
+        }
+        Ok(home)
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn registry(&self) -> PathBuf {
+        self.root.join("registry.db")
+    }
+
+    pub(crate) fn runs(&self) -> PathBuf {
+        self.root.join("runs")
+    }
+
+    pub(crate) fn run(&self, run: &RunId) -> PathBuf {
+        self.runs().join(run.as_str())
+    }
+}
+
+fn check(root: &Path, found: &std::fs::Metadata) -> Result<(), HomeError> {
+    let root = root.to_owned();
+    if !found.is_dir() {
+        return Err(HomeError::NotADirectory(root));
+    }
+    let own = rustix::process::geteuid().as_raw();
+    if found.uid() != own {
+        return Err(HomeError::NotOurs { root, owner: found.uid() });
+    }
+    match found.mode() & 0o777 {
+        mode if mode & 0o077 != 0 => Err(HomeError::TooOpen { root, mode }),
+        _ => Ok(()),
+    }
+}
+
+/// Parents as usual, the home itself for the owner alone.
+fn create(root: &Path) -> io::Result<()> {
+    if let Some(parent) = root.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    match files::create_dir(root) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The nearest directory at or above `start` that has a `.git`.
+pub(crate) fn git_root(start: &Path) -> Option<PathBuf> {
+    start.ancestors().find(|dir| dir.join(".git").exists()).map(Path::to_owned)
+}
+
+/// Finds `program` in the directories of `path`, as a shell would.
+pub(crate) fn find_program(program: &str, path: &std::ffi::OsStr) -> Option<PathBuf> {
+    std::env::split_paths(path).filter(|dir| dir.is_absolute()).map(|dir| dir.join(program)).find(|file| is_program(file))
+}
+
+pub(crate) fn is_program(file: &Path) -> bool {
+    std::fs::metadata(file).is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn the_home_is_named_or_the_state_directory() {
+        let at = |pairs: &[(&str, &str)]| Home::locate(&Env::of(pairs)).ok();
+        assert_eq!(at(&[(env::HOME, "/d"), ("HOME", "/h")]), Some("/d".into()));
+        assert_eq!(at(&[("XDG_STATE_HOME", "/s"), ("HOME", "/h")]), Some("/s/delegator".into()));
+        assert_eq!(at(&[("HOME", "/h")]), Some("/h/.local/state/delegator".into()));
+        assert_eq!(at(&[(env::HOME, "relative")]), None);
+        assert_eq!(at(&[]), None);
+    }
+
+    #[test]
+    fn a_home_that_others_can_enter_is_refused_and_left_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let env = Env::of(&[(env::HOME, dir.path().to_str().unwrap())]);
+        assert!(matches!(Home::open(&env), Err(HomeError::TooOpen { mode: 0o755, .. })));
+        assert_eq!(std::fs::metadata(dir.path()).unwrap().mode() & 0o777, 0o755);
+    }
+
+    #[test]
+    fn a_new_home_is_private() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("a/b");
+        let home = Home::open(&Env::of(&[(env::HOME, root.to_str().unwrap())])).unwrap();
+        assert_eq!(std::fs::metadata(home.root()).unwrap().mode() & 0o777, 0o700);
+        assert_eq!(std::fs::metadata(home.runs()).unwrap().mode() & 0o777, 0o700);
+    }
+}

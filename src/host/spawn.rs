@@ -1,0 +1,294 @@
+//! The one spawn point: how every program of ours is started and signalled.
+//!
+//! Three kinds: an agent (own process group, dies with its supervisor), a
+//! supervisor (detached from whoever starts it), and a brief question.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::host::lock::Lock;
+use crate::model::{CommandSpec, Signal};
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+fn program(path: impl AsRef<OsStr>) -> Command {
+    Command::new(path)
+}
+
+/// Starts an agent with piped streams, in a process group of its own.
+///
+/// Must be called from the main thread: the kernel sends the parent-death
+/// signal when the *thread* that forked ends.
+pub(crate) fn agent(
+    spec: &CommandSpec,
+    environment: &[(String, String)],
+    cgroup: Option<&OwnedFd>,
+) -> io::Result<Child> {
+    let mut command = program(&spec.program);
+    command
+        .args(&spec.args)
+        .current_dir(&spec.cwd)
+        .env_clear()
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .envs(spec.env.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    die_with_parent(&mut command, spec.on_orphaned, cgroup.map(|fd| fd.as_raw_fd()));
+    command.spawn()
+}
+
+/// Makes the child join `cgroup` and receive `signal` when we die.
+fn die_with_parent(command: &mut Command, signal: Signal, cgroup: Option<RawFd>) {
+    let parent = std::process::id();
+    let hook = move || {
+        if let Some(procs) = cgroup {
+            // SAFETY: a write to a descriptor that the parent holds open; `0`
+            // moves the writing process itself.
+            if unsafe { libc::write(procs, b"0".as_ptr().cast(), 1) } != 1 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        #[cfg(target_os = "linux")]
+        {
+            // SAFETY: plain system calls with integer arguments.
+            let (set, above) = unsafe { (libc::prctl(libc::PR_SET_PDEATHSIG, number(signal)), libc::getppid()) };
+            if set != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            // The parent may have died before the call: then no signal comes.
+            if u32::try_from(above).ok() != Some(parent) {
+                return Err(io::Error::from_raw_os_error(libc::ESRCH));
+            }
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = (signal, parent);
+        Ok(())
+    };
+    // SAFETY: the hook calls nothing but async-signal-safe functions and
+    // allocates nothing.
+    unsafe { command.pre_exec(hook) };
+}
+
+/// Starts this very program as a supervisor that nobody waits for.
+///
+/// It has its own session, no terminal, no descriptor of ours but the lock,
+/// and no parent but the system: it outlives the caller, whoever that is.
+/// Returns once it runs. With `Ties::Child` it stays our child instead, so
+/// that we know it from the descendants of our agent.
+pub(crate) fn supervisor(
+    run_dir: &Path,
+    lock: &Lock,
+    attempt: u32,
+    environment: Vec<(OsString, OsString)>,
+    ties: Ties,
+) -> io::Result<Option<i32>> {
+    let descriptor = lock.file().as_raw_fd();
+    let log = crate::host::files::create_log(&run_dir.join("supervisor.log"))?;
+    // The link still works when the file was replaced by a newer version.
+    let mut command = program("/proc/self/exe");
+    #[cfg(not(target_os = "linux"))]
+    let mut command = program(std::env::current_exe()?);
+    command
+        .arg0("delegator")
+        .args(["supervise", "--lock-fd", &descriptor.to_string(), "--attempt", &attempt.to_string()])
+        .arg(run_dir)
+        .current_dir("/")
+        .env_clear()
+        .envs(environment)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log);
+    let hook = move || {
+        // SAFETY: async-signal-safe calls with integer arguments; the process
+        // in between ends at once without running anything of ours.
+        unsafe {
+            libc::setsid();
+            if ties == Ties::Detached {
+                match libc::fork() {
+                    -1 => return Err(io::Error::last_os_error()),
+                    0 => {}
+                    _ => libc::_exit(0),
+                }
+            }
+            keep_only(descriptor);
+        }
+        Ok(())
+    };
+    // SAFETY: as above; the hook allocates nothing.
+    unsafe { command.pre_exec(hook) };
+    let mut child = command.spawn()?;
+    match ties {
+        Ties::Detached => {
+            child.wait()?;
+            Ok(None)
+        }
+        Ties::Child => Ok(i32::try_from(child.id()).ok()),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ties {
+    Detached,
+    Child,
+}
+
+/// Lets nothing but `descriptor` pass the coming exec: a pipe of the client
+/// that lives on in a supervisor would keep the client waiting for its end.
+///
+/// # Safety
+/// For use between fork and exec only.
+unsafe fn keep_only(descriptor: RawFd) {
+    // SAFETY: system calls with integer arguments; failure leaves the
+    // close-on-exec flags that every descriptor of ours has anyway.
+    unsafe {
+        #[cfg(target_os = "linux")]
+        libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
+        libc::fcntl(descriptor, libc::F_SETFD, 0);
+    }
+}
+
+/// Takes over the lock that [`supervisor`] handed down, and closes it again
+/// towards the agent.
+pub(crate) fn inherited_lock(descriptor: RawFd) -> io::Result<Lock> {
+    use std::os::fd::FromRawFd;
+    // SAFETY: system calls on a descriptor number; a wrong one fails here.
+    if unsafe { libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the number was given to this process for this purpose alone,
+    // and nothing else here owns it.
+    Ok(Lock::inherited(unsafe { std::fs::File::from_raw_fd(descriptor) }))
+}
+
+/// Asks a program something: its standard output, when it ends well in time.
+pub(crate) fn ask(
+    path: &Path,
+    args: &[String],
+    cwd: &Path,
+    environment: &[(String, String)],
+    limit: Duration,
+) -> Option<String> {
+    let mut command = program(path);
+    command
+        .args(args)
+        .current_dir(cwd)
+        .env_clear()
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0);
+    die_with_parent(&mut command, Signal::Kill, None);
+    let mut child = command.spawn().ok()?;
+    let mut stdout = child.stdout.take()?;
+    let answer = read_within(&mut stdout, limit);
+    if answer.is_none() {
+        kill_group(i32::try_from(child.id()).unwrap_or(0));
+    }
+    let ended_well = child.wait().is_ok_and(|status| status.success());
+    answer.filter(|_| ended_well)
+}
+
+/// Reads to the end, or gives up when nothing came for the rest of `limit`.
+fn read_within(stdout: &mut std::process::ChildStdout, limit: Duration) -> Option<String> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let deadline = crate::host::clock::monotonic() + limit;
+    let mut bytes = Vec::new();
+    let mut chunk = [0; 8192];
+    loop {
+        let left = deadline.checked_sub(crate::host::clock::monotonic())?;
+        let wait = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+        if poll(&mut [PollFd::new(stdout, PollFlags::IN)], Some(&wait)).ok()? == 0 {
+            return None;
+        }
+        match stdout.read(&mut chunk).ok()? {
+            0 => return Some(String::from_utf8_lossy(&bytes).into_owned()),
+            n if bytes.len() + n > 1 << 20 => return None,
+            n => bytes.extend_from_slice(&chunk[..n]),
+        }
+    }
+}
+
+/// Makes orphans below this process come to it instead of to the system.
+pub(crate) fn adopt_orphans() -> bool {
+    #[cfg(target_os = "linux")]
+    // SAFETY: a system call with integer arguments.
+    let adopted = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) } == 0;
+    #[cfg(not(target_os = "linux"))]
+    let adopted = false;
+    adopted
+}
+
+/// Signals one process. Gone already is no error.
+pub(crate) fn signal(pid: i32, signal: Signal) {
+    // SAFETY: a system call with integer arguments; 0 and below mean groups.
+    if pid > 0 {
+        unsafe { libc::kill(pid, number(signal)) };
+    }
+}
+
+/// Stops a process where it stands, so that it cannot fork while it is ended.
+pub(crate) fn freeze(pid: i32) {
+    if pid > 0 {
+        // SAFETY: as in `signal`.
+        unsafe { libc::kill(pid, libc::SIGSTOP) };
+    }
+}
+
+/// Signals the group that `pid` leads.
+pub(crate) fn signal_group(pid: i32, signal: Signal) {
+    if pid > 1 {
+        // SAFETY: as in `signal`.
+        unsafe { libc::kill(-pid, number(signal)) };
+    }
+}
+
+fn kill_group(pid: i32) {
+    signal_group(pid, Signal::Kill);
+}
+
+fn number(signal: Signal) -> libc::c_int {
+    match signal {
+        Signal::Interrupt => libc::SIGINT,
+        Signal::Terminate => libc::SIGTERM,
+        Signal::Kill => libc::SIGKILL,
+    }
+}
+
+/// What [`reap`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reaped {
+    /// This child ended, with its raw wait status.
+    Ended { pid: i32, status: i32 },
+    /// Children there are, none of them ended.
+    StillRunning,
+    /// No child is left.
+    NoChildren,
+}
+
+/// Collects one ended child without waiting.
+pub(crate) fn reap() -> Reaped {
+    let mut status = 0;
+    // SAFETY: `status` is a valid place for the kernel to write to.
+    match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
+        0 => Reaped::StillRunning,
+        -1 => Reaped::NoChildren,
+        pid => Reaped::Ended { pid, status },
+    }
+}
+
+/// Reads a raw wait status.
+pub(crate) fn exit_of(status: i32) -> crate::model::Exit {
+    use std::os::unix::process::ExitStatusExt;
+    let status = std::process::ExitStatus::from_raw(status);
+    match (status.code(), status.signal()) {
+        (Some(code), _) => crate::model::Exit::Code(code),
+        (None, signal) => crate::model::Exit::Signal(signal.unwrap_or(0)),
+    }
+}

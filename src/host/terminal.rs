@@ -1,0 +1,13 @@
+//! What the person's terminal is like.
+
+use std::io::{self, IsTerminal};
+
+/// The width of the terminal on standard error, or `None` when it is none.
+pub(crate) fn stderr_width() -> Option<usize> {
+    let stderr = io::stderr();
+    if !stderr.is_terminal() {
+        return None;
+    }
+    let size = rustix::termios::tcgetwinsize(&stderr).ok();
+    Some(size.map_or(80, |size| usize::from(size.ws_col)).max(20))
+}

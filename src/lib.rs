@@ -1,0 +1,38 @@
+//! Hands coding work to an isolated agent run and gives an honest account of it.
+//!
+//! In reading order: the nouns, the machine, what we know about agents, the
+//! use cases, and the surfaces. Each layer uses only those above it.
+
+mod model;
+
+mod host;
+
+mod config;
+
+mod supervisor;
+
+mod runs;
+
+mod registry;
+
+mod agents;
+
+mod prompts;
+
+mod progress;
+
+mod tasks;
+
+mod failure;
+
+mod reply;
+
+mod cli;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs the program with its arguments, its own name first.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    cli::run(args.into_iter().collect())
+}

@@ -1,0 +1,181 @@
+//! The names of things: tasks, runs, threads.
+//!
+//! Parsed once, at the edge. Past it, an id is a type of its own and safe to
+//! join to a path: the grammars admit no separator and no dot-dot.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Crockford's base 32, lower case: no letter that looks like a digit.
+const BASE32: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{given}` is not {expected}")]
+pub(crate) struct BadId {
+    given: String,
+    expected: &'static str,
+}
+
+/// What was asked: `T-local-` and 12 letters or digits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct TaskId(String);
+
+/// One attempt's directory: `YYYY-MM-DD_HHMMSSmmm_<12 hex>`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct RunId(String);
+
+/// The agent's own conversation: a UUID for every agent we know.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct ThreadId(String);
+
+impl TaskId {
+    const PREFIX: &'static str = "T-local-";
+
+    /// Makes a task id of 60 random bits.
+    pub(crate) fn from_random(bytes: [u8; 8]) -> Self {
+        let bits = u64::from_le_bytes(bytes);
+        let tail: String = (0..12).map(|i| char::from(BASE32[(bits >> (i * 5)) as usize & 31])).collect();
+        Self(format!("{}{tail}", Self::PREFIX))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for TaskId {
+    type Err = BadId;
+
+    fn from_str(text: &str) -> Result<Self, BadId> {
+        let lower = text.to_ascii_lowercase();
+        let tail = lower.strip_prefix("t-local-");
+        match tail {
+            Some(tail) if tail.len() == 12 && tail.bytes().all(|b| BASE32.contains(&b)) => {
+                Ok(Self(format!("{}{tail}", Self::PREFIX)))
+            }
+            _ => Err(BadId { given: text.to_owned(), expected: "a task id such as `T-local-0a1b2c3d4e5f`" }),
+        }
+    }
+}
+
+impl RunId {
+    /// Makes a run id from a UTC stamp (`2026-11-15_093000123`) and random bytes.
+    pub(crate) fn from_parts(stamp: &str, random: [u8; 6]) -> Self {
+        let hex: String = random.iter().map(|b| format!("{b:02x}")).collect();
+        Self(format!("{stamp}_{hex}"))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for RunId {
+    type Err = BadId;
+
+    fn from_str(text: &str) -> Result<Self, BadId> {
+        let shape = |(i, b): (usize, u8)| match i {
+            4 | 7 => b == b'-',
+            10 | 20 => b == b'_',
+            21.. => b.is_ascii_digit() || (b'a'..=b'f').contains(&b),
+            _ => b.is_ascii_digit(),
+        };
+        if text.len() == 33 && text.bytes().enumerate().all(shape) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(BadId {
+                given: text.to_owned(),
+                expected: "a run id such as `2026-11-15_093000123_0a1b2c3d4e5f`",
+            })
+        }
+    }
+}
+
+impl ThreadId {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for ThreadId {
+    type Err = BadId;
+
+    fn from_str(text: &str) -> Result<Self, BadId> {
+        let shape = |(i, b): (usize, u8)| match i {
+            8 | 13 | 18 | 23 => b == b'-',
+            _ => b.is_ascii_hexdigit(),
+        };
+        if text.len() == 36 && text.bytes().enumerate().all(shape) {
+            Ok(Self(text.to_ascii_lowercase()))
+        } else {
+            Err(BadId { given: text.to_owned(), expected: "a thread id (a UUID)" })
+        }
+    }
+}
+
+macro_rules! id_text {
+    ($($id:ty),*) => {$(
+        impl fmt::Display for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl TryFrom<String> for $id {
+            type Error = BadId;
+
+            fn try_from(text: String) -> Result<Self, BadId> {
+                text.parse()
+            }
+        }
+
+        impl From<$id> for String {
+            fn from(id: $id) -> String {
+                id.0
+            }
+        }
+    )*};
+}
+
+id_text!(TaskId, RunId, ThreadId);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_id_is_read_back_in_any_case() {
+        let id = TaskId::from_random([1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(id.as_str().len(), 20);
+        assert_eq!(id.as_str().to_uppercase().parse(), Ok(id));
+    }
+
+    #[test]
+    fn no_id_can_leave_its_directory() {
+        for bad in ["", "..", "T-local-../../etc", "T-local-0a1b2c3d4e5f/", "T-cloud-0a1b2c3d4e5f", "T-local-0a1b2c3d4e5u"] {
+            assert!(bad.parse::<TaskId>().is_err(), "{bad}");
+        }
+        for bad in ["", "../../../../../../../../etc/passwd", "2026-11-15_093000123_0a1b2c3d4e5/", "2026-11-15_093000123_0A1B2C3D4E5F"] {
+            assert!(bad.parse::<RunId>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_run_id_is_its_stamp_and_twelve_hex() {
+        let id = RunId::from_parts("2026-11-15_093000123", [0xd2, 0x7c, 0xe1, 0xe8, 0x3f, 0xa1]);
+        assert_eq!(id.as_str(), "2026-11-15_093000123_d27ce1e83fa1");
+        assert_eq!(id.as_str().parse(), Ok(id));
+    }
+
+    #[test]
+    fn a_thread_is_a_uuid_and_nothing_else() {
+        assert!("01a1de11-e775-7fc2-8102-aec1425b9fd0".parse::<ThreadId>().is_ok());
+        assert!("my-thread".parse::<ThreadId>().is_err());
+        assert!("--last".parse::<ThreadId>().is_err());
+    }
+}

@@ -1,0 +1,29 @@
+//! The nouns: plain data that every other module speaks of.
+//!
+//! Nothing here reads a clock, a file, or the environment.
+
+mod answer;
+mod command;
+mod event;
+mod id;
+mod limits;
+mod outcome;
+mod progress;
+mod request;
+mod result;
+mod state;
+mod time;
+mod usage;
+
+pub(crate) use answer::{Answer, Deliverable};
+pub(crate) use command::{CommandSpec, KillLevel, Reach, Signal, Stdin, Stdout, Stop};
+pub(crate) use event::{Change, ChangeKind, Event, ItemStatus, PlanStep};
+pub(crate) use id::{BadId, RunId, TaskId, ThreadId};
+pub(crate) use limits::{Limit, Limits};
+pub(crate) use outcome::{Exit, FailureCode, Fault, Outcome, StopReason};
+pub(crate) use progress::{Counters, Phase, Progress};
+pub(crate) use request::{AgentName, Request, Resumed, Sandbox};
+pub(crate) use result::{RunResult, Streams};
+pub(crate) use state::State;
+pub(crate) use time::Timestamp;
+pub(crate) use usage::Usage;

@@ -1,0 +1,118 @@
+//! How a run ended, and why.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Limit, State};
+
+/// What `failed` and `timed_out` always carry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(crate) enum FailureCode {
+    /// The agent failed at its work.
+    ToolError,
+    /// The supervisor died and the run's end was not seen.
+    Lost,
+    /// The agent could not be started.
+    Spawn,
+    Auth,
+    RateLimited,
+    Sandbox,
+    /// The answer does not fit the caller's schema.
+    Schema,
+    Budget,
+    /// The disk did not take what had to be written.
+    Storage,
+    Internal,
+    /// A limit ended the run.
+    Timeout,
+}
+
+impl FailureCode {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            FailureCode::ToolError => "TOOL_ERROR",
+            FailureCode::Lost => "LOST",
+            FailureCode::Spawn => "SPAWN",
+            FailureCode::Auth => "AUTH",
+            FailureCode::RateLimited => "RATE_LIMITED",
+            FailureCode::Sandbox => "SANDBOX",
+            FailureCode::Schema => "SCHEMA",
+            FailureCode::Budget => "BUDGET",
+            FailureCode::Storage => "STORAGE",
+            FailureCode::Internal => "INTERNAL",
+            FailureCode::Timeout => "TIMEOUT",
+        }
+    }
+}
+
+/// A failure with its cause: the first one, not the last of a cascade.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Fault {
+    pub(crate) code: FailureCode,
+    pub(crate) message: String,
+    /// What to try next, where the fault itself tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<String>,
+}
+
+impl Fault {
+    pub(crate) fn new(code: FailureCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+/// How the agent's process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Exit {
+    Code(i32),
+    Signal(i32),
+}
+
+impl Exit {
+    pub(crate) fn succeeded(self) -> bool {
+        self == Exit::Code(0)
+    }
+}
+
+/// Why we ended a run. The first reason is the one recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StopReason {
+    Cancelled { reason: Option<String> },
+    Limit(Limit),
+    /// Its record could not be kept, or what it does is not what was asked for.
+    Fault(Fault),
+}
+
+/// The end of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub(crate) enum Outcome {
+    Completed,
+    Failed { fault: Fault },
+    Cancelled { reason: Option<String> },
+    TimedOut { limit: Limit, elapsed_ms: u64 },
+}
+
+impl Outcome {
+    pub(crate) fn state(&self) -> State {
+        match self {
+            Outcome::Completed => State::Completed,
+            Outcome::Failed { .. } => State::Failed,
+            Outcome::Cancelled { .. } => State::Cancelled,
+            Outcome::TimedOut { .. } => State::TimedOut,
+        }
+    }
+
+    pub(crate) fn code(&self) -> Option<FailureCode> {
+        match self {
+            Outcome::Completed | Outcome::Cancelled { .. } => None,
+            Outcome::Failed { fault } => Some(fault.code),
+            Outcome::TimedOut { .. } => Some(FailureCode::Timeout),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Where a run is, as far as its agent's events show.
+
+use serde::{Deserialize, Serialize};
+
+use super::{PlanStep, Timestamp};
+
+/// The content of `progress.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Progress {
+    pub(crate) version: u32,
+    pub(crate) phase: Phase,
+    /// One line: what is going on now.
+    pub(crate) activity: String,
+    /// From the agent's own plan; absent without one. Never falls.
+    pub(crate) percent: Option<u8>,
+    pub(crate) steps: Vec<PlanStep>,
+    pub(crate) counters: Counters,
+    pub(crate) last_event_at: Option<Timestamp>,
+}
+
+impl Progress {
+    pub(crate) const VERSION: u32 = 1;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Phase {
+    Starting,
+    Thinking,
+    Running,
+    Editing,
+    Answering,
+    /// The agent asks and waits.
+    Asking,
+    Finished,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Counters {
+    pub(crate) events: u64,
+    pub(crate) messages: u64,
+    pub(crate) commands: u64,
+    pub(crate) commands_failed: u64,
+    pub(crate) files_changed: u64,
+    pub(crate) tool_calls: u64,
+    pub(crate) retries: u64,
+}

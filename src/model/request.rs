@@ -1,0 +1,167 @@
+//! A task with everything resolved: what `request.json` holds.
+//!
+//! Whoever starts the task later, in whatever process, needs nothing else but
+//! the environment values, which wait in a file of their own.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{KillLevel, Limits, RunId, TaskId, ThreadId, Timestamp, Usage};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Request {
+    pub(crate) version: u32,
+    pub(crate) task_id: TaskId,
+    pub(crate) run_id: RunId,
+    pub(crate) created_at: Timestamp,
+    pub(crate) agent: AgentName,
+    /// The agent's program, as found at submit.
+    pub(crate) program: PathBuf,
+    pub(crate) task: String,
+    pub(crate) role: String,
+    pub(crate) cwd: PathBuf,
+    /// The git root above `cwd`, where there is one.
+    pub(crate) git_root: Option<PathBuf>,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) network: bool,
+    pub(crate) skip_git_repo_check: bool,
+    pub(crate) add_dirs: Vec<PathBuf>,
+    pub(crate) model: Option<String>,
+    pub(crate) reasoning_effort: Option<String>,
+    /// Allowed keys with their values as TOML scalars.
+    pub(crate) config_overrides: Vec<(String, String)>,
+    /// The caller's own schema for the answer; ours when absent.
+    pub(crate) output_schema: Option<Value>,
+    pub(crate) limits: Limits,
+    pub(crate) alias: Option<String>,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) resume: Option<Resumed>,
+    /// Names of the variables handed over; the values are never here.
+    pub(crate) env_names: Vec<String>,
+    /// The runs this one was started from, outermost first; it ends with them.
+    pub(crate) within: Vec<RunId>,
+    pub(crate) kill_level: Option<KillLevel>,
+    /// Most that is kept of each output stream.
+    pub(crate) max_stream_bytes: u64,
+    pub(crate) user: String,
+}
+
+impl Request {
+    pub(crate) const VERSION: u32 = 1;
+
+    /// What tasks are listed by: the git root, else the working directory.
+    pub(crate) fn project(&self) -> &std::path::Path {
+        self.git_root.as_deref().unwrap_or(&self.cwd)
+    }
+}
+
+/// The thread a run goes on with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Resumed {
+    pub(crate) thread_id: ThreadId,
+    pub(crate) parent_task_id: Option<TaskId>,
+    /// The thread's total before this run, where we know it.
+    pub(crate) usage_before: Option<Usage>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AgentName {
+    Codex,
+    Command,
+    Replay,
+}
+
+impl AgentName {
+    pub(crate) const ALL: [AgentName; 3] = [AgentName::Codex, AgentName::Command, AgentName::Replay];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            AgentName::Codex => "codex",
+            AgentName::Command => "command",
+            AgentName::Replay => "replay",
+        }
+    }
+}
+
+/// What an agent may touch, least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Sandbox {
+    ReadOnly,
+    WorkspaceWrite,
+    DangerFullAccess,
+}
+
+impl Sandbox {
+    pub(crate) const ALL: [Sandbox; 3] = [Sandbox::ReadOnly, Sandbox::WorkspaceWrite, Sandbox::DangerFullAccess];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Sandbox::ReadOnly => "read-only",
+            Sandbox::WorkspaceWrite => "workspace-write",
+            Sandbox::DangerFullAccess => "danger-full-access",
+        }
+    }
+}
+
+/// A name that is none of ours, with the ones that are.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown {what} `{given}`")]
+pub(crate) struct UnknownName {
+    what: &'static str,
+    given: String,
+    pub(crate) known: Vec<&'static str>,
+}
+
+macro_rules! named {
+    ($type:ty, $what:literal) => {
+        impl FromStr for $type {
+            type Err = UnknownName;
+
+            fn from_str(text: &str) -> Result<Self, UnknownName> {
+                let found = <$type>::ALL.into_iter().find(|one| one.as_str() == text);
+                found.ok_or_else(|| UnknownName {
+                    what: $what,
+                    given: text.to_owned(),
+                    known: <$type>::ALL.into_iter().map(|one| one.as_str()).collect(),
+                })
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+named!(AgentName, "agent");
+named!(Sandbox, "sandbox");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back_and_others_refused() {
+        for agent in AgentName::ALL {
+            assert_eq!(agent.as_str().parse(), Ok(agent));
+            assert_eq!(serde_json::to_value(agent).unwrap(), agent.as_str());
+        }
+        for sandbox in Sandbox::ALL {
+            assert_eq!(serde_json::to_value(sandbox).unwrap(), sandbox.as_str());
+        }
+        assert_eq!("codx".parse::<AgentName>().unwrap_err().to_string(), "unknown agent `codx`");
+    }
+
+    #[test]
+    fn sandboxes_are_ordered_by_what_they_allow() {
+        assert!(Sandbox::ReadOnly < Sandbox::WorkspaceWrite && Sandbox::WorkspaceWrite < Sandbox::DangerFullAccess);
+    }
+}

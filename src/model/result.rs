@@ -1,0 +1,85 @@
+//! The sealed record of a run: what `result.json` holds.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Exit, Outcome, Progress, RunId, State, TaskId, Timestamp, Usage};
+
+/// Written once, at the end, and never again. A row can be finished from it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RunResult {
+    pub(crate) version: u32,
+    pub(crate) task_id: TaskId,
+    pub(crate) run_id: RunId,
+    pub(crate) attempt: u32,
+    pub(crate) outcome: Outcome,
+    /// Absent when the agent never started.
+    pub(crate) started_at: Option<Timestamp>,
+    pub(crate) finished_at: Timestamp,
+    pub(crate) duration_ms: u64,
+    pub(crate) exit: Option<Exit>,
+    pub(crate) thread_id: Option<String>,
+    pub(crate) model: Option<String>,
+    /// What this run used.
+    pub(crate) usage: Option<Usage>,
+    /// The thread's total after it, for the run that goes on from here.
+    pub(crate) usage_total: Option<Usage>,
+    /// One line for people; for agents, the summary they reported.
+    pub(crate) summary: String,
+    pub(crate) answer: Option<Answer>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) progress: Option<Progress>,
+    pub(crate) stdout: Streams,
+    pub(crate) stderr: Streams,
+    /// Processes that were still there when the agent had ended, and were ended.
+    pub(crate) processes_ended: u32,
+}
+
+impl RunResult {
+    pub(crate) const VERSION: u32 = 1;
+
+    /// A record with nothing in it but whose it is and how it ended: all there
+    /// is to say of a run that never got as far as its agent.
+    pub(crate) fn bare(task_id: TaskId, run_id: RunId, attempt: u32, outcome: Outcome, now: Timestamp) -> Self {
+        let summary = match &outcome {
+            Outcome::Failed { fault } => fault.message.clone(),
+            Outcome::Cancelled { reason: Some(reason) } => format!("cancelled before it started: {reason}"),
+            Outcome::Cancelled { reason: None } => "cancelled before it started".into(),
+            Outcome::Completed | Outcome::TimedOut { .. } => String::new(),
+        };
+        Self {
+            version: Self::VERSION,
+            task_id,
+            run_id,
+            attempt,
+            outcome,
+            started_at: None,
+            finished_at: now,
+            duration_ms: 0,
+            exit: None,
+            thread_id: None,
+            model: None,
+            usage: None,
+            usage_total: None,
+            summary,
+            answer: None,
+            warnings: Vec::new(),
+            progress: None,
+            stdout: Streams::default(),
+            stderr: Streams::default(),
+            processes_ended: 0,
+        }
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.outcome.state()
+    }
+}
+
+/// What became of one output stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Streams {
+    pub(crate) bytes: u64,
+    pub(crate) lines: u64,
+    /// Left out of the middle because the stream passed its limit.
+    pub(crate) dropped_bytes: u64,
+}

@@ -1,0 +1,110 @@
+//! Where a task stands. One enum makes the SQL check, the JSON, and the text.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum State {
+    Pending,
+    Working,
+    InputRequired,
+    Completed,
+    Failed,
+    Cancelled,
+    TimedOut,
+}
+
+impl State {
+    pub(crate) const ALL: [State; 7] = [
+        State::Pending,
+        State::Working,
+        State::InputRequired,
+        State::Completed,
+        State::Failed,
+        State::Cancelled,
+        State::TimedOut,
+    ];
+
+    /// The spelling in the registry and in the run directory.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            State::Pending => "pending",
+            State::Working => "working",
+            State::InputRequired => "input_required",
+            State::Completed => "completed",
+            State::Failed => "failed",
+            State::Cancelled => "cancelled",
+            State::TimedOut => "timed_out",
+        }
+    }
+
+    pub(crate) fn is_final(self) -> bool {
+        match self {
+            State::Pending | State::Working | State::InputRequired => false,
+            State::Completed | State::Failed | State::Cancelled | State::TimedOut => true,
+        }
+    }
+
+    /// The spelling in S2 envelopes.
+    pub(crate) fn in_envelope(self) -> &'static str {
+        match self {
+            State::InputRequired => "working",
+            State::TimedOut => "timeout",
+            State::Pending | State::Working | State::Completed | State::Failed | State::Cancelled => self.as_str(),
+        }
+    }
+
+    /// The spelling in S1 objects.
+    pub(crate) fn in_report(self) -> &'static str {
+        match self {
+            State::Pending | State::Working | State::InputRequired => "working",
+            State::TimedOut => "failed",
+            State::Completed | State::Failed | State::Cancelled => self.as_str(),
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is not a task state")]
+pub(crate) struct BadState(String);
+
+impl FromStr for State {
+    type Err = BadState;
+
+    /// Takes our own spelling and every one that a surface uses.
+    fn from_str(text: &str) -> Result<Self, BadState> {
+        let own = State::ALL.into_iter().find(|state| state.as_str() == text);
+        let alias = match text {
+            "queued" => Some(State::Pending),
+            "running" => Some(State::Working),
+            "succeeded" => Some(State::Completed),
+            "canceled" => Some(State::Cancelled),
+            "timeout" => Some(State::TimedOut),
+            _ => None,
+        };
+        own.or(alias).ok_or_else(|| BadState(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_is_read_back_from_every_spelling() {
+        for state in State::ALL {
+            assert_eq!(state.as_str().parse::<State>().unwrap(), state);
+            assert_eq!(serde_json::to_value(state).unwrap(), state.as_str());
+            assert_eq!(state.in_envelope().parse::<State>().unwrap().is_final(), state.is_final());
+        }
+    }
+}

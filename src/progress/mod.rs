@@ -1,0 +1,9 @@
+//! Where a run is, from the events its agent emits.
+//!
+//! Data in, data out: when to write it down and who sees it is not known here.
+
+mod activity;
+pub(crate) mod plain;
+mod reduce;
+
+pub(crate) use reduce::Reducer;

@@ -1,0 +1,5 @@
+//! What an agent is told.
+
+mod render;
+
+pub(crate) use render::render;

@@ -1,0 +1,92 @@
+//! The prompt of one run: role, task, and the few rules that hold for all.
+//!
+//! Pure text from a request. Which files it ends up in, and how it reaches the
+//! agent, is not known here.
+
+use crate::model::{AgentName, Request};
+
+const CONTINUE: &str = "Continue the work of this thread from where it stopped, and finish it.";
+
+const ALONE: &str = "\
+You work alone and nobody can answer questions: decide what is reasonable and say what you decided. \
+Do the work yourself: do not hand it to other agents, and do not call any `delegate_*` or `codex` tool.";
+
+const OUR_ANSWER: &str = "\
+End with exactly one JSON object and nothing around it, with these keys:
+- `summary`: what was done and what came of it, in a few sentences
+- `deliverables`: files made or changed that matter, each `{\"path\", \"description\"}`
+- `open_questions`: what could not be decided or found out
+- `next_actions`: what the reader should do next
+Each list may be empty. State only what you have seen to be so.";
+
+const THEIR_ANSWER: &str = "\
+End with exactly one JSON value and nothing around it, in the shape of the given output schema. \
+State only what you have seen to be so.";
+
+/// The prompt for `request`; empty for agents that take none.
+pub(crate) fn render(request: &Request) -> String {
+    match request.agent {
+        AgentName::Codex => {}
+        // Their task is a command line, or the name of a recording.
+        AgentName::Command | AgentName::Replay => return String::new(),
+    }
+    let task = request.task.trim();
+    let task = if task.is_empty() && request.resume.is_some() { CONTINUE } else { task };
+    let answer = if request.output_schema.is_some() { THEIR_ANSWER } else { OUR_ANSWER };
+    let mut parts = Vec::new();
+    if !request.role.trim().is_empty() {
+        parts.push(format!("Your role: {}", request.role.trim()));
+    }
+    parts.push(format!("# Task\n\n{task}"));
+    parts.push(format!("# Rules\n\n{ALONE}"));
+    parts.push(format!("# Answer\n\n{answer}"));
+    parts.join("\n\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::testing::{request, resumed};
+
+    #[track_caller]
+    fn check(request: &Request, has: &[&str], lacks: &[&str]) {
+        let prompt = render(request);
+        for part in has {
+            assert!(prompt.contains(part), "no `{part}` in:\n{prompt}");
+        }
+        for part in lacks {
+            assert!(!prompt.contains(part), "`{part}` in:\n{prompt}");
+        }
+    }
+
+    #[test]
+    fn a_prompt_has_role_task_rules_and_answer() {
+        check(
+            &request(),
+            &["Your role: specialist", "# Task\n\nfix the test\n", "do not call any `delegate_*`", "`open_questions`"],
+            &["Continue"],
+        );
+    }
+
+    #[test]
+    fn the_callers_schema_takes_the_place_of_ours() {
+        let mut request = request();
+        request.output_schema = Some(serde_json::json!({ "type": "object" }));
+        check(&request, &["the given output schema"], &["`deliverables`"]);
+    }
+
+    #[test]
+    fn resuming_without_a_task_means_to_continue() {
+        let mut request = resumed("01a1de11-e775-7fc2-8102-aec1425b9fd0", None);
+        check(&request, &["fix the test"], &[CONTINUE]);
+        request.task = "  ".to_owned();
+        check(&request, &[CONTINUE], &[]);
+    }
+
+    #[test]
+    fn agents_without_a_model_get_no_prompt() {
+        for agent in [AgentName::Command, AgentName::Replay] {
+            assert_eq!(render(&Request { agent, ..request() }), "");
+        }
+    }
+}

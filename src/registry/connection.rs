@@ -1,0 +1,144 @@
+//! The one database opener.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+use super::{migrations, rebuild};
+use crate::host::paths::Home;
+
+/// The first version without the bug that could lose a write-ahead log.
+const OLDEST_SQLITE: i32 = 3_051_003;
+
+#[derive(Debug)]
+pub(crate) struct Registry {
+    pub(super) connection: Connection,
+    path: PathBuf,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RegistryError {
+    #[error("the registry `{}` was written by a newer version (format {found}, this one knows {known})", path.display())]
+    Newer { path: PathBuf, found: i64, known: i64 },
+    #[error("the registry `{}` is damaged", path.display())]
+    Damaged {
+        path: PathBuf,
+        #[source]
+        source: rusqlite::Error,
+    },
+    #[error("the disk is full")]
+    Full(#[source] rusqlite::Error),
+    #[error("the registry `{}` could not be opened", path.display())]
+    Unusable {
+        path: PathBuf,
+        #[source]
+        source: rusqlite::Error,
+    },
+    #[error("the registry refused")]
+    Sql(#[source] rusqlite::Error),
+    #[error("SQLite {0} has a bug that loses data")]
+    OldLibrary(&'static str),
+}
+
+impl From<rusqlite::Error> for RegistryError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => RegistryError::Full(error),
+            _ => RegistryError::Sql(error),
+        }
+    }
+}
+
+impl Registry {
+    /// Opens the registry, making or migrating it where needed. A new one in a
+    /// home that already has runs is filled from their directories.
+    pub(crate) fn open(home: &Home) -> Result<Self, RegistryError> {
+        if rusqlite::version_number() < OLDEST_SQLITE {
+            return Err(RegistryError::OldLibrary(rusqlite::version()));
+        }
+        let path = home.registry();
+        let connection = connect(&path).map_err(|error| at(&path, error))?;
+        let mut registry = Self { connection, path };
+        registry.migrate(home)?;
+        Ok(registry)
+    }
+
+    /// The file whose growth tells of every commit.
+    pub(crate) fn log(&self) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push("-wal");
+        name.into()
+    }
+
+    /// Runs `work` in one IMMEDIATE transaction: it reads what it writes by.
+    pub(super) fn transaction<T>(
+        &mut self,
+        work: impl FnOnce(&Connection) -> Result<T, RegistryError>,
+    ) -> Result<T, RegistryError> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let value = work(&transaction)?;
+        transaction.commit()?;
+        Ok(value)
+    }
+
+    fn migrate(&mut self, home: &Home) -> Result<(), RegistryError> {
+        let path = self.path.clone();
+        let classify = |error| match error {
+            RegistryError::Sql(source) => at(&path, source),
+            other => other,
+        };
+        let found = version(&self.connection).map_err(|error| at(&path, error))?;
+        if found == migrations::VERSION {
+            return Ok(());
+        }
+        self.transaction(|transaction| {
+            // Somebody else may have done it since we looked.
+            let found = version(transaction)?;
+            if found > migrations::VERSION {
+                return Err(RegistryError::Newer { path: path.clone(), found, known: migrations::VERSION });
+            }
+            migrations::apply(transaction, found)?;
+            if found == 0 {
+                rebuild::fill(transaction, home)?;
+            }
+            Ok(())
+        })
+        .map_err(classify)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
+    // Made by us first, so that it is private from its first byte on.
+    let _ = crate::host::files::create_log(path);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_handler(Some(wait_a_little))?;
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "journal_size_limit", 4 << 20)?;
+    Ok(connection)
+}
+
+/// Sleeps 0.3 to 1.8 ms, for about ten seconds in all. SQLite's own back-off
+/// grows and is unfair: the one who waits longest sleeps longest.
+fn wait_a_little(attempt: i32) -> bool {
+    let jitter = (std::process::id().wrapping_mul(2_654_435_761).wrapping_add(attempt as u32 * 40_503)) % 1500;
+    std::thread::sleep(Duration::from_micros(300 + u64::from(jitter)));
+    attempt < 10_000
+}
+
+fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// What went wrong with the file as a whole.
+fn at(path: &Path, source: rusqlite::Error) -> RegistryError {
+    let path = path.to_owned();
+    match source.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => RegistryError::Damaged { path, source },
+        Some(ErrorCode::DiskFull) => RegistryError::Full(source),
+        _ => RegistryError::Unusable { path, source },
+    }
+}

@@ -1,0 +1,71 @@
+//! Finding a task by whatever somebody calls it.
+
+use rusqlite::params;
+
+use super::tasks::select;
+use super::{Registry, RegistryError, Row};
+use crate::model::{RunId, TaskId, ThreadId};
+
+/// What a person or a model wrote where a task is meant.
+#[derive(Debug, Clone)]
+pub(crate) struct Reference(pub(crate) String);
+
+#[derive(Debug)]
+pub(crate) enum Found {
+    One(Box<Row>),
+    None,
+    /// Several tasks begin like this, newest first.
+    Several(Vec<Row>),
+}
+
+impl Registry {
+    /// Looks for a task id, a run id, a thread id, an alias, then a unique
+    /// beginning of a task or run id. Of several tasks on one thread or under
+    /// one alias, the newest is meant.
+    pub(crate) fn find(&self, reference: &Reference) -> Result<Found, RegistryError> {
+        let text = reference.0.trim();
+        let newest = |column: &str, value: &str| {
+            let rest = format!("WHERE {column} = ?1 ORDER BY seq DESC LIMIT 1");
+            select(&self.connection, &rest, [value]).map(|mut rows| rows.pop())
+        };
+        let exact = if let Ok(id) = text.parse::<TaskId>() {
+            newest("id", id.as_str())?
+        } else if let Ok(run) = text.parse::<RunId>() {
+            newest("run_id", run.as_str())?
+        } else if let Ok(thread) = text.parse::<ThreadId>() {
+            newest("thread_id", thread.as_str())?
+        } else {
+            newest("alias", text)?
+        };
+        match exact {
+            Some(row) => Ok(Found::One(Box::new(row))),
+            None => self.find_by_beginning(text),
+        }
+    }
+
+    fn find_by_beginning(&self, text: &str) -> Result<Found, RegistryError> {
+        let lower = text.to_ascii_lowercase();
+        let tail = lower.strip_prefix("t-local-").unwrap_or(&lower);
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
+        if tail.is_empty() || !tail.bytes().all(plain) {
+            return Ok(Found::None);
+        }
+        // Ranges, not LIKE: the unique indexes answer them.
+        let mut rows = select(
+            &self.connection,
+            "WHERE (id >= ?1 AND id < ?2) OR (run_id >= ?3 AND run_id < ?4) ORDER BY seq DESC LIMIT 6",
+            params![format!("T-local-{tail}"), format!("T-local-{tail}~"), lower, format!("{lower}~")],
+        )?;
+        Ok(match rows.len() {
+            0 => Found::None,
+            1 => Found::One(Box::new(rows.remove(0))),
+            _ => Found::Several(rows),
+        })
+    }
+
+    /// A task that is going on with `thread` right now.
+    pub(crate) fn busy_with(&self, thread: &ThreadId) -> Result<Option<Row>, RegistryError> {
+        let rest = "WHERE thread_id = ?1 AND state IN ('pending', 'working', 'input_required') LIMIT 1";
+        Ok(select(&self.connection, rest, [thread.as_str()])?.pop())
+    }
+}

@@ -1,0 +1,68 @@
+//! The end of a task: one final state, written once.
+
+use rusqlite::{Connection, params};
+
+use super::{Registry, RegistryError, Row};
+use crate::model::{Exit, RunResult, TaskId, Timestamp};
+
+impl Registry {
+    /// Finishes the row from the sealed record. Fenced by attempt, and without
+    /// effect on a row that is final already. Returns whether this call did it.
+    pub(crate) fn finish(&mut self, result: &RunResult, keep_until: Timestamp) -> Result<bool, RegistryError> {
+        self.transaction(|transaction| finish(transaction, result, keep_until))
+    }
+
+    /// Ends a task whose directory is gone: there is nothing left to seal.
+    pub(crate) fn finish_without_directory(&mut self, row: &Row, now: Timestamp) -> Result<bool, RegistryError> {
+        self.transaction(|transaction| {
+            let changed = transaction.execute(
+                "UPDATE tasks SET state = 'failed', code = 'LOST', summary = 'the run directory is gone',
+                   completed_at = ?3, updated_at = ?3, unread = 1
+                 WHERE id = ?1 AND attempt = ?2 AND state IN ('pending', 'working', 'input_required')",
+                params![row.id.as_str(), row.attempt, now],
+            )?;
+            Ok(changed == 1)
+        })
+    }
+}
+
+pub(super) fn finish(
+    connection: &Connection,
+    result: &RunResult,
+    keep_until: Timestamp,
+) -> Result<bool, RegistryError> {
+    let json = |value: Option<String>| value;
+    let steps = result.progress.as_ref().and_then(|progress| serde_json::to_string(&progress.steps).ok());
+    let total = result.usage_total.and_then(|usage| serde_json::to_string(&usage).ok());
+    let metadata = serde_json::json!({ "model": result.model, "warnings": result.warnings }).to_string();
+    let mut statement = connection.prepare_cached(
+        "UPDATE tasks SET state = ?3, code = ?4, exit_code = ?5, summary = ?6, thread_id = coalesce(?7, thread_id),
+           completed_at = ?8, updated_at = ?8, last_event_at = ?9, keep_alive_until = ?10, progress_steps = ?11,
+           usage_total = ?12, metadata = ?13, started_at = ?14, unread = 1
+         WHERE id = ?1 AND attempt = ?2 AND state IN ('pending', 'working', 'input_required')",
+    )?;
+    let changed = statement.execute(params![
+        result.task_id.as_str(),
+        result.attempt,
+        result.state(),
+        result.outcome.code().map(|code| code.as_str()),
+        result.exit.and_then(exit_code),
+        result.summary,
+        result.thread_id,
+        result.finished_at,
+        result.progress.as_ref().and_then(|progress| progress.last_event_at),
+        keep_until,
+        json(steps),
+        json(total),
+        metadata,
+        result.started_at,
+    ])?;
+    Ok(changed == 1)
+}
+
+fn exit_code(exit: Exit) -> Option<i32> {
+    match exit {
+        Exit::Code(code) => Some(code),
+        Exit::Signal(_) => None,
+    }
+}

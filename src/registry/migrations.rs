@@ -1,0 +1,72 @@
+//! The schema, step by step.
+//!
+//! Two versions of the program may share one file: a step only adds. All
+//! steps that are missing are taken in one transaction.
+
+use rusqlite::Connection;
+
+use super::RegistryError;
+use crate::model::State;
+
+/// The format this program writes.
+pub(crate) const VERSION: i64 = 2;
+
+pub(super) fn apply(connection: &Connection, found: i64) -> Result<(), RegistryError> {
+    if found < 1 {
+        connection.execute_batch(&tasks_table())?;
+    }
+    if found < 2 {
+        connection.execute_batch(QUEUE_INDEXES)?;
+    }
+    connection.pragma_update(None, "user_version", VERSION)?;
+    Ok(())
+}
+
+/// Times are milliseconds since the epoch. `seq` is the order of arrival.
+fn tasks_table() -> String {
+    let states: Vec<_> = State::ALL.iter().map(|state| format!("'{state}'")).collect();
+    format!(
+        "CREATE TABLE tasks (
+           seq INTEGER PRIMARY KEY AUTOINCREMENT,
+           id TEXT NOT NULL UNIQUE,
+           run_id TEXT NOT NULL UNIQUE,
+           attempt INTEGER NOT NULL DEFAULT 0,
+           state TEXT NOT NULL CHECK (state IN ({})),
+           agent TEXT NOT NULL,
+           origin TEXT NOT NULL CHECK (origin IN ('local', 'cloud')),
+           external_id TEXT,
+           alias TEXT,
+           instruction TEXT NOT NULL,
+           project TEXT NOT NULL,
+           working_dir TEXT NOT NULL,
+           user_id TEXT NOT NULL,
+           thread_id TEXT,
+           parent_task_id TEXT,
+           idempotency_key TEXT,
+           fingerprint TEXT NOT NULL,
+           created_at INTEGER NOT NULL,
+           updated_at INTEGER NOT NULL,
+           started_at INTEGER,
+           completed_at INTEGER,
+           last_event_at INTEGER,
+           keep_alive_until INTEGER,
+           progress_steps TEXT,
+           code TEXT,
+           exit_code INTEGER,
+           summary TEXT,
+           usage_total TEXT,
+           unread INTEGER NOT NULL DEFAULT 0,
+           pinned INTEGER NOT NULL DEFAULT 0,
+           metadata TEXT
+         ) STRICT;
+         CREATE UNIQUE INDEX tasks_by_key ON tasks (project, idempotency_key) WHERE idempotency_key IS NOT NULL;",
+        states.join(", ")
+    )
+}
+
+const QUEUE_INDEXES: &str = "
+  CREATE INDEX tasks_by_state ON tasks (state, seq);
+  CREATE INDEX tasks_by_project ON tasks (project, state, completed_at);
+  CREATE INDEX tasks_by_thread ON tasks (thread_id) WHERE thread_id IS NOT NULL;
+  CREATE INDEX tasks_by_alias ON tasks (alias) WHERE alias IS NOT NULL;
+";

@@ -1,0 +1,20 @@
+//! The index of all tasks: one SQLite file that every process shares.
+//!
+//! Touched at submit, at claim, and at the end of a run, in short IMMEDIATE
+//! transactions. Everything it says of a started run can be read again from
+//! the run's directory.
+
+mod connection;
+mod find;
+mod finish;
+mod migrations;
+mod queue;
+mod rebuild;
+mod submit;
+mod tasks;
+
+pub(crate) use connection::{Registry, RegistryError};
+pub(crate) use find::{Found, Reference};
+pub(crate) use queue::Claimed;
+pub(crate) use submit::{Submitted, Submission, fingerprint};
+pub(crate) use tasks::Row;

@@ -1,0 +1,118 @@
+//! Taking a task in: once per key, in order, started at once where there is room.
+
+use rusqlite::{Connection, OptionalExtension, params};
+use sha2::{Digest, Sha256};
+
+use super::tasks::select;
+use super::{Registry, RegistryError, Row};
+use crate::host::lock::Lock;
+use crate::model::{Request, State};
+
+/// A task about to be taken in. Its directory exists and its lock is held, so
+/// that nobody takes it for abandoned.
+#[derive(Debug)]
+pub(crate) struct Submission<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) lock: Lock,
+    pub(crate) limit: u32,
+}
+
+#[derive(Debug)]
+pub(crate) enum Submitted {
+    /// There was room: the caller holds the claim and must start it.
+    Claimed { lock: Lock, attempt: u32 },
+    /// It waits its turn.
+    Queued,
+    /// The same key with the same arguments: the task of then.
+    Existing(Row),
+    /// The same key with other arguments.
+    Conflict(Row),
+}
+
+impl Registry {
+    pub(crate) fn submit(&mut self, submission: Submission<'_>) -> Result<Submitted, RegistryError> {
+        let Submission { request, lock, limit } = submission;
+        let fingerprint = fingerprint(request);
+        let mut lock = Some(lock);
+        self.transaction(|transaction| {
+            if let Some(row) = by_key(transaction, request)? {
+                return Ok(if row.fingerprint == fingerprint {
+                    Submitted::Existing(row)
+                } else {
+                    Submitted::Conflict(row)
+                });
+            }
+            let claimed = has_room(transaction, limit)?;
+            insert(transaction, request, &fingerprint, if claimed { State::Working } else { State::Pending })?;
+            // The lock of a task that waits is free before its row can be
+            // seen: whoever comes next can claim it, even if we die here.
+            match lock.take_if(|_| claimed) {
+                Some(lock) => Ok(Submitted::Claimed { lock, attempt: 1 }),
+                None => {
+                    drop(lock.take());
+                    Ok(Submitted::Queued)
+                }
+            }
+        })
+    }
+}
+
+/// Room is a free slot with nobody waiting for it.
+fn has_room(connection: &Connection, limit: u32) -> Result<bool, RegistryError> {
+    let waiting: Option<i64> = connection
+        .prepare_cached("SELECT seq FROM tasks WHERE state = 'pending' LIMIT 1")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    Ok(waiting.is_none() && super::queue::taken(connection)? < limit)
+}
+
+fn by_key(connection: &Connection, request: &Request) -> Result<Option<Row>, RegistryError> {
+    let Some(key) = &request.idempotency_key else { return Ok(None) };
+    let project = request.project().to_string_lossy();
+    Ok(select(connection, "WHERE project = ?1 AND idempotency_key = ?2", params![project, key])?.pop())
+}
+
+pub(super) fn insert(
+    connection: &Connection,
+    request: &Request,
+    fingerprint: &str,
+    state: State,
+) -> Result<(), RegistryError> {
+    let claimed = state == State::Working;
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO tasks (id, run_id, attempt, state, agent, origin, alias, instruction, project, working_dir,
+           user_id, thread_id, parent_task_id, idempotency_key, fingerprint, created_at, updated_at, started_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, 'local', ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16)",
+    )?;
+    let resume = request.resume.as_ref();
+    statement.execute(params![
+        request.task_id.as_str(),
+        request.run_id.as_str(),
+        u32::from(claimed),
+        state,
+        request.agent.as_str(),
+        request.alias,
+        request.task,
+        request.project().to_string_lossy(),
+        request.cwd.to_string_lossy(),
+        request.user,
+        resume.map(|resume| resume.thread_id.as_str()),
+        resume.and_then(|resume| Some(resume.parent_task_id.as_ref()?.as_str())),
+        request.idempotency_key,
+        fingerprint,
+        request.created_at,
+        claimed.then_some(request.created_at),
+    ])?;
+    Ok(())
+}
+
+/// A hash over what was asked, without what is new in every request.
+pub(crate) fn fingerprint(request: &Request) -> String {
+    let mut asked = serde_json::to_value(request).unwrap_or_default();
+    if let Some(fields) = asked.as_object_mut() {
+        for name in ["task_id", "run_id", "created_at", "within", "env_names", "program", "kill_level"] {
+            fields.shift_remove(name);
+        }
+    }
+    Sha256::digest(asked.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
+}

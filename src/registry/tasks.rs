@@ -1,0 +1,173 @@
+//! One row: a task as the registry knows it.
+
+use std::path::PathBuf;
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{Registry, RegistryError};
+use crate::model::{AgentName, RunId, State, TaskId, Timestamp, Usage};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) seq: i64,
+    pub(crate) id: TaskId,
+    pub(crate) run_id: RunId,
+    pub(crate) attempt: u32,
+    pub(crate) state: State,
+    pub(crate) agent: AgentName,
+    pub(crate) alias: Option<String>,
+    pub(crate) instruction: String,
+    pub(crate) project: PathBuf,
+    pub(crate) thread_id: Option<String>,
+    pub(crate) fingerprint: String,
+    pub(crate) created_at: Timestamp,
+    pub(crate) started_at: Option<Timestamp>,
+    pub(crate) completed_at: Option<Timestamp>,
+    pub(crate) code: Option<String>,
+    pub(crate) summary: Option<String>,
+    pub(crate) usage_total: Option<Usage>,
+    pub(crate) unread: bool,
+    pub(crate) pinned: bool,
+}
+
+const COLUMNS: &str = "seq, id, run_id, attempt, state, agent, alias, instruction, project, thread_id, fingerprint, \
+     created_at, started_at, completed_at, code, summary, usage_total, unread, pinned";
+
+/// Selects whole rows by what follows `FROM tasks`.
+pub(super) fn select(
+    connection: &Connection,
+    rest: &str,
+    values: impl rusqlite::Params,
+) -> Result<Vec<Row>, RegistryError> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM tasks {rest}"))?;
+    let rows = statement.query_map(values, read)?.collect::<Result<_, _>>()?;
+    Ok(rows)
+}
+
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    let parsed = |index: usize, text: String, error: String| {
+        rusqlite::Error::FromSqlConversionFailure(index, rusqlite::types::Type::Text, format!("{text}: {error}").into())
+    };
+    let id: String = row.get(1)?;
+    let run: String = row.get(2)?;
+    let agent: String = row.get(5)?;
+    let usage: Option<String> = row.get(16)?;
+    Ok(Row {
+        seq: row.get(0)?,
+        id: id.parse().map_err(|e: crate::model::BadId| parsed(1, id, e.to_string()))?,
+        run_id: run.parse().map_err(|e: crate::model::BadId| parsed(2, run, e.to_string()))?,
+        attempt: row.get(3)?,
+        state: row.get(4)?,
+        agent: agent.parse().map_err(|_| parsed(5, agent, "unknown agent".into()))?,
+        alias: row.get(6)?,
+        instruction: row.get(7)?,
+        project: PathBuf::from(row.get::<_, String>(8)?),
+        thread_id: row.get(9)?,
+        fingerprint: row.get(10)?,
+        created_at: row.get(11)?,
+        started_at: row.get(12)?,
+        completed_at: row.get(13)?,
+        code: row.get(14)?,
+        summary: row.get(15)?,
+        usage_total: usage.and_then(|json| serde_json::from_str(&json).ok()),
+        unread: row.get(17)?,
+        pinned: row.get(18)?,
+    })
+}
+
+impl Registry {
+    pub(crate) fn task(&self, id: &TaskId) -> Result<Option<Row>, RegistryError> {
+        Ok(select(&self.connection, "WHERE id = ?1", [id.as_str()])?.pop())
+    }
+
+    /// The tasks that take a slot, oldest first.
+    pub(crate) fn working(&self) -> Result<Vec<Row>, RegistryError> {
+        select(&self.connection, "WHERE state IN ('working', 'input_required') ORDER BY seq", [])
+    }
+
+    pub(crate) fn pending(&self) -> Result<Vec<Row>, RegistryError> {
+        select(&self.connection, "WHERE state = 'pending' ORDER BY seq", [])
+    }
+
+    /// The newest finished tasks of `project`, or of all.
+    pub(crate) fn finished(&self, project: Option<&str>, limit: u32) -> Result<Vec<Row>, RegistryError> {
+        let mut rows = Vec::new();
+        for state in State::ALL.into_iter().filter(|state| state.is_final()) {
+            // One state at a time: the index then gives them in order.
+            rows.extend(match project {
+                Some(project) => select(
+                    &self.connection,
+                    "WHERE project = ?1 AND state = ?2 ORDER BY completed_at DESC LIMIT ?3",
+                    params![project, state, limit],
+                )?,
+                None => select(
+                    &self.connection,
+                    "WHERE state = ?1 ORDER BY seq DESC LIMIT ?2",
+                    params![state, limit],
+                )?,
+            });
+        }
+        rows.sort_by_key(|row| std::cmp::Reverse(row.completed_at));
+        rows.truncate(limit as usize);
+        Ok(rows)
+    }
+
+    pub(crate) fn count(&self) -> Result<i64, RegistryError> {
+        Ok(self.connection.query_row("SELECT count(*) FROM tasks", [], |row| row.get(0))?)
+    }
+
+    /// Every task, for retention.
+    pub(crate) fn all(&self) -> Result<Vec<Row>, RegistryError> {
+        select(&self.connection, "ORDER BY seq", [])
+    }
+
+    /// Removes the row of a finished task; `false` when it is not finished.
+    pub(crate) fn remove(&mut self, id: &TaskId) -> Result<bool, RegistryError> {
+        self.transaction(|transaction| {
+            let removed = transaction.execute(
+                "DELETE FROM tasks WHERE id = ?1 AND pinned = 0
+                 AND state IN ('completed', 'failed', 'cancelled', 'timed_out')",
+                [id.as_str()],
+            )?;
+            Ok(removed == 1)
+        })
+    }
+
+    /// Runs `work` while no task can be submitted, if `run` has no row.
+    pub(crate) fn while_unknown(&mut self, run: &RunId, work: impl FnOnce()) -> Result<bool, RegistryError> {
+        self.transaction(|transaction| {
+            let known: Option<i64> = transaction
+                .query_row("SELECT seq FROM tasks WHERE run_id = ?1", [run.as_str()], |row| row.get(0))
+                .optional()?;
+            if known.is_none() {
+                work();
+            }
+            Ok(known.is_none())
+        })
+    }
+}
+
+impl ToSql for State {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.as_str().into())
+    }
+}
+
+impl FromSql for State {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_str()?.parse().map_err(FromSqlError::other)
+    }
+}
+
+impl ToSql for Timestamp {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.as_millis().into())
+    }
+}
+
+impl FromSql for Timestamp {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_i64().map(Timestamp::from_millis)
+    }
+}

@@ -1,0 +1,1 @@
+//! What replies look like.

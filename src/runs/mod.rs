@@ -1,0 +1,12 @@
+//! Run directories: where the truth about a run is kept.
+
+mod layout;
+mod reader;
+mod retention;
+mod seal;
+mod writer;
+
+pub(crate) use layout::{ARTIFACTS, RunDir};
+pub(crate) use reader::{ReadError, Started};
+pub(crate) use retention::{Kept, Policy, expired};
+pub(crate) use writer::CommandRecord;

@@ -1,0 +1,28 @@
+//! Seals a run: its result, once and for good.
+
+use std::io;
+
+use super::{RunDir, writer};
+use crate::host::files::{self, Durability};
+use crate::model::RunResult;
+
+impl RunDir {
+    /// Writes `result.json`, durably, unless the run is sealed already.
+    ///
+    /// Only the holder of the run's lock may call this. What is there stays:
+    /// a terminal state is never overwritten.
+    pub(crate) fn seal(&self, result: &RunResult) -> io::Result<()> {
+        if self.result().exists() {
+            return Ok(());
+        }
+        let bytes = writer::pretty(result)?;
+        let sealed = files::write(&self.result(), &bytes, Durability::Synced);
+        if sealed.is_ok() {
+            self.free_reserve();
+            return sealed;
+        }
+        // A full disk: give back what was kept for this moment.
+        self.free_reserve();
+        files::write(&self.result(), &bytes, Durability::Synced)
+    }
+}

@@ -1,0 +1,90 @@
+//! Writes the files of a run directory.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::{RunDir, Started};
+use crate::host::files::{self, Durability};
+use crate::model::{Progress, Request};
+
+/// Enough for `result.json` and what little else the end of a run writes.
+const RESERVE: usize = 64 << 10;
+
+/// The content of `command.json`: what was started, without any value of the
+/// environment.
+#[derive(Debug, Serialize)]
+pub(crate) struct CommandRecord<'a> {
+    pub(crate) version: u32,
+    pub(crate) program: &'a PathBuf,
+    pub(crate) args: &'a [String],
+    pub(crate) cwd: &'a PathBuf,
+    pub(crate) env_names: Vec<&'a str>,
+    pub(crate) agent_version: Option<&'a str>,
+}
+
+impl RunDir {
+    /// Makes the directory durable under its name.
+    pub(crate) fn create(&self) -> io::Result<()> {
+        files::create_dir(&self.path())?;
+        self.path().parent().map_or(Ok(()), files::sync_dir)
+    }
+
+    pub(crate) fn write_request(&self, request: &Request) -> io::Result<()> {
+        files::write(&self.request(), &pretty(request)?, Durability::Synced)
+    }
+
+    pub(crate) fn write_env(&self, values: &[(String, String)]) -> io::Result<()> {
+        let map: BTreeMap<_, _> = values.iter().map(|(name, value)| (name, value)).collect();
+        files::write(&self.env(), &serde_json::to_vec(&map)?, Durability::Whole)
+    }
+
+    pub(crate) fn write_started(&self, started: &Started) -> io::Result<()> {
+        files::write(&self.started(), &pretty(started)?, Durability::Synced)
+    }
+
+    pub(crate) fn write_command(&self, record: &CommandRecord<'_>) -> io::Result<()> {
+        files::write(&self.file("command.json"), &pretty(record)?, Durability::Whole)
+    }
+
+    pub(crate) fn write_progress(&self, progress: &Progress) -> io::Result<()> {
+        files::write(&self.progress(), &pretty(progress)?, Durability::Whole)
+    }
+
+    pub(crate) fn write_thread(&self, thread: &str) -> io::Result<()> {
+        let record = serde_json::json!({ "version": 1, "thread_id": thread });
+        files::write(&self.file("thread.json"), &pretty(&record)?, Durability::Whole)
+    }
+
+    pub(crate) fn write_text(&self, path: PathBuf, text: &str) -> io::Result<()> {
+        files::write(&path, text.as_bytes(), Durability::Whole)
+    }
+
+    pub(crate) fn write_cancel(&self, reason: Option<&str>) -> io::Result<()> {
+        files::write(&self.cancel(), reason.unwrap_or_default().as_bytes(), Durability::Whole)
+    }
+
+    pub(crate) fn set_reserve(&self) -> io::Result<()> {
+        files::write(&self.reserve(), &vec![0; RESERVE], Durability::Whole)
+    }
+
+    pub(crate) fn free_reserve(&self) {
+        let _ = fs::remove_file(self.reserve());
+    }
+
+    pub(crate) fn forget_env(&self) -> io::Result<()> {
+        match fs::remove_file(self.env()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(super) fn pretty(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec_pretty(value)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}

@@ -1,0 +1,169 @@
+//! Keeps one output stream on disk, byte for byte, up to a limit.
+//!
+//! Past the limit the beginning and the end stay and the middle is left out,
+//! with a line in its place that says how much. The writer never blocks the
+//! agent and never grows with the output.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use memchr::memchr_iter;
+
+use crate::host::files;
+use crate::model::Streams;
+
+/// Which of the agent's two streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Stdout,
+    Stderr,
+}
+
+#[derive(Debug)]
+pub(crate) struct Capture {
+    path: PathBuf,
+    file: Option<File>,
+    head_left: u64,
+    segment: u64,
+    /// The end of the stream, once the head is full: two files that take turns.
+    tail: Option<Tail>,
+    seen: Streams,
+}
+
+#[derive(Debug)]
+struct Tail {
+    older: Option<PathBuf>,
+    older_bytes: u64,
+    newer: PathBuf,
+    newer_bytes: u64,
+    file: File,
+}
+
+impl Capture {
+    /// Keeps at most about `limit` bytes at `path`.
+    pub(crate) fn create(path: PathBuf, limit: u64) -> io::Result<Self> {
+        let file = files::create_log(&path)?;
+        let segment = (limit / 8).max(1);
+        let head_left = limit.saturating_sub(2 * segment);
+        Ok(Self { path, file: Some(file), head_left, segment, tail: None, seen: Streams::default() })
+    }
+
+    /// Writes `bytes`. After an error the stream is only counted.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.seen.bytes += bytes.len() as u64;
+        self.seen.lines += memchr_iter(b'\n', bytes).count() as u64;
+        let Some(file) = &mut self.file else {
+            self.seen.dropped_bytes += bytes.len() as u64;
+            return Ok(());
+        };
+        let fits = bytes.len().min(usize::try_from(self.head_left).unwrap_or(usize::MAX));
+        let (head, rest) = bytes.split_at(fits);
+        let written = file.write_all(head).and_then(|()| {
+            self.head_left -= head.len() as u64;
+            if rest.is_empty() { Ok(()) } else { self.write_tail(rest) }
+        });
+        if written.is_err() {
+            self.seen.dropped_bytes += bytes.len() as u64;
+            self.file = None;
+        }
+        written
+    }
+
+    fn write_tail(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut tail = match self.tail.take() {
+            Some(tail) if tail.newer_bytes < self.segment => tail,
+            full => self.turn(full)?,
+        };
+        tail.file.write_all(bytes)?;
+        tail.newer_bytes += bytes.len() as u64;
+        self.tail = Some(tail);
+        Ok(())
+    }
+
+    /// Starts a new last segment; the one before the last is given up.
+    fn turn(&mut self, full: Option<Tail>) -> io::Result<Tail> {
+        let name = |suffix: &str| self.path.with_extension(suffix);
+        let next = match &full {
+            Some(tail) if tail.newer == name("tail-a") => name("tail-b"),
+            _ => name("tail-a"),
+        };
+        if let Some(older) = full.as_ref().and_then(|tail| tail.older.as_ref()) {
+            fs::remove_file(older)?;
+        }
+        self.seen.dropped_bytes += full.as_ref().map_or(0, |tail| tail.older_bytes);
+        let file = files::create_log(&next)?;
+        let (older, older_bytes) = full.map_or((None, 0), |tail| (Some(tail.newer), tail.newer_bytes));
+        Ok(Tail { older, older_bytes, newer: next, newer_bytes: 0, file })
+    }
+
+    /// Puts beginning and end together and says what became of the stream.
+    ///
+    /// `cut` writes the line that stands for what was left out.
+    pub(crate) fn finish(mut self, cut: impl Fn(u64) -> String) -> (Streams, io::Result<()>) {
+        let joined = self.join(cut);
+        (self.seen, joined)
+    }
+
+    fn join(&mut self, cut: impl Fn(u64) -> String) -> io::Result<()> {
+        let (Some(tail), Some(file)) = (self.tail.take(), &mut self.file) else { return Ok(()) };
+        if self.seen.dropped_bytes > 0 {
+            file.write_all(cut(self.seen.dropped_bytes).as_bytes())?;
+        }
+        for part in tail.older.iter().chain([&tail.newer]) {
+            append(part, file)?;
+            fs::remove_file(part)?;
+        }
+        Ok(())
+    }
+}
+
+fn append(part: &Path, file: &mut File) -> io::Result<()> {
+    io::copy(&mut File::open(part)?, file).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(limit: u64, writes: &[&str], kept: &str, dropped: u64) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("events.jsonl");
+        let mut capture = Capture::create(path.clone(), limit).unwrap();
+        for bytes in writes {
+            capture.write(bytes.as_bytes()).unwrap();
+        }
+        let (seen, joined) = capture.finish(|n| format!("[{n}]"));
+        joined.unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), kept);
+        assert_eq!(seen.bytes, writes.iter().map(|w| w.len() as u64).sum::<u64>());
+        assert_eq!(seen.dropped_bytes, dropped);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no segment is left behind");
+    }
+
+    #[test]
+    fn what_fits_is_kept_byte_for_byte() {
+        check(80, &["one\n", "two"], "one\ntwo", 0);
+    }
+
+    #[test]
+    fn what_passes_the_head_is_still_whole_while_the_tail_holds_it() {
+        check(16, &["0123456789ab", "cd", "ef"], "0123456789abcdef", 0);
+    }
+
+    #[test]
+    fn the_middle_is_left_out_and_counted() {
+        check(16, &["0123456789ab", "AA", "BB", "CC", "DD"], "0123456789ab[4]CCDD", 4);
+    }
+
+    #[test]
+    fn lines_are_counted_even_where_they_are_dropped() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut capture = Capture::create(dir.path().join("log"), 8).unwrap();
+        for _ in 0..100 {
+            capture.write(b"x\ny\n").unwrap();
+        }
+        let (seen, _) = capture.finish(|n| format!("[{n}]\n"));
+        assert_eq!((seen.lines, seen.bytes), (200, 400));
+    }
+}

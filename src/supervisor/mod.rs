@@ -1,0 +1,17 @@
+//! Runs one child process to its end.
+//!
+//! The supervisor knows about processes, time, and bytes. It does not know
+//! about agents, tasks, SQLite, or MCP.
+
+mod capture;
+mod cgroup;
+mod lifecycle;
+mod lines;
+mod process;
+mod tree;
+
+pub(crate) use capture::{Capture, Stream};
+pub(crate) use lifecycle::Input;
+pub(crate) use lines::Lines;
+pub(crate) use process::{Control, Ended, Observed, Observer, Order, run};
+pub(crate) use tree::{Tree, best_level, sweep_marked};

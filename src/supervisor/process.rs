@@ -1,0 +1,279 @@
+//! Drives one child process: its pipes, its limits, its end.
+//!
+//! One thread, one loop, no buffer that grows: bytes are handed on as they
+//! come, and every decision is the lifecycle's.
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::{ChildStderr, ChildStdin, ChildStdout};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::capture::Stream;
+use super::lifecycle::{Action, Input, Lifecycle};
+use super::tree::Tree;
+use crate::host::spawn::{self, Reaped};
+use crate::host::clock;
+use crate::model::{CommandSpec, Exit, Limits, Reach, Signal, Stdin, StopReason};
+
+/// How often the observer is called when nothing happens.
+const TICK: Duration = Duration::from_secs(1);
+const CHUNK: usize = 256 << 10;
+
+/// Sees the run as it happens.
+pub(crate) trait Observer {
+    /// Called with bytes as they come, in order, before anything else is done
+    /// with them.
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Observed;
+
+    /// Called about once a second, and whenever something was observed.
+    fn tick(&mut self) -> Option<StopReason>;
+}
+
+/// What some output meant.
+#[derive(Debug, Default)]
+pub(crate) struct Observed {
+    pub(crate) inputs: Vec<Input>,
+    /// For the child's standard input.
+    pub(crate) reply: Vec<u8>,
+}
+
+/// Takes orders from outside while the run goes on.
+pub(crate) trait Control {
+    /// Becomes readable when there may be an order.
+    fn descriptor(&self) -> Option<BorrowedFd<'_>>;
+
+    fn receive(&mut self) -> Option<Order>;
+}
+
+#[derive(Debug)]
+pub(crate) enum Order {
+    Stop(StopReason),
+    /// Start what waits in the queue: somebody below us must not.
+    Pump,
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) exit: Exit,
+    pub(crate) reason: Option<StopReason>,
+    /// Processes that outlived the agent and were ended.
+    pub(crate) processes_ended: u32,
+}
+
+/// Runs `spec` to its end. On `Err` nothing was started.
+pub(crate) fn run(
+    spec: &CommandSpec,
+    environment: &[(String, String)],
+    limits: Limits,
+    tree: &mut Tree,
+    control: &mut dyn Control,
+    observer: &mut dyn Observer,
+    pump: &mut dyn FnMut() -> Vec<i32>,
+) -> io::Result<Ended> {
+    let mut child = Driver::start(spec, environment, limits, tree)?;
+    while !child.finished {
+        child.wait_for_something(control);
+        child.write_stdin();
+        child.read(Stream::Stdout, observer);
+        child.read(Stream::Stderr, observer);
+        child.reap();
+        while let Some(order) = control.receive() {
+            match order {
+                Order::Stop(reason) => child.step(Input::Stop(reason)),
+                Order::Pump => child.tree.spared.extend(pump()),
+            }
+        }
+        let reason = observer.tick();
+        child.step(reason.map_or(Input::Tick, Input::Stop));
+    }
+    Ok(child.end(observer))
+}
+
+struct Driver<'a> {
+    pid: i32,
+    exit: Option<Exit>,
+    pidfd: Option<OwnedFd>,
+    stdin: Option<ChildStdin>,
+    unsent: Vec<u8>,
+    keep_stdin: bool,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    spec: &'a CommandSpec,
+    lifecycle: Lifecycle,
+    tree: &'a mut Tree,
+    finished: bool,
+    buffer: Vec<u8>,
+}
+
+impl<'a> Driver<'a> {
+    fn start(
+        spec: &'a CommandSpec,
+        environment: &[(String, String)],
+        limits: Limits,
+        tree: &'a mut Tree,
+    ) -> io::Result<Self> {
+        let entry = tree.entry()?;
+        let mut child = spawn::agent(spec, environment, entry.as_ref())?;
+        let pid = i32::try_from(child.id()).unwrap_or(0);
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        for pipe in [stdin.as_ref().map(AsFd::as_fd), stdout.as_ref().map(AsFd::as_fd), stderr.as_ref().map(AsFd::as_fd)] {
+            pipe.map_or(Ok(()), do_not_block)?;
+        }
+        let (unsent, keep_stdin) = match &spec.stdin {
+            Stdin::Text(text) => (text.clone().into_bytes(), false),
+            Stdin::Open(first) => (first.clone(), true),
+        };
+        Ok(Self {
+            pid,
+            exit: None,
+            pidfd: pidfd_of(pid),
+            stdin,
+            unsent,
+            keep_stdin,
+            stdout,
+            stderr,
+            spec,
+            lifecycle: Lifecycle::new(limits, spec.stop.grace, clock::monotonic()),
+            tree,
+            finished: false,
+            buffer: vec![0; CHUNK],
+        })
+    }
+
+    fn wait_for_something(&self, control: &dyn Control) {
+        let mut fds = Vec::with_capacity(5);
+        fds.extend(self.stdout.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        fds.extend(self.stderr.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        if self.exit.is_none() {
+            fds.extend(self.pidfd.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
+        }
+        if !self.unsent.is_empty() {
+            fds.extend(self.stdin.iter().map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
+        }
+        let listener = control.descriptor();
+        fds.extend(listener.iter().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)));
+        let now = clock::monotonic();
+        let until = self.lifecycle.next_deadline().map_or(TICK, |at| at.saturating_sub(now).min(TICK));
+        let limit = Timespec { tv_sec: until.as_secs() as i64, tv_nsec: until.subsec_nanos().into() };
+        // An interrupted or failed wait is a wait that ended early.
+        let _ = poll(&mut fds, Some(&limit));
+    }
+
+    /// An agent that does not read, or closed its end, is an ordinary case.
+    fn write_stdin(&mut self) {
+        let Some(pipe) = &mut self.stdin else { return };
+        while !self.unsent.is_empty() {
+            match pipe.write(&self.unsent) {
+                Ok(n) => drop(self.unsent.drain(..n)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(_) => {
+                    self.unsent = Vec::new();
+                    self.stdin = None;
+                    return;
+                }
+            }
+        }
+        if !self.keep_stdin {
+            self.unsent = Vec::new();
+            self.stdin = None;
+        }
+    }
+
+    /// Reads one chunk. A stream that flows does not starve the other or the
+    /// clock: the loop comes round after each.
+    fn read(&mut self, stream: Stream, observer: &mut dyn Observer) -> bool {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let read = match stream {
+            Stream::Stdout => self.stdout.as_mut().map(|pipe| pipe.read(&mut buffer)),
+            Stream::Stderr => self.stderr.as_mut().map(|pipe| pipe.read(&mut buffer)),
+        };
+        let more = match read {
+            None => false,
+            Some(Ok(n)) if n > 0 => {
+                let observed = observer.output(stream, &buffer[..n]);
+                self.unsent.extend_from_slice(if self.stdin.is_some() { &observed.reply } else { &[] });
+                observed.inputs.into_iter().for_each(|input| self.step(input));
+                true
+            }
+            Some(Err(error)) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => false,
+            Some(Ok(_) | Err(_)) => {
+                self.close(stream);
+                false
+            }
+        };
+        self.buffer = buffer;
+        more
+    }
+
+    fn close(&mut self, stream: Stream) {
+        match stream {
+            Stream::Stdout => self.stdout = None,
+            Stream::Stderr => self.stderr = None,
+        }
+        if self.stdout.is_none() && self.stderr.is_none() {
+            self.step(Input::Closed);
+        }
+    }
+
+    /// Collects the agent, and orphans that came to us.
+    fn reap(&mut self) {
+        while let Reaped::Ended { pid, status } = spawn::reap() {
+            self.saw_end_of(pid, status);
+        }
+    }
+
+    fn saw_end_of(&mut self, pid: i32, status: i32) {
+        if pid == self.pid && self.exit.is_none() {
+            self.exit = Some(spawn::exit_of(status));
+            self.step(Input::Exited);
+        }
+        self.tree.spared.retain(|&spared| spared != pid);
+    }
+
+    fn step(&mut self, input: Input) {
+        match self.lifecycle.step(input, clock::monotonic()) {
+            None => {}
+            Some(Action::Stop) => match self.spec.stop.reach {
+                Reach::Process => spawn::signal(self.pid, self.spec.stop.signal),
+                Reach::Group => spawn::signal_group(self.pid, self.spec.stop.signal),
+            },
+            Some(Action::Kill) => {
+                spawn::signal(self.pid, Signal::Kill);
+                self.tree.kill();
+            }
+            Some(Action::Finish) => self.finished = true,
+        }
+    }
+
+    /// Ends what is left, then reads what is left in the pipes: nobody can
+    /// write to them any more.
+    fn end(mut self, observer: &mut dyn Observer) -> Ended {
+        let processes_ended = self.tree.sweep(|_, _| {});
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            while self.read(stream, observer) {}
+        }
+        let exit = self.exit.unwrap_or(Exit::Signal(0));
+        Ended { exit, reason: self.lifecycle.into_reason(), processes_ended }
+    }
+}
+
+fn do_not_block(pipe: BorrowedFd<'_>) -> io::Result<()> {
+    let flags = rustix::fs::fcntl_getfl(pipe)?;
+    rustix::fs::fcntl_setfl(pipe, flags | rustix::fs::OFlags::NONBLOCK)?;
+    Ok(())
+}
+
+/// Readable when the process ends. Where there is no such thing, the tick sees it.
+#[cfg(target_os = "linux")]
+fn pidfd_of(pid: i32) -> Option<OwnedFd> {
+    let pid = rustix::process::Pid::from_raw(pid)?;
+    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn pidfd_of(_pid: i32) -> Option<OwnedFd> {
+    None
+}

@@ -1,0 +1,142 @@
+//! Everything a run has started, and how to end all of it.
+//!
+//! The best of three ways that the system allows; each finds what leaves its
+//! process group and its session. What can hide from the weaker ones is said
+//! at [`KillLevel`].
+
+use std::collections::HashSet;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::cgroup::Cgroup;
+use crate::host::spawn::{self, Reaped};
+use crate::host::{clock, env, proc};
+use crate::model::{KillLevel, Signal};
+
+/// After this long a process that does not die is one that nothing can end
+/// now: it is in a call into the kernel. It dies when that returns.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[derive(Debug)]
+pub(crate) struct Tree {
+    level: KillLevel,
+    cgroup: Option<Cgroup>,
+    run: String,
+    /// Children that are no part of this run: supervisors it was asked to start.
+    pub(crate) spared: Vec<i32>,
+}
+
+/// The best level this machine offers to this user.
+pub(crate) fn best_level() -> KillLevel {
+    match Cgroup::create(&format!("probe-{}", proc::own_pid())) {
+        Ok(_) => KillLevel::Cgroup,
+        Err(_) if cfg!(target_os = "linux") => KillLevel::Subreaper,
+        Err(_) => KillLevel::Marker,
+    }
+}
+
+impl Tree {
+    /// Prepares to hold the processes of `run`, at `wanted` or the best level.
+    pub(crate) fn prepare(run: &str, wanted: Option<KillLevel>) -> Self {
+        let cgroup = match wanted {
+            None | Some(KillLevel::Cgroup) => Cgroup::create(run).ok(),
+            Some(KillLevel::Subreaper | KillLevel::Marker) => None,
+        };
+        let adopts = wanted != Some(KillLevel::Marker) && spawn::adopt_orphans();
+        let level = match (&cgroup, adopts) {
+            (Some(_), _) => KillLevel::Cgroup,
+            (None, true) => KillLevel::Subreaper,
+            (None, false) => KillLevel::Marker,
+        };
+        Self { level, cgroup, run: run.to_owned(), spared: Vec::new() }
+    }
+
+    pub(crate) fn level(&self) -> KillLevel {
+        self.level
+    }
+
+    pub(crate) fn cgroup_path(&self) -> Option<&Path> {
+        self.cgroup.as_ref().map(Cgroup::path)
+    }
+
+    /// What the agent must write to in order to be held.
+    pub(crate) fn entry(&self) -> io::Result<Option<OwnedFd>> {
+        self.cgroup.as_ref().map(Cgroup::entry).transpose()
+    }
+
+    /// Ends whatever is there now, without waiting for it.
+    pub(crate) fn kill(&self) -> Vec<i32> {
+        let mut found = self.members();
+        for &pid in &found {
+            spawn::freeze(pid);
+        }
+        // Whatever a process had forked before it was frozen is there now.
+        found.extend(self.members());
+        if let Some(cgroup) = &self.cgroup {
+            cgroup.kill();
+        }
+        for &pid in &found {
+            spawn::signal(pid, Signal::Kill);
+        }
+        found
+    }
+
+    /// Ends everything and waits until nothing is left. Returns how many there
+    /// were. Every child that is collected on the way is told to `reaped`.
+    pub(crate) fn sweep(&self, mut reaped: impl FnMut(i32, i32)) -> u32 {
+        let mut ended = HashSet::new();
+        let give_up = clock::monotonic() + PATIENCE;
+        loop {
+            let children = collect(&mut reaped);
+            if self.is_empty(children) || clock::monotonic() > give_up {
+                return u32::try_from(ended.len()).unwrap_or(u32::MAX);
+            }
+            ended.extend(self.kill());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn is_empty(&self, children: Reaped) -> bool {
+        let group_empty = self.cgroup.as_ref().is_none_or(|group| !group.populated());
+        match self.level {
+            // Without a child there is no descendant: orphans come to us.
+            KillLevel::Cgroup | KillLevel::Subreaper if children == Reaped::NoChildren => group_empty,
+            KillLevel::Cgroup | KillLevel::Subreaper | KillLevel::Marker => group_empty && self.members().is_empty(),
+        }
+    }
+
+    fn members(&self) -> Vec<i32> {
+        let mut found = match self.level {
+            KillLevel::Cgroup | KillLevel::Subreaper => living(proc::descendants(proc::own_pid(), &self.spared)),
+            KillLevel::Marker => marked(&self.run),
+        };
+        found.extend(self.cgroup.iter().flat_map(Cgroup::members));
+        found
+    }
+}
+
+/// Ends what is left of a run whose supervisor is gone.
+pub(crate) fn sweep_marked(run: &str, cgroup: Option<&PathBuf>) -> u32 {
+    let cgroup = cgroup.and_then(|path| Cgroup::existing(path));
+    Tree { level: KillLevel::Marker, cgroup, run: run.to_owned(), spared: Vec::new() }.sweep(|_, _| {})
+}
+
+fn collect(reaped: &mut impl FnMut(i32, i32)) -> Reaped {
+    loop {
+        match spawn::reap() {
+            Reaped::Ended { pid, status } => reaped(pid, status),
+            rest @ (Reaped::StillRunning | Reaped::NoChildren) => return rest,
+        }
+    }
+}
+
+fn marked(run: &str) -> Vec<i32> {
+    let others = proc::all().into_iter().filter(|process| process.pid != proc::own_pid());
+    living(others.filter(|process| proc::environment_names(process.pid, env::RUNS, run)).collect())
+}
+
+fn living(processes: Vec<proc::Process>) -> Vec<i32> {
+    processes.into_iter().filter(|process| !process.zombie).map(|process| process.pid).collect()
+}

@@ -1,0 +1,65 @@
+//! Cancels a task and everything it started, and says so when that is true.
+
+use std::time::Duration;
+
+use crate::host::clock;
+use crate::host::lock::Lock;
+use crate::model::{Outcome, State, TaskId};
+use crate::registry::Row;
+use crate::tasks::control::{self, Message};
+use crate::tasks::{Context, TaskError, Until, View, find, pump, recover, view, wait};
+
+/// How long an answer may take before it says "asked" instead of "done".
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug)]
+pub(crate) struct Cancelled {
+    pub(crate) view: View,
+    pub(crate) previous_state: State,
+    /// The task was final before we came.
+    pub(crate) was_final: bool,
+    /// It was told to end and has not yet.
+    pub(crate) still_ending: bool,
+}
+
+/// Cancels the task that `reference` means. A finished task stays as it is.
+pub(crate) fn cancel(context: &mut Context, reference: &str, reason: Option<&str>) -> Result<Cancelled, TaskError> {
+    let row = find(context, reference)?;
+    let before = view(context, row)?;
+    let previous_state = before.state();
+    if previous_state.is_final() {
+        return Ok(Cancelled { view: before, previous_state, was_final: true, still_ending: false });
+    }
+    let id = before.row.id.clone();
+    if !cancel_waiting(context, &before.row, reason)? {
+        // The file is for a supervisor that does not listen yet.
+        before.dir.write_cancel(reason).map_err(TaskError::write(before.dir.cancel()))?;
+        control::send(&before.dir, &Message::Cancel { reason: reason.map(ToOwned::to_owned) });
+    }
+    pump(context)?;
+    let waited = wait(context, std::slice::from_ref(&id), Until::All, Some(PATIENCE), &mut |_| None)?;
+    let view = one(waited.views, &id)?;
+    Ok(Cancelled { still_ending: waited.exceeded, view, previous_state, was_final: false })
+}
+
+/// Cancels a task that waits in the queue. `false` when it does not, or when
+/// somebody is just starting it.
+fn cancel_waiting(context: &mut Context, row: &Row, reason: Option<&str>) -> Result<bool, TaskError> {
+    let dir = context.dir(&row.run_id);
+    if row.state != State::Pending {
+        return Ok(false);
+    }
+    // Nobody can claim it while we hold its lock.
+    let Some(_lock) = Lock::take(&dir.lock()).map_err(TaskError::write(dir.path()))? else { return Ok(false) };
+    let Some(now) = context.registry.task(&row.id)?.filter(|now| now.state == State::Pending) else { return Ok(false) };
+    let outcome = Outcome::Cancelled { reason: reason.map(ToOwned::to_owned) };
+    let result = recover::bare(&now, outcome, clock::now());
+    dir.seal(&result).map_err(TaskError::write(dir.result()))?;
+    dir.forget_env().map_err(TaskError::write(dir.env()))?;
+    recover::finish(context, &result)?;
+    Ok(true)
+}
+
+fn one(views: Vec<View>, id: &TaskId) -> Result<View, TaskError> {
+    views.into_iter().next().ok_or_else(|| TaskError::NotFound(id.to_string()))
+}

@@ -1,0 +1,138 @@
+//! Removes what has been kept long enough, and rebuilds what was lost.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::host::env::Env;
+use crate::host::lock;
+use crate::host::paths::Home;
+use crate::host::{clock, files};
+use crate::model::{RunId, TaskId, Timestamp};
+use crate::registry::Registry;
+use crate::runs::{Kept, Policy, RunDir, expired};
+use crate::tasks::{Context, TaskError, pump};
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CleanupAsk {
+    /// Instead of the configured age.
+    pub(crate) older_than: Option<Duration>,
+    /// Say what would go; remove nothing.
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Cleaned {
+    pub(crate) recovered: Vec<TaskId>,
+    pub(crate) found: Vec<TaskId>,
+    pub(crate) removed: Vec<TaskId>,
+    pub(crate) oldest: Option<Timestamp>,
+    /// Directories without a task: somebody died while submitting.
+    pub(crate) abandoned: u32,
+    pub(crate) bytes_before: u64,
+    pub(crate) bytes_after: u64,
+}
+
+pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned, TaskError> {
+    let working: Vec<TaskId> = context.registry.working()?.into_iter().map(|row| row.id).collect();
+    pump(context)?;
+    let mut recovered = Vec::new();
+    for id in working {
+        if context.registry.task(&id)?.is_some_and(|row| row.code.as_deref() == Some("LOST")) {
+            recovered.push(id);
+        }
+    }
+    let rows = context.registry.all()?;
+    let runs: Vec<Kept> = rows
+        .iter()
+        .map(|row| Kept {
+            task: row.id.clone(),
+            finished_at: row.completed_at.filter(|_| row.state.is_final()),
+            pinned: row.pinned,
+            bytes: size(context.dir(&row.run_id).path()),
+        })
+        .collect();
+    let bytes_before = runs.iter().map(|run| run.bytes).sum();
+    let age = ask.older_than.unwrap_or(context.config.retention_age());
+    let found = expired(&runs, Policy { age, bytes: context.config.retention_bytes }, clock::now());
+    let oldest = runs.iter().filter_map(|run| run.finished_at).min();
+    let mut cleaned = Cleaned { recovered, removed: Vec::new(), oldest, abandoned: 0, bytes_before, bytes_after: bytes_before, found };
+    if ask.dry_run {
+        return Ok(cleaned);
+    }
+    for row in rows.iter().filter(|row| cleaned.found.contains(&row.id)) {
+        // The row first: a directory without one is removed by whoever cleans
+        // next, a row without one would point nowhere.
+        if context.registry.remove(&row.id)? {
+            let bytes = runs.iter().find(|run| run.task == row.id).map_or(0, |run| run.bytes);
+            cleaned.bytes_after -= bytes;
+            remove(context.dir(&row.run_id).path());
+            cleaned.removed.push(row.id.clone());
+        }
+    }
+    cleaned.abandoned = remove_abandoned(context)?;
+    Ok(cleaned)
+}
+
+/// A submitter holds the lock of its directory until the row is there: a free
+/// lock without a row means it died in between, and nobody was promised it.
+fn remove_abandoned(context: &mut Context) -> Result<u32, TaskError> {
+    let Ok(entries) = fs::read_dir(context.home.runs()) else { return Ok(0) };
+    let runs: Vec<RunId> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let mut removed = 0;
+    for run in runs {
+        let dir = context.dir(&run);
+        if lock::is_held(&dir.lock()).unwrap_or(true) {
+            continue;
+        }
+        if context.registry.while_unknown(&run, || remove(dir.path()))? {
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+fn remove(dir: &Path) {
+    // Whatever cannot be removed now is abandoned, and goes the next time.
+    let _ = fs::remove_dir_all(dir);
+}
+
+fn size(dir: &Path) -> u64 {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.metadata().ok()).filter(fs::Metadata::is_file).map(|found| found.len()).sum()
+}
+
+/// Sets the damaged registry aside and makes a new one from the directories.
+/// Returns how many tasks it has.
+pub(crate) fn rebuild(env: &Env) -> Result<usize, TaskError> {
+    let home = Home::open(env)?;
+    let damaged = home.registry();
+    let stamp = clock::now().run_stamp();
+    for suffix in ["", "-wal", "-shm"] {
+        let mut from = damaged.clone().into_os_string();
+        from.push(suffix);
+        let mut to = damaged.clone().into_os_string();
+        to.push(format!(".damaged-{stamp}{suffix}"));
+        match fs::rename(&from, &to) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(TaskError::Write { path: from.into(), source: error });
+            }
+            _ => {}
+        }
+    }
+    files::sync_dir(home.root()).map_err(TaskError::write(home.root()))?;
+    Ok(Registry::open(&home)?.all()?.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_a_run_is_that_of_its_files() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a"), b"12345").unwrap();
+        assert_eq!(size(dir.path()), 5);
+        assert_eq!(size(&RunDir::at(dir.path().join("none")).path().to_owned()), 0);
+    }
+}

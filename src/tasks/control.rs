@@ -1,0 +1,102 @@
+//! Orders to a supervisor while its run goes on: a socket in the run
+//! directory, and a file for when nobody listens yet or any more.
+
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::net::UnixDatagram;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::host::clock;
+use crate::model::StopReason;
+use crate::runs::RunDir;
+use crate::supervisor::{Control, Order};
+
+/// How often the file is looked at.
+const LOOK: Duration = Duration::from_millis(500);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "order", rename_all = "snake_case")]
+pub(super) enum Message {
+    Cancel { reason: Option<String> },
+    Pump,
+}
+
+/// Sends one message. A supervisor that is not there sees the file instead.
+pub(super) fn send(dir: &RunDir, message: &Message) {
+    let sent = || -> std::io::Result<()> {
+        let (_open, path) = short_path(dir)?;
+        let socket = UnixDatagram::unbound()?;
+        socket.set_nonblocking(true)?;
+        socket.send_to(&serde_json::to_vec(message)?, path)?;
+        Ok(())
+    };
+    let _ = sent();
+}
+
+/// The name of a socket may be 108 bytes long, a home's path longer: go by the
+/// directory's descriptor.
+fn short_path(dir: &RunDir) -> std::io::Result<(File, PathBuf)> {
+    let open = File::open(dir.path())?;
+    let path = if cfg!(target_os = "linux") {
+        PathBuf::from(format!("/proc/self/fd/{}/ctl.sock", open.as_raw_fd()))
+    } else {
+        dir.socket()
+    };
+    Ok((open, path))
+}
+
+/// The supervisor's end.
+#[derive(Debug)]
+pub(super) struct Listener {
+    dir: RunDir,
+    socket: Option<UnixDatagram>,
+    looked: Duration,
+    cancelled: bool,
+}
+
+impl Listener {
+    /// Without a socket, the file still works.
+    pub(super) fn open(dir: &RunDir) -> Self {
+        let bound = || -> std::io::Result<UnixDatagram> {
+            let (_open, path) = short_path(dir)?;
+            let socket = UnixDatagram::bind(path)?;
+            socket.set_nonblocking(true)?;
+            Ok(socket)
+        };
+        let _ = std::fs::remove_file(dir.socket());
+        Self { dir: dir.clone(), socket: bound().ok(), looked: Duration::ZERO, cancelled: false }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(self.dir.socket());
+    }
+}
+
+impl Control for Listener {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.socket.as_ref().map(AsFd::as_fd)
+    }
+
+    fn receive(&mut self) -> Option<Order> {
+        let mut buffer = [0; 4096];
+        if let Some(Ok(length)) = self.socket.as_ref().map(|socket| socket.recv(&mut buffer)) {
+            return match serde_json::from_slice(&buffer[..length]).ok()? {
+                Message::Cancel { reason } => Some(Order::Stop(StopReason::Cancelled { reason })),
+                Message::Pump => Some(Order::Pump),
+            };
+        }
+        let now = clock::monotonic();
+        if self.cancelled || now < self.looked + LOOK {
+            return None;
+        }
+        self.looked = now;
+        let reason = self.dir.read_cancel()?;
+        self.cancelled = true;
+        Some(Order::Stop(StopReason::Cancelled { reason }))
+    }
+}

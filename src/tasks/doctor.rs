@@ -1,0 +1,162 @@
+//! Looks at this machine and says, row by row, what works and what does not.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::agents;
+use crate::config::Config;
+use crate::host::env::Env;
+use crate::host::paths::{self, Home};
+use crate::host::{disk, spawn};
+use crate::model::{AgentName, KillLevel};
+use crate::registry::Registry;
+use crate::supervisor::best_level;
+use crate::tasks::resolve::codex_program;
+
+/// How long one program may take to answer.
+const ASK: Duration = Duration::from_secs(10);
+const LITTLE: u64 = 1 << 30;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Good,
+    /// Works, but somebody should know.
+    Worth,
+    Bad,
+}
+
+#[derive(Debug)]
+pub(crate) struct Check {
+    pub(crate) name: &'static str,
+    pub(crate) verdict: Verdict,
+    pub(crate) found: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl Check {
+    fn new(name: &'static str, verdict: Verdict, found: impl Into<String>) -> Self {
+        Self { name, verdict, found: found.into(), hint: None }
+    }
+
+    fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+/// All checks, in the order they are shown. None of them changes anything but
+/// the home, which is made where it is missing.
+pub(crate) fn doctor(env: &Env) -> Vec<Check> {
+    let mut rows = Vec::new();
+    let home = Home::open(env);
+    match &home {
+        Ok(home) => {
+            rows.push(Check::new("home", Verdict::Good, home.root().display().to_string()));
+            rows.push(database(home));
+            rows.extend([space(home.root()), file_system(home.root())].into_iter().flatten());
+        }
+        Err(error) => {
+            let hint = "set DELEGATOR_HOME to a directory of your own with mode 700";
+            rows.push(Check::new("home", Verdict::Bad, error.to_string()).hint(hint));
+        }
+    }
+    let config = Config::load(env);
+    rows.push(configuration(env, config.as_ref().err().map(ToString::to_string)));
+    let config = config.unwrap_or_default();
+    rows.extend(codex(env, &config));
+    rows.push(Check::new("agent command", Verdict::Good, "/bin/sh"));
+    rows.push(Check::new("agent replay", Verdict::Good, "built in"));
+    rows.push(kill_level(&config));
+    let limits = format!(
+        "{} at once, depth {}, sandbox up to {}, network {}",
+        config.max_concurrent,
+        config.max_depth,
+        config.max_sandbox,
+        if config.allow_network { "allowed" } else { "off" }
+    );
+    rows.push(Check::new("limits", Verdict::Good, limits));
+    rows
+}
+
+fn database(home: &Home) -> Check {
+    match Registry::open(home).and_then(|registry| registry.count()) {
+        Ok(tasks) => Check::new("database", Verdict::Good, format!("{tasks} tasks, SQLite {}", rusqlite::version())),
+        Err(error) => {
+            let hint = "`delegator doctor --rebuild` makes a new one from the run directories";
+            Check::new("database", Verdict::Bad, error.to_string()).hint(hint)
+        }
+    }
+}
+
+fn space(root: &Path) -> Option<Check> {
+    let free = disk::free_bytes(root).ok()?;
+    let found = format!("{} MiB free", free >> 20);
+    let verdict = if free < LITTLE { Verdict::Worth } else { Verdict::Good };
+    let check = Check::new("disk", verdict, found);
+    Some(if verdict == Verdict::Worth { check.hint("`delegator cleanup` removes old runs") } else { check })
+}
+
+fn file_system(root: &Path) -> Option<Check> {
+    let kind = disk::network_file_system(root)?;
+    let hint = "keep DELEGATOR_HOME on a local disk: the registry needs memory shared on one host";
+    Some(Check::new("file system", Verdict::Worth, format!("{kind}, a network file system")).hint(hint))
+}
+
+fn configuration(env: &Env, error: Option<String>) -> Check {
+    let path = Config::locate(env).map(|path| path.display().to_string()).unwrap_or_default();
+    match error {
+        Some(error) => Check::new("config", Verdict::Bad, error).hint("`delegator doctor --config` lists every key"),
+        None if Path::new(&path).exists() => Check::new("config", Verdict::Good, path),
+        None => Check::new("config", Verdict::Good, format!("{path} (not there: all defaults)")),
+    }
+}
+
+fn codex(env: &Env, config: &Config) -> Vec<Check> {
+    let program = match codex_program(env, config) {
+        Ok(program) => program,
+        Err(error) => {
+            let hint = "install it with `npm install -g @openai/codex`, or set `codex_path`; `command` and `replay` work without";
+            return vec![Check::new("agent codex", Verdict::Worth, error.to_string()).hint(hint)];
+        }
+    };
+    let environment = env.allowed(&config.env_allow);
+    let ask = |args: &[&str]| {
+        let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
+        spawn::ask(&program, &args, Path::new("/"), &environment, ASK)
+    };
+    let version = ask(&["--version"]).and_then(|text| agents::parse_version(&text).map(|v| v.to_string()));
+    let mut rows = vec![match &version {
+        Some(version) => Check::new("agent codex", Verdict::Good, format!("{version} at {}", program.display())),
+        None => Check::new("agent codex", Verdict::Bad, format!("{} does not tell its version", program.display())),
+    }];
+    let key = env.get("CODEX_API_KEY").is_some();
+    rows.push(match ask(&["login", "status"]) {
+        Some(_) => Check::new("codex login", Verdict::Good, "logged in"),
+        None if key => Check::new("codex login", Verdict::Good, "CODEX_API_KEY is set"),
+        None => Check::new("codex login", Verdict::Worth, "not logged in").hint("run `codex login`, or set CODEX_API_KEY"),
+    });
+    rows.push(match ask(&["sandbox", "--", "/bin/true"]) {
+        Some(_) => Check::new("codex sandbox", Verdict::Good, "works"),
+        None => Check::new("codex sandbox", Verdict::Worth, "does not work here")
+            .hint("Codex cannot run commands in a sandbox without user namespaces; see `codex doctor`"),
+    });
+    rows
+}
+
+fn kill_level(config: &Config) -> Check {
+    let best = best_level();
+    let level = config.kill_level.unwrap_or(best);
+    let meaning = match level {
+        KillLevel::Cgroup => "nothing a run starts can escape its end",
+        KillLevel::Subreaper => "every descendant is found while the supervisor lives",
+        KillLevel::Marker => "a process that clears its environment can escape",
+    };
+    Check::new("kill level", Verdict::Good, format!("{}: {meaning}", level.as_str()))
+}
+
+/// The agents whose programs are there, for people who have to choose.
+pub(crate) fn is_installed(env: &Env, config: &Config, agent: AgentName) -> bool {
+    match agent {
+        AgentName::Codex => codex_program(env, config).is_ok_and(|program| paths::is_program(&program)),
+        AgentName::Command | AgentName::Replay => true,
+    }
+}

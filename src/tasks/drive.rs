@@ -1,0 +1,240 @@
+//! Drives one run from claim to end: what `delegator supervise` does.
+//!
+//! The order of the end is sweep, seal, row, pump. SQLite is not opened before
+//! the run is sealed.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::agents::{self, Agent, Files, Finding, Plan, Probe, Reader};
+use crate::host::env::{self, Env};
+use crate::host::spawn::{self, Ties};
+use crate::host::{clock, proc};
+use crate::model::{FailureCode, Fault, Outcome, Request, RunResult, StopReason};
+use crate::prompts;
+use crate::runs::{CommandRecord, RunDir, Started};
+use crate::supervisor::{self, Control, Ended, Order, Tree};
+use crate::tasks::control::Listener;
+use crate::tasks::record::Recorder;
+use crate::tasks::{Context, TaskError, pump, recover};
+
+/// How long the installed program may take to answer one question.
+const ASK: Duration = Duration::from_secs(10);
+
+/// Supervises the run in `dir`, whose lock came with `descriptor`.
+pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32) -> Result<(), TaskError> {
+    let lock = spawn::inherited_lock(descriptor).map_err(TaskError::write(&dir))?;
+    let dir = RunDir::at(dir);
+    let Some(request) = dir.read_request()? else { return Ok(()) };
+    if dir.read_result()?.is_none() {
+        let result = run(&env, &dir, &request, attempt);
+        dir.seal(&result).map_err(TaskError::write(dir.result()))?;
+    }
+    remove_if_empty(&dir.supervisor_log());
+    let mut context = Context::open(env)?;
+    if let Some(result) = dir.read_result()? {
+        recover::finish(&mut context, &result)?;
+    }
+    // Free before the pump: what it starts must not find us alive.
+    drop(lock);
+    pump::pump(&mut context)
+}
+
+/// Runs the agent, or finds out why it cannot be run. Always a record.
+fn run(env: &Env, dir: &RunDir, request: &Request, attempt: u32) -> RunResult {
+    let agent = agents::agent(request.agent);
+    let mut listener = Listener::open(dir);
+    let outcome = match prepare(dir, request, agent) {
+        Err(fault) => Outcome::Failed { fault },
+        Ok(prepared) => match listener.receive() {
+            Some(Order::Stop(StopReason::Cancelled { reason })) => Outcome::Cancelled { reason },
+            _ => return prepared.run(env, dir, request, attempt, &mut listener),
+        },
+    };
+    let _ = dir.forget_env();
+    bare(request, attempt, outcome)
+}
+
+struct Prepared {
+    plan: Plan,
+    environment: Vec<(String, String)>,
+    reader: Box<dyn Reader>,
+}
+
+/// Everything that can be done without side effects: until `started.json`
+/// exists, the task may be started again by somebody else.
+fn prepare(dir: &RunDir, request: &Request, agent: &dyn Agent) -> Result<Prepared, Fault> {
+    let internal = |what: &str, error: &dyn std::fmt::Display| {
+        Fault::new(FailureCode::Internal, format!("{what}: {error}"))
+    };
+    let values = dir.read_env().map_err(|error| internal("the environment cannot be read", &error))?;
+    let values = values.ok_or_else(|| Fault::new(FailureCode::Internal, "the environment of the task is gone"))?;
+    let mut environment: Vec<(String, String)> = values.into_iter().collect();
+    let mut runs: Vec<_> = request.within.iter().map(|run| run.to_string()).collect();
+    runs.push(request.run_id.to_string());
+    environment.push((env::RUNS.into(), runs.join(":")));
+    let findings = ask_all(&agent.probes(request), request, &environment);
+    let prompt = prompts::render(request);
+    let files = Files { schema: dir.schema(), last_message: dir.last_message() };
+    let plan = agent.command(request, &prompt, &files, &findings)?;
+    write_inputs(dir, request, &prompt, &plan, &environment).map_err(|error| storage(&error))?;
+    Ok(Prepared { plan, environment, reader: agent.reader(request, &prompt) })
+}
+
+fn write_inputs(
+    dir: &RunDir,
+    request: &Request,
+    prompt: &str,
+    plan: &Plan,
+    environment: &[(String, String)],
+) -> io::Result<()> {
+    if !prompt.is_empty() {
+        let schema = request.output_schema.clone().unwrap_or_else(agents::answer_schema);
+        dir.write_text(dir.schema(), &format!("{schema:#}\n"))?;
+        dir.write_text(dir.prompt(), prompt)?;
+    }
+    dir.write_command(&CommandRecord {
+        version: 1,
+        program: &plan.spec.program,
+        args: &plan.spec.args,
+        cwd: &plan.spec.cwd,
+        env_names: environment.iter().map(|(name, _)| name.as_str()).collect(),
+        agent_version: plan.agent_version.as_deref(),
+    })?;
+    dir.set_reserve()
+}
+
+/// Puts all questions at once; each takes the program tens of milliseconds.
+fn ask_all(probes: &[Probe], request: &Request, environment: &[(String, String)]) -> Vec<Finding> {
+    let ask = |probe: &Probe| Finding {
+        stdout: spawn::ask(&request.program, &probe.args, &request.cwd, environment, ASK),
+    };
+    if probes.is_empty() {
+        return Vec::new();
+    }
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = probes.iter().map(|probe| scope.spawn(move || ask(probe))).collect();
+        asked.into_iter().map(|thread| thread.join().unwrap_or(Finding { stdout: None })).collect()
+    })
+}
+
+impl Prepared {
+    fn run(self, env: &Env, dir: &RunDir, request: &Request, attempt: u32, listener: &mut Listener) -> RunResult {
+        let mut tree = Tree::prepare(request.run_id.as_str(), request.kill_level);
+        let started = Started {
+            version: 1,
+            attempt,
+            started_at: clock::now(),
+            supervisor_pid: proc::own_pid(),
+            boot_id: proc::boot_id(),
+            kill_level: tree.level(),
+            cgroup: tree.cgroup_path().map(ToOwned::to_owned),
+        };
+        let ready = Recorder::create(dir, request, self.reader, self.plan.spec.stdout).and_then(|recorder| {
+            dir.write_started(&started)?;
+            dir.forget_env()?;
+            Ok(recorder)
+        });
+        let mut recorder = match ready {
+            Ok(recorder) => recorder,
+            Err(error) => return bare(request, attempt, Outcome::Failed { fault: storage(&error) }),
+        };
+        let mut pump = || pump_within(env);
+        let ended = supervisor::run(
+            &self.plan.spec,
+            &self.environment,
+            request.limits,
+            &mut tree,
+            listener,
+            &mut recorder,
+            &mut pump,
+        );
+        match ended {
+            Ok(ended) => judge(self.plan.warnings, request, &started, recorder, ended),
+            Err(error) => {
+                let program = self.plan.spec.program.display();
+                let fault = Fault::new(FailureCode::Spawn, format!("failed to start `{program}`: {error}"))
+                    .hint("`delegator doctor` shows which agents can be run");
+                bare(request, attempt, Outcome::Failed { fault })
+            }
+        }
+    }
+}
+
+fn judge(noted: Vec<String>, request: &Request, started: &Started, recorder: Recorder, ended: Ended) -> RunResult {
+        let recorded = recorder.finish(ended.exit);
+        let now = clock::now();
+        let duration_ms = now.millis_since(started.started_at);
+        let verdict = recorded.verdict;
+        let outcome = match (ended.reason, verdict.result) {
+            (Some(StopReason::Cancelled { reason }), _) => Outcome::Cancelled { reason },
+            (Some(StopReason::Limit(limit)), _) => Outcome::TimedOut { limit, elapsed_ms: duration_ms },
+            (Some(StopReason::Fault(fault)), _) | (None, Err(fault)) => Outcome::Failed { fault },
+            (None, Ok(())) => Outcome::Completed,
+        };
+        let summary = summary(request, &outcome, verdict.summary);
+        let warnings = [noted, verdict.warnings, recorded.warnings].concat();
+        RunResult {
+            started_at: Some(started.started_at),
+            finished_at: now,
+            duration_ms,
+            exit: Some(ended.exit),
+            thread_id: verdict.thread_id,
+            model: verdict.model.or_else(|| request.model.clone()),
+            usage: verdict.usage,
+            usage_total: verdict.usage_total,
+            summary,
+            answer: verdict.answer,
+            warnings,
+            progress: Some(recorded.progress),
+            stdout: recorded.stdout,
+            stderr: recorded.stderr,
+            processes_ended: ended.processes_ended,
+            ..bare(request, started.attempt, outcome)
+        }
+}
+
+/// Starts what waits, on behalf of a run below us that must not.
+fn pump_within(env: &Env) -> Vec<i32> {
+    let pumped = Context::open(env.clone()).and_then(|mut context| pump::run(&mut context, Ties::Child));
+    pumped.unwrap_or_default()
+}
+
+/// One line that says how it ended. What the agent reported is the summary of
+/// a run that completed, and of no other.
+fn summary(request: &Request, outcome: &Outcome, reported: String) -> String {
+    let seconds = |limit: Option<Duration>| limit.map_or(0.0, |limit| limit.as_secs_f64());
+    match outcome {
+        Outcome::Completed => reported,
+        Outcome::Failed { fault } if fault.code == FailureCode::Schema => reported,
+        Outcome::Failed { fault } => fault.message.clone(),
+        Outcome::Cancelled { reason: Some(reason) } => format!("cancelled: {reason}"),
+        Outcome::Cancelled { reason: None } => "cancelled".into(),
+        Outcome::TimedOut { limit, .. } => match limit {
+            crate::model::Limit::Idle => {
+                format!("ended by the idle limit: no sign of life for {} s", seconds(request.limits.idle))
+            }
+            crate::model::Limit::Hard => format!("ended by the hard limit of {} s", seconds(request.limits.hard)),
+            crate::model::Limit::Command => {
+                format!("ended because one command took more than {} s", seconds(request.limits.command))
+            }
+        },
+    }
+}
+
+fn storage(error: &io::Error) -> Fault {
+    Fault::new(FailureCode::Storage, format!("the run directory could not be written: {error}"))
+        .hint("free some space, then start the task again; `delegator cleanup` removes old runs")
+}
+
+fn bare(request: &Request, attempt: u32, outcome: Outcome) -> RunResult {
+    RunResult::bare(request.task_id.clone(), request.run_id.clone(), attempt, outcome, clock::now())
+}
+
+fn remove_if_empty(path: &std::path::Path) {
+    if std::fs::metadata(path).is_ok_and(|found| found.len() == 0) {
+        let _ = std::fs::remove_file(path);
+    }
+}

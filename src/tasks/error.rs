@@ -1,0 +1,98 @@
+//! Everything that can keep a use case from its end, as facts.
+//!
+//! What to call it and what to try next is decided in `failure`.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::agents::BadRecording;
+use crate::config::ConfigError;
+use crate::host::ids::NoRandomness;
+use crate::host::paths::HomeError;
+use crate::model::{AgentName, Sandbox, TaskId};
+use crate::registry::RegistryError;
+use crate::runs::ReadError;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TaskError {
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Random(#[from] NoRandomness),
+    #[error("failed to write to `{}`", path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("only {free} bytes are free below `{}`", path.display())]
+    DiskFull { path: PathBuf, free: u64 },
+
+    #[error("the task is empty")]
+    EmptyTask,
+    #[error("the task is {bytes} bytes long; at most {limit} are taken")]
+    LongTask { bytes: usize, limit: usize },
+    #[error("`{name}` is {bytes} bytes long; at most {limit} are taken")]
+    LongField { name: &'static str, bytes: usize, limit: usize },
+    #[error("`{name}` must be a number of seconds above zero")]
+    BadLimit { name: &'static str },
+    #[error("the directory `{}` does not exist", .0.display())]
+    NoDirectory(PathBuf),
+    #[error("`{}` is not a directory", .0.display())]
+    NotADirectory(PathBuf),
+    #[error("`{}` is not inside a git repository", .0.display())]
+    OutsideGit(PathBuf),
+    #[error("write access to `{}` is never given", .0.display())]
+    ForbiddenRoot(PathBuf),
+    #[error("`{agent}` is not installed")]
+    AgentMissing { agent: AgentName },
+    #[error("the agent's program `{}` cannot be run", .0.display())]
+    BadProgram(PathBuf),
+    #[error("agent `{agent}` cannot honour `{field}`")]
+    Unsupported { agent: AgentName, field: &'static str },
+    #[error("sandbox `{asked}` is more than this machine's configuration allows (`{max}`)")]
+    SandboxBeyond { asked: Sandbox, max: Sandbox },
+    #[error("network access is not allowed by this machine's configuration")]
+    NetworkOff,
+    #[error("the variable `{0}` may not be handed to an agent")]
+    EnvNotAllowed(String),
+    #[error("the variable `{0}` is not set")]
+    EnvNotSet(String),
+    #[error("the override `{0}` is not of the form `key=value`")]
+    BadOverride(String),
+    #[error("the override key `{0}` is not allowed")]
+    OverrideNotAllowed(String),
+    #[error("the output schema is not a valid JSON Schema: {0}")]
+    BadSchema(String),
+    #[error(transparent)]
+    BadRecording(BadRecording),
+    #[error("a task may not be started from inside another one (depth {depth}, allowed {max})")]
+    TooDeep { depth: u32, max: u32 },
+    #[error("the key `{key}` was used for another request (`{task}`)")]
+    KeyConflict { key: String, task: TaskId },
+
+    #[error("no task `{0}`")]
+    NotFound(String),
+    #[error("`{reference}` could be any of {}", candidates.join(", "))]
+    Ambiguous { reference: String, candidates: Vec<String> },
+    #[error("`{0}` is neither a known task nor a thread id (a UUID)")]
+    BadThread(String),
+    #[error("task `{0}` has no thread to go on with")]
+    NoThread(TaskId),
+    #[error("thread `{thread}` is busy with `{task}`")]
+    ThreadBusy { thread: String, task: TaskId },
+}
+
+impl TaskError {
+    /// For `map_err` on a write below `path`.
+    pub(crate) fn write(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| TaskError::Write { path, source }
+    }
+}

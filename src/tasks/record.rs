@@ -1,0 +1,204 @@
+//! Keeps the record of a run while it happens: raw bytes first, then what
+//! they mean, then where the run is.
+
+use std::io;
+use std::time::Duration;
+
+use crate::agents::{End, Reader, Verdict};
+use crate::host::clock;
+use crate::model::{Event, Exit, FailureCode, Fault, Progress, Request, Stdout, StopReason, Streams};
+use crate::progress::Reducer;
+use crate::runs::RunDir;
+use crate::supervisor::{Capture, Input, Lines, Observed, Observer, Stream};
+
+/// How often `progress.json` is written at most.
+const PROGRESS_EVERY: Duration = Duration::from_secs(1);
+/// What a verdict may look at of standard error, and of a last line.
+const TAIL: usize = 8 << 10;
+
+pub(super) struct Recorder {
+    dir: RunDir,
+    kind: Stdout,
+    stdout: Capture,
+    stderr: Capture,
+    lines: Lines,
+    reader: Box<dyn Reader>,
+    reducer: Reducer,
+    stderr_tail: Vec<u8>,
+    stdout_tail: Vec<u8>,
+    stop: Option<StopReason>,
+    thread_known: bool,
+    stale: bool,
+    written: Option<Duration>,
+}
+
+/// The record when the run is over.
+pub(super) struct Recorded {
+    pub(super) verdict: Verdict,
+    pub(super) progress: Progress,
+    pub(super) stdout: Streams,
+    pub(super) stderr: Streams,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Recorder {
+    pub(super) fn create(dir: &RunDir, request: &Request, reader: Box<dyn Reader>, kind: Stdout) -> io::Result<Self> {
+        let stdout = match kind {
+            Stdout::Events => dir.events(),
+            Stdout::Text => dir.stdout(),
+        };
+        let mut recorder = Self {
+            dir: dir.clone(),
+            kind,
+            stdout: Capture::create(stdout, request.max_stream_bytes)?,
+            stderr: Capture::create(dir.stderr(), request.max_stream_bytes)?,
+            lines: Lines::default(),
+            reader,
+            reducer: Reducer::new(),
+            stderr_tail: Vec::new(),
+            stdout_tail: Vec::new(),
+            stop: None,
+            thread_known: false,
+            stale: true,
+            written: None,
+        };
+        if kind == Stdout::Text {
+            let started = Event::CommandStarted { item: "command".into(), command: request.task.clone() };
+            recorder.reducer.apply(&started, clock::now());
+        }
+        Ok(recorder)
+    }
+
+    /// The disk takes no more: the run cannot be accounted for, so it ends.
+    fn storage_failed(&mut self, error: &io::Error) {
+        let fault = Fault::new(FailureCode::Storage, format!("the output could not be kept: {error}"))
+            .hint("free some space, then start the task again; `delegator cleanup` removes old runs");
+        self.stop.get_or_insert(StopReason::Fault(fault));
+    }
+
+    fn read_events(&mut self, bytes: &[u8]) -> Observed {
+        let mut observed = Observed::default();
+        let (reader, reducer) = (&mut self.reader, &mut self.reducer);
+        let (dir, thread_known, stop) = (&self.dir, &mut self.thread_known, &mut self.stop);
+        self.lines.feed(bytes, |line| {
+            let reading = reader.line(line);
+            if reading.events.is_empty() {
+                observed.inputs.push(Input::Activity);
+            }
+            for event in reading.events {
+                reducer.apply(&event, clock::now());
+                if let (Event::Thread { id, .. }, false) = (&event, *thread_known) {
+                    *thread_known = dir.write_thread(id).is_ok();
+                }
+                observed.inputs.extend(meaning(event));
+            }
+            observed.reply.extend(reading.reply);
+            if let Some(fault) = reading.abort {
+                stop.get_or_insert(StopReason::Fault(fault));
+            }
+        });
+        observed
+    }
+
+    fn write_progress(&mut self) {
+        // Progress is a convenience: trouble with it is no trouble of the run.
+        let _ = self.dir.write_progress(&self.reducer.snapshot());
+        self.stale = false;
+        self.written = Some(clock::monotonic());
+    }
+
+    /// Judges the run and closes its files.
+    pub(super) fn finish(mut self, exit: Exit) -> Recorded {
+        let mut rest = Vec::new();
+        self.lines.finish(|line| rest.extend_from_slice(line));
+        for event in if rest.is_empty() { Vec::new() } else { self.reader.line(&rest).events } {
+            self.reducer.apply(&event, clock::now());
+        }
+        self.reducer.finish();
+        let last_message = std::fs::read(self.dir.last_message()).ok();
+        let end = End {
+            exit,
+            stderr_tail: String::from_utf8_lossy(&self.stderr_tail).into_owned(),
+            last_line: last_line(&self.stdout_tail).or_else(|| last_line(&self.stderr_tail)).unwrap_or_default(),
+            last_message: last_message.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        };
+        let verdict = self.reader.verdict(&end);
+        let mut warnings = Vec::new();
+        if self.lines.skipped() > 0 {
+            warnings.push(format!("{} lines were too long to be read; they are in the raw output", self.lines.skipped()));
+        }
+        let kind = self.kind;
+        let (stdout, stdout_joined) = self.stdout.finish(|dropped| cut_line(kind, dropped));
+        let (stderr, stderr_joined) = self.stderr.finish(|dropped| cut_line(Stdout::Text, dropped));
+        for (name, seen) in [("standard output", stdout), ("standard error", stderr)] {
+            if seen.dropped_bytes > 0 {
+                warnings.push(format!("{} bytes from the middle of {name} were not kept", seen.dropped_bytes));
+            }
+        }
+        for error in [stdout_joined.err(), stderr_joined.err()].into_iter().flatten() {
+            warnings.push(format!("the end of the output could not be kept: {error}"));
+        }
+        let progress = self.reducer.snapshot();
+        let _ = self.dir.write_progress(&progress);
+        Recorded { verdict, progress, stdout, stderr, warnings }
+    }
+}
+
+impl Observer for Recorder {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Observed {
+        let (capture, tail) = match stream {
+            Stream::Stdout => (&mut self.stdout, &mut self.stdout_tail),
+            Stream::Stderr => (&mut self.stderr, &mut self.stderr_tail),
+        };
+        let kept = capture.write(bytes);
+        keep_tail(tail, bytes);
+        if let Err(error) = kept {
+            self.storage_failed(&error);
+        }
+        match (self.kind, stream) {
+            (Stdout::Text, _) => Observed { inputs: vec![Input::Activity], reply: Vec::new() },
+            (Stdout::Events, Stream::Stderr) => Observed::default(),
+            (Stdout::Events, Stream::Stdout) => {
+                self.stale = true;
+                self.read_events(bytes)
+            }
+        }
+    }
+
+    fn tick(&mut self) -> Option<StopReason> {
+        let due = self.written.is_none_or(|at| clock::monotonic() >= at + PROGRESS_EVERY);
+        if self.stale && due {
+            self.write_progress();
+        }
+        self.stop.clone()
+    }
+}
+
+/// What an event means for the limits of the run.
+fn meaning(event: Event) -> Option<Input> {
+    match event {
+        Event::CommandStarted { item, .. } | Event::ToolStarted { item, .. } => Some(Input::CommandStarted(item)),
+        Event::CommandEnded { item, .. } | Event::ToolEnded { item, .. } => Some(Input::CommandEnded(item)),
+        Event::TurnCompleted { .. } | Event::TurnFailed { .. } => Some(Input::TurnEnded),
+        other => other.is_activity().then_some(Input::Activity),
+    }
+}
+
+fn keep_tail(tail: &mut Vec<u8>, bytes: &[u8]) {
+    let bytes = &bytes[bytes.len().saturating_sub(TAIL)..];
+    tail.extend_from_slice(bytes);
+    tail.drain(..tail.len().saturating_sub(TAIL));
+}
+
+fn last_line(tail: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(tail);
+    text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// Stands in the file where the middle was left out; valid in either format.
+fn cut_line(kind: Stdout, dropped: u64) -> String {
+    match kind {
+        Stdout::Events => format!("\n{{\"type\":\"delegator.cut\",\"dropped_bytes\":{dropped}}}\n"),
+        Stdout::Text => format!("\n[delegator: {dropped} bytes were left out here]\n"),
+    }
+}

@@ -1,0 +1,67 @@
+//! Goes on with a thread: a new task in a new directory.
+
+use crate::model::{AgentName, Request, Resumed, ThreadId};
+use crate::registry::{Found, Reference, Row};
+use crate::tasks::resolve::Ask;
+use crate::tasks::{Accepted, Context, TaskError, start};
+
+/// What to go on with, and what to change.
+#[derive(Debug)]
+pub(crate) struct ResumeAsk {
+    /// A task, in any spelling, or a thread id.
+    pub(crate) of: String,
+    /// An empty task means "continue".
+    pub(crate) ask: Ask,
+}
+
+/// Starts a task on the thread. Directory, agent, model, effort, and sandbox
+/// come from the task before unless given.
+pub(crate) fn resume(context: &mut Context, resume: ResumeAsk) -> Result<Accepted, TaskError> {
+    let parent = match context.registry.find(&Reference(resume.of.clone()))? {
+        Found::One(row) => Some(*row),
+        Found::None => None,
+        Found::Several(rows) => {
+            let candidates = rows.into_iter().map(|row| row.id.to_string()).collect();
+            return Err(TaskError::Ambiguous { reference: resume.of, candidates });
+        }
+    };
+    let thread_id = thread(&resume.of, parent.as_ref())?;
+    if let Some(busy) = context.registry.busy_with(&thread_id)? {
+        return Err(TaskError::ThreadBusy { thread: thread_id.to_string(), task: busy.id });
+    }
+    let before = parent.as_ref().map(|row| context.dir(&row.run_id).read_request()).transpose()?.flatten();
+    let resumed = Resumed {
+        thread_id,
+        usage_before: parent.as_ref().and_then(|row| row.usage_total),
+        parent_task_id: parent.map(|row| row.id),
+    };
+    let ask = Ask { resume: Some(resumed), ..inherit(resume.ask, before.as_ref()) };
+    start(context, ask)
+}
+
+fn thread(of: &str, parent: Option<&Row>) -> Result<ThreadId, TaskError> {
+    match parent {
+        Some(row) => {
+            let thread = row.thread_id.as_ref().and_then(|thread| thread.parse().ok());
+            thread.ok_or_else(|| TaskError::NoThread(row.id.clone()))
+        }
+        None => of.parse().map_err(|_| TaskError::BadThread(of.to_owned())),
+    }
+}
+
+fn inherit(ask: Ask, before: Option<&Request>) -> Ask {
+    let Some(before) = before else { return Ask { agent: ask.agent.or(Some(AgentName::Codex)), ..ask } };
+    Ask {
+        agent: ask.agent.or(Some(before.agent)),
+        cwd: ask.cwd.or_else(|| Some(before.cwd.clone())),
+        sandbox: ask.sandbox.or(Some(before.sandbox)),
+        network: ask.network || before.network,
+        skip_git_repo_check: ask.skip_git_repo_check || before.skip_git_repo_check,
+        add_dirs: if ask.add_dirs.is_empty() { before.add_dirs.clone() } else { ask.add_dirs },
+        model: ask.model.or_else(|| before.model.clone()),
+        reasoning_effort: ask.reasoning_effort.or_else(|| before.reasoning_effort.clone()),
+        role: ask.role.or_else(|| Some(before.role.clone())),
+        output_schema: ask.output_schema.or_else(|| before.output_schema.clone()),
+        ..ask
+    }
+}

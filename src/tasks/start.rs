@@ -1,0 +1,80 @@
+//! Starts a task: durable first, then running, then answered.
+
+use std::fs;
+
+use crate::host::disk;
+use crate::host::lock::Lock;
+use crate::host::spawn::Ties;
+use crate::model::{Request, State, TaskId};
+use crate::registry::{Submission, Submitted};
+use crate::runs::RunDir;
+use crate::tasks::resolve::{Ask, resolve};
+use crate::tasks::{Context, TaskError, pump};
+
+/// Below this, not even the record of a failure is sure to fit.
+const LEAST_FREE: u64 = 2 << 20;
+
+/// What is certain once a task was taken in.
+#[derive(Debug)]
+pub(crate) struct Accepted {
+    pub(crate) task_id: TaskId,
+    pub(crate) state: State,
+    /// The same request had been taken in before under its key.
+    pub(crate) deduplicated: bool,
+}
+
+/// Takes the task in. When this returns, it survives any crash.
+pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskError> {
+    let (request, environment) = resolve(context, ask)?;
+    let free = disk::free_bytes(context.home.root()).unwrap_or(u64::MAX);
+    if free < LEAST_FREE {
+        return Err(TaskError::DiskFull { path: context.home.root().to_owned(), free });
+    }
+    let dir = context.dir(&request.run_id);
+    let taken_in = prepare(&dir, &request, &environment).and_then(|lock| {
+        let limit = context.config.max_concurrent;
+        Ok(context.registry.submit(Submission { request: &request, lock, limit })?)
+    });
+    let submitted = match taken_in {
+        Ok(submitted) => submitted,
+        Err(error) => {
+            let _ = fs::remove_dir_all(dir.path());
+            return Err(error);
+        }
+    };
+    let accepted = |state| Accepted { task_id: request.task_id.clone(), state, deduplicated: false };
+    match submitted {
+        Submitted::Claimed { lock, attempt } => {
+            let started = pump::launch(context, &request.run_id, &request.within, lock, attempt, Ties::Detached);
+            if started.is_ok() {
+                return Ok(accepted(State::Working));
+            }
+            // The row is durable; whoever looks next starts it.
+            pump::pump(context)?;
+            Ok(accepted(State::Pending))
+        }
+        Submitted::Queued => {
+            pump::pump(context)?;
+            let row = context.registry.task(&request.task_id)?;
+            Ok(accepted(row.map_or(State::Pending, |row| row.state)))
+        }
+        Submitted::Existing(row) => {
+            let _ = fs::remove_dir_all(dir.path());
+            Ok(Accepted { task_id: row.id, state: row.state, deduplicated: true })
+        }
+        Submitted::Conflict(row) => {
+            let _ = fs::remove_dir_all(dir.path());
+            Err(TaskError::KeyConflict { key: request.idempotency_key.unwrap_or_default(), task: row.id })
+        }
+    }
+}
+
+/// Makes the directory and everything a later starter needs, under our lock.
+fn prepare(dir: &RunDir, request: &Request, environment: &[(String, String)]) -> Result<Lock, TaskError> {
+    let failed = || TaskError::write(dir.path());
+    dir.create().map_err(failed())?;
+    let lock = Lock::take(&dir.lock()).map_err(failed())?;
+    dir.write_env(environment).map_err(failed())?;
+    dir.write_request(request).map_err(failed())?;
+    lock.ok_or_else(|| failed()(std::io::ErrorKind::WouldBlock.into()))
+}

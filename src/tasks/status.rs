@@ -1,0 +1,34 @@
+//! What is running, what waits, and what ended lately.
+
+use std::path::PathBuf;
+
+use crate::host::clock;
+use crate::model::{State, Timestamp};
+use crate::registry::Row;
+use crate::tasks::{Context, TaskError, View, pump, view};
+
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) at: Timestamp,
+    pub(crate) running: Vec<View>,
+    /// In the order they will start; the position counts other projects' too.
+    pub(crate) queued: Vec<(usize, Row)>,
+    pub(crate) finished: Vec<Row>,
+}
+
+/// The tasks of `project`, or of all projects, with the `recent` last ended.
+pub(crate) fn status(context: &mut Context, project: Option<PathBuf>, recent: u32) -> Result<Snapshot, TaskError> {
+    pump(context)?;
+    let belongs = |row: &Row| project.as_ref().is_none_or(|project| &row.project == project);
+    let mut running = Vec::new();
+    for row in context.registry.working()?.into_iter().filter(belongs) {
+        let view = view(context, row)?;
+        if matches!(view.state(), State::Working | State::InputRequired) {
+            running.push(view);
+        }
+    }
+    let queued = context.registry.pending()?.into_iter().enumerate().filter(|(_, row)| belongs(row)).collect();
+    let name = project.as_ref().map(|project| project.to_string_lossy().into_owned());
+    let finished = context.registry.finished(name.as_deref(), recent)?;
+    Ok(Snapshot { at: clock::now(), running, queued, finished })
+}

@@ -1,0 +1,103 @@
+//! Waits for tasks, asleep. Whoever waits also keeps the queue moving: it sees
+//! a supervisor die and starts what comes next.
+
+use std::time::Duration;
+
+use crate::host::clock;
+use crate::host::watch::Watch;
+use crate::model::{State, TaskId};
+use crate::tasks::view::is_alive;
+use crate::tasks::{Context, TaskError, View, find, pump, view};
+
+/// How long one sleep lasts at most. Nothing depends on it; it only bounds the
+/// harm of a notification that never came.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    Any,
+    All,
+}
+
+#[derive(Debug)]
+pub(crate) struct Waited {
+    pub(crate) views: Vec<View>,
+    /// The time was up before the tasks were done.
+    pub(crate) exceeded: bool,
+}
+
+/// Waits until one or all of `ids` are final, or `limit` has passed.
+/// `observe` is called with the tasks as they are, whenever they change.
+pub(crate) fn wait(
+    context: &mut Context,
+    ids: &[TaskId],
+    until: Until,
+    limit: Option<Duration>,
+    observe: &mut dyn FnMut(&[View]) -> Option<Duration>,
+) -> Result<Waited, TaskError> {
+    let deadline = limit.map(|limit| clock::monotonic() + limit);
+    let mut watch = Watching::new(context, ids)?;
+    loop {
+        // Watch first, look second: what happens in between wakes us.
+        watch.follow_the_queue(context)?;
+        let views = look(context, ids)?;
+        let done = views.iter().filter(|view| view.state().is_final()).count();
+        let enough = match until {
+            Until::Any => done > 0,
+            Until::All => done == views.len(),
+        };
+        let next_call = observe(&views);
+        let left = deadline.map(|at| at.saturating_sub(clock::monotonic()));
+        if enough || left == Some(Duration::ZERO) {
+            return Ok(Waited { views, exceeded: !enough });
+        }
+        let sleep = HEARTBEAT.min(left.unwrap_or(HEARTBEAT)).min(next_call.unwrap_or(HEARTBEAT));
+        watch.watch.sleep(sleep);
+    }
+}
+
+fn look(context: &mut Context, ids: &[TaskId]) -> Result<Vec<View>, TaskError> {
+    let mut views = Vec::with_capacity(ids.len());
+    for id in ids {
+        let row = find(context, id.as_str())?;
+        views.push(view(context, row)?);
+    }
+    Ok(views)
+}
+
+/// What a waiter watches: the directories of its tasks, the registry's log,
+/// which grows with every commit, and the locks of all runs that are working.
+struct Watching {
+    watch: Watch,
+    locks: Vec<std::path::PathBuf>,
+}
+
+impl Watching {
+    fn new(context: &Context, ids: &[TaskId]) -> Result<Self, TaskError> {
+        let mut watch = Watch::new();
+        for id in ids {
+            let dir = context.dir(&find(context, id.as_str())?.run_id);
+            watch.add(dir.path()).map_err(TaskError::write(dir.path()))?;
+        }
+        // Absent until the first commit after the last one closed it; then the
+        // heartbeat finds it.
+        let _ = watch.add(&context.registry.log());
+        Ok(Self { watch, locks: Vec::new() })
+    }
+
+    /// Watches the locks of runs that started since, and acts on freed ones.
+    fn follow_the_queue(&mut self, context: &mut Context) -> Result<(), TaskError> {
+        let working = context.registry.working()?;
+        let mut dead = false;
+        for row in &working {
+            let dir = context.dir(&row.run_id);
+            if !self.locks.contains(&dir.lock()) && self.watch.add(&dir.lock()).is_ok() {
+                self.locks.push(dir.lock());
+            }
+            dead |= !is_alive(&dir);
+        }
+        let waiting = u32::try_from(working.len()).unwrap_or(u32::MAX) < context.config.max_concurrent
+            && context.registry.pending()?.iter().any(|row| row.state == State::Pending);
+        if dead || waiting { pump(context) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,159 @@
+//! A scripted model on loopback that the real Codex accepts.
+//!
+//! It speaks the Responses API over server-sent events, one request per connection, and keeps every request for the
+//! test to look at. It knows nothing of delegator. The script travels inside the prompt: the last user message that
+//! holds a marker `SCENARIO:name {arguments}` decides, and how many tool outputs follow it says which step is due. So
+//! one server can serve any number of agents at once, in any order, and remembers nothing about them.
+
+// Explicit paths: the file is a module root in one test target and a child in another.
+#[path = "model/http.rs"]
+mod http;
+#[path = "model/items.rs"]
+mod items;
+#[path = "model/scenario.rs"]
+mod scenario;
+
+use std::collections::HashMap;
+use std::io::{self, BufReader, Read};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use serde_json::Value;
+
+pub use http::Request;
+pub use items::{CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
+use scenario::Reply;
+
+/// The task text that makes the model play `scenario`.
+///
+/// | scenario | arguments | what the model does |
+/// |---|---|---|
+/// | `plain` | | answers with one sentence |
+/// | `answer` | `value` | answers with that text, or with that JSON |
+/// | `shell` | `cmd`, any other argument of `exec_command` | runs a command, then answers |
+/// | `patch` | `path`, `body` | adds a file, then answers |
+/// | `plan` | `steps` | reports the plan before each step and after the last, then answers |
+/// | `call` | `calls`: a list of `tool`, `args` | calls those function tools one by one, then answers |
+/// | `status` | `code`, `body` | refuses with that HTTP status |
+/// | `failed` | `code`, `message` | starts a response and fails it |
+/// | `hang` | | takes the request and never sends a header |
+///
+/// Scenarios that end in an answer take it as `answer`, text or JSON. A marker that cannot be played is refused with
+/// HTTP 400 and the reason, so that a mistyped script fails its test instead of passing for another one.
+pub fn task(scenario: &str, arguments: &Value) -> String {
+    format!("SCENARIO:{scenario} {arguments}")
+}
+
+/// A running server; dropping it closes every connection and ends its threads.
+pub struct ModelServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    acceptor: Option<JoinHandle<()>>,
+}
+
+impl ModelServer {
+    /// Listens on a free port of the loopback interface.
+    pub fn start() -> io::Result<ModelServer> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared::default());
+        let acceptor = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || accept(&listener, &shared)
+        });
+        Ok(ModelServer { address, shared, acceptor: Some(acceptor) })
+    }
+
+    /// What a `model_providers` table takes as `base_url`.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Every request received so far, oldest first.
+    pub fn requests(&self) -> Vec<Request> {
+        self.shared.lock().requests.clone()
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        {
+            let mut state = self.shared.lock();
+            state.stopping = true;
+            for stream in state.live.values() {
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+        }
+        // `accept` has no time limit; a last connection makes it look at `stopping`.
+        let _ = TcpStream::connect(self.address);
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = acceptor.join();
+        }
+    }
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    stopping: bool,
+    requests: Vec<Request>,
+    /// The connections being served, so that stopping reaches those that hang.
+    live: HashMap<usize, TcpStream>,
+}
+
+impl Shared {
+    /// The state is a plain record, whole between any two statements: a panic elsewhere does not spoil it.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+    let mut connections = Vec::new();
+    for (number, stream) in listener.incoming().enumerate() {
+        let Ok(stream) = stream else { continue };
+        let Ok(copy) = stream.try_clone() else { continue };
+        {
+            let mut state = shared.lock();
+            if state.stopping {
+                break;
+            }
+            state.live.insert(number, copy);
+        }
+        let shared = Arc::clone(shared);
+        connections.push(thread::spawn(move || {
+            // A client that went away is an ordinary end, not a fault of the server.
+            let _ = serve(&stream, number, &shared);
+            // The copy in `live` would keep the connection open, and its end is the end of the body.
+            let _ = stream.shutdown(Shutdown::Both);
+            shared.lock().live.remove(&number);
+        }));
+    }
+    for connection in connections {
+        let _ = connection.join();
+    }
+}
+
+fn serve(mut stream: &TcpStream, number: usize, shared: &Shared) -> io::Result<()> {
+    let request = Request::read(&mut BufReader::new(stream))?;
+    let reply = if request.method == "POST" && request.path.ends_with("/responses") {
+        scenario::reply(&request.body, number)
+    } else {
+        Reply::refuse(404, "only the responses endpoint is scripted")
+    };
+    shared.lock().requests.push(request);
+    match reply {
+        Reply::Items(items) => http::write_events(stream, &items::completed(&items, number)),
+        Reply::Failed { code, message } => {
+            http::write_events(stream, &items::failed(&code, &message, number))
+        }
+        Reply::Status { code, body } => http::write_json(stream, code, &body),
+        // Returns when the client gives up or the server stops.
+        Reply::Silence => stream.read_to_end(&mut Vec::new()).map(drop),
+    }
+}
