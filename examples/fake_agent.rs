@@ -20,7 +20,11 @@
 //! about to print, and when it ends. That is what the checker believes.
 
 #![allow(clippy::disallowed_methods, reason = "an agent is a program of its own, not a part of ours")]
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "an agent prints, and a broken script should show")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "an agent prints, and a broken script should show"
+)]
 
 #[path = "fake_agent/descendants.rs"]
 mod descendants;
@@ -50,7 +54,9 @@ fn main() {
         ("codex" | "codex-deaf", ["login", "status", ..]) => println!("Logged in using an API key"),
         ("codex", ["exec", ..]) => play(&scripted(&whole_prompt())),
         ("codex-deaf", ["exec", ..]) => play("turn deaf\nexit 0"),
-        (_, [script]) => play(&fs::read_to_string(script).unwrap_or_else(|error| panic!("{script}: {error}"))),
+        (_, [script]) => {
+            play(&fs::read_to_string(script).unwrap_or_else(|error| panic!("{script}: {error}")))
+        }
         _ => panic!("usage: fake_agent SCRIPT"),
     }
 }
@@ -163,7 +169,9 @@ impl Agent {
 /// Appends in one write, so that lines of several processes never mix.
 pub(crate) fn append(path: &Path, bytes: &[u8]) {
     let opened = OpenOptions::new().append(true).create(true).open(path);
-    opened.and_then(|mut file| file.write_all(bytes)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    opened
+        .and_then(|mut file| file.write_all(bytes))
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
 pub(crate) fn until(mut reached: impl FnMut() -> bool) {

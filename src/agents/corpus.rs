@@ -137,7 +137,9 @@ impl Read {
         assert!(percents.is_sorted(), "{name}: percent fell: {percents:?}");
         let Some(status) = recorded.status else { return };
         let text = String::from_utf8_lossy(&recorded.stdout);
-        let ends = text.lines().filter(|line| line.contains(r#""type":"turn.completed""#) || line.contains(r#""type":"turn.failed""#));
+        let ends = text.lines().filter(|line| {
+            line.contains(r#""type":"turn.completed""#) || line.contains(r#""type":"turn.failed""#)
+        });
         let completed = ends.last().is_some_and(|line| line.contains("turn.completed"));
         let expected = status == 0 && completed && self.abort.is_none();
         assert_eq!(self.verdict.result.is_ok(), expected, "{name}: {:?}", self.verdict);
@@ -163,7 +165,8 @@ impl Read {
         let usage = verdict.usage.map(|usage| serde_json::to_string(&usage).unwrap());
         let total = verdict.usage_total.map(|usage| serde_json::to_string(&usage).unwrap());
         let (thread, model) = (verdict.thread_id.clone(), verdict.model.clone());
-        let facts = [("answer", answer), ("thread", thread), ("model", model), ("usage", usage), ("total", total)];
+        let facts =
+            [("answer", answer), ("thread", thread), ("model", model), ("usage", usage), ("total", total)];
         for (name, fact) in facts.iter().filter_map(|(name, fact)| Some((name, fact.as_ref()?))) {
             writeln!(text, "  {name}: {fact}").unwrap();
         }

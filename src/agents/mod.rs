@@ -39,7 +39,13 @@ pub(crate) trait Agent: Sync {
     fn probes(&self, request: &Request) -> Vec<Probe>;
 
     /// Writes the command line for `request`. `findings` answers `probes`, in order.
-    fn command(&self, request: &Request, prompt: &str, files: &Files, findings: &[Finding]) -> Result<Plan, Fault>;
+    fn command(
+        &self,
+        request: &Request,
+        prompt: &str,
+        files: &Files,
+        findings: &[Finding],
+    ) -> Result<Plan, Fault>;
 
     /// A fresh reader for one run's standard output. `prompt` is for agents that
     /// must be greeted before they can be asked.

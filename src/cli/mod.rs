@@ -15,7 +15,9 @@ pub(crate) fn run(args: Vec<OsString>) -> ExitCode {
         Err(error) => {
             let failure = Failure::from(&error);
             eprintln!("delegator: {}", failure.message);
-            if let Some(hint) = failure.hint { eprintln!("hint: {hint}"); }
+            if let Some(hint) = failure.hint {
+                eprintln!("hint: {hint}");
+            }
             ExitCode::from(failure.exit as u8)
         }
     }
@@ -34,8 +36,16 @@ fn go(args: &[String]) -> Result<u8, TaskError> {
         }
         Some("run") => {
             let mut context = Context::open(env)?;
-            let ask = Ask { task: args[args.len() - 1].clone(), agent: val("--agent").and_then(|a| a.parse().ok()), cwd: val("--cwd").map(Into::into), idempotency_key: val("--key"),
-                env_from: val("--env").into_iter().collect(), sandbox: val("--sandbox").and_then(|a| a.parse().ok()), skip_git_repo_check: has("--skip-git-repo-check"), ..Ask::default() };
+            let ask = Ask {
+                task: args[args.len() - 1].clone(),
+                agent: val("--agent").and_then(|a| a.parse().ok()),
+                cwd: val("--cwd").map(Into::into),
+                idempotency_key: val("--key"),
+                env_from: val("--env").into_iter().collect(),
+                sandbox: val("--sandbox").and_then(|a| a.parse().ok()),
+                skip_git_repo_check: has("--skip-git-repo-check"),
+                ..Ask::default()
+            };
             let accepted = tasks::start(&mut context, ask)?;
             println!("{}", accepted.task_id);
             if has("--wait") {
@@ -60,14 +70,29 @@ fn go(args: &[String]) -> Result<u8, TaskError> {
             println!("running {} queued {} finished {}", s.running.len(), s.queued.len(), s.finished.len());
             Ok(0)
         }
-        Some("cleanup") => { let mut context = Context::open(env)?; println!("{:?}", tasks::cleanup(&mut context, Default::default())?); Ok(0) }
-        Some("doctor") => { for c in tasks::doctor(&env) { println!("{:?} {} {}", c.verdict, c.name, c.found); } Ok(0) }
+        Some("cleanup") => {
+            let mut context = Context::open(env)?;
+            println!("{:?}", tasks::cleanup(&mut context, Default::default())?);
+            Ok(0)
+        }
+        Some("doctor") => {
+            for c in tasks::doctor(&env) {
+                println!("{:?} {} {}", c.verdict, c.name, c.found);
+            }
+            Ok(0)
+        }
         _ => Ok(2),
     }
 }
 
 fn finish(context: &mut Context, id: crate::model::TaskId) -> Result<u8, TaskError> {
     let w = tasks::wait(context, &[id], Until::All, Some(Duration::from_secs(60)), &mut |_| None)?;
-    for v in w.views { println!("{:?} {:?}", v.state(), v.result.map(|r| (r.summary, r.exit, r.warnings, r.processes_ended))); }
+    for v in w.views {
+        println!(
+            "{:?} {:?}",
+            v.state(),
+            v.result.map(|r| (r.summary, r.exit, r.warnings, r.processes_ended))
+        );
+    }
     Ok(0)
 }

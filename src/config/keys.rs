@@ -23,12 +23,28 @@ pub(crate) const KEYS: &[Key] = &[
         default: "[\"model_reasoning_effort\", \"model_verbosity\"]",
         meaning: "keys of the agent's own configuration that a task may set",
     },
-    Key { name: "env_allow", default: "[]", meaning: "names of further variables that a task may hand to its agent" },
-    Key { name: "max_depth", default: "1", meaning: "how deep tasks may start tasks; 1 means an agent starts none" },
+    Key {
+        name: "env_allow",
+        default: "[]",
+        meaning: "names of further variables that a task may hand to its agent",
+    },
+    Key {
+        name: "max_depth",
+        default: "1",
+        meaning: "how deep tasks may start tasks; 1 means an agent starts none",
+    },
     Key { name: "max_concurrent", default: "4", meaning: "how many tasks run at once, over all processes" },
     Key { name: "idle_timeout_s", default: "900", meaning: "seconds without a sign of life that end a run" },
-    Key { name: "hard_timeout_s", default: "7200", meaning: "seconds after which a run is ended in any case" },
-    Key { name: "command_timeout_s", default: "3600", meaning: "seconds that one command of an agent may take" },
+    Key {
+        name: "hard_timeout_s",
+        default: "7200",
+        meaning: "seconds after which a run is ended in any case",
+    },
+    Key {
+        name: "command_timeout_s",
+        default: "3600",
+        meaning: "seconds that one command of an agent may take",
+    },
     Key {
         name: "max_stream_bytes",
         default: "268435456",

@@ -89,7 +89,10 @@ impl Env {
     /// and the `extra` names that the configuration permits.
     pub(crate) fn allowed(&self, extra: &[String]) -> Vec<(String, String)> {
         let listed = |name: &str| {
-            SHARED.contains(&name) || CODEX.contains(&name) || name.starts_with("LC_") || extra.iter().any(|e| e == name)
+            SHARED.contains(&name)
+                || CODEX.contains(&name)
+                || name.starts_with("LC_")
+                || extra.iter().any(|e| e == name)
         };
         self.everything().into_iter().filter(|(name, _)| listed(name)).collect()
     }
@@ -115,8 +118,10 @@ mod tests {
 
     #[test]
     fn an_agent_gets_the_listed_names_and_no_others() {
-        let env = Env::of(&[("PATH", "/bin"), ("LC_ALL", "C"), ("AWS_SECRET", "x"), ("MY_KEY", "y"), (RUNS, "r")]);
-        let names = |extra: &[String]| env.allowed(extra).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+        let env =
+            Env::of(&[("PATH", "/bin"), ("LC_ALL", "C"), ("AWS_SECRET", "x"), ("MY_KEY", "y"), (RUNS, "r")]);
+        let names =
+            |extra: &[String]| env.allowed(extra).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
         assert_eq!(names(&[]), ["LC_ALL", "PATH"]);
         assert_eq!(names(&["MY_KEY".into()]), ["LC_ALL", "MY_KEY", "PATH"]);
     }

@@ -18,7 +18,8 @@ pub(crate) struct Lock(File);
 impl Lock {
     /// Takes the lock, creating its file; `None` when somebody holds it.
     pub(crate) fn take(path: &Path) -> io::Result<Option<Lock>> {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
         // SAFETY: the descriptor is open for as long as `file` lives, and the
         // kernel only reads the structure.
         let taken = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &whole_file()) };

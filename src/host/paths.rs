@@ -114,7 +114,10 @@ pub(crate) fn git_root(start: &Path) -> Option<PathBuf> {
 
 /// Finds `program` in the directories of `path`, as a shell would.
 pub(crate) fn find_program(program: &str, path: &std::ffi::OsStr) -> Option<PathBuf> {
-    std::env::split_paths(path).filter(|dir| dir.is_absolute()).map(|dir| dir.join(program)).find(|file| is_program(file))
+    std::env::split_paths(path)
+        .filter(|dir| dir.is_absolute())
+        .map(|dir| dir.join(program))
+        .find(|file| is_program(file))
 }
 
 pub(crate) fn is_program(file: &Path) -> bool {

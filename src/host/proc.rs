@@ -102,10 +102,7 @@ mod tests {
     #[test]
     fn a_name_with_parentheses_does_not_shift_the_fields() {
         let stat = b"77 (a) (b c) S 5 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 4242 9 9 9\n";
-        assert_eq!(
-            parse_stat(77, stat),
-            Some(Process { pid: 77, parent: 5, started: 4242, zombie: false })
-        );
+        assert_eq!(parse_stat(77, stat), Some(Process { pid: 77, parent: 5, started: 4242, zombie: false }));
     }
 
     #[test]

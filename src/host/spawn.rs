@@ -57,7 +57,8 @@ fn die_with_parent(command: &mut Command, signal: Signal, cgroup: Option<RawFd>)
         #[cfg(target_os = "linux")]
         {
             // SAFETY: plain system calls with integer arguments.
-            let (set, above) = unsafe { (libc::prctl(libc::PR_SET_PDEATHSIG, number(signal)), libc::getppid()) };
+            let (set, above) =
+                unsafe { (libc::prctl(libc::PR_SET_PDEATHSIG, number(signal)), libc::getppid()) };
             if set != 0 {
                 return Err(io::Error::last_os_error());
             }

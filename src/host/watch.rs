@@ -5,16 +5,22 @@
 //! little, but it still works.
 
 use std::io;
-use std::path::Path;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// How long one sleep takes where the system gives no notifications.
 const POLL: Duration = Duration::from_millis(40);
 
+/// A freed lock does not change its file's time: look again at least this often.
+const POLL_AT_MOST: Duration = Duration::from_millis(480);
+
 #[derive(Debug)]
 pub(crate) struct Watch {
-    #[cfg(target_os = "linux")]
-    inotify: Option<std::os::fd::OwnedFd>,
+    inotify: Option<OwnedFd>,
+    paths: Vec<PathBuf>,
 }
 
 /// Why a sleep ended.
@@ -24,85 +30,117 @@ pub(crate) enum Woken {
     TimedOut,
 }
 
-#[cfg(target_os = "linux")]
 impl Watch {
     pub(crate) fn new() -> Self {
-        use rustix::fs::inotify::{CreateFlags, init};
-        Self { inotify: init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok() }
+        Self { inotify: notifications(), paths: Vec::new() }
     }
 
-    /// Wakes when something in the directory appears or is released, or when
-    /// the file is written or closed by a writer.
+    #[cfg(test)]
+    fn without_notifications() -> Self {
+        Self { inotify: None, paths: Vec::new() }
+    }
+
+    /// Wakes when a file is renamed into the directory or released in it, or
+    /// when the file itself is written or released.
     pub(crate) fn add(&mut self, path: &Path) -> io::Result<()> {
-        use rustix::fs::inotify::{WatchFlags, add_watch};
-        let Some(inotify) = &self.inotify else { return Ok(()) };
-        let flags = WatchFlags::MOVED_TO
-            | WatchFlags::CREATE
-            | WatchFlags::CLOSE_WRITE
-            | WatchFlags::MODIFY
-            | WatchFlags::DELETE_SELF;
-        match add_watch(inotify, path, flags) {
-            Ok(_) => Ok(()),
+        self.paths.push(path.to_owned());
+        match self.inotify.as_ref().map_or(Ok(()), |inotify| watch_path(inotify, path)) {
             // Out of watches: go on by polling.
-            Err(rustix::io::Errno::NOSPC | rustix::io::Errno::NOMEM) => {
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::ENOMEM)) => {
                 self.inotify = None;
                 Ok(())
             }
-            Err(error) => Err(error.into()),
+            other => other,
         }
     }
 
     pub(crate) fn sleep(&mut self, at_most: Duration) -> Woken {
-        use rustix::event::{PollFd, PollFlags, poll};
-        let Some(inotify) = &self.inotify else { return poll_sleep(at_most) };
+        let Some(inotify) = &self.inotify else { return self.poll(at_most) };
         let mut fds = [PollFd::new(inotify, PollFlags::IN)];
-        let limit = rustix::event::Timespec {
+        let limit = Timespec {
             tv_sec: i64::try_from(at_most.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: at_most.subsec_nanos().into(),
         };
         match poll(&mut fds, Some(&limit)) {
             Ok(0) | Err(_) => Woken::TimedOut,
             Ok(_) => {
-                self.drain();
+                // One look at the files serves any number of notices.
+                let mut buffer = [0_u8; 4096];
+                while rustix::io::read(inotify, &mut buffer).is_ok_and(|n| n > 0) {}
                 Woken::Changed
             }
         }
     }
 
-    /// One look at the files serves any number of notices.
-    fn drain(&self) {
-        let mut buffer = [0_u8; 4096];
-        if let Some(inotify) = &self.inotify {
-            while rustix::io::read(inotify, &mut buffer).is_ok_and(|n| n > 0) {}
+    fn poll(&self, at_most: Duration) -> Woken {
+        let times = || self.paths.iter().map(|path| path.metadata().and_then(|found| found.modified()).ok());
+        let before: Vec<_> = times().collect();
+        let mut left = at_most.min(POLL_AT_MOST);
+        while left > Duration::ZERO {
+            std::thread::sleep(left.min(POLL));
+            left = left.saturating_sub(POLL);
+            if times().ne(before.iter().copied()) {
+                return Woken::Changed;
+            }
         }
+        Woken::TimedOut
     }
+}
+
+#[cfg(target_os = "linux")]
+fn notifications() -> Option<OwnedFd> {
+    use rustix::fs::inotify::{CreateFlags, init};
+    init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-impl Watch {
-    pub(crate) fn new() -> Self {
-        Self {}
-    }
-
-    pub(crate) fn add(&mut self, _path: &Path) -> io::Result<()> {
-        Ok(())
-    }
-
-    pub(crate) fn sleep(&mut self, at_most: Duration) -> Woken {
-        poll_sleep(at_most)
-    }
+fn notifications() -> Option<OwnedFd> {
+    None
 }
 
-fn poll_sleep(at_most: Duration) -> Woken {
-    std::thread::sleep(at_most.min(POLL));
-    if at_most > POLL { Woken::Changed } else { Woken::TimedOut }
+#[cfg(target_os = "linux")]
+fn watch_path(inotify: &OwnedFd, path: &Path) -> io::Result<()> {
+    use rustix::fs::inotify::{WatchFlags, add_watch};
+    // In a directory only what is finished: an agent's output, as it grows,
+    // must not wake anybody.
+    let changed = if path.is_dir() { WatchFlags::MOVED_TO } else { WatchFlags::MODIFY };
+    add_watch(inotify, path, changed | WatchFlags::CLOSE_WRITE)?;
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn watch_path(_inotify: &OwnedFd, _path: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
     use crate::host::files::{self, Durability};
     use crate::host::lock::{Lock, is_held};
+
+    #[test]
+    fn without_notifications_a_rename_is_seen_all_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut watch = Watch::without_notifications();
+        watch.add(dir.path()).unwrap();
+        assert_eq!(watch.sleep(Duration::from_millis(1)), Woken::TimedOut);
+        // Whenever the sleep begins, a change comes after it.
+        let (path, stop) = (dir.path().to_owned(), Arc::new(AtomicBool::new(false)));
+        let stopped = stop.clone();
+        let writer = std::thread::spawn(move || {
+            for number in (0..).take_while(|_| !stopped.load(Ordering::Relaxed)) {
+                files::write(&path.join(format!("{number}.json")), b"{}", Durability::Whole).unwrap();
+            }
+        });
+        let woken = watch.sleep(Duration::from_secs(60));
+        stop.store(true, Ordering::Relaxed);
+        writer.join().unwrap();
+        assert_eq!(woken, Woken::Changed);
+    }
 
     #[test]
     fn a_rename_into_the_directory_wakes_and_asking_for_a_lock_does_not() {

@@ -11,30 +11,72 @@ use super::{Fault, Usage};
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(crate) enum Event {
     /// The agent named its conversation. Some agents say it more than once.
-    Thread { id: String, model: Option<String> },
+    Thread {
+        id: String,
+        model: Option<String>,
+    },
     TurnStarted,
     /// Something the agent said; the last one before the end is its answer.
     /// A `delta` continues the one before it.
-    Message { text: String, delta: bool },
-    Reasoning { text: String },
-    CommandStarted { item: String, command: String },
-    CommandEnded { item: String, command: String, exit_code: Option<i64>, output_bytes: u64, status: ItemStatus },
-    Edited { item: String, changes: Vec<Change>, status: ItemStatus },
-    ToolStarted { item: String, tool: String },
-    ToolEnded { item: String, tool: String, status: ItemStatus },
+    Message {
+        text: String,
+        delta: bool,
+    },
+    Reasoning {
+        text: String,
+    },
+    CommandStarted {
+        item: String,
+        command: String,
+    },
+    CommandEnded {
+        item: String,
+        command: String,
+        exit_code: Option<i64>,
+        output_bytes: u64,
+        status: ItemStatus,
+    },
+    Edited {
+        item: String,
+        changes: Vec<Change>,
+        status: ItemStatus,
+    },
+    ToolStarted {
+        item: String,
+        tool: String,
+    },
+    ToolEnded {
+        item: String,
+        tool: String,
+        status: ItemStatus,
+    },
     /// The whole plan, as it stands now.
-    Plan { steps: Vec<PlanStep> },
+    Plan {
+        steps: Vec<PlanStep>,
+    },
     /// Worth telling the caller; ends nothing.
-    Warning { message: String },
+    Warning {
+        message: String,
+    },
     /// The agent is trying again. Not a sign of life.
-    Retry { message: String },
+    Retry {
+        message: String,
+    },
     /// The agent asks and waits.
-    Question { text: String },
+    Question {
+        text: String,
+    },
     /// One turn came to its end well. Usage as the agent counts it.
-    TurnCompleted { usage: Option<Usage> },
-    TurnFailed { fault: Fault },
+    TurnCompleted {
+        usage: Option<Usage>,
+    },
+    TurnFailed {
+        fault: Fault,
+    },
     /// A line of the agent's own format that says nothing we use.
-    Other { kind: String },
+    Other {
+        kind: String,
+    },
 }
 
 impl Event {

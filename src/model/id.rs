@@ -157,10 +157,22 @@ mod tests {
 
     #[test]
     fn no_id_can_leave_its_directory() {
-        for bad in ["", "..", "T-local-../../etc", "T-local-0a1b2c3d4e5f/", "T-cloud-0a1b2c3d4e5f", "T-local-0a1b2c3d4e5u"] {
+        for bad in [
+            "",
+            "..",
+            "T-local-../../etc",
+            "T-local-0a1b2c3d4e5f/",
+            "T-cloud-0a1b2c3d4e5f",
+            "T-local-0a1b2c3d4e5u",
+        ] {
             assert!(bad.parse::<TaskId>().is_err(), "{bad}");
         }
-        for bad in ["", "../../../../../../../../etc/passwd", "2026-11-15_093000123_0a1b2c3d4e5/", "2026-11-15_093000123_0A1B2C3D4E5F"] {
+        for bad in [
+            "",
+            "../../../../../../../../etc/passwd",
+            "2026-11-15_093000123_0a1b2c3d4e5/",
+            "2026-11-15_093000123_0A1B2C3D4E5F",
+        ] {
             assert!(bad.parse::<RunId>().is_err(), "{bad}");
         }
     }

@@ -82,7 +82,9 @@ impl Exit {
 /// Why we ended a run. The first reason is the one recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StopReason {
-    Cancelled { reason: Option<String> },
+    Cancelled {
+        reason: Option<String>,
+    },
     Limit(Limit),
     /// Its record could not be kept, or what it does is not what was asked for.
     Fault(Fault),

@@ -98,7 +98,8 @@ pub(crate) enum Sandbox {
 }
 
 impl Sandbox {
-    pub(crate) const ALL: [Sandbox; 3] = [Sandbox::ReadOnly, Sandbox::WorkspaceWrite, Sandbox::DangerFullAccess];
+    pub(crate) const ALL: [Sandbox; 3] =
+        [Sandbox::ReadOnly, Sandbox::WorkspaceWrite, Sandbox::DangerFullAccess];
 
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -162,6 +163,9 @@ mod tests {
 
     #[test]
     fn sandboxes_are_ordered_by_what_they_allow() {
-        assert!(Sandbox::ReadOnly < Sandbox::WorkspaceWrite && Sandbox::WorkspaceWrite < Sandbox::DangerFullAccess);
+        assert!(
+            Sandbox::ReadOnly < Sandbox::WorkspaceWrite
+                && Sandbox::WorkspaceWrite < Sandbox::DangerFullAccess
+        );
     }
 }

@@ -39,7 +39,13 @@ impl RunResult {
 
     /// A record with nothing in it but whose it is and how it ended: all there
     /// is to say of a run that never got as far as its agent.
-    pub(crate) fn bare(task_id: TaskId, run_id: RunId, attempt: u32, outcome: Outcome, now: Timestamp) -> Self {
+    pub(crate) fn bare(
+        task_id: TaskId,
+        run_id: RunId,
+        attempt: u32,
+        outcome: Outcome,
+        now: Timestamp,
+    ) -> Self {
         let summary = match &outcome {
             Outcome::Failed { fault } => fault.message.clone(),
             Outcome::Cancelled { reason: Some(reason) } => format!("cancelled before it started: {reason}"),

@@ -53,7 +53,9 @@ impl State {
         match self {
             State::InputRequired => "working",
             State::TimedOut => "timeout",
-            State::Pending | State::Working | State::Completed | State::Failed | State::Cancelled => self.as_str(),
+            State::Pending | State::Working | State::Completed | State::Failed | State::Cancelled => {
+                self.as_str()
+            }
         }
     }
 

@@ -19,7 +19,9 @@ impl Usage {
             input_tokens: self.input_tokens.checked_sub(earlier.input_tokens)?,
             cached_input_tokens: self.cached_input_tokens.checked_sub(earlier.cached_input_tokens)?,
             output_tokens: self.output_tokens.checked_sub(earlier.output_tokens)?,
-            reasoning_output_tokens: self.reasoning_output_tokens.checked_sub(earlier.reasoning_output_tokens)?,
+            reasoning_output_tokens: self
+                .reasoning_output_tokens
+                .checked_sub(earlier.reasoning_output_tokens)?,
         })
     }
 

@@ -156,7 +156,8 @@ impl Reducer {
         let percent = u8::try_from(done * 100 / steps.len()).unwrap_or(100);
         // A plan may grow while it is followed; what was reached stays reached.
         self.percent = self.percent.max(Some(percent));
-        let shown = |step: &PlanStep| PlanStep { text: plain::line(&step.text, LONGEST_STEP), done: step.done };
+        let shown =
+            |step: &PlanStep| PlanStep { text: plain::line(&step.text, LONGEST_STEP), done: step.done };
         self.steps = steps.iter().take(MOST_STEPS).map(shown).collect();
     }
 }
@@ -188,7 +189,10 @@ mod tests {
     #[track_caller]
     fn check(events: &[Event], phase: Phase, activity: &str, percent: Option<u8>) {
         let progress = after(events);
-        assert_eq!((progress.phase, progress.activity.as_str(), progress.percent), (phase, activity, percent));
+        assert_eq!(
+            (progress.phase, progress.activity.as_str(), progress.percent),
+            (phase, activity, percent)
+        );
     }
 
     fn started(item: &str, command: &str) -> Event {

@@ -63,7 +63,12 @@ mod tests {
     fn a_prompt_has_role_task_rules_and_answer() {
         check(
             &request(),
-            &["Your role: specialist", "# Task\n\nfix the test\n", "do not call any `delegate_*`", "`open_questions`"],
+            &[
+                "Your role: specialist",
+                "# Task\n\nfix the test\n",
+                "do not call any `delegate_*`",
+                "`open_questions`",
+            ],
             &["Continue"],
         );
     }

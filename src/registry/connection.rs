@@ -27,6 +27,8 @@ pub(crate) enum RegistryError {
         #[source]
         source: rusqlite::Error,
     },
+    #[error("the registry is damaged")]
+    Corrupt(#[source] rusqlite::Error),
     #[error("the disk is full")]
     Full(#[source] rusqlite::Error),
     #[error("the registry `{}` could not be opened", path.display())]
@@ -45,6 +47,7 @@ impl From<rusqlite::Error> for RegistryError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => RegistryError::Full(error),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => RegistryError::Corrupt(error),
             _ => RegistryError::Sql(error),
         }
     }
@@ -85,7 +88,7 @@ impl Registry {
     fn migrate(&mut self, home: &Home) -> Result<(), RegistryError> {
         let path = self.path.clone();
         let classify = |error| match error {
-            RegistryError::Sql(source) => at(&path, source),
+            RegistryError::Sql(source) | RegistryError::Corrupt(source) => at(&path, source),
             other => other,
         };
         let found = version(&self.connection).map_err(|error| at(&path, error))?;
@@ -112,7 +115,8 @@ impl Registry {
 fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
     // Made by us first, so that it is private from its first byte on.
     let _ = crate::host::files::create_log(path);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_handler(Some(wait_a_little))?;
     connection.pragma_update(None, "journal_mode", "wal")?;
@@ -124,7 +128,8 @@ fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
 /// Sleeps 0.3 to 1.8 ms, for about ten seconds in all. SQLite's own back-off
 /// grows and is unfair: the one who waits longest sleeps longest.
 fn wait_a_little(attempt: i32) -> bool {
-    let jitter = (std::process::id().wrapping_mul(2_654_435_761).wrapping_add(attempt as u32 * 40_503)) % 1500;
+    let jitter =
+        (std::process::id().wrapping_mul(2_654_435_761).wrapping_add(attempt as u32 * 40_503)) % 1500;
     std::thread::sleep(Duration::from_micros(300 + u64::from(jitter)));
     attempt < 10_000
 }

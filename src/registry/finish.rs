@@ -3,17 +3,25 @@
 use rusqlite::{Connection, params};
 
 use super::{Registry, RegistryError, Row};
-use crate::model::{Exit, RunResult, TaskId, Timestamp};
+use crate::model::{Exit, RunResult, Timestamp};
 
 impl Registry {
     /// Finishes the row from the sealed record. Fenced by attempt, and without
     /// effect on a row that is final already. Returns whether this call did it.
-    pub(crate) fn finish(&mut self, result: &RunResult, keep_until: Timestamp) -> Result<bool, RegistryError> {
+    pub(crate) fn finish(
+        &mut self,
+        result: &RunResult,
+        keep_until: Timestamp,
+    ) -> Result<bool, RegistryError> {
         self.transaction(|transaction| finish(transaction, result, keep_until))
     }
 
     /// Ends a task whose directory is gone: there is nothing left to seal.
-    pub(crate) fn finish_without_directory(&mut self, row: &Row, now: Timestamp) -> Result<bool, RegistryError> {
+    pub(crate) fn finish_without_directory(
+        &mut self,
+        row: &Row,
+        now: Timestamp,
+    ) -> Result<bool, RegistryError> {
         self.transaction(|transaction| {
             let changed = transaction.execute(
                 "UPDATE tasks SET state = 'failed', code = 'LOST', summary = 'the run directory is gone',
@@ -31,7 +39,6 @@ pub(super) fn finish(
     result: &RunResult,
     keep_until: Timestamp,
 ) -> Result<bool, RegistryError> {
-    let json = |value: Option<String>| value;
     let steps = result.progress.as_ref().and_then(|progress| serde_json::to_string(&progress.steps).ok());
     let total = result.usage_total.and_then(|usage| serde_json::to_string(&usage).ok());
     let metadata = serde_json::json!({ "model": result.model, "warnings": result.warnings }).to_string();
@@ -52,8 +59,8 @@ pub(super) fn finish(
         result.finished_at,
         result.progress.as_ref().and_then(|progress| progress.last_event_at),
         keep_until,
-        json(steps),
-        json(total),
+        steps,
+        total,
         metadata,
         result.started_at,
     ])?;

@@ -15,6 +15,5 @@ mod tasks;
 
 pub(crate) use connection::{Registry, RegistryError};
 pub(crate) use find::{Found, Reference};
-pub(crate) use queue::Claimed;
-pub(crate) use submit::{Submitted, Submission, fingerprint};
+pub(crate) use submit::{Submission, Submitted};
 pub(crate) use tasks::Row;

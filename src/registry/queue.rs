@@ -67,7 +67,7 @@ impl Registry {
 
 /// How many slots are taken.
 pub(super) fn taken(connection: &Connection) -> Result<u32, RegistryError> {
-    let mut statement =
-        connection.prepare_cached("SELECT count(*) FROM tasks WHERE state IN ('working', 'input_required')")?;
+    let mut statement = connection
+        .prepare_cached("SELECT count(*) FROM tasks WHERE state IN ('working', 'input_required')")?;
     Ok(statement.query_row([], |row| row.get(0))?)
 }

@@ -43,7 +43,12 @@ impl Registry {
                 });
             }
             let claimed = has_room(transaction, limit)?;
-            insert(transaction, request, &fingerprint, if claimed { State::Working } else { State::Pending })?;
+            insert(
+                transaction,
+                request,
+                &fingerprint,
+                if claimed { State::Working } else { State::Pending },
+            )?;
             // The lock of a task that waits is free before its row can be
             // seen: whoever comes next can claim it, even if we die here.
             match lock.take_if(|_| claimed) {

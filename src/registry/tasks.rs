@@ -47,7 +47,11 @@ pub(super) fn select(
 
 fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     let parsed = |index: usize, text: String, error: String| {
-        rusqlite::Error::FromSqlConversionFailure(index, rusqlite::types::Type::Text, format!("{text}: {error}").into())
+        rusqlite::Error::FromSqlConversionFailure(
+            index,
+            rusqlite::types::Type::Text,
+            format!("{text}: {error}").into(),
+        )
     };
     let id: String = row.get(1)?;
     let run: String = row.get(2)?;
@@ -86,8 +90,9 @@ impl Registry {
         select(&self.connection, "WHERE state IN ('working', 'input_required') ORDER BY seq", [])
     }
 
-    pub(crate) fn pending(&self) -> Result<Vec<Row>, RegistryError> {
-        select(&self.connection, "WHERE state = 'pending' ORDER BY seq", [])
+    /// The first `most` tasks that wait, in order.
+    pub(crate) fn pending(&self, most: u32) -> Result<Vec<Row>, RegistryError> {
+        select(&self.connection, "WHERE state = 'pending' ORDER BY seq LIMIT ?1", [most])
     }
 
     /// The newest finished tasks of `project`, or of all.

@@ -10,7 +10,7 @@ pub(crate) struct RunDir {
 
 /// The files a caller may be shown, in the order they are listed. Secrets and
 /// bookkeeping (`env.json`, locks, sockets) are not among them.
-pub(crate) const ARTIFACTS: &[&str] = &[
+const ARTIFACTS: &[&str] = &[
     "result.json",
     "last_message.json",
     "events.jsonl",

@@ -6,7 +6,7 @@ mod retention;
 mod seal;
 mod writer;
 
-pub(crate) use layout::{ARTIFACTS, RunDir};
+pub(crate) use layout::RunDir;
 pub(crate) use reader::{ReadError, Started};
 pub(crate) use retention::{Kept, Policy, expired};
 pub(crate) use writer::CommandRecord;

@@ -61,7 +61,10 @@ mod tests {
 
     #[test]
     fn the_oldest_go_first_until_the_rest_fits() {
-        check(&[run(1, Some(150), 600, false), run(2, Some(140), 600, false), run(3, Some(160), 300, false)], &[1]);
+        check(
+            &[run(1, Some(150), 600, false), run(2, Some(140), 600, false), run(3, Some(160), 300, false)],
+            &[1],
+        );
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) struct CommandRecord<'a> {
 impl RunDir {
     /// Makes the directory durable under its name.
     pub(crate) fn create(&self) -> io::Result<()> {
-        files::create_dir(&self.path())?;
+        files::create_dir(self.path())?;
         self.path().parent().map_or(Ok(()), files::sync_dir)
     }
 

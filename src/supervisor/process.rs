@@ -13,8 +13,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::capture::Stream;
 use super::lifecycle::{Action, Input, Lifecycle};
 use super::tree::Tree;
-use crate::host::spawn::{self, Reaped};
 use crate::host::clock;
+use crate::host::spawn::{self, Reaped};
 use crate::model::{CommandSpec, Exit, Limits, Reach, Signal, Stdin, StopReason};
 
 /// How often the observer is called when nothing happens.
@@ -119,9 +119,14 @@ impl<'a> Driver<'a> {
         let mut child = spawn::agent(spec, environment, entry.as_ref())?;
         let pid = i32::try_from(child.id()).unwrap_or(0);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        for pipe in [stdin.as_ref().map(AsFd::as_fd), stdout.as_ref().map(AsFd::as_fd), stderr.as_ref().map(AsFd::as_fd)] {
+        for pipe in [
+            stdin.as_ref().map(AsFd::as_fd),
+            stdout.as_ref().map(AsFd::as_fd),
+            stderr.as_ref().map(AsFd::as_fd),
+        ] {
             pipe.map_or(Ok(()), do_not_block)?;
         }
+        widen(stdout.as_ref());
         let (unsent, keep_stdin) = match &spec.stdin {
             Stdin::Text(text) => (text.clone().into_bytes(), false),
             Stdin::Open(first) => (first.clone(), true),
@@ -198,7 +203,11 @@ impl<'a> Driver<'a> {
                 observed.inputs.into_iter().for_each(|input| self.step(input));
                 true
             }
-            Some(Err(error)) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => false,
+            Some(Err(error))
+                if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) =>
+            {
+                false
+            }
             Some(Ok(_) | Err(_)) => {
                 self.close(stream);
                 false
@@ -265,6 +274,16 @@ fn do_not_block(pipe: BorrowedFd<'_>) -> io::Result<()> {
     rustix::fs::fcntl_setfl(pipe, flags | rustix::fs::OFlags::NONBLOCK)?;
     Ok(())
 }
+
+/// Fewer, larger reads for an agent that prints a lot. Where the user's share
+/// of pipe memory is used up, the usual size does.
+#[cfg(target_os = "linux")]
+fn widen(pipe: Option<&ChildStdout>) {
+    let _ = pipe.map(|pipe| rustix::pipe::fcntl_setpipe_size(pipe, CHUNK));
+}
+
+#[cfg(not(target_os = "linux"))]
+fn widen(_pipe: Option<&ChildStdout>) {}
 
 /// Readable when the process ends. Where there is no such thing, the tick sees it.
 #[cfg(target_os = "linux")]

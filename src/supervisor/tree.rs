@@ -103,13 +103,17 @@ impl Tree {
         match self.level {
             // Without a child there is no descendant: orphans come to us.
             KillLevel::Cgroup | KillLevel::Subreaper if children == Reaped::NoChildren => group_empty,
-            KillLevel::Cgroup | KillLevel::Subreaper | KillLevel::Marker => group_empty && self.members().is_empty(),
+            KillLevel::Cgroup | KillLevel::Subreaper | KillLevel::Marker => {
+                group_empty && self.members().is_empty()
+            }
         }
     }
 
     fn members(&self) -> Vec<i32> {
         let mut found = match self.level {
-            KillLevel::Cgroup | KillLevel::Subreaper => living(proc::descendants(proc::own_pid(), &self.spared)),
+            KillLevel::Cgroup | KillLevel::Subreaper => {
+                living(proc::descendants(proc::own_pid(), &self.spared))
+            }
             KillLevel::Marker => marked(&self.run),
         };
         found.extend(self.cgroup.iter().flat_map(Cgroup::members));

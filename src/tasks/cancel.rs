@@ -23,7 +23,11 @@ pub(crate) struct Cancelled {
 }
 
 /// Cancels the task that `reference` means. A finished task stays as it is.
-pub(crate) fn cancel(context: &mut Context, reference: &str, reason: Option<&str>) -> Result<Cancelled, TaskError> {
+pub(crate) fn cancel(
+    context: &mut Context,
+    reference: &str,
+    reason: Option<&str>,
+) -> Result<Cancelled, TaskError> {
     let row = find(context, reference)?;
     let before = view(context, row)?;
     let previous_state = before.state();
@@ -50,8 +54,12 @@ fn cancel_waiting(context: &mut Context, row: &Row, reason: Option<&str>) -> Res
         return Ok(false);
     }
     // Nobody can claim it while we hold its lock.
-    let Some(_lock) = Lock::take(&dir.lock()).map_err(TaskError::write(dir.path()))? else { return Ok(false) };
-    let Some(now) = context.registry.task(&row.id)?.filter(|now| now.state == State::Pending) else { return Ok(false) };
+    let Some(_lock) = Lock::take(&dir.lock()).map_err(TaskError::write(dir.path()))? else {
+        return Ok(false);
+    };
+    let Some(now) = context.registry.task(&row.id)?.filter(|now| now.state == State::Pending) else {
+        return Ok(false);
+    };
     let outcome = Outcome::Cancelled { reason: reason.map(ToOwned::to_owned) };
     let result = recover::bare(&now, outcome, clock::now());
     dir.seal(&result).map_err(TaskError::write(dir.result()))?;

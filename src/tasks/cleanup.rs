@@ -10,7 +10,7 @@ use crate::host::paths::Home;
 use crate::host::{clock, files};
 use crate::model::{RunId, TaskId, Timestamp};
 use crate::registry::Registry;
-use crate::runs::{Kept, Policy, RunDir, expired};
+use crate::runs::{Kept, Policy, expired};
 use crate::tasks::{Context, TaskError, pump};
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -56,7 +56,15 @@ pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned,
     let age = ask.older_than.unwrap_or(context.config.retention_age());
     let found = expired(&runs, Policy { age, bytes: context.config.retention_bytes }, clock::now());
     let oldest = runs.iter().filter_map(|run| run.finished_at).min();
-    let mut cleaned = Cleaned { recovered, removed: Vec::new(), oldest, abandoned: 0, bytes_before, bytes_after: bytes_before, found };
+    let mut cleaned = Cleaned {
+        recovered,
+        removed: Vec::new(),
+        oldest,
+        abandoned: 0,
+        bytes_before,
+        bytes_after: bytes_before,
+        found,
+    };
     if ask.dry_run {
         return Ok(cleaned);
     }
@@ -78,7 +86,8 @@ pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned,
 /// lock without a row means it died in between, and nobody was promised it.
 fn remove_abandoned(context: &mut Context) -> Result<u32, TaskError> {
     let Ok(entries) = fs::read_dir(context.home.runs()) else { return Ok(0) };
-    let runs: Vec<RunId> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let runs: Vec<RunId> =
+        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     let mut removed = 0;
     for run in runs {
         let dir = context.dir(&run);
@@ -99,7 +108,11 @@ fn remove(dir: &Path) {
 
 fn size(dir: &Path) -> u64 {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.metadata().ok()).filter(fs::Metadata::is_file).map(|found| found.len()).sum()
+    entries
+        .filter_map(|entry| entry.metadata().ok())
+        .filter(fs::Metadata::is_file)
+        .map(|found| found.len())
+        .sum()
 }
 
 /// Sets the damaged registry aside and makes a new one from the directories.
@@ -133,6 +146,6 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("a"), b"12345").unwrap();
         assert_eq!(size(dir.path()), 5);
-        assert_eq!(size(&RunDir::at(dir.path().join("none")).path().to_owned()), 0);
+        assert_eq!(size(&dir.path().join("none")), 0);
     }
 }

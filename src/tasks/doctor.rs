@@ -79,7 +79,9 @@ pub(crate) fn doctor(env: &Env) -> Vec<Check> {
 
 fn database(home: &Home) -> Check {
     match Registry::open(home).and_then(|registry| registry.count()) {
-        Ok(tasks) => Check::new("database", Verdict::Good, format!("{tasks} tasks, SQLite {}", rusqlite::version())),
+        Ok(tasks) => {
+            Check::new("database", Verdict::Good, format!("{tasks} tasks, SQLite {}", rusqlite::version()))
+        }
         Err(error) => {
             let hint = "`delegator doctor --rebuild` makes a new one from the run directories";
             Check::new("database", Verdict::Bad, error.to_string()).hint(hint)
@@ -104,7 +106,9 @@ fn file_system(root: &Path) -> Option<Check> {
 fn configuration(env: &Env, error: Option<String>) -> Check {
     let path = Config::locate(env).map(|path| path.display().to_string()).unwrap_or_default();
     match error {
-        Some(error) => Check::new("config", Verdict::Bad, error).hint("`delegator doctor --config` lists every key"),
+        Some(error) => {
+            Check::new("config", Verdict::Bad, error).hint("`delegator doctor --config` lists every key")
+        }
         None if Path::new(&path).exists() => Check::new("config", Verdict::Good, path),
         None => Check::new("config", Verdict::Good, format!("{path} (not there: all defaults)")),
     }
@@ -125,14 +129,21 @@ fn codex(env: &Env, config: &Config) -> Vec<Check> {
     };
     let version = ask(&["--version"]).and_then(|text| agents::parse_version(&text).map(|v| v.to_string()));
     let mut rows = vec![match &version {
-        Some(version) => Check::new("agent codex", Verdict::Good, format!("{version} at {}", program.display())),
-        None => Check::new("agent codex", Verdict::Bad, format!("{} does not tell its version", program.display())),
+        Some(version) => {
+            Check::new("agent codex", Verdict::Good, format!("{version} at {}", program.display()))
+        }
+        None => Check::new(
+            "agent codex",
+            Verdict::Bad,
+            format!("{} does not tell its version", program.display()),
+        ),
     }];
     let key = env.get("CODEX_API_KEY").is_some();
     rows.push(match ask(&["login", "status"]) {
         Some(_) => Check::new("codex login", Verdict::Good, "logged in"),
         None if key => Check::new("codex login", Verdict::Good, "CODEX_API_KEY is set"),
-        None => Check::new("codex login", Verdict::Worth, "not logged in").hint("run `codex login`, or set CODEX_API_KEY"),
+        None => Check::new("codex login", Verdict::Worth, "not logged in")
+            .hint("run `codex login`, or set CODEX_API_KEY"),
     });
     rows.push(match ask(&["sandbox", "--", "/bin/true"]) {
         Some(_) => Check::new("codex sandbox", Verdict::Good, "works"),

@@ -32,11 +32,11 @@ pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32)
         let result = run(&env, &dir, &request, attempt);
         dir.seal(&result).map_err(TaskError::write(dir.result()))?;
     }
-    remove_if_empty(&dir.supervisor_log());
     let mut context = Context::open(env)?;
     if let Some(result) = dir.read_result()? {
         recover::finish(&mut context, &result)?;
     }
+    remove_if_empty(&dir.supervisor_log());
     // Free before the pump: what it starts must not find us alive.
     drop(lock);
     pump::pump(&mut context)
@@ -70,7 +70,8 @@ fn prepare(dir: &RunDir, request: &Request, agent: &dyn Agent) -> Result<Prepare
         Fault::new(FailureCode::Internal, format!("{what}: {error}"))
     };
     let values = dir.read_env().map_err(|error| internal("the environment cannot be read", &error))?;
-    let values = values.ok_or_else(|| Fault::new(FailureCode::Internal, "the environment of the task is gone"))?;
+    let values =
+        values.ok_or_else(|| Fault::new(FailureCode::Internal, "the environment of the task is gone"))?;
     let mut environment: Vec<(String, String)> = values.into_iter().collect();
     let mut runs: Vec<_> = request.within.iter().map(|run| run.to_string()).collect();
     runs.push(request.run_id.to_string());
@@ -121,7 +122,14 @@ fn ask_all(probes: &[Probe], request: &Request, environment: &[(String, String)]
 }
 
 impl Prepared {
-    fn run(self, env: &Env, dir: &RunDir, request: &Request, attempt: u32, listener: &mut Listener) -> RunResult {
+    fn run(
+        self,
+        env: &Env,
+        dir: &RunDir,
+        request: &Request,
+        attempt: u32,
+        listener: &mut Listener,
+    ) -> RunResult {
         let mut tree = Tree::prepare(request.run_id.as_str(), request.kill_level);
         let started = Started {
             version: 1,
@@ -154,8 +162,13 @@ impl Prepared {
         match ended {
             Ok(ended) => judge(self.plan.warnings, request, &started, recorder, ended),
             Err(error) => {
-                let program = self.plan.spec.program.display();
-                let fault = Fault::new(FailureCode::Spawn, format!("failed to start `{program}`: {error}"))
+                let (program, cwd) = (self.plan.spec.program.display(), &self.plan.spec.cwd);
+                let message = if cwd.is_dir() {
+                    format!("failed to start `{program}`: {error}")
+                } else {
+                    format!("the directory `{}` is gone", cwd.display())
+                };
+                let fault = Fault::new(FailureCode::Spawn, message)
                     .hint("`delegator doctor` shows which agents can be run");
                 bare(request, attempt, Outcome::Failed { fault })
             }
@@ -163,37 +176,43 @@ impl Prepared {
     }
 }
 
-fn judge(noted: Vec<String>, request: &Request, started: &Started, recorder: Recorder, ended: Ended) -> RunResult {
-        let recorded = recorder.finish(ended.exit);
-        let now = clock::now();
-        let duration_ms = now.millis_since(started.started_at);
-        let verdict = recorded.verdict;
-        let outcome = match (ended.reason, verdict.result) {
-            (Some(StopReason::Cancelled { reason }), _) => Outcome::Cancelled { reason },
-            (Some(StopReason::Limit(limit)), _) => Outcome::TimedOut { limit, elapsed_ms: duration_ms },
-            (Some(StopReason::Fault(fault)), _) | (None, Err(fault)) => Outcome::Failed { fault },
-            (None, Ok(())) => Outcome::Completed,
-        };
-        let summary = summary(request, &outcome, verdict.summary);
-        let warnings = [noted, verdict.warnings, recorded.warnings].concat();
-        RunResult {
-            started_at: Some(started.started_at),
-            finished_at: now,
-            duration_ms,
-            exit: Some(ended.exit),
-            thread_id: verdict.thread_id,
-            model: verdict.model.or_else(|| request.model.clone()),
-            usage: verdict.usage,
-            usage_total: verdict.usage_total,
-            summary,
-            answer: verdict.answer,
-            warnings,
-            progress: Some(recorded.progress),
-            stdout: recorded.stdout,
-            stderr: recorded.stderr,
-            processes_ended: ended.processes_ended,
-            ..bare(request, started.attempt, outcome)
-        }
+fn judge(
+    noted: Vec<String>,
+    request: &Request,
+    started: &Started,
+    recorder: Recorder,
+    ended: Ended,
+) -> RunResult {
+    let recorded = recorder.finish(ended.exit);
+    let now = clock::now();
+    let duration_ms = now.millis_since(started.started_at);
+    let verdict = recorded.verdict;
+    let outcome = match (ended.reason, verdict.result) {
+        (Some(StopReason::Cancelled { reason }), _) => Outcome::Cancelled { reason },
+        (Some(StopReason::Limit(limit)), _) => Outcome::TimedOut { limit, elapsed_ms: duration_ms },
+        (Some(StopReason::Fault(fault)), _) | (None, Err(fault)) => Outcome::Failed { fault },
+        (None, Ok(())) => Outcome::Completed,
+    };
+    let summary = summary(request, &outcome, verdict.summary);
+    let warnings = [noted, verdict.warnings, recorded.warnings].concat();
+    RunResult {
+        started_at: Some(started.started_at),
+        finished_at: now,
+        duration_ms,
+        exit: Some(ended.exit),
+        thread_id: verdict.thread_id,
+        model: verdict.model.or_else(|| request.model.clone()),
+        usage: verdict.usage,
+        usage_total: verdict.usage_total,
+        summary,
+        answer: verdict.answer,
+        warnings,
+        progress: Some(recorded.progress),
+        stdout: recorded.stdout,
+        stderr: recorded.stderr,
+        processes_ended: ended.processes_ended,
+        ..bare(request, started.attempt, outcome)
+    }
 }
 
 /// Starts what waits, on behalf of a run below us that must not.
@@ -216,7 +235,9 @@ fn summary(request: &Request, outcome: &Outcome, reported: String) -> String {
             crate::model::Limit::Idle => {
                 format!("ended by the idle limit: no sign of life for {} s", seconds(request.limits.idle))
             }
-            crate::model::Limit::Hard => format!("ended by the hard limit of {} s", seconds(request.limits.hard)),
+            crate::model::Limit::Hard => {
+                format!("ended by the hard limit of {} s", seconds(request.limits.hard))
+            }
             crate::model::Limit::Command => {
                 format!("ended because one command took more than {} s", seconds(request.limits.command))
             }

@@ -42,7 +42,12 @@ pub(super) struct Recorded {
 }
 
 impl Recorder {
-    pub(super) fn create(dir: &RunDir, request: &Request, reader: Box<dyn Reader>, kind: Stdout) -> io::Result<Self> {
+    pub(super) fn create(
+        dir: &RunDir,
+        request: &Request,
+        reader: Box<dyn Reader>,
+        kind: Stdout,
+    ) -> io::Result<Self> {
         let stdout = match kind {
             Stdout::Events => dir.events(),
             Stdout::Text => dir.stdout(),
@@ -119,20 +124,26 @@ impl Recorder {
         let end = End {
             exit,
             stderr_tail: String::from_utf8_lossy(&self.stderr_tail).into_owned(),
-            last_line: last_line(&self.stdout_tail).or_else(|| last_line(&self.stderr_tail)).unwrap_or_default(),
+            last_line: last_line(&self.stdout_tail)
+                .or_else(|| last_line(&self.stderr_tail))
+                .unwrap_or_default(),
             last_message: last_message.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         };
         let verdict = self.reader.verdict(&end);
         let mut warnings = Vec::new();
         if self.lines.skipped() > 0 {
-            warnings.push(format!("{} lines were too long to be read; they are in the raw output", self.lines.skipped()));
+            warnings.push(format!(
+                "{} lines were too long to be read; they are in the raw output",
+                self.lines.skipped()
+            ));
         }
         let kind = self.kind;
         let (stdout, stdout_joined) = self.stdout.finish(|dropped| cut_line(kind, dropped));
         let (stderr, stderr_joined) = self.stderr.finish(|dropped| cut_line(Stdout::Text, dropped));
         for (name, seen) in [("standard output", stdout), ("standard error", stderr)] {
             if seen.dropped_bytes > 0 {
-                warnings.push(format!("{} bytes from the middle of {name} were not kept", seen.dropped_bytes));
+                warnings
+                    .push(format!("{} bytes from the middle of {name} were not kept", seen.dropped_bytes));
             }
         }
         for error in [stdout_joined.err(), stderr_joined.err()].into_iter().flatten() {
@@ -177,7 +188,9 @@ impl Observer for Recorder {
 /// What an event means for the limits of the run.
 fn meaning(event: Event) -> Option<Input> {
     match event {
-        Event::CommandStarted { item, .. } | Event::ToolStarted { item, .. } => Some(Input::CommandStarted(item)),
+        Event::CommandStarted { item, .. } | Event::ToolStarted { item, .. } => {
+            Some(Input::CommandStarted(item))
+        }
         Event::CommandEnded { item, .. } | Event::ToolEnded { item, .. } => Some(Input::CommandEnded(item)),
         Event::TurnCompleted { .. } | Event::TurnFailed { .. } => Some(Input::TurnEnded),
         other => other.is_activity().then_some(Input::Activity),

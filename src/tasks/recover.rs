@@ -21,10 +21,15 @@ pub(crate) fn recover(context: &mut Context) -> Result<(), TaskError> {
     for row in context.registry.working()? {
         let dir = context.dir(&row.run_id);
         if !lock::is_held(&dir.lock()).unwrap_or(true) {
-            recover_one(context, &row, &dir)?;
+            // One that cannot be recovered now, on a full disk say, must not
+            // keep the others from it; the next look tries again.
+            match recover_one(context, &row, &dir) {
+                Err(error @ TaskError::Registry(_)) => return Err(error),
+                Ok(()) | Err(_) => {}
+            }
         }
     }
-    for row in context.registry.pending()?.into_iter().take(64) {
+    for row in context.registry.pending(64)? {
         let dir = context.dir(&row.run_id);
         match dir.read_result() {
             Ok(Some(result)) => drop(finish(context, &result)?),
@@ -45,7 +50,9 @@ fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), Tas
     // Somebody else may be at it.
     let Some(held) = Lock::take(&dir.lock()).map_err(TaskError::write(dir.path()))? else { return Ok(()) };
     let still = context.registry.task(&row.id)?;
-    if still.is_none_or(|now| now.attempt != row.attempt || now.state.is_final() || now.state == State::Pending) {
+    if still
+        .is_none_or(|now| now.attempt != row.attempt || now.state.is_final() || now.state == State::Pending)
+    {
         return Ok(());
     }
     if let Some(result) = dir.read_result()? {
@@ -62,8 +69,11 @@ fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), Tas
         }
         Some(started) => {
             let ended = sweep_marked(row.run_id.as_str(), started.cgroup.as_ref());
-            let fault = Fault::new(FailureCode::Lost, "the run's supervisor died; how far the agent came is not known")
-                .hint("what it wrote is kept; resume the thread or start the task again");
+            let fault = Fault::new(
+                FailureCode::Lost,
+                "the run's supervisor died; how far the agent came is not known",
+            )
+            .hint("what it wrote is kept; resume the thread or start the task again");
             seal(context, row, dir, Some(&started), fault, ended)?;
         }
     }

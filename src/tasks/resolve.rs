@@ -190,7 +190,9 @@ fn sandbox(config: &Config, agent: AgentName, asked: Option<Sandbox>) -> Result<
 fn check_writable_root(root: &Path, home: &Home, user_home: Option<&Path>) -> Result<(), TaskError> {
     let root = std::fs::canonicalize(root).map_err(|_| TaskError::NoDirectory(root.to_owned()))?;
     let ours = std::fs::canonicalize(home.root()).unwrap_or_else(|_| home.root().to_owned());
-    let whole_home = user_home.and_then(|home| std::fs::canonicalize(home).ok()).is_some_and(|home| home.starts_with(&root));
+    let whole_home = user_home
+        .and_then(|home| std::fs::canonicalize(home).ok())
+        .is_some_and(|home| home.starts_with(&root));
     if root.parent().is_none() || whole_home || ours.starts_with(&root) || root.starts_with(&ours) {
         return Err(TaskError::ForbiddenRoot(root));
     }
@@ -205,10 +207,16 @@ fn checked_override(config: &Config, text: &str) -> Result<(String, String), Tas
     if forbidden || !config.config_override_keys.iter().any(|allowed| allowed == key) {
         return Err(TaskError::OverrideNotAllowed(key.into()));
     }
-    let scalar = match toml::from_str::<toml::Table>(&format!("value = {value}")).ok().and_then(|mut t| t.remove("value")) {
-        Some(scalar @ (toml::Value::Integer(_) | toml::Value::Float(_) | toml::Value::Boolean(_) | toml::Value::String(_))) => {
-            scalar
-        }
+    let scalar = match toml::from_str::<toml::Table>(&format!("value = {value}"))
+        .ok()
+        .and_then(|mut t| t.remove("value"))
+    {
+        Some(
+            scalar @ (toml::Value::Integer(_)
+            | toml::Value::Float(_)
+            | toml::Value::Boolean(_)
+            | toml::Value::String(_)),
+        ) => scalar,
         Some(_) => return Err(TaskError::BadOverride(text.into())),
         None => toml::Value::String(value.to_owned()),
     };
@@ -230,7 +238,11 @@ fn program(context: &Context, agent: AgentName, task: &str) -> Result<PathBuf, T
 
 pub(super) fn codex_program(env: &Env, config: &Config) -> Result<PathBuf, TaskError> {
     if let Some(named) = &config.codex_path {
-        return if paths::is_program(named) { Ok(native(named)) } else { Err(TaskError::BadProgram(named.clone())) };
+        return if paths::is_program(named) {
+            Ok(native(named))
+        } else {
+            Err(TaskError::BadProgram(named.clone()))
+        };
     }
     let found = env.get("PATH").and_then(|path| paths::find_program("codex", path));
     found.map(|launcher| native(&launcher)).ok_or(TaskError::AgentMissing { agent: AgentName::Codex })
@@ -244,7 +256,11 @@ fn native(launcher: &Path) -> PathBuf {
     candidates.into_iter().flatten().find(|file| paths::is_program(file)).unwrap_or(real)
 }
 
-fn environment(context: &Context, agent: AgentName, names: &[String]) -> Result<Vec<(String, String)>, TaskError> {
+fn environment(
+    context: &Context,
+    agent: AgentName,
+    names: &[String],
+) -> Result<Vec<(String, String)>, TaskError> {
     for name in names {
         if agent != AgentName::Command && !context.config.env_allow.contains(name) {
             return Err(TaskError::EnvNotAllowed(name.clone()));
@@ -294,8 +310,16 @@ mod tests {
 
     #[test]
     fn no_configuration_can_allow_what_raises_access() {
-        let keys = ["notify", "mcp_servers.x.command", "model_providers.x", "sandbox_mode", "openai_base_url", "hooks"];
-        let config = Config { config_override_keys: keys.map(str::to_owned).to_vec(), ..Config::default() };
+        let keys = [
+            "notify",
+            "mcp_servers.x.command",
+            "model_providers.x",
+            "sandbox_mode",
+            "openai_base_url",
+            "hooks",
+        ];
+        let mut config = Config::default();
+        config.config_override_keys = keys.map(str::to_owned).to_vec();
         for key in keys {
             assert!(checked_override(&config, &format!("{key}=1")).is_err(), "{key}");
         }

@@ -21,6 +21,14 @@ pub(crate) struct Accepted {
     pub(crate) state: State,
     /// The same request had been taken in before under its key.
     pub(crate) deduplicated: bool,
+    /// It is taken in, but something else went wrong on the way.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Accepted {
+    fn new(task_id: TaskId, state: State) -> Self {
+        Self { task_id, state, deduplicated: false, warnings: Vec::new() }
+    }
 }
 
 /// Takes the task in. When this returns, it survives any crash.
@@ -42,31 +50,32 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
             return Err(error);
         }
     };
-    let accepted = |state| Accepted { task_id: request.task_id.clone(), state, deduplicated: false };
     match submitted {
         Submitted::Claimed { lock, attempt } => {
-            let started = pump::launch(context, &request.run_id, &request.within, lock, attempt, Ties::Detached);
-            if started.is_ok() {
-                return Ok(accepted(State::Working));
+            let started =
+                pump::launch(context, &request.run_id, &request.within, lock, attempt, Ties::Detached);
+            match started {
+                Ok(_) => Ok(Accepted::new(request.task_id, State::Working)),
+                Err(_) => Ok(queued(context, request.task_id)),
             }
-            // The row is durable; whoever looks next starts it.
-            pump::pump(context)?;
-            Ok(accepted(State::Pending))
         }
-        Submitted::Queued => {
-            pump::pump(context)?;
-            let row = context.registry.task(&request.task_id)?;
-            Ok(accepted(row.map_or(State::Pending, |row| row.state)))
-        }
+        Submitted::Queued => Ok(queued(context, request.task_id)),
         Submitted::Existing(row) => {
             let _ = fs::remove_dir_all(dir.path());
-            Ok(Accepted { task_id: row.id, state: row.state, deduplicated: true })
+            Ok(Accepted { deduplicated: true, ..Accepted::new(row.id, row.state) })
         }
         Submitted::Conflict(row) => {
             let _ = fs::remove_dir_all(dir.path());
             Err(TaskError::KeyConflict { key: request.idempotency_key.unwrap_or_default(), task: row.id })
         }
     }
+}
+
+/// The row is durable: whatever goes wrong now, whoever looks next starts it.
+fn queued(context: &mut Context, id: TaskId) -> Accepted {
+    let pumped = pump::pump(context).err().map(|error| format!("it waits in the queue: {error}"));
+    let state = context.registry.task(&id).ok().flatten().map_or(State::Pending, |row| row.state);
+    Accepted { warnings: pumped.into_iter().collect(), ..Accepted::new(id, state) }
 }
 
 /// Makes the directory and everything a later starter needs, under our lock.

@@ -17,7 +17,11 @@ pub(crate) struct Snapshot {
 }
 
 /// The tasks of `project`, or of all projects, with the `recent` last ended.
-pub(crate) fn status(context: &mut Context, project: Option<PathBuf>, recent: u32) -> Result<Snapshot, TaskError> {
+pub(crate) fn status(
+    context: &mut Context,
+    project: Option<PathBuf>,
+    recent: u32,
+) -> Result<Snapshot, TaskError> {
     pump(context)?;
     let belongs = |row: &Row| project.as_ref().is_none_or(|project| &row.project == project);
     let mut running = Vec::new();
@@ -27,7 +31,8 @@ pub(crate) fn status(context: &mut Context, project: Option<PathBuf>, recent: u3
             running.push(view);
         }
     }
-    let queued = context.registry.pending()?.into_iter().enumerate().filter(|(_, row)| belongs(row)).collect();
+    let queued =
+        context.registry.pending(u32::MAX)?.into_iter().enumerate().filter(|(_, row)| belongs(row)).collect();
     let name = project.as_ref().map(|project| project.to_string_lossy().into_owned());
     let finished = context.registry.finished(name.as_deref(), recent)?;
     Ok(Snapshot { at: clock::now(), running, queued, finished })

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::host::clock;
 use crate::host::watch::Watch;
-use crate::model::{State, TaskId};
+use crate::model::TaskId;
 use crate::tasks::view::is_alive;
 use crate::tasks::{Context, TaskError, View, find, pump, view};
 
@@ -97,7 +97,7 @@ impl Watching {
             dead |= !is_alive(&dir);
         }
         let waiting = u32::try_from(working.len()).unwrap_or(u32::MAX) < context.config.max_concurrent
-            && context.registry.pending()?.iter().any(|row| row.state == State::Pending);
+            && !context.registry.pending(1)?.is_empty();
         if dead || waiting { pump(context) } else { Ok(()) }
     }
 }

@@ -77,7 +77,8 @@ impl fmt::Display for Figures {
 /// The rows of a registry, read without changing it.
 pub fn rows(registry: &Path) -> rusqlite::Result<Vec<Row>> {
     let connection = open(registry)?;
-    let mut statement = connection.prepare("SELECT id, run_id, attempt, state, code, alias FROM tasks ORDER BY seq")?;
+    let mut statement =
+        connection.prepare("SELECT id, run_id, attempt, state, code, alias FROM tasks ORDER BY seq")?;
     let row = |row: &rusqlite::Row<'_>| {
         Ok(Row {
             id: row.get(0)?,
@@ -183,7 +184,8 @@ fn one_end(row: &Row, home: &Path, entries: &Entries, figures: &mut Figures) {
 fn agent(row: &Row, home: &Path, side: Option<&Path>, figures: &mut Figures) -> io::Result<()> {
     let Some(side) = side else { return Ok(()) };
     let dir = home.join("runs").join(&row.run_id);
-    let starts = bytes(&side.join(format!("{}.starts", row.run_id)))?.iter().filter(|&&byte| byte == b'\n').count();
+    let starts =
+        bytes(&side.join(format!("{}.starts", row.run_id)))?.iter().filter(|&&byte| byte == b'\n').count();
     figures.starts += starts;
     if starts > 1 {
         figures.duplicated(&row.id, format!("its agent was started {starts} times"));
@@ -226,12 +228,16 @@ fn directories(dirs: &[(PathBuf, Value)], rows: &[Row], home: &Path, figures: &m
 
 /// Nothing that a finished run has started is alive.
 fn processes(rows: &[Row], figures: &mut Figures) -> io::Result<()> {
-    let ended: BTreeMap<&str, &Row> = rows.iter().filter(|row| row.is_final()).map(|row| (row.run_id.as_str(), row)).collect();
+    let ended: BTreeMap<&str, &Row> =
+        rows.iter().filter(|row| row.is_final()).map(|row| (row.run_id.as_str(), row)).collect();
     for entry in fs::read_dir("/proc")?.flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
+            continue;
+        };
         // Gone meanwhile, or not ours to read.
         let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
-        let marks = environment.split(|&byte| byte == 0).filter_map(|entry| entry.strip_prefix(b"DELEGATOR_RUNS="));
+        let marks =
+            environment.split(|&byte| byte == 0).filter_map(|entry| entry.strip_prefix(b"DELEGATOR_RUNS="));
         for run in marks.flat_map(|value| value.split(|&byte| byte == b':')) {
             let run = String::from_utf8_lossy(run);
             if let Some(row) = ended.get(run.as_ref()).filter(|_| !is_zombie(pid)) {

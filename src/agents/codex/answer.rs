@@ -68,7 +68,9 @@ pub(super) fn read(message: &str, schema: Option<&Value>) -> Reply {
     let unfit = schema.is_none() && answer.is_none() && !message.is_empty();
     let warning = unfit.then(|| {
         let length = message.chars().count();
-        format!("the answer is not in the shape that was asked for; its text ({length} characters) is the summary")
+        format!(
+            "the answer is not in the shape that was asked for; its text ({length} characters) is the summary"
+        )
     });
     Reply { summary, answer, warning, fault }
 }
@@ -83,10 +85,9 @@ fn fits(value: &Value) -> Option<Answer> {
 fn violation(message: &str, parsed: Option<&Value>, schema: &Value) -> Option<Fault> {
     let unmet = |why: String| {
         let why = cut(&why, LONGEST_REASON);
-        Some(
-            Fault::new(FailureCode::Schema, format!("the answer does not fit `output_schema`: {why}"))
-                .hint("the answer as it came is in `last_message.json`; resume the thread and ask for the shape again"),
-        )
+        Some(Fault::new(FailureCode::Schema, format!("the answer does not fit `output_schema`: {why}")).hint(
+            "the answer as it came is in `last_message.json`; resume the thread and ask for the shape again",
+        ))
     };
     let Some(value) = parsed else {
         return unmet(if message.is_empty() { "it is empty" } else { "it is not JSON" }.to_owned());
@@ -97,8 +98,11 @@ fn violation(message: &str, parsed: Option<&Value>, schema: &Value) -> Option<Fa
             Err(error) => unmet(format!("{error} at `{}`", error.instance_path())),
         },
         Err(error) => Some(
-            Fault::new(FailureCode::Schema, format!("`output_schema` is not a schema: {}", cut(&error.to_string(), LONGEST_REASON)))
-                .hint("give a self-contained JSON Schema"),
+            Fault::new(
+                FailureCode::Schema,
+                format!("`output_schema` is not a schema: {}", cut(&error.to_string(), LONGEST_REASON)),
+            )
+            .hint("give a self-contained JSON Schema"),
         ),
     }
 }
@@ -162,7 +166,8 @@ mod tests {
 
     #[test]
     fn the_callers_schema_decides_over_the_callers_answer() {
-        let schema = json!({ "type": "object", "required": ["n"], "properties": { "n": { "type": "integer" } } });
+        let schema =
+            json!({ "type": "object", "required": ["n"], "properties": { "n": { "type": "integer" } } });
         let with = |message: &str, code| check(message, Some(schema.clone()), message, false, code);
         with(r#"{"n":1}"#, None);
         with(r#"{"n":"one"}"#, Some(FailureCode::Schema));
@@ -173,6 +178,12 @@ mod tests {
     #[test]
     fn a_schema_that_is_none_is_the_callers_fault() {
         check("1", Some(json!({ "type": 7 })), "1", false, Some(FailureCode::Schema));
-        check("1", Some(json!({ "$ref": "https://example.com/a.json" })), "1", false, Some(FailureCode::Schema));
+        check(
+            "1",
+            Some(json!({ "$ref": "https://example.com/a.json" })),
+            "1",
+            false,
+            Some(FailureCode::Schema),
+        );
     }
 }

@@ -14,7 +14,11 @@ const LONGEST_MESSAGE: usize = 1000;
 /// fits decides; words are compared in lower case and as whole words.
 const CAUSES: &[(&str, FailureCode, &str)] = &[
     ("usage limit", FailureCode::RateLimited, "wait until the limit resets, or use another account or model"),
-    ("insufficient_quota", FailureCode::RateLimited, "check the plan and billing of the account that Codex uses"),
+    (
+        "insufficient_quota",
+        FailureCode::RateLimited,
+        "check the plan and billing of the account that Codex uses",
+    ),
     ("quota exceeded", FailureCode::RateLimited, "check the plan and billing of the account that Codex uses"),
     ("rate limit", FailureCode::RateLimited, "try again in a while, or with fewer runs at once"),
     ("rate_limit", FailureCode::RateLimited, "try again in a while, or with fewer runs at once"),
@@ -26,13 +30,18 @@ const CAUSES: &[(&str, FailureCode, &str)] = &[
     ("not logged in", FailureCode::Auth, LOG_IN),
     ("incorrect api key", FailureCode::Auth, LOG_IN),
     ("invalid_api_key", FailureCode::Auth, LOG_IN),
-    ("context window", FailureCode::ToolError, "start a new run instead of resuming this thread, or ask for less"),
+    (
+        "context window",
+        FailureCode::ToolError,
+        "start a new run instead of resuming this thread, or ask for less",
+    ),
     ("high demand", FailureCode::ToolError, "the model's service is overloaded: resume the thread later"),
     ("stream disconnected", FailureCode::ToolError, "resume the thread to go on from here"),
     ("connection failed", FailureCode::ToolError, "check the network and the model provider's address"),
 ];
 
-const LOG_IN: &str = "run `codex login`, or hand over a key with `--env CODEX_API_KEY` (configuration key `env_allow`)";
+const LOG_IN: &str =
+    "run `codex login`, or hand over a key with `--env CODEX_API_KEY` (configuration key `env_allow`)";
 
 /// The failure that `turn.failed` reports.
 pub(super) fn fault(message: &str) -> Fault {
@@ -41,7 +50,8 @@ pub(super) fn fault(message: &str) -> Fault {
         return Fault::new(FailureCode::ToolError, "codex reported a failed turn without a reason");
     }
     if let Some(name) = missing_variable(&message) {
-        let hint = format!("hand it over with `--env {name}`; the configuration key `env_allow` must list it");
+        let hint =
+            format!("hand it over with `--env {name}`; the configuration key `env_allow` must list it");
         return Fault::new(FailureCode::Auth, message).hint(hint);
     }
     let lower = message.to_lowercase();

@@ -34,7 +34,12 @@ pub(super) fn probes(request: &Request) -> Vec<Probe> {
     vec![ask(&["--version"]), ask(&["exec", "--help"]), servers]
 }
 
-pub(super) fn plan(request: &Request, prompt: &str, files: &Files, findings: &[Finding]) -> Result<Plan, Fault> {
+pub(super) fn plan(
+    request: &Request,
+    prompt: &str,
+    files: &Files,
+    findings: &[Finding],
+) -> Result<Plan, Fault> {
     let answer = |index: usize| findings.get(index).and_then(|finding| finding.stdout.as_deref());
     let agent_version = answer(0).and_then(parse_version);
     let offers = Offers::new(answer(1));
@@ -44,13 +49,18 @@ pub(super) fn plan(request: &Request, prompt: &str, files: &Files, findings: &[F
 
     let mut line = Arguments { args: Vec::new(), warnings: Vec::new(), offers };
     if !line.offers.known() {
-        line.warnings.push("could not ask Codex for its options: all of them are taken for granted".to_owned());
+        line.warnings
+            .push("could not ask Codex for its options: all of them are taken for granted".to_owned());
     }
     line.add(["exec", "--json", "-s", request.sandbox.as_str(), "-C", guard::utf8(&request.cwd)?]);
     if request.skip_git_repo_check {
         line.offered("--skip-git-repo-check", None, "a run outside git will be refused");
     }
-    line.offered("--thread-source", Some(THREAD_SOURCE), "runs started from this one are not recognised by its thread");
+    line.offered(
+        "--thread-source",
+        Some(THREAD_SOURCE),
+        "runs started from this one are not recognised by its thread",
+    );
     // Without a network Codex would try for ever.
     line.set("features.unbounded_connection_retries=false");
     line.set(guard::untrusted(request)?);
@@ -160,8 +170,10 @@ mod tests {
     const OURS: &str = r#"[{"name":"delegator","enabled":true,"transport":{"type":"stdio","command":"delegator","args":["serve"]}}]"#;
 
     fn planned(request: &Request, help: &str, list: &str) -> Result<Plan, Fault> {
-        let files =
-            Files { schema: PathBuf::from("/run/schema.json"), last_message: PathBuf::from("/run/last.json") };
+        let files = Files {
+            schema: PathBuf::from("/run/schema.json"),
+            last_message: PathBuf::from("/run/last.json"),
+        };
         let finding = |text: &str| Finding { stdout: Some(text.to_owned()) };
         plan(request, "do it", &files, &[finding("codex-cli 0.166.0\n"), finding(help), finding(list)])
     }

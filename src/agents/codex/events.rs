@@ -41,9 +41,13 @@ fn item(mut line: Line, step: Step) -> Event {
     let Some(mut item) = line.item.take() else { return Event::Other { kind: "item".to_owned() } };
     let kind = item.take_text(Key::Type);
     match (kind.as_str(), step) {
-        ("agent_message", Step::Completed) => Event::Message { text: item.take_text(Key::Text), delta: false },
+        ("agent_message", Step::Completed) => {
+            Event::Message { text: item.take_text(Key::Text), delta: false }
+        }
         ("reasoning", Step::Completed) => Event::Reasoning { text: item.take_text(Key::Text) },
-        ("error", Step::Completed) => Event::Warning { message: causes::reduced(&item.take_text(Key::Message)) },
+        ("error", Step::Completed) => {
+            Event::Warning { message: causes::reduced(&item.take_text(Key::Message)) }
+        }
         ("command_execution", Step::Started) => {
             Event::CommandStarted { item: item.take_text(Key::Id), command: item.take_text(Key::Command) }
         }

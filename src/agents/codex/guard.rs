@@ -162,7 +162,10 @@ mod tests {
     fn a_directory_outside_git_or_beside_its_root_is_untrusted_too() {
         let mut request = request();
         request.git_root = None;
-        assert_eq!(untrusted(&request).unwrap(), r#"projects={ "/home/dev/project" = { trust_level = "untrusted" } }"#);
+        assert_eq!(
+            untrusted(&request).unwrap(),
+            r#"projects={ "/home/dev/project" = { trust_level = "untrusted" } }"#
+        );
         request.git_root = Some(PathBuf::from("/srv/real"));
         let both = untrusted(&request).unwrap();
         assert!(both.contains("/srv/real") && both.contains("/home/dev/project"), "{both}");

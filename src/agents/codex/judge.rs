@@ -59,11 +59,15 @@ fn ending(asked: &Asked, seen: &Seen, end: &End) -> Result<(), Fault> {
         (Some(Err(fault)), Exit::Code(_) | Exit::Signal(_)) => Err(fault.clone()),
         (Some(Ok(())), Exit::Code(0)) => Ok(()),
         (Some(Ok(())), Exit::Code(code)) => {
-            let why = stderr::fault(&end.stderr_tail).map(|fault| format!(": {}", fault.message)).unwrap_or_default();
+            let why = stderr::fault(&end.stderr_tail)
+                .map(|fault| format!(": {}", fault.message))
+                .unwrap_or_default();
             let message = format!("codex finished its turn, then ended with exit code {code}{why}");
             Err(Fault::new(FailureCode::ToolError, message))
         }
-        (None, Exit::Code(code)) => Err(stderr::fault(&end.stderr_tail).unwrap_or_else(|| unexplained(seen, code))),
+        (None, Exit::Code(code)) => {
+            Err(stderr::fault(&end.stderr_tail).unwrap_or_else(|| unexplained(seen, code)))
+        }
         (_, Exit::Signal(signal)) => Err(signalled(asked, seen, signal)),
     }
 }
@@ -73,7 +77,8 @@ fn unexplained(seen: &Seen, code: i32) -> Fault {
     match seen.warnings.last().or(seen.retrying.as_ref()) {
         Some(last) => super::causes::fault(last),
         None => {
-            let message = format!("codex ended with exit code {code} before its turn was over and gave no reason");
+            let message =
+                format!("codex ended with exit code {code} before its turn was over and gave no reason");
             Fault::new(FailureCode::ToolError, message).hint("`stderr.log` of the run has what it printed")
         }
     }
@@ -207,7 +212,11 @@ mod tests {
         let mut reader = Codex.reader(&resumed("11111111-2222-7333-8444-555555555555", None), "");
         let fault = reader.line(STARTED.as_bytes()).abort.unwrap();
         assert_eq!(fault.code, FailureCode::ToolError);
-        assert!(fault.message.starts_with("codex started another thread than the one asked for"), "{}", fault.message);
+        assert!(
+            fault.message.starts_with("codex started another thread than the one asked for"),
+            "{}",
+            fault.message
+        );
         assert!(Codex.reader(&resumed(THREAD, None), "").line(STARTED.as_bytes()).abort.is_none());
     }
 }

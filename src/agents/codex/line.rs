@@ -72,9 +72,8 @@ impl Line {
         let found = self.fields.iter_mut().rev().find(|(known, _)| *known == key);
         match found.map(|(_, value)| value.take()) {
             Some(Value::String(text)) => text,
-            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) | None => {
-                String::new()
-            }
+            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_))
+            | None => String::new(),
         }
     }
 }

@@ -41,7 +41,8 @@ pub(crate) fn native_candidates(launcher: &Path, platform: Platform) -> Vec<Path
     let Some(package) = package_of(launcher) else { return Vec::new() };
     let vendor = Path::new("vendor").join(platform.triple);
     // The order in which Node itself looks for a package: inside, beside, above.
-    let installed = package.ancestors().filter(|dir| dir.file_name().is_none_or(|name| name != "node_modules"));
+    let installed =
+        package.ancestors().filter(|dir| dir.file_name().is_none_or(|name| name != "node_modules"));
     let platform_package = format!("node_modules/@openai/codex-{}", platform.package);
     let mut found: Vec<PathBuf> =
         installed.map(|dir| dir.join(&platform_package).join(&vendor).join("bin/codex")).collect();

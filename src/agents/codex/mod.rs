@@ -30,7 +30,13 @@ impl Agent for Codex {
         command::probes(request)
     }
 
-    fn command(&self, request: &Request, prompt: &str, files: &Files, findings: &[Finding]) -> Result<Plan, Fault> {
+    fn command(
+        &self,
+        request: &Request,
+        prompt: &str,
+        files: &Files,
+        findings: &[Finding],
+    ) -> Result<Plan, Fault> {
         command::plan(request, prompt, files, findings)
     }
 

@@ -70,7 +70,10 @@ mod tests {
     #[test]
     fn the_version_is_read_from_its_line() {
         assert_eq!(parse_version("codex-cli 0.166.0\n").as_deref(), Some("0.166.0"));
-        assert_eq!(parse_version("WARNING: x\ncodex-cli 0.167.0-alpha.1\n").as_deref(), Some("0.167.0-alpha.1"));
+        assert_eq!(
+            parse_version("WARNING: x\ncodex-cli 0.167.0-alpha.1\n").as_deref(),
+            Some("0.167.0-alpha.1")
+        );
         assert_eq!(parse_version("codex 1"), None);
         assert_eq!(parse_version("codex-cli "), None);
     }

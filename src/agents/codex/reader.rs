@@ -84,7 +84,8 @@ impl Seen {
             Event::Thread { id, .. } => {
                 self.thread = Some(id.clone());
                 // Given a name it does not know, Codex starts a new thread and says nothing.
-                self.stray = asked.filter(|asked| !asked.eq_ignore_ascii_case(id)).map(|asked| stray(asked, id));
+                self.stray =
+                    asked.filter(|asked| !asked.eq_ignore_ascii_case(id)).map(|asked| stray(asked, id));
                 return self.stray.clone();
             }
             Event::Message { text, .. } => self.last_message = Some(text.clone()),
@@ -123,6 +124,7 @@ impl Seen {
 }
 
 fn stray(asked: &str, started: &str) -> Fault {
-    let message = format!("codex started another thread than the one asked for: `{started}` instead of `{asked}`");
+    let message =
+        format!("codex started another thread than the one asked for: `{started}` instead of `{asked}`");
     Fault::new(FailureCode::ToolError, message).hint("start a new run; the thread asked for may be gone")
 }

@@ -35,13 +35,29 @@ const REASONS: &[(&str, FailureCode, &str)] = &[
         FailureCode::ToolError,
         "run inside a git repository, or pass `skip_git_repo_check`",
     ),
-    ("Input exceeds the maximum length", FailureCode::ToolError, "shorten the task, or put its details into a file"),
+    (
+        "Input exceeds the maximum length",
+        FailureCode::ToolError,
+        "shorten the task, or put its details into a file",
+    ),
     ("Not logged in", FailureCode::Auth, "run `codex login`"),
     ("unexpected argument", FailureCode::Spawn, "this Codex does not know an option we use: update Codex"),
-    ("unrecognized subcommand", FailureCode::Spawn, "this Codex does not know a command we use: update Codex"),
+    (
+        "unrecognized subcommand",
+        FailureCode::Spawn,
+        "this Codex does not know a command we use: update Codex",
+    ),
     ("invalid value", FailureCode::Spawn, "this Codex does not know a value we use: update Codex"),
-    ("invalid transport in", FailureCode::Spawn, "`codex mcp list` must work in this directory: check Codex's config.toml"),
-    ("config.toml", FailureCode::Spawn, "correct Codex's config.toml; `codex mcp list` shows whether it can be read"),
+    (
+        "invalid transport in",
+        FailureCode::Spawn,
+        "`codex mcp list` must work in this directory: check Codex's config.toml",
+    ),
+    (
+        "config.toml",
+        FailureCode::Spawn,
+        "correct Codex's config.toml; `codex mcp list` shows whether it can be read",
+    ),
     ("failed to load bootstrap configuration", FailureCode::Spawn, "correct Codex's config.toml"),
     ("CODEX_HOME", FailureCode::Spawn, "let CODEX_HOME name a directory that exists, or unset it"),
     ("No such file or directory", FailureCode::Spawn, "check that the working directory still exists"),
@@ -87,7 +103,11 @@ fn is_noise(line: &str) -> bool {
 fn root(causes: &str) -> Option<&str> {
     let numbered = causes.lines().map(str::trim).take_while(|line| !line.starts_with("Error: "));
     let last = numbered.filter(|line| !line.is_empty()).last()?;
-    Some(last.split_once(": ").filter(|(number, _)| number.parse::<u32>().is_ok()).map_or(last, |(_, text)| text))
+    Some(
+        last.split_once(": ")
+            .filter(|(number, _)| number.parse::<u32>().is_ok())
+            .map_or(last, |(_, text)| text),
+    )
 }
 
 /// The text of a log entry: `2026-11-15T07:23:44.562092Z ERROR module: text`.

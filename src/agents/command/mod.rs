@@ -8,9 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{Agent, End, Files, Finding, Plan, Probe, Reader, Reading, Verdict, cut, signal_name};
-use crate::model::{
-    CommandSpec, Exit, FailureCode, Fault, Reach, Request, Signal, Stdin, Stdout, Stop,
-};
+use crate::model::{CommandSpec, Exit, FailureCode, Fault, Reach, Request, Signal, Stdin, Stdout, Stop};
 
 const SHELL: &str = "/bin/sh";
 const GRACE: Duration = Duration::from_secs(5);
@@ -57,7 +55,8 @@ impl Reader for Silent {
             Exit::Signal(signal) => signal_name(signal),
         };
         let last = last_line(end);
-        let summary = if last.is_empty() { how.clone() } else { format!("{how}: {}", cut(last, LONGEST_LINE)) };
+        let summary =
+            if last.is_empty() { how.clone() } else { format!("{how}: {}", cut(last, LONGEST_LINE)) };
         Verdict {
             result: if end.exit.succeeded() { Ok(()) } else { Err(fault(end.exit)) },
             summary,
@@ -75,7 +74,8 @@ impl Reader for Silent {
 /// printed nothing else.
 fn last_line(end: &End) -> &str {
     let output = end.last_line.trim();
-    let error = end.stderr_tail.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let error =
+        end.stderr_tail.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     if output.is_empty() || (!end.exit.succeeded() && !error.is_empty()) { error } else { output }
 }
 
@@ -90,7 +90,9 @@ fn fault(exit: Exit) -> Fault {
     let fault = Fault::new(FailureCode::ToolError, format!("the command ended with exit code {code}"));
     match code {
         126 => fault.hint("the shell found the program but could not run it: check that it is executable"),
-        127 => fault.hint("the shell did not find the program: check its name and the PATH that `command.json` names"),
+        127 => fault.hint(
+            "the shell did not find the program: check its name and the PATH that `command.json` names",
+        ),
         129..=159 => fault.hint(format!("a process of the command was ended by {}", signal_name(code - 128))),
         _ => fault,
     }
@@ -103,12 +105,8 @@ mod tests {
 
     #[track_caller]
     fn check(exit: Exit, stdout: &str, stderr: &str, summary: &str, fault: Option<&str>) {
-        let end = End {
-            exit,
-            stderr_tail: stderr.to_owned(),
-            last_line: stdout.to_owned(),
-            last_message: None,
-        };
+        let end =
+            End { exit, stderr_tail: stderr.to_owned(), last_line: stdout.to_owned(), last_message: None };
         let verdict = Command.reader(&request(), "").verdict(&end);
         assert_eq!(verdict.summary, summary);
         assert_eq!(verdict.result.err().map(|fault| fault.message).as_deref(), fault);

@@ -27,9 +27,10 @@ impl Agent for Replay {
     }
 
     fn command(&self, request: &Request, _: &str, _: &Files, _: &[Finding]) -> Result<Plan, Fault> {
-        let playback: Playback = request.task.parse().map_err(|bad: BadRecording| {
-            Fault::new(FailureCode::Spawn, bad.to_string()).hint(bad.hint())
-        })?;
+        let playback: Playback = request
+            .task
+            .parse()
+            .map_err(|bad: BadRecording| Fault::new(FailureCode::Spawn, bad.to_string()).hint(bad.hint()))?;
         let mut args = vec!["play".to_owned()];
         args.extend(playback.into_args());
         let spec = CommandSpec {

@@ -33,9 +33,8 @@ pub(crate) fn play(
             let mut text = recordings::named(name).unwrap_or_default().as_bytes();
             perform(&mut text, playback.pace, out, err, sleep)
         }
-        Source::File(path) => {
-            File::open(path).and_then(|file| perform(&mut BufReader::new(file), playback.pace, out, err, sleep))
-        }
+        Source::File(path) => File::open(path)
+            .and_then(|file| perform(&mut BufReader::new(file), playback.pace, out, err, sleep)),
     };
     played.unwrap_or_else(|error| {
         let _ = writeln!(err, "error: cannot play the recording: {error}");
@@ -103,7 +102,9 @@ fn say(sink: &mut dyn Write, text: &str) -> io::Result<()> {
 
 fn pause(ms: u64, pace: Pace, sleep: &mut dyn FnMut(Duration)) {
     match pace {
-        Pace::Times(times) if ms > 0 => sleep(Duration::from_millis(ms).div_f64(times.max(f64::MIN_POSITIVE))),
+        Pace::Times(times) if ms > 0 => {
+            sleep(Duration::from_millis(ms).div_f64(times.max(f64::MIN_POSITIVE)))
+        }
         Pace::Times(_) | Pace::Instant => {}
     }
 }
@@ -158,7 +159,11 @@ mod tests {
     fn what_cannot_be_played_says_why() {
         let unknown = played("nosuch");
         assert_eq!((unknown.status, unknown.out.as_str()), (2, ""));
-        assert!(unknown.err.contains("there is no recording `nosuch`\nhint: recordings: `fix-test`"), "{}", unknown.err);
+        assert!(
+            unknown.err.contains("there is no recording `nosuch`\nhint: recordings: `fix-test`"),
+            "{}",
+            unknown.err
+        );
         assert!(played("/no/such.jsonl").err.starts_with("error: cannot play the recording: "));
     }
 }

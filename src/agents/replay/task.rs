@@ -119,7 +119,8 @@ mod tests {
 
     #[test]
     fn a_path_is_a_file_even_with_spaces() {
-        let file = |path: &str| Ok(Playback { source: Source::File(path.to_owned()), pace: Pace::Times(1.0) });
+        let file =
+            |path: &str| Ok(Playback { source: Source::File(path.to_owned()), pace: Pace::Times(1.0) });
         check("my streams/a b.jsonl", file("my streams/a b.jsonl"));
         check("./raw", file("./raw"));
     }

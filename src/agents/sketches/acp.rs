@@ -100,7 +100,8 @@ impl AcpReader {
             }
             "plan" => {
                 let entries = update["entries"].as_array().into_iter().flatten();
-                let step = |one: &Value| PlanStep { text: text(one, "content"), done: one["status"] == "completed" };
+                let step =
+                    |one: &Value| PlanStep { text: text(one, "content"), done: one["status"] == "completed" };
                 Event::Plan { steps: entries.map(step).collect() }
             }
             kind => Event::Other { kind: kind.to_owned() },
@@ -164,7 +165,8 @@ mod tests {
             r#""optionId":"yes""#,
             false,
         );
-        let chunk = |text: &str| json!({ "sessionUpdate": "agent_message_chunk", "content": { "text": text } });
+        let chunk =
+            |text: &str| json!({ "sessionUpdate": "agent_message_chunk", "content": { "text": text } });
         check(update(chunk("all ")), "", false);
         check(update(chunk("green")), "", false);
         check(json!({ "id": ASK, "result": { "stopReason": "end_turn" } }), "", true);

@@ -9,9 +9,7 @@ use serde_json::Value;
 
 use super::{Seen, plan};
 use crate::agents::{Agent, End, Files, Finding, Plan, Probe, Reader, Reading, Verdict};
-use crate::model::{
-    Change, ChangeKind, Event, FailureCode, Fault, ItemStatus, Request, Stdin, Usage,
-};
+use crate::model::{Change, ChangeKind, Event, FailureCode, Fault, ItemStatus, Request, Stdin, Usage};
 
 pub(crate) struct Claude;
 
@@ -97,7 +95,11 @@ impl ClaudeReader {
                     }
                     "Write" | "Edit" => {
                         let path = text(&input, "file_path");
-                        Event::Edited { item, changes: vec![Change { path, kind: ChangeKind::Update }], status }
+                        Event::Edited {
+                            item,
+                            changes: vec![Change { path, kind: ChangeKind::Update }],
+                            status,
+                        }
                     }
                     _ => Event::ToolEnded { item, tool, status },
                 })

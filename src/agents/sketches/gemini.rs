@@ -9,9 +9,7 @@ use serde_json::Value;
 
 use super::{Seen, plan};
 use crate::agents::{Agent, End, Files, Finding, Plan, Probe, Reader, Reading, Verdict};
-use crate::model::{
-    Change, ChangeKind, Event, FailureCode, Fault, ItemStatus, Request, Stdin, Usage,
-};
+use crate::model::{Change, ChangeKind, Event, FailureCode, Fault, ItemStatus, Request, Stdin, Usage};
 
 pub(crate) struct Gemini;
 
@@ -89,7 +87,13 @@ impl GeminiReader {
         Some(match tool.as_str() {
             "run_shell_command" => {
                 let output_bytes = text(line, "output").len() as u64;
-                Event::CommandEnded { item, command: text(&input, "command"), exit_code: None, output_bytes, status }
+                Event::CommandEnded {
+                    item,
+                    command: text(&input, "command"),
+                    exit_code: None,
+                    output_bytes,
+                    status,
+                }
             }
             "write_file" | "replace" => {
                 let path = text(&input, "file_path");

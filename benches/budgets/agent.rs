@@ -1,0 +1,44 @@
+//! What this program does when a run starts it as its agent.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+
+use crate::machine;
+
+const CHUNK: usize = 256 << 10;
+const LINE: usize = 80;
+
+/// Plays the part that the arguments name, if they name one.
+pub fn plays(args: &[String]) -> bool {
+    match args.first().map(String::as_str) {
+        Some("flood") => flood(args[1].parse().unwrap()),
+        Some("last-act") => last_act(&args[1], &args[2]),
+        _ => return false,
+    }
+    true
+}
+
+/// The command line that makes a run play `part`.
+pub fn part(part: &str) -> String {
+    format!("exec '{}' {part}", std::env::current_exe().unwrap().display())
+}
+
+/// Prints `bytes` bytes in lines.
+fn flood(bytes: u64) {
+    let line = [&[b'x'; LINE - 1][..], b"\n"].concat();
+    let chunk = line.repeat(CHUNK / LINE);
+    let mut out = File::from(io::Write::by_ref(&mut io::stdout()).as_file());
+    let mut left = bytes;
+    while left > 0 {
+        let piece = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
+        out.write_all(&chunk[..piece]).unwrap();
+        left -= piece as u64;
+    }
+}
+
+/// Waits until somebody opens `go`, notes the time in `moment`, and ends.
+fn last_act(go: &str, moment: &str) {
+    let mut byte = [0];
+    let _ = File::open(go).unwrap().read(&mut byte);
+    fs::write(moment, machine::now().as_nanos().to_string()).unwrap();
+}

@@ -1,0 +1,49 @@
+//! Measures what the program promises to cost, beside a bare reference in the same run.
+//!
+//! `cargo bench --bench budgets` prints one table; `-- --quick` takes fewer samples. A miss is printed, not hidden, and
+//! is no failure: figures depend on the machine, and somebody has to look at them.
+
+#![allow(clippy::disallowed_methods, reason = "a benchmark reads clocks and opens databases itself")]
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and has nobody to report errors to")]
+
+mod agent;
+mod capture;
+mod figures;
+mod machine;
+mod memory;
+mod status;
+mod submit;
+mod wake;
+mod world;
+
+use figures::Table;
+
+/// How much of everything is measured.
+#[derive(Debug, Clone, Copy)]
+struct Effort {
+    submits: usize,
+    wakes: usize,
+    looks: usize,
+    flood_bytes: u64,
+    stream_bytes: u64,
+}
+
+const FULL: Effort =
+    Effort { submits: 300, wakes: 100, looks: 100, flood_bytes: 1 << 30, stream_bytes: 3_000_000_000 };
+const QUICK: Effort = Effort { submits: 40, wakes: 20, looks: 20, flood_bytes: 256 << 20, stream_bytes: 600_000_000 };
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if agent::plays(&args) {
+        return;
+    }
+    let effort = if args.iter().any(|arg| arg == "--quick") { QUICK } else { FULL };
+    machine::adopt_orphans();
+    let mut table = Table::begin();
+    submit::measure(effort, &mut table);
+    memory::measure(&mut table);
+    wake::measure(effort, &mut table);
+    capture::measure(effort, &mut table);
+    status::measure(effort, &mut table);
+    table.end();
+}

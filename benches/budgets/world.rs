@@ -1,0 +1,137 @@
+//! A fresh home for one measurement, on the disk the project is on.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::machine::{self, Ended};
+
+pub const DELEGATOR: &str = env!("CARGO_BIN_EXE_delegator");
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub struct World {
+    state: TempDir,
+    /// Outside any repository.
+    work: TempDir,
+    environment: Vec<(String, String)>,
+}
+
+/// One submission, as the caller sees it.
+pub struct Submitted {
+    pub task: String,
+    /// From the start of the process to the id on its standard output.
+    pub id_after: Duration,
+    /// From the start of the process to its end.
+    pub over_after: Duration,
+}
+
+impl World {
+    pub fn new(config: &str) -> World {
+        let private = |dir: &TempDir| fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        let state = tempfile::Builder::new().prefix("budgets-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let work = tempfile::Builder::new().prefix("budgets-").tempdir().unwrap();
+        private(&state);
+        private(&work);
+        fs::create_dir_all(state.path().join("config/delegator")).unwrap();
+        fs::write(state.path().join("config/delegator/config.toml"), config).unwrap();
+        let at = |name: &str| state.path().join(name).to_str().unwrap().to_owned();
+        let environment = [
+            ("PATH", "/usr/local/bin:/usr/bin:/bin".to_owned()),
+            ("HOME", at("user")),
+            ("DELEGATOR_HOME", at("home")),
+            ("XDG_CONFIG_HOME", at("config")),
+        ];
+        let environment = environment.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        World { state, work, environment }
+    }
+
+    pub fn registry(&self) -> PathBuf {
+        self.state.path().join("home/registry.db")
+    }
+
+    /// A place for files of the measurement itself, on the same disk as the home.
+    pub fn scratch(&self, name: &str) -> PathBuf {
+        self.state.path().join(name)
+    }
+
+    pub fn work(&self) -> &str {
+        self.work.path().to_str().unwrap()
+    }
+
+    /// Starts any program here.
+    pub fn start(&self, argv: &[&str]) -> i32 {
+        machine::spawn(argv, &self.environment, None)
+    }
+
+    /// Runs any program here, and says how long it took.
+    pub fn time(&self, argv: &[&str]) -> (Duration, Ended) {
+        let began = machine::now();
+        let ended = machine::collect(self.start(argv)).unwrap();
+        (machine::now() - began, ended)
+    }
+
+    /// Submits `task` without waiting for it.
+    pub fn submit(&self, agent: &str, task: &str) -> Submitted {
+        let (output, input) = pipe();
+        let began = machine::now();
+        let argv = [DELEGATOR, "run", "--agent", agent, "--cwd", self.work(), task];
+        let pid = machine::spawn(&argv, &self.environment, Some(&input));
+        drop(input);
+        let mut output = BufReader::new(File::from(output));
+        let mut task = String::new();
+        output.read_line(&mut task).unwrap();
+        let id_after = machine::now() - began;
+        std::io::copy(&mut output, &mut std::io::sink()).unwrap();
+        let ended = machine::collect(pid).unwrap();
+        assert_eq!(ended.code, Some(0), "`delegator run` failed");
+        Submitted { task: task.trim().to_owned(), id_after, over_after: machine::now() - began }
+    }
+
+    /// What a command prints on its standard output.
+    pub fn output(&self, argv: &[&str]) -> String {
+        let (output, input) = pipe();
+        let pid = machine::spawn(argv, &self.environment, Some(&input));
+        drop(input);
+        let mut text = String::new();
+        File::from(output).read_to_string(&mut text).unwrap();
+        machine::collect(pid);
+        text
+    }
+
+    /// The run directories there are, oldest first.
+    pub fn runs(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.state.path().join("home/runs")).unwrap();
+        let mut runs: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        runs.sort();
+        runs
+    }
+
+    /// A JSON file of the newest run, once it is there.
+    pub fn newest(&self, name: &str) -> Value {
+        let file = self.runs().pop().unwrap().join(name);
+        wait_for(name, || serde_json::from_slice(&fs::read(&file).ok()?).ok())
+    }
+}
+
+/// Looks until `look` finds something.
+pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let give_up = machine::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(machine::now() < give_up, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn pipe() -> (OwnedFd, OwnedFd) {
+    let (output, input) = std::io::pipe().unwrap();
+    (output.into(), input.into())
+}

@@ -1,0 +1,143 @@
+//! `kill -9` of whoever submits and of whoever supervises, at any moment.
+//!
+//! What each kill struck is told from the disk right after it. Random moments
+//! rarely hit the narrow windows, so chosen system calls fill them up.
+
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::claim::claim;
+use crate::phase::Phase;
+use crate::support::agent::playing;
+use crate::support::env::{Submitted, wait_for};
+use crate::support::kill::{self, Dice, Window, window};
+use crate::support::strace::Point;
+
+const SUBMITTERS: usize = 110;
+const SUPERVISORS: usize = 55;
+/// Of each window, at least.
+const ENOUGH: usize = 10;
+
+type Windows = BTreeMap<Window, usize>;
+
+#[test]
+fn a_killed_submitter_loses_nothing_that_it_acknowledged() {
+    let phase = Phase::new();
+    let task = playing(&phase.env, "brief", &["say one", "say two", "exit 0"]);
+    let mut windows = Windows::new();
+    let mut dice = Dice::new(0x5eed);
+    let took = duration_of_a_submission(&phase, &task);
+    let mut number = 0;
+    while phase.faults.load(Ordering::Relaxed) < SUBMITTERS {
+        number += 1;
+        assert!(number < 20 * SUBMITTERS, "too few of {number} kills came in time");
+        let alias = format!("random-{number}");
+        let delay = Duration::from_micros(dice.below(took.as_micros() as u64));
+        kill_a_submitter_after(delay, &phase, &task, &alias);
+        *windows.entry(window(phase.env.home(), |row| row.alias.as_ref() == Some(&alias))).or_default() += 1;
+    }
+    let points = phase.points(&["run", "--agent", "command", "--json", &task]);
+    for number in 0..300 {
+        if [Window::BeforeCommit, Window::AfterCommit].iter().all(|one| windows.get(one) >= Some(&ENOUGH)) {
+            break;
+        }
+        let alias = format!("chosen-{number}");
+        let point = &points[dice.below(points.len() as u64) as usize];
+        let args = ["run", "--agent", "command", "--json", "--alias", &alias, &task];
+        let ran = phase.crash(point, |tracer| phase.env.command_under(tracer, &args));
+        let struck = window(phase.env.home(), |row| row.alias.as_ref() == Some(&alias));
+        *windows.entry(struck).or_default() += usize::from(ran.code.is_none());
+        phase.note(&ran);
+    }
+    expect(&windows, &[Window::BeforeCommit, Window::AfterCommit]);
+    println!("submitters killed={}, windows={windows:?}", phase.faults.load(Ordering::Relaxed));
+    phase.close("submitters");
+}
+
+/// Enters the acknowledgement, if the whole of it was printed.
+fn kill_a_submitter_after(delay: Duration, phase: &Phase, task: &str, alias: &str) {
+    let mut command = phase.env.command(&["run", "--agent", "command", "--json", "--alias", alias, task]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    // The moment is the point: there is no state to wait for.
+    thread::sleep(delay);
+    child.kill().unwrap();
+    let output = child.wait_with_output().unwrap();
+    phase.faults.fetch_add(usize::from(output.status.code().is_none()), Ordering::Relaxed);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    phase.note(&crate::support::env::Ran { code: output.status.code(), stdout: text, stderr: String::new() });
+}
+
+fn duration_of_a_submission(phase: &Phase, task: &str) -> Duration {
+    phase.submit(task);
+    let began = Instant::now();
+    for _ in 0..5 {
+        phase.submit(task);
+    }
+    began.elapsed() / 5
+}
+
+#[test]
+fn a_killed_supervisor_leaves_one_honest_end_and_no_process() {
+    let phase = Phase::new();
+    let mut windows = Windows::new();
+    kill_at_random(&phase, &mut windows);
+    phase.settle();
+    kill_at_chosen_calls(&phase, &mut windows);
+    expect(&windows, &[Window::AfterCommit, Window::AfterSpawn, Window::AfterSeal]);
+    println!("supervisors killed={}, windows={windows:?}", phase.faults.load(Ordering::Relaxed));
+    phase.close("supervisors");
+}
+
+fn kill_at_random(phase: &Phase, windows: &mut Windows) {
+    let task = playing(&phase.env, "slow", &["say one", "spawn setsid", "pause 20", "say two", "pause 20", "exit 0"]);
+    let mut dice = Dice::new(0xd1ce);
+    let mut number = 0;
+    while phase.faults.load(Ordering::Relaxed) < SUPERVISORS {
+        number += 1;
+        assert!(number < 20 * SUPERVISORS, "too few of {number} kills came in time");
+        let submitted = phase.submit(&task);
+        // As above: any moment will do.
+        thread::sleep(Duration::from_micros(dice.below(60_000)));
+        let Some(pid) = kill::supervisor_of(&phase.env.run_dir(&submitted.run_id)) else { continue };
+        kill::send(pid, libc::SIGKILL);
+        wait_for("the supervisor to be gone", Duration::from_secs(5), || (!kill::alive(pid)).then_some(()));
+        phase.faults.fetch_add(1, Ordering::Relaxed);
+        *windows.entry(window(phase.env.home(), |row| row.id == submitted.task_id)).or_default() += 1;
+    }
+}
+
+/// Between claim and start, and between seal and row.
+fn kill_at_chosen_calls(phase: &Phase, windows: &mut Windows) {
+    phase.limit(0);
+    let task = playing(&phase.env, "brief", &["say one", "exit 0"]);
+    let tasks: Vec<Submitted> = (0..41).map(|_| phase.submit(&task)).collect();
+    let first = claim(phase, &tasks[0]);
+    let (ran, points) = phase.points_of(|tracer| first.supervise(phase, tracer));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    drop(first);
+    let renamed = |name: &str| points.iter().position(|point| point.call.starts_with("rename") && point.text.contains(name));
+    let started = renamed("started.json").expect("started.json is renamed into place");
+    let sealed = renamed("result.json").expect("result.json is renamed into place");
+    let chosen = spread(&points[..started]).chain(spread(&points[sealed + 1..]));
+    for (point, submitted) in chosen.zip(&tasks[1..]) {
+        let claimed = claim(phase, submitted);
+        let ran = phase.crash(point, |tracer| claimed.supervise(phase, tracer));
+        let struck = window(phase.env.home(), |row| row.id == submitted.task_id);
+        *windows.entry(struck).or_default() += usize::from(ran.code.is_none());
+    }
+}
+
+/// Twenty of them, from the first on.
+fn spread(points: &[Point]) -> impl Iterator<Item = &Point> {
+    points.iter().step_by((points.len() / 20).max(1)).take(20)
+}
+
+#[track_caller]
+fn expect(windows: &Windows, wanted: &[Window]) {
+    for one in wanted {
+        assert!(windows.get(one) >= Some(&ENOUGH), "too few kills {one:?}: {windows:?}");
+    }
+}

@@ -1,0 +1,39 @@
+//! Nothing lost: what happens when processes die, disks fill, and agents misbehave.
+//!
+//! Every test prints its figures. A test that kills or crashes ends with the
+//! checker, which compares the registry and the run directories with what was
+//! acknowledged and with what the fake agents say they did.
+
+#![allow(clippy::disallowed_methods, reason = "tests start programs and read clocks of their own")]
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "figures are printed; a surprise should panic")]
+
+mod checker;
+mod claim;
+mod crowd;
+mod descendants;
+mod environment;
+mod full_disk;
+mod kills;
+mod odd_agents;
+mod phase;
+mod queue;
+mod rebuild;
+mod schema;
+mod small_disk;
+mod syscalls;
+
+#[allow(dead_code, reason = "shared with other test targets, which use other parts")]
+mod support {
+    #[path = "../../support/agent.rs"]
+    pub mod agent;
+    #[path = "../../support/checker.rs"]
+    pub mod checker;
+    #[path = "../../support/env.rs"]
+    pub mod env;
+    #[path = "../../support/journal.rs"]
+    pub mod journal;
+    #[path = "../../support/kill.rs"]
+    pub mod kill;
+    #[path = "../../support/strace.rs"]
+    pub mod strace;
+}

@@ -1,0 +1,112 @@
+//! One home in which many things go wrong, and the reckoning at its end.
+
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::support::checker::{self, Row};
+use crate::support::env::{self, Ran, Submitted, TestEnv, wait_for};
+use crate::support::journal::Journal;
+use crate::support::kill;
+use crate::support::strace::{self, Point};
+
+/// Long enough for hundreds of tasks to be recovered and run.
+const SETTLING: Duration = Duration::from_secs(120);
+
+pub struct Phase {
+    pub env: TestEnv,
+    pub journal: Journal,
+    /// Processes that were ended before their time.
+    pub faults: AtomicUsize,
+}
+
+impl Phase {
+    pub fn new() -> Phase {
+        Phase::in_env(TestEnv::new())
+    }
+
+    pub fn in_env(env: TestEnv) -> Phase {
+        let journal = Journal::create(&env.root().join("journal.jsonl"), &env.side());
+        Phase { env, journal, faults: AtomicUsize::new(0) }
+    }
+
+    /// How many tasks run at once from now on.
+    pub fn limit(&self, limit: u32) {
+        self.env.configure(&format!("max_concurrent = {limit}\n"));
+    }
+
+    pub fn submit(&self, task: &str) -> Submitted {
+        let submitted = self.env.submit(task);
+        self.journal.acknowledged(&submitted.task_id, &submitted.run_id, None);
+        submitted
+    }
+
+    /// Enters what was acknowledged, whatever became of who acknowledged it.
+    pub fn note(&self, ran: &Ran) -> Option<Submitted> {
+        let submitted = env::acknowledged(&ran.stdout)?;
+        self.journal.acknowledged(&submitted.task_id, &submitted.run_id, None);
+        Some(submitted)
+    }
+
+    pub fn rows(&self) -> Vec<Row> {
+        checker::rows(&self.env.registry()).unwrap()
+    }
+
+    /// As [`rows`](Self::rows), where there may be no registry yet.
+    pub fn rows_if_any(&self) -> Vec<Row> {
+        checker::rows(&self.env.registry()).unwrap_or_default()
+    }
+
+    pub fn row(&self, task: &Submitted) -> Row {
+        self.rows().into_iter().find(|row| row.id == task.task_id).unwrap()
+    }
+
+    /// The points at which a run of `args` can be crashed.
+    pub fn points(&self, args: &[&str]) -> Vec<Point> {
+        self.points_of(|prefix| self.env.command_under(prefix, args)).1
+    }
+
+    /// As [`points`](Self::points), with the run that told them.
+    pub fn points_of(&self, command: impl FnOnce(&[&str]) -> Command) -> (Ran, Vec<Point>) {
+        let log = self.env.root().join("trace");
+        let ran = under(&strace::logging(&log), command);
+        (ran, strace::points(&log))
+    }
+
+    /// Runs a command that is killed at `point`; counts it if it was.
+    pub fn crash(&self, point: &Point, command: impl FnOnce(&[&str]) -> Command) -> Ran {
+        let ran = under(&strace::crashing(point), command);
+        if ran.code.is_none() {
+            self.faults.fetch_add(1, Ordering::Relaxed);
+        }
+        ran
+    }
+
+    /// Lets recovery and the queue do their work until every task has ended.
+    pub fn settle(&self) {
+        self.limit(4);
+        wait_for("every task to end", SETTLING, || {
+            self.env.expect(0, &["status", "--all"]);
+            self.rows().iter().all(Row::is_final).then_some(())
+        });
+        wait_for("every supervisor to go", SETTLING, || kill::supervisors(self.env.home()).is_empty().then_some(()));
+    }
+
+    /// The reckoning: everything ends, nothing changes any more, nothing is lost.
+    #[track_caller]
+    pub fn close(self, what: &str) {
+        self.settle();
+        for row in self.rows() {
+            self.journal.told_final(&row.id, &row.state);
+        }
+        self.env.expect(0, &["status", "--all"]);
+        let figures = checker::check(self.env.home(), self.journal.path());
+        println!("{what}: faults={}, {figures}", self.faults.load(Ordering::Relaxed));
+        assert!(figures.nothing_wrong(), "{}", figures.wrong.join("\n"));
+    }
+}
+
+fn under(prefix: &[String], command: impl FnOnce(&[&str]) -> Command) -> Ran {
+    let prefix: Vec<&str> = prefix.iter().map(String::as_str).collect();
+    env::finish(command(&prefix), env::PATIENCE)
+}

@@ -1,0 +1,152 @@
+//! The house rules that a compiler does not know.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Each module uses only those before it.
+const LAYERS: [&str; 13] = [
+    "model", "host", "config", "supervisor", "runs", "registry", "agents", "prompts", "progress", "tasks", "failure",
+    "reply", "cli",
+];
+
+/// Everything in the root that a newcomer needs.
+const ROOT: [&str; 20] = [
+    ".ci", ".config", ".git", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "Cargo.lock",
+    "Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "benches", "clippy.toml", "docs", "examples",
+    "rustfmt.toml", "scripts", "src", "tests",
+];
+
+const LONGEST_FILE: usize = 400;
+const EMPTY_WORDS: [&str; 5] = ["Manager", "Helper", "Util", "Handler", "Service"];
+
+/// One file of the program: its path below `src` and its text before the tests.
+struct Source {
+    path: String,
+    whole: String,
+    code: String,
+}
+
+impl Source {
+    /// The folder or file directly below `src` that it belongs to.
+    fn layer(&self) -> &str {
+        self.path.split('/').next().unwrap_or_default().trim_end_matches(".rs")
+    }
+}
+
+#[test]
+fn a_layer_uses_only_those_above_it() {
+    let rank = |name: &str| LAYERS.iter().position(|layer| *layer == name);
+    check(|source| {
+        let own = match source.layer() {
+            "main" | "lib" => return Vec::new(),
+            layer => rank(layer).unwrap_or_else(|| panic!("`{layer}` has no place in the order of layers")),
+        };
+        let used = source.code.split("crate::").skip(1).map(|rest| word(rest));
+        used.filter(|name| rank(name).is_some_and(|used| used > own)).map(|name| format!("uses `{name}`")).collect()
+    });
+}
+
+#[test]
+fn a_file_is_one_idea() {
+    check(|source| {
+        let lines = source.code.lines().count();
+        (lines > LONGEST_FILE).then(|| format!("has {lines} lines before its tests")).into_iter().collect()
+    });
+}
+
+#[test]
+fn a_file_opens_with_what_it_is_for() {
+    check(|source| if source.whole.starts_with("//! ") { Vec::new() } else { vec!["has no `//!`".into()] });
+}
+
+#[test]
+fn nobody_prints_but_the_command_line() {
+    check(|source| match source.layer() {
+        "cli" => Vec::new(),
+        _ => found(source, &["println!(", "print!(", "dbg!("]),
+    });
+}
+
+#[test]
+fn nothing_is_unwrapped_outside_tests() {
+    check(|source| found(source, &[".unwrap()"]));
+}
+
+#[test]
+fn a_name_says_what_a_thing_is() {
+    let declared = |line: &str| ["struct ", "enum ", "trait ", "type "].iter().find_map(|kind| line.split_once(kind));
+    check(|source| {
+        let declarations = source.code.lines().filter(|line| !line.trim_start().starts_with("//")).filter_map(declared);
+        let names = declarations.map(|(_, name)| word(name));
+        let empty = |name: &&str| EMPTY_WORDS.iter().any(|empty| name.contains(empty));
+        names.filter(empty).map(|name| format!("declares `{name}`")).collect()
+    });
+}
+
+#[test]
+fn the_root_holds_nothing_a_newcomer_does_not_need() {
+    let ignored = fs::read_to_string(root().join(".gitignore")).unwrap();
+    let ignored: Vec<&str> = ignored.lines().map(|line| line.trim_start_matches('/')).collect();
+    for entry in fs::read_dir(root()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(ROOT.contains(&name.as_str()) || ignored.contains(&name.as_str()), "`{name}` does not belong there");
+    }
+}
+
+/// Asks `complaints` about every file of the program, and shows all of them.
+#[track_caller]
+fn check(complaints: impl Fn(&Source) -> Vec<String>) {
+    let all = sources();
+    assert!(all.len() > 50, "the files of the program were not found");
+    let told = |source: &Source| complaints(source).into_iter().map(|what| format!("src/{}: {what}", source.path)).collect();
+    let complaints: Vec<String> = all.iter().flat_map::<Vec<_>, _>(told).collect();
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
+
+fn found(source: &Source, forbidden: &[&str]) -> Vec<String> {
+    let code = source.code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+    let has = |line: &str| forbidden.iter().copied().find(|call| line.contains(call));
+    code.filter_map(|(at, line)| Some(format!("line {} has `{}`", at + 1, has(line)?))).collect()
+}
+
+/// The word that `text` begins with.
+fn word(text: &str) -> &str {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every file of the program. A module that exists for tests alone has none before them.
+fn sources() -> Vec<Source> {
+    let mut all = Vec::new();
+    let mut open = vec![root().join("src")];
+    while let Some(dir) = open.pop() {
+        let entries = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path());
+        let (dirs, files): (Vec<PathBuf>, Vec<PathBuf>) = entries.partition(|path| path.is_dir());
+        let tests = tests_of(&dir);
+        open.extend(dirs.into_iter().filter(|dir| !tests.contains(&stem(dir))));
+        let rust = files.into_iter().filter(|file| file.extension().is_some_and(|kind| kind == "rs"));
+        all.extend(rust.filter(|file| !tests.contains(&stem(file))).map(|file| read(&file)));
+    }
+    all
+}
+
+/// The modules that `dir` declares for tests alone.
+fn tests_of(dir: &Path) -> Vec<String> {
+    let contents = fs::read_to_string(dir.join("mod.rs")).unwrap_or_default();
+    let declared = contents.split("#[cfg(test)]\n").skip(1).filter_map(|rest| rest.lines().next()?.split_once("mod "));
+    declared.map(|(_, name)| name.trim_end_matches(';').to_owned()).collect()
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn read(file: &Path) -> Source {
+    let whole = fs::read_to_string(file).unwrap();
+    let code = whole.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned();
+    let path = file.strip_prefix(root().join("src")).unwrap().to_string_lossy().into_owned();
+    Source { path, whole, code }
+}
