@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 
 use crate::machine;
 
@@ -27,7 +28,7 @@ pub fn part(part: &str) -> String {
 fn flood(bytes: u64) {
     let line = [&[b'x'; LINE - 1][..], b"\n"].concat();
     let chunk = line.repeat(CHUNK / LINE);
-    let mut out = File::from(io::Write::by_ref(&mut io::stdout()).as_file());
+    let mut out = File::from(io::stdout().as_fd().try_clone_to_owned().unwrap());
     let mut left = bytes;
     while left > 0 {
         let piece = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());

@@ -64,7 +64,6 @@ pub fn spawn(argv: &[&str], environment: &[(String, String)], stdout: Option<&Ow
 /// How a process ended and what it used, its own children included.
 #[derive(Debug)]
 pub struct Ended {
-    pub pid: i32,
     pub code: Option<i32>,
     pub cpu: Duration,
 }
@@ -79,7 +78,7 @@ pub fn collect(pid: i32) -> Option<Ended> {
     };
     let part = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
     let code = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
-    (pid > 0).then(|| Ended { pid, code, cpu: part(used.ru_utime) + part(used.ru_stime) })
+    (pid > 0).then(|| Ended { code, cpu: part(used.ru_utime) + part(used.ru_stime) })
 }
 
 /// Waits until no supervisor is left.

@@ -1,7 +1,7 @@
 //! Measures what the program promises to cost, beside a bare reference in the same run.
 //!
-//! `cargo bench --bench budgets` prints one table; `-- --quick` takes fewer samples. A miss is printed, not hidden, and
-//! is no failure: figures depend on the machine, and somebody has to look at them.
+//! `cargo bench --bench budgets` prints one table; `-- --quick` takes fewer samples, `-- submit wake` only those parts. A
+//! miss is printed, not hidden, and is no failure: figures depend on the machine, and somebody has to look at them.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads clocks and opens databases itself")]
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and has nobody to report errors to")]
@@ -32,18 +32,27 @@ const FULL: Effort =
     Effort { submits: 300, wakes: 100, looks: 100, flood_bytes: 1 << 30, stream_bytes: 3_000_000_000 };
 const QUICK: Effort = Effort { submits: 40, wakes: 20, looks: 20, flood_bytes: 256 << 20, stream_bytes: 600_000_000 };
 
+const PARTS: [(&str, fn(Effort, &mut Table)); 5] = [
+    ("submit", submit::measure),
+    ("memory", memory::measure),
+    ("wake", wake::measure),
+    ("capture", capture::measure),
+    ("status", status::measure),
+];
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if agent::plays(&args) {
         return;
     }
     let effort = if args.iter().any(|arg| arg == "--quick") { QUICK } else { FULL };
+    let wanted: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
     machine::adopt_orphans();
     let mut table = Table::begin();
-    submit::measure(effort, &mut table);
-    memory::measure(&mut table);
-    wake::measure(effort, &mut table);
-    capture::measure(effort, &mut table);
-    status::measure(effort, &mut table);
+    for (name, measure) in PARTS {
+        if wanted.is_empty() || wanted.iter().any(|wanted| *wanted == name) {
+            measure(effort, &mut table);
+        }
+    }
     table.end();
 }

@@ -1,4 +1,4 @@
-//! A fresh home for one measurement, on the disk the project is on.
+//! A fresh home for one measurement, on the disk the project is on, and a directory to work in.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
@@ -17,8 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 pub struct World {
     state: TempDir,
-    /// Outside any repository.
-    work: TempDir,
+    /// Where tasks are to work: outside any repository.
+    _work: TempDir,
     environment: Vec<(String, String)>,
 }
 
@@ -48,7 +48,8 @@ impl World {
             ("XDG_CONFIG_HOME", at("config")),
         ];
         let environment = environment.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        World { state, work, environment }
+        std::env::set_current_dir(work.path()).unwrap();
+        World { state, _work: work, environment }
     }
 
     pub fn registry(&self) -> PathBuf {
@@ -58,10 +59,6 @@ impl World {
     /// A place for files of the measurement itself, on the same disk as the home.
     pub fn scratch(&self, name: &str) -> PathBuf {
         self.state.path().join(name)
-    }
-
-    pub fn work(&self) -> &str {
-        self.work.path().to_str().unwrap()
     }
 
     /// Starts any program here.
@@ -80,7 +77,7 @@ impl World {
     pub fn submit(&self, agent: &str, task: &str) -> Submitted {
         let (output, input) = pipe();
         let began = machine::now();
-        let argv = [DELEGATOR, "run", "--agent", agent, "--cwd", self.work(), task];
+        let argv = [DELEGATOR, "run", "--agent", agent, task];
         let pid = machine::spawn(&argv, &self.environment, Some(&input));
         drop(input);
         let mut output = BufReader::new(File::from(output));

@@ -137,10 +137,10 @@ impl Read {
         assert!(percents.is_sorted(), "{name}: percent fell: {percents:?}");
         let Some(status) = recorded.status else { return };
         let text = String::from_utf8_lossy(&recorded.stdout);
-        let ends = text.lines().filter(|line| {
+        let mut ends = text.lines().filter(|line| {
             line.contains(r#""type":"turn.completed""#) || line.contains(r#""type":"turn.failed""#)
         });
-        let completed = ends.last().is_some_and(|line| line.contains("turn.completed"));
+        let completed = ends.next_back().is_some_and(|line| line.contains("turn.completed"));
         let expected = status == 0 && completed && self.abort.is_none();
         assert_eq!(self.verdict.result.is_ok(), expected, "{name}: {:?}", self.verdict);
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub(crate) struct Timestamp(i64);
 
 impl Timestamp {
-    pub(crate) fn from_millis(millis: i64) -> Self {
+    pub(crate) const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 

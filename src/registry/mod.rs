@@ -12,6 +12,8 @@ mod queue;
 mod rebuild;
 mod submit;
 mod tasks;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use connection::{Registry, RegistryError};
 pub(crate) use find::{Found, Reference};

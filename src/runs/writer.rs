@@ -27,14 +27,18 @@ pub(crate) struct CommandRecord<'a> {
 }
 
 impl RunDir {
-    /// Makes the directory durable under its name.
     pub(crate) fn create(&self) -> io::Result<()> {
-        files::create_dir(self.path())?;
-        self.path().parent().map_or(Ok(()), files::sync_dir)
+        files::create_dir(self.path())
     }
 
+    /// Writes the request and makes it durable, with its directory and all that
+    /// was written there before: one trip to the disk, since nobody can know
+    /// of the directory yet.
     pub(crate) fn write_request(&self, request: &Request) -> io::Result<()> {
-        files::write(&self.request(), &pretty(request)?, Durability::Synced)
+        files::write(&self.request(), &pretty(request)?, Durability::Whole)?;
+        fs::File::open(self.request())?.sync_all()?;
+        files::sync_dir(self.path())?;
+        self.path().parent().map_or(Ok(()), files::sync_dir)
     }
 
     pub(crate) fn write_env(&self, values: &[(String, String)]) -> io::Result<()> {

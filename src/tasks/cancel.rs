@@ -63,7 +63,6 @@ fn cancel_waiting(context: &mut Context, row: &Row, reason: Option<&str>) -> Res
     let outcome = Outcome::Cancelled { reason: reason.map(ToOwned::to_owned) };
     let result = recover::bare(&now, outcome, clock::now());
     dir.seal(&result).map_err(TaskError::write(dir.result()))?;
-    dir.forget_env().map_err(TaskError::write(dir.env()))?;
     recover::finish(context, &result)?;
     Ok(true)
 }

@@ -39,7 +39,7 @@ pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32)
     remove_if_empty(&dir.supervisor_log());
     // Free before the pump: what it starts must not find us alive.
     drop(lock);
-    pump::pump(&mut context)
+    pump(&mut context)
 }
 
 /// Runs the agent, or finds out why it cannot be run. Always a record.
@@ -53,7 +53,6 @@ fn run(env: &Env, dir: &RunDir, request: &Request, attempt: u32) -> RunResult {
             _ => return prepared.run(env, dir, request, attempt, &mut listener),
         },
     };
-    let _ = dir.forget_env();
     bare(request, attempt, outcome)
 }
 

@@ -106,7 +106,6 @@ fn seal(
         ..bare(row, Outcome::Failed { fault }, now)
     };
     dir.seal(&result).map_err(TaskError::write(dir.result()))?;
-    dir.forget_env().map_err(TaskError::write(dir.env()))?;
     finish(context, &result)?;
     Ok(())
 }
@@ -116,8 +115,11 @@ pub(super) fn bare(row: &Row, outcome: Outcome, now: Timestamp) -> RunResult {
     RunResult::bare(row.id.clone(), row.run_id.clone(), row.attempt, outcome, now)
 }
 
-/// Finishes the row from a sealed record.
+/// Finishes the row from a sealed record. Values that nobody will need any
+/// more go first: whoever seals a run may die before it comes to that.
 pub(super) fn finish(context: &mut Context, result: &RunResult) -> Result<bool, TaskError> {
+    let dir = context.dir(&result.run_id);
+    dir.forget_env().map_err(TaskError::write(dir.env()))?;
     let age = i64::try_from(context.config.retention_age().as_millis()).unwrap_or(i64::MAX);
     let keep_until = Timestamp::from_millis(result.finished_at.as_millis().saturating_add(age));
     Ok(context.registry.finish(result, keep_until)?)

@@ -23,12 +23,14 @@ fn a_thread_goes_on_under_its_own_terms_and_costs_the_difference() {
     let second = resume(&env, thread, &[&task("answer", &json!({ "value": "second" }))]);
     // A task names its thread as well as the thread does, and no words mean "go on".
     let third = resume(&env, text(&second, "task_id"), &[]);
+    // An old task stands for its thread as it is now, not as it was then.
+    let fourth = resume(&env, text(&first, "task_id"), &[]);
 
     assert_eq!(second["summary"], "second");
     assert_ne!(second["run_id"], first["run_id"]);
     let requests = env.requests();
-    assert_eq!(requests.len(), 3);
-    for (run, request) in [&first, &second, &third].into_iter().zip(&requests) {
+    assert_eq!(requests.len(), 4);
+    for (run, request) in [&first, &second, &third, &fourth].into_iter().zip(&requests) {
         assert_eq!(run["subagent_thread_id"], thread);
         assert_eq!(request.header("thread-id"), Some(thread));
         assert_eq!(request.turn()["model"], "gpt-5.6-luna");
@@ -40,7 +42,7 @@ fn a_thread_goes_on_under_its_own_terms_and_costs_the_difference() {
         assert_eq!(usage["output_tokens"], OUTPUT_TOKENS);
     }
     assert!(requests[1].body["input"].to_string().contains("first"), "the history is not there");
-    assert_eq!(document(&third, "result.json")["usage_total"]["input_tokens"], 3 * INPUT_TOKENS);
+    assert_eq!(document(&fourth, "result.json")["usage_total"]["input_tokens"], 4 * INPUT_TOKENS);
     assert_eq!(document(&second, "request.json")["resume"]["parent_task_id"], first["task_id"]);
     assert_eq!(document(&third, "request.json")["resume"]["parent_task_id"], second["task_id"]);
 }

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::cut;
+use crate::agents::cut;
 use crate::model::{Answer, FailureCode, Fault};
 
 /// Enough for a person; the whole text stays in the run directory.

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::super::cut;
+use crate::agents::cut;
 use crate::model::{FailureCode, Fault};
 
 const LONGEST_MESSAGE: usize = 1000;

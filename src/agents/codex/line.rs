@@ -224,7 +224,7 @@ mod tests {
         let json = serde_json::json!({ "item": { "aggregated_output": text } }).to_string();
         let line = Line::parse(json.as_bytes()).unwrap();
         let output = line.item.unwrap().output;
-        assert_eq!((output.bytes, output.head.len()), (3001, HEAD_BYTES));
+        assert_eq!((output.bytes, output.head.len()), (3001, HEAD_BYTES - 1));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Runs that never reach a turn leave no event behind, and an action that the
 //! sandbox refused leaves one log line and nothing else.
 
-use super::super::cut;
+use crate::agents::cut;
 use crate::model::{FailureCode, Fault};
 
 const LONGEST_REASON: usize = 500;
@@ -81,8 +81,8 @@ fn reason(stderr: &str) -> Option<String> {
     let plain = || lines().find(|line| log_text(line).is_none());
     let logged = || lines().find_map(log_text);
     let found = unwrapped(error.or_else(plain).or_else(logged)?);
-    let whole = match stderr.split_once("Caused by:").and_then(|(_, causes)| root(causes)) {
-        Some(root) => format!("{found}: {root}"),
+    let whole = match stderr.split_once("Caused by:").and_then(|(_, rest)| causes(rest)) {
+        Some(causes) => format!("{found}: {causes}"),
         None => found.to_owned(),
     };
     Some(cut(&whole, LONGEST_REASON))
@@ -99,15 +99,16 @@ fn is_noise(line: &str) -> bool {
     line.is_empty() || NOISE.iter().any(|noise| line.contains(noise))
 }
 
-/// The innermost of the numbered causes that follow an error.
-fn root(causes: &str) -> Option<&str> {
-    let numbered = causes.lines().map(str::trim).take_while(|line| !line.starts_with("Error: "));
-    let last = numbered.filter(|line| !line.is_empty()).last()?;
-    Some(
-        last.split_once(": ")
-            .filter(|(number, _)| number.parse::<u32>().is_ok())
-            .map_or(last, |(_, text)| text),
-    )
+/// The causes that follow an error, in one line: outermost first, as printed.
+fn causes(text: &str) -> Option<String> {
+    let lines =
+        text.lines().map(str::trim).skip_while(|line| line.is_empty()).take_while(|line| !line.is_empty());
+    let bare = |line: &str| match line.split_once(": ") {
+        Some((number, cause)) if number.parse::<u32>().is_ok() => cause.to_owned(),
+        Some(_) | None => line.to_owned(),
+    };
+    let causes: Vec<String> = lines.map(bare).collect();
+    (!causes.is_empty()).then(|| causes.join(": "))
 }
 
 /// The text of a log entry: `2026-11-15T07:23:44.562092Z ERROR module: text`.
@@ -182,10 +183,13 @@ mod tests {
     }
 
     #[test]
-    fn the_innermost_cause_is_told() {
+    fn what_an_error_was_caused_by_is_told_with_it() {
         check(
-            "Error: failed to load bootstrap configuration\n\nCaused by:\n    0: /home/dev/.codex/config.toml:1:5\n    1: extra `=`\n",
-            Some((FailureCode::Spawn, "failed to load bootstrap configuration: extra `=`")),
+            "Error: failed to load bootstrap configuration\n\nCaused by:\n    0: /home/dev/.codex/config.toml:1:5\n    1: extra `=`\n\nStack backtrace:\n   0: <unknown>\n",
+            Some((
+                FailureCode::Spawn,
+                "failed to load bootstrap configuration: /home/dev/.codex/config.toml:1:5: extra `=`",
+            )),
         );
     }
 

@@ -50,3 +50,61 @@ impl Agent for Replay {
         Box::new(CodexReader::new(request))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::agents::testing::request;
+    use crate::agents::{End, Verdict};
+    use crate::model::Exit;
+
+    fn planned(task: &str) -> Result<Plan, Fault> {
+        let files = Files { schema: PathBuf::new(), last_message: PathBuf::new() };
+        Replay.command(&Request { task: task.to_owned(), ..request() }, "", &files, &[])
+    }
+
+    /// Plays what the command line for `task` says, as the supervisor would.
+    fn judged(task: &str) -> Verdict {
+        let args = planned(task).unwrap().spec.args;
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let status = play(&args[1..], &mut out, &mut err, &mut |_| {});
+        let mut reader = Replay.reader(&request(), "");
+        for line in out.split(|byte| *byte == b'\n') {
+            reader.line(line);
+        }
+        let stderr_tail = String::from_utf8(err).unwrap();
+        reader.verdict(&End {
+            exit: Exit::Code(status),
+            stderr_tail,
+            last_line: String::new(),
+            last_message: None,
+        })
+    }
+
+    #[track_caller]
+    fn check(task: &str, code: Option<FailureCode>, deliverables: Option<usize>) {
+        let verdict = judged(task);
+        assert_eq!(verdict.result.as_ref().err().map(|fault| fault.code), code);
+        assert_eq!(verdict.answer.map(|answer| answer.deliverables.len()), deliverables);
+        assert_eq!(verdict.warnings, [""; 0]);
+    }
+
+    #[test]
+    fn shipped_recordings_end_as_their_names_say() {
+        check("fix-test", None, Some(2));
+        check("quick --instant", None, Some(0));
+        check("fails --speed 2", Some(FailureCode::RateLimited), None);
+    }
+
+    #[test]
+    fn an_unknown_recording_is_no_command_line() {
+        let fault = planned("nosuch").unwrap_err();
+        assert_eq!(
+            (fault.code, fault.message.as_str()),
+            (FailureCode::Spawn, "there is no recording `nosuch`")
+        );
+        assert!(fault.hint.unwrap().contains("`fix-test`"));
+    }
+}

@@ -1,0 +1,209 @@
+//! The registry against a real file.
+
+use std::path::Path;
+
+use super::*;
+use crate::agents::testing::request;
+use crate::host::env::{self, Env};
+use crate::host::lock::Lock;
+use crate::host::paths::Home;
+use crate::model::{Outcome, Request, RunId, RunResult, State, TaskId, Timestamp};
+use crate::runs::RunDir;
+
+struct Fixture {
+    _dir: tempfile::TempDir,
+    home: Home,
+    registry: Registry,
+}
+
+const NOW: Timestamp = Timestamp::from_millis(1_000);
+
+fn fixture() -> Fixture {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("home");
+    let home = Home::open(&Env::of(&[(env::HOME, root.to_str().unwrap())])).unwrap();
+    let registry = Registry::open(&home).unwrap();
+    Fixture { _dir: dir, home, registry }
+}
+
+/// The `number`th request, with a key if it is given one.
+fn numbered(number: u8, key: Option<&str>) -> Request {
+    Request {
+        task_id: TaskId::from_random([number; 8]),
+        run_id: RunId::from_parts("2026-11-15_093000123", [number; 6]),
+        idempotency_key: key.map(str::to_owned),
+        ..request()
+    }
+}
+
+impl Fixture {
+    fn lock(&self, run: &RunId) -> Option<Lock> {
+        Lock::take(&RunDir::at(self.home.run(run)).lock()).unwrap()
+    }
+
+    fn submit(&mut self, request: &Request, limit: u32) -> Submitted {
+        let dir = RunDir::at(self.home.run(&request.run_id));
+        if !dir.path().exists() {
+            dir.create().unwrap();
+            dir.write_request(request).unwrap();
+        }
+        let lock = self.lock(&request.run_id).unwrap();
+        self.registry.submit(Submission { request, lock, limit }).unwrap()
+    }
+
+    fn claim(&mut self, limit: u32) -> Option<TaskId> {
+        let home = self.home.clone();
+        let take = |row: &Row| Lock::take(&RunDir::at(home.run(&row.run_id)).lock()).unwrap();
+        self.registry.claim(limit, NOW, take).unwrap().map(|claimed| claimed.row.id)
+    }
+
+    fn finish(&mut self, request: &Request, attempt: u32, outcome: Outcome) -> bool {
+        let result = RunResult::bare(request.task_id.clone(), request.run_id.clone(), attempt, outcome, NOW);
+        self.registry.finish(&result, NOW).unwrap()
+    }
+
+    fn state(&self, request: &Request) -> State {
+        self.registry.task(&request.task_id).unwrap().unwrap().state
+    }
+}
+
+#[test]
+fn a_task_is_claimed_where_there_is_room_and_waits_where_there_is_none() {
+    let mut fixture = fixture();
+    let (first, second) = (numbered(1, None), numbered(2, None));
+    let held = fixture.submit(&first, 1);
+    assert!(matches!(held, Submitted::Claimed { attempt: 1, .. }));
+    assert!(matches!(fixture.submit(&second, 1), Submitted::Queued));
+    assert_eq!((fixture.state(&first), fixture.state(&second)), (State::Working, State::Pending));
+    assert_eq!(fixture.claim(1), None, "the slot is taken");
+    assert!(fixture.finish(&first, 1, Outcome::Completed));
+    assert_eq!(fixture.claim(1), Some(second.task_id));
+}
+
+#[test]
+fn nobody_overtakes_those_who_wait() {
+    let mut fixture = fixture();
+    let requests: Vec<_> = (1..=4).map(|number| numbered(number, None)).collect();
+    for request in &requests {
+        assert!(matches!(fixture.submit(request, 0), Submitted::Queued));
+    }
+    let late = numbered(9, None);
+    assert!(matches!(fixture.submit(&late, 2), Submitted::Queued), "a free slot belongs to the first in line");
+    assert_eq!(fixture.claim(2), Some(requests[0].task_id.clone()));
+    assert_eq!(fixture.claim(2), Some(requests[1].task_id.clone()));
+    assert_eq!(fixture.claim(2), None);
+}
+
+#[test]
+fn a_task_whose_lock_is_held_is_passed_over() {
+    let mut fixture = fixture();
+    let (first, second) = (numbered(1, None), numbered(2, None));
+    fixture.submit(&first, 0);
+    fixture.submit(&second, 0);
+    let cancelling = fixture.lock(&first.run_id);
+    assert_eq!(fixture.claim(1), Some(second.task_id));
+    drop(cancelling);
+}
+
+#[test]
+fn the_lock_of_a_waiting_task_is_free_as_soon_as_it_can_be_seen() {
+    let mut fixture = fixture();
+    let request = numbered(1, None);
+    fixture.submit(&request, 0);
+    assert!(fixture.lock(&request.run_id).is_some());
+}
+
+#[test]
+fn a_final_state_is_written_once() {
+    let mut fixture = fixture();
+    let request = numbered(1, None);
+    let _held = fixture.submit(&request, 1);
+    assert!(fixture.finish(&request, 1, Outcome::Cancelled { reason: None }));
+    assert!(!fixture.finish(&request, 1, Outcome::Completed));
+    assert_eq!(fixture.state(&request), State::Cancelled);
+}
+
+#[test]
+fn an_earlier_attempt_cannot_finish_a_later_one() {
+    let mut fixture = fixture();
+    let request = numbered(1, None);
+    drop(fixture.submit(&request, 1));
+    let row = fixture.registry.task(&request.task_id).unwrap().unwrap();
+    assert!(fixture.registry.put_back(&row, NOW).unwrap());
+    assert_eq!(fixture.claim(1), Some(request.task_id.clone()));
+    assert!(!fixture.finish(&request, 1, Outcome::Completed));
+    assert!(!fixture.registry.put_back(&row, NOW).unwrap());
+    assert!(fixture.finish(&request, 2, Outcome::Completed));
+}
+
+#[test]
+fn a_key_gives_the_same_task_for_the_same_request_and_refuses_another() {
+    let mut fixture = fixture();
+    let first = numbered(1, Some("k"));
+    let _held = fixture.submit(&first, 1);
+    match fixture.submit(&numbered(2, Some("k")), 1) {
+        Submitted::Existing(row) => assert_eq!(row.id, first.task_id),
+        other => panic!("{other:?}"),
+    }
+    let other_task = Request { task: "something else".into(), ..numbered(3, Some("k")) };
+    assert!(matches!(fixture.submit(&other_task, 1), Submitted::Conflict(_)));
+    let other_project = Request { git_root: Some("/home/dev/other".into()), ..numbered(4, Some("k")) };
+    assert!(matches!(fixture.submit(&other_project, 9), Submitted::Claimed { .. }));
+}
+
+#[test]
+fn a_task_is_found_by_anything_that_names_it_alone() {
+    let mut fixture = fixture();
+    let first = Request { alias: Some("tests".into()), ..numbered(1, None) };
+    let second = numbered(2, None);
+    fixture.submit(&first, 0);
+    fixture.submit(&second, 0);
+    let find = |text: &str| fixture.registry.find(&Reference(text.to_owned())).unwrap();
+    let id = first.task_id.as_str();
+    for text in [id, &id.to_uppercase(), &id[..12], &id[8..11], "tests", first.run_id.as_str()] {
+        match find(text) {
+            Found::One(row) => assert_eq!(row.id, first.task_id, "{text}"),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+    assert!(matches!(find("2026-11-15"), Found::Several(rows) if rows.len() == 2));
+    for text in ["", "nothing", "T-local-", "%", "T-local-%", "' OR 1=1 --"] {
+        assert!(matches!(find(text), Found::None), "{text}");
+    }
+}
+
+#[test]
+fn a_lost_registry_is_filled_from_the_directories() {
+    let mut fixture = fixture();
+    let (ended, waiting) = (numbered(1, Some("k")), numbered(2, None));
+    let _held = fixture.submit(&ended, 1);
+    fixture.submit(&waiting, 1);
+    let outcome = Outcome::Completed;
+    let result = RunResult::bare(ended.task_id.clone(), ended.run_id.clone(), 1, outcome, NOW);
+    RunDir::at(fixture.home.run(&ended.run_id)).seal(&result).unwrap();
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(Path::new(&format!("{}{suffix}", fixture.home.registry().display())));
+    }
+    fixture.registry = Registry::open(&fixture.home).unwrap();
+    assert_eq!((fixture.state(&ended), fixture.state(&waiting)), (State::Completed, State::Pending));
+    assert!(matches!(fixture.submit(&numbered(3, Some("k")), 1), Submitted::Existing(_)), "keys hold on");
+}
+
+#[test]
+fn a_registry_of_the_future_is_refused_untouched() {
+    let fixture = fixture();
+    fixture.registry.connection.pragma_update(None, "user_version", 99).unwrap();
+    assert!(matches!(Registry::open(&fixture.home), Err(RegistryError::Newer { found: 99, .. })));
+}
+
+#[test]
+fn every_state_is_one_the_table_takes() {
+    let mut fixture = fixture();
+    let request = numbered(1, None);
+    let _held = fixture.submit(&request, 1);
+    for state in State::ALL {
+        fixture.registry.connection.execute("UPDATE tasks SET state = ?1", [state]).unwrap();
+        assert_eq!(fixture.state(&request), state);
+    }
+    assert!(fixture.registry.connection.execute("UPDATE tasks SET state = 'done'", []).is_err());
+}
