@@ -103,6 +103,9 @@ pub(crate) struct Plan {
     pub(crate) warnings: Vec<String>,
     /// The program's own version, where it was asked.
     pub(crate) agent_version: Option<String>,
+    /// Directories that the agent may leave behind empty. Those that were not
+    /// there before and are empty afterwards are removed.
+    pub(crate) litter: Vec<PathBuf>,
 }
 
 /// Everything a verdict rests on, beside the lines already read.

@@ -37,6 +37,8 @@ pub(crate) struct Observed {
     pub(crate) inputs: Vec<Input>,
     /// For the child's standard input.
     pub(crate) reply: Vec<u8>,
+    /// Nothing more will be said to it.
+    pub(crate) done: bool,
 }
 
 /// Takes orders from outside while the run goes on.
@@ -200,6 +202,7 @@ impl<'a> Driver<'a> {
             Some(Ok(n)) if n > 0 => {
                 let observed = observer.output(stream, &buffer[..n]);
                 self.unsent.extend_from_slice(if self.stdin.is_some() { &observed.reply } else { &[] });
+                self.keep_stdin &= !observed.done;
                 observed.inputs.into_iter().for_each(|input| self.step(input));
                 true
             }

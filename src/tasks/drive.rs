@@ -148,6 +148,7 @@ impl Prepared {
             Ok(recorder) => recorder,
             Err(error) => return bare(request, attempt, Outcome::Failed { fault: storage(&error) }),
         };
+        let litter: Vec<_> = self.plan.litter.iter().filter(|path| !path.exists()).collect();
         let mut pump = || pump_within(env);
         let ended = supervisor::run(
             &self.plan.spec,
@@ -158,6 +159,10 @@ impl Prepared {
             &mut recorder,
             &mut pump,
         );
+        for path in litter {
+            // Fails, as it should, where there is something in it.
+            let _ = std::fs::remove_dir(path);
+        }
         match ended {
             Ok(ended) => judge(self.plan.warnings, request, &started, recorder, ended),
             Err(error) => {

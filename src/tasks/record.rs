@@ -13,8 +13,8 @@ use crate::supervisor::{Capture, Input, Lines, Observed, Observer, Stream};
 
 /// How often `progress.json` is written at most.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
-/// What a verdict may look at of standard error, and of a last line.
-const TAIL: usize = 8 << 10;
+/// What a verdict may look at of each stream's end.
+const TAIL: usize = 64 << 10;
 
 pub(super) struct Recorder {
     dir: RunDir,
@@ -98,6 +98,7 @@ impl Recorder {
                 observed.inputs.extend(meaning(event));
             }
             observed.reply.extend(reading.reply);
+            observed.done |= reading.done;
             if let Some(fault) = reading.abort {
                 stop.get_or_insert(StopReason::Fault(fault));
             }
@@ -167,7 +168,7 @@ impl Observer for Recorder {
             self.storage_failed(&error);
         }
         match (self.kind, stream) {
-            (Stdout::Text, _) => Observed { inputs: vec![Input::Activity], reply: Vec::new() },
+            (Stdout::Text, _) => Observed { inputs: vec![Input::Activity], ..Observed::default() },
             (Stdout::Events, Stream::Stderr) => Observed::default(),
             (Stdout::Events, Stream::Stdout) => {
                 self.stale = true;

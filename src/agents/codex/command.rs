@@ -100,7 +100,9 @@ pub(super) fn plan(
         // Of all signals, only this one makes Codex take its commands along.
         on_orphaned: Signal::Interrupt,
     };
-    Ok(Plan { spec, warnings: line.warnings, agent_version })
+    // An interrupted sandbox leaves its empty mount points in the directory.
+    let litter = [".agents", ".aws", ".codex"].map(|name| request.cwd.join(name)).to_vec();
+    Ok(Plan { spec, warnings: line.warnings, agent_version, litter })
 }
 
 struct Arguments<'a> {

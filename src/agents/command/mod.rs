@@ -33,7 +33,7 @@ impl Agent for Command {
             stop: Stop { signal: Signal::Terminate, reach: Reach::Group, grace: GRACE },
             on_orphaned: Signal::Kill,
         };
-        Ok(Plan { spec, warnings: Vec::new(), agent_version: None })
+        Ok(Plan { spec, warnings: Vec::new(), agent_version: None, litter: Vec::new() })
     }
 
     fn reader(&self, _request: &Request, _prompt: &str) -> Box<dyn Reader> {

@@ -43,7 +43,7 @@ impl Agent for Replay {
             stop: Stop { signal: Signal::Terminate, reach: Reach::Process, grace: Duration::from_secs(1) },
             on_orphaned: Signal::Kill,
         };
-        Ok(Plan { spec, warnings: Vec::new(), agent_version: None })
+        Ok(Plan { spec, warnings: Vec::new(), agent_version: None, litter: Vec::new() })
     }
 
     fn reader(&self, request: &Request, _prompt: &str) -> Box<dyn Reader> {

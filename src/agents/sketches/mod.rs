@@ -27,7 +27,7 @@ fn plan(program: &str, args: &[&str], request: &Request, stdin: Stdin) -> Plan {
         stop: Stop { signal: Signal::Terminate, reach: Reach::Process, grace: Duration::from_secs(5) },
         on_orphaned: Signal::Kill,
     };
-    Plan { spec, warnings: Vec::new(), agent_version: None }
+    Plan { spec, warnings: Vec::new(), agent_version: None, litter: Vec::new() }
 }
 
 /// What a stream has shown, in the words that all three share.
