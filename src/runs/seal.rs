@@ -15,6 +15,8 @@ impl RunDir {
         if self.result().exists() {
             return Ok(());
         }
+        // Left behind by a supervisor that was killed.
+        let _ = std::fs::remove_file(self.socket());
         let bytes = writer::pretty(result)?;
         let sealed = files::write(&self.result(), &bytes, Durability::Synced);
         if sealed.is_ok() {

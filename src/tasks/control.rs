@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -63,6 +64,8 @@ impl Listener {
         let bound = || -> std::io::Result<UnixDatagram> {
             let (_open, path) = short_path(dir)?;
             let socket = UnixDatagram::bind(path)?;
+            // The directory is private already; this is for whoever copies it.
+            std::fs::set_permissions(dir.socket(), std::fs::Permissions::from_mode(0o600))?;
             socket.set_nonblocking(true)?;
             Ok(socket)
         };

@@ -124,7 +124,7 @@ impl Recorder {
         let last_message = std::fs::read(self.dir.last_message()).ok();
         let end = End {
             exit,
-            stderr_tail: String::from_utf8_lossy(&self.stderr_tail).into_owned(),
+            stderr_tail: String::from_utf8_lossy(last(&self.stderr_tail)).into_owned(),
             last_line: last_line(&self.stdout_tail)
                 .or_else(|| last_line(&self.stderr_tail))
                 .unwrap_or_default(),
@@ -198,14 +198,21 @@ fn meaning(event: Event) -> Option<Input> {
     }
 }
 
+/// Keeps at least the last `TAIL` bytes, and cuts so seldom that many small
+/// writes cost no more than their length.
 fn keep_tail(tail: &mut Vec<u8>, bytes: &[u8]) {
-    let bytes = &bytes[bytes.len().saturating_sub(TAIL)..];
-    tail.extend_from_slice(bytes);
-    tail.drain(..tail.len().saturating_sub(TAIL));
+    tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
+    if tail.len() > 4 * TAIL {
+        tail.drain(..tail.len() - TAIL);
+    }
+}
+
+fn last(tail: &[u8]) -> &[u8] {
+    &tail[tail.len().saturating_sub(TAIL)..]
 }
 
 fn last_line(tail: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(tail);
+    let text = String::from_utf8_lossy(last(tail));
     text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 

@@ -23,17 +23,12 @@ mod small_disk;
 mod syscalls;
 
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]
+#[path = "../support"]
 mod support {
-    #[path = "../../support/agent.rs"]
     pub mod agent;
-    #[path = "../../support/checker.rs"]
     pub mod checker;
-    #[path = "../../support/env.rs"]
     pub mod env;
-    #[path = "../../support/journal.rs"]
     pub mod journal;
-    #[path = "../../support/kill.rs"]
     pub mod kill;
-    #[path = "../../support/strace.rs"]
     pub mod strace;
 }

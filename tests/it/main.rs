@@ -1,1 +1,3 @@
+//! The built binary and the house it lives in.
 
+mod tidy;

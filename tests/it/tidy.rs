@@ -41,8 +41,9 @@ fn a_layer_uses_only_those_above_it() {
             "main" | "lib" => return Vec::new(),
             layer => rank(layer).unwrap_or_else(|| panic!("`{layer}` has no place in the order of layers")),
         };
-        let used = source.code.split("crate::").skip(1).map(|rest| word(rest));
-        used.filter(|name| rank(name).is_some_and(|used| used > own)).map(|name| format!("uses `{name}`")).collect()
+        // One layer per `use`: a group would hide the others.
+        let below = |name: &&str| name.is_empty() || rank(name).is_some_and(|used| used > own);
+        source.code.split("crate::").skip(1).map(word).filter(below).map(|name| format!("uses `crate::{name}`")).collect()
     });
 }
 
@@ -74,10 +75,9 @@ fn nothing_is_unwrapped_outside_tests() {
 
 #[test]
 fn a_name_says_what_a_thing_is() {
-    let declared = |line: &str| ["struct ", "enum ", "trait ", "type "].iter().find_map(|kind| line.split_once(kind));
     check(|source| {
-        let declarations = source.code.lines().filter(|line| !line.trim_start().starts_with("//")).filter_map(declared);
-        let names = declarations.map(|(_, name)| word(name));
+        let lines = source.code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let names = lines.filter_map(declared);
         let empty = |name: &&str| EMPTY_WORDS.iter().any(|empty| name.contains(empty));
         names.filter(empty).map(|name| format!("declares `{name}`")).collect()
     });
@@ -107,6 +107,11 @@ fn found(source: &Source, forbidden: &[&str]) -> Vec<String> {
     let code = source.code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
     let has = |line: &str| forbidden.iter().copied().find(|call| line.contains(call));
     code.filter_map(|(at, line)| Some(format!("line {} has `{}`", at + 1, has(line)?))).collect()
+}
+
+/// The name that a line declares a type by, if it does.
+fn declared(line: &str) -> Option<&str> {
+    ["struct ", "enum ", "trait ", "type "].iter().find_map(|kind| Some(word(line.split_once(kind)?.1)))
 }
 
 /// The word that `text` begins with.

@@ -56,7 +56,9 @@ impl TestEnv {
 
     /// A world whose state is kept elsewhere.
     pub fn with_home(home: PathBuf) -> TestEnv {
-        TestEnv { home, ..TestEnv::new() }
+        let mut env = TestEnv::new();
+        env.home = home;
+        env
     }
 
     pub fn root(&self) -> &Path {
