@@ -75,12 +75,9 @@ impl World {
 
     /// Submits `task` without waiting for it.
     pub fn submit(&self, agent: &str, task: &str) -> Submitted {
-        let (output, input) = pipe();
         let began = machine::now();
-        let argv = [DELEGATOR, "run", "--agent", agent, task];
-        let pid = machine::spawn(&argv, &self.environment, Some(&input));
-        drop(input);
-        let mut output = BufReader::new(File::from(output));
+        let (pid, output) = self.start_heard(&[DELEGATOR, "run", "--agent", agent, task]);
+        let mut output = BufReader::new(output);
         let mut task = String::new();
         output.read_line(&mut task).unwrap();
         let id_after = machine::now() - began;
@@ -90,13 +87,18 @@ impl World {
         Submitted { task: task.trim().to_owned(), id_after, over_after: machine::now() - began }
     }
 
-    /// What a command prints on its standard output.
-    pub fn output(&self, argv: &[&str]) -> String {
+    /// Starts a program whose standard output can be read.
+    pub fn start_heard(&self, argv: &[&str]) -> (i32, File) {
         let (output, input) = pipe();
         let pid = machine::spawn(argv, &self.environment, Some(&input));
-        drop(input);
+        (pid, File::from(output))
+    }
+
+    /// What a command prints on its standard output.
+    pub fn output(&self, argv: &[&str]) -> String {
+        let (pid, mut output) = self.start_heard(argv);
         let mut text = String::new();
-        File::from(output).read_to_string(&mut text).unwrap();
+        output.read_to_string(&mut text).unwrap();
         machine::collect(pid);
         text
     }

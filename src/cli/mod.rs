@@ -1,98 +1,146 @@
-//! Temporary command line, while the real one is being written.
-#![allow(clippy::print_stdout, clippy::print_stderr, dead_code, unused_imports)]
+//! The command line: parses, calls a use case, renders. One file per command.
+//!
+//! The only layer that prints. It knows terminals and exit codes; what a
+//! command means is decided in `tasks`, what went wrong is worded in `failure`.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the one place")]
+
+mod call;
+mod cancel;
+mod cleanup;
+mod demo;
+mod doctor;
+mod interrupt;
+mod live;
+mod logs;
+mod play;
+mod print;
+mod results;
+mod resume;
+mod run;
+mod schema;
+mod source;
+mod status;
+mod supervise;
+mod table;
+mod task_args;
+mod usage;
+mod wait;
+
 use std::ffi::OsString;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use crate::failure::Failure;
+use clap::{Parser, Subcommand};
+
+use crate::failure::{Exit, Failure};
 use crate::host::env::Env;
-use crate::tasks::{self, Ask, Context, TaskError, Until};
+use crate::reply::Category;
+use call::Call;
 
+/// Runs the program with its arguments, its own name first.
 pub(crate) fn run(args: Vec<OsString>) -> ExitCode {
-    let args: Vec<String> = args.into_iter().map(|a| a.to_string_lossy().into_owned()).collect();
-    match go(&args) {
-        Ok(code) => ExitCode::from(code),
+    // Started by ourselves, many times over: these two do without the whole
+    // description of the command line.
+    match args.get(1).and_then(|verb| verb.to_str()) {
+        Some("supervise") => return supervise::run(&args),
+        Some("play") => return play::run(&args),
+        _ => {}
+    }
+    match Cli::try_parse_from(&args) {
+        Ok(cli) => {
+            let (tool, category) = cli.verb.tool();
+            let call = Call { env: Env::read(), json: cli.json, tool, category };
+            finish(&call, cli.verb.run(&call))
+        }
+        Err(error) if usage::is_answer(&error) => usage::answer(&error),
         Err(error) => {
-            let failure = Failure::from(&error);
-            eprintln!("delegator: {}", failure.message);
-            if let Some(hint) = failure.hint {
-                eprintln!("hint: {hint}");
-            }
-            ExitCode::from(failure.exit as u8)
+            let json = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
+            let (tool, category) = usage::tool(&args);
+            let call = Call { env: Env::read(), json, tool, category };
+            finish(&call, Err(usage::failure(&error)))
         }
     }
 }
 
-fn go(args: &[String]) -> Result<u8, TaskError> {
-    let env = Env::read();
-    let has = |f: &str| args.iter().any(|a| a == f);
-    let val = |f: &str| args.iter().position(|a| a == f).and_then(|i| args.get(i + 1)).cloned();
-    match args.get(1).map(String::as_str) {
-        Some("supervise") => {
-            let fd = val("--lock-fd").and_then(|s| s.parse().ok()).unwrap_or(-1);
-            let attempt = val("--attempt").and_then(|s| s.parse().ok()).unwrap_or(1);
-            tasks::supervise(env, args[args.len() - 1].clone().into(), fd, attempt)?;
-            Ok(0)
-        }
-        Some("run") => {
-            let mut context = Context::open(env)?;
-            let ask = Ask {
-                task: args[args.len() - 1].clone(),
-                agent: val("--agent").and_then(|a| a.parse().ok()),
-                cwd: val("--cwd").map(Into::into),
-                idempotency_key: val("--key"),
-                env_from: val("--env").into_iter().collect(),
-                sandbox: val("--sandbox").and_then(|a| a.parse().ok()),
-                skip_git_repo_check: has("--skip-git-repo-check"),
-                ..Ask::default()
-            };
-            let accepted = tasks::start(&mut context, ask)?;
-            println!("{}", accepted.task_id);
-            if has("--wait") {
-                return finish(&mut context, accepted.task_id);
-            }
-            Ok(0)
-        }
-        Some("wait") => {
-            let mut context = Context::open(env)?;
-            let id = tasks::find(&context, &args[2])?.id;
-            finish(&mut context, id)
-        }
-        Some("cancel") => {
-            let mut context = Context::open(env)?;
-            let c = tasks::cancel(&mut context, &args[2], None)?;
-            println!("{:?}", c.view.state());
-            Ok(0)
-        }
-        Some("status") => {
-            let mut context = Context::open(env)?;
-            let s = tasks::status(&mut context, None, 5)?;
-            println!("running {} queued {} finished {}", s.running.len(), s.queued.len(), s.finished.len());
-            Ok(0)
-        }
-        Some("cleanup") => {
-            let mut context = Context::open(env)?;
-            println!("{:?}", tasks::cleanup(&mut context, Default::default())?);
-            Ok(0)
-        }
-        Some("doctor") => {
-            for c in tasks::doctor(&env) {
-                println!("{:?} {} {}", c.verdict, c.name, c.found);
-            }
-            Ok(0)
-        }
-        _ => Ok(2),
-    }
+fn finish(call: &Call, ended: Result<Exit, Failure>) -> ExitCode {
+    let exit = ended.unwrap_or_else(|failure| {
+        call.complain(&failure);
+        failure.exit
+    });
+    ExitCode::from(exit as u8)
 }
 
-fn finish(context: &mut Context, id: crate::model::TaskId) -> Result<u8, TaskError> {
-    let w = tasks::wait(context, &[id], Until::All, Some(Duration::from_secs(60)), &mut |_| None)?;
-    for v in w.views {
-        println!(
-            "{:?} {:?}",
-            v.state(),
-            v.result.map(|r| (r.summary, r.exit, r.warnings, r.processes_ended))
-        );
+const AFTER: &str = "\
+Wherever a task is meant, its id, its alias, the beginning of its id, its run id, or its thread id will do.
+Exit codes: 0 done, 1 the run failed or timed out, 2 bad input, 3 not found, 4 still working, 5 cancelled,
+6 something about this machine, 130 interrupted.";
+
+/// Hands coding work to an isolated agent run and gives an honest account of it
+#[derive(Debug, Parser)]
+#[command(name = "delegator", version, disable_help_subcommand = true, after_help = AFTER)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+    /// Print one JSON document instead of text
+    #[arg(long, global = true, display_order = 1000)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Start a task and print its id; it runs on whatever happens to this terminal
+    Run(run::Run),
+    /// Go on with the thread of an earlier task
+    Resume(resume::Resume),
+    /// Show what is running, what waits, and what ended lately
+    Status(status::Status),
+    /// Wait until tasks are done
+    Wait(wait::Wait),
+    /// Show what came of a task
+    Results(results::Results),
+    /// Show what a task printed or did
+    Logs(logs::Logs),
+    /// End a task and everything it started
+    Cancel(cancel::Cancel),
+    /// Remove old runs and end those that died
+    Cleanup(cleanup::Cleanup),
+    /// Check this machine: home, database, agents, limits
+    Doctor(doctor::Doctor),
+    /// Play one task from start to end, without any agent
+    Demo(demo::Demo),
+    /// Print the JSON Schemas of all replies
+    Schema(schema::Schema),
+}
+
+impl Verb {
+    /// Whose reply it gives, as a client of the server would call it.
+    fn tool(&self) -> (&'static str, Category) {
+        match self {
+            Verb::Run(_) | Verb::Demo(_) => ("delegate_run", Category::ExecutionAck),
+            Verb::Resume(_) => ("delegate_resume", Category::ExecutionAck),
+            Verb::Status(_) => ("delegate_status", Category::StatusSnapshot),
+            Verb::Wait(_) => ("delegate_wait", Category::WaitResult),
+            Verb::Results(_) => ("delegate_results", Category::ResultSet),
+            Verb::Logs(_) => ("logs", Category::RegistryInfo),
+            Verb::Cancel(_) => ("delegate_cancel", Category::RegistryInfo),
+            Verb::Cleanup(_) => ("_codex_cleanup_registry", Category::RegistryInfo),
+            Verb::Doctor(_) => ("doctor", Category::RegistryInfo),
+            Verb::Schema(_) => ("schema", Category::RegistryInfo),
+        }
     }
-    Ok(0)
+
+    fn run(self, call: &Call) -> Result<Exit, Failure> {
+        match self {
+            Verb::Run(verb) => verb.run(call),
+            Verb::Resume(verb) => verb.run(call),
+            Verb::Status(verb) => verb.run(call),
+            Verb::Wait(verb) => verb.run(call),
+            Verb::Results(verb) => verb.run(call),
+            Verb::Logs(verb) => verb.run(call),
+            Verb::Cancel(verb) => verb.run(call),
+            Verb::Cleanup(verb) => verb.run(call),
+            Verb::Doctor(verb) => verb.run(call),
+            Verb::Demo(verb) => verb.run(call),
+            Verb::Schema(verb) => verb.run(),
+        }
+    }
 }

@@ -19,7 +19,7 @@ fn a_queued_task_sees_its_submitters_key_and_not_its_starters() {
     let task = playing(&phase.env, "reads", &[&format!("env MY_KEY {}", seen.display()), "exit 0"]);
     let mut submit = phase.env.command(&["run", "--agent", "command", "--json", &task]);
     let ran = finish({ submit.env("MY_KEY", KEY_A); submit }, PATIENCE);
-    let submitted = phase.note(&ran).unwrap();
+    let submitted = phase.note(&ran.stdout).unwrap();
     let waiting = phase.env.run_dir(&submitted.run_id).join("env.json");
     let mode = fs::metadata(&waiting).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode, 0o600);
@@ -44,7 +44,7 @@ fn a_waiting_task_that_is_cancelled_leaves_no_key_behind() {
     phase.limit(0);
     let mut submit = phase.env.command(&["run", "--agent", "command", "--json", "true"]);
     let ran = finish({ submit.env("MY_KEY", KEY_A); submit }, PATIENCE);
-    let submitted = phase.note(&ran).unwrap();
+    let submitted = phase.note(&ran.stdout).unwrap();
     phase.env.run(&["cancel", &submitted.task_id]);
     assert_eq!(phase.env.await_final(&submitted.task_id), "cancelled");
     let found = files_holding(phase.env.home(), KEY_A);

@@ -17,7 +17,7 @@ const MIB: u64 = 1 << 20;
 
 /// A phase whose home is on a disk of its own.
 fn on_a_disk_of(size: u64) -> (SmallDisk, Phase) {
-    let disk = SmallDisk::mount(std::env::temp_dir().join(format!("small-{}", std::process::id())), size);
+    let disk = SmallDisk::mount(size);
     let home = disk.root().join("state");
     (disk, Phase::in_env(TestEnv::with_home(home)))
 }
@@ -148,7 +148,7 @@ fn a_disk_that_fills_up_during_a_run_does_not_keep_its_end_from_being_sealed() {
 /// The calls by which something reaches the disk.
 fn writes(point: &&Point) -> bool {
     let plain = ["write", "pwrite64", "fsync", "fdatasync", "mkdir", "rename", "renameat2", "ftruncate", "fallocate"];
-    let to_a_stream = point.call == "write" && ["write(1,", "write(2,"].iter().any(|start| point.text.starts_with(start));
+    let to_a_stream = point.call == "write" && ["write(1<", "write(2<"].iter().any(|start| point.text.starts_with(start));
     let creates = point.call == "openat" && point.text.contains("O_CREAT");
     (plain.contains(&point.call.as_str()) && !to_a_stream) || creates
 }
@@ -174,7 +174,7 @@ fn a_write_that_fails_anywhere_in_a_submission_is_told_and_loses_nothing() {
         let ran = env::finish(phase.env.command_under(&prefix, &args), PATIENCE);
         phase.faults.fetch_add(1, Ordering::Relaxed);
         match ran.code {
-            Some(0) => assert!(phase.note(&ran).is_some(), "{point:?}: nothing acknowledged: {}", ran.stdout),
+            Some(0) => assert!(phase.note(&ran.stdout).is_some(), "{point:?}: nothing acknowledged: {}", ran.stdout),
             Some(6) => told += 1,
             _ => panic!("{point:?}: {:?}: {}{}", ran.code, ran.stdout, ran.stderr),
         }

@@ -36,8 +36,10 @@ fn a_killed_submitter_loses_nothing_that_it_acknowledged() {
         assert!(number < 20 * SUBMITTERS, "too few of {number} kills came in time");
         let alias = format!("random-{number}");
         let delay = Duration::from_micros(dice.below(took.as_micros() as u64));
-        kill_a_submitter_after(delay, &phase, &task, &alias);
-        *windows.entry(window(phase.env.home(), |row| row.alias.as_ref() == Some(&alias))).or_default() += 1;
+        if kill_a_submitter_after(delay, &phase, &task, &alias) {
+            let struck = window(phase.env.home(), |row| row.alias.as_ref() == Some(&alias));
+            *windows.entry(struck).or_default() += 1;
+        }
     }
     let points = phase.points(&["run", "--agent", "command", "--json", &task]);
     for number in 0..300 {
@@ -50,24 +52,26 @@ fn a_killed_submitter_loses_nothing_that_it_acknowledged() {
         let ran = phase.crash(point, |tracer| phase.env.command_under(tracer, &args));
         let struck = window(phase.env.home(), |row| row.alias.as_ref() == Some(&alias));
         *windows.entry(struck).or_default() += usize::from(ran.code.is_none());
-        phase.note(&ran);
+        phase.note(&ran.stdout);
     }
     expect(&windows, &[Window::BeforeCommit, Window::AfterCommit]);
     println!("submitters killed={}, windows={windows:?}", phase.faults.load(Ordering::Relaxed));
     phase.close("submitters");
 }
 
-/// Enters the acknowledgement, if the whole of it was printed.
-fn kill_a_submitter_after(delay: Duration, phase: &Phase, task: &str, alias: &str) {
+/// Enters the acknowledgement, if the whole of it was printed. Returns whether
+/// the kill came in time.
+fn kill_a_submitter_after(delay: Duration, phase: &Phase, task: &str, alias: &str) -> bool {
     let mut command = phase.env.command(&["run", "--agent", "command", "--json", "--alias", alias, task]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     // The moment is the point: there is no state to wait for.
     thread::sleep(delay);
     child.kill().unwrap();
     let output = child.wait_with_output().unwrap();
-    phase.faults.fetch_add(usize::from(output.status.code().is_none()), Ordering::Relaxed);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    phase.note(&crate::support::env::Ran { code: output.status.code(), stdout: text, stderr: String::new() });
+    let killed = output.status.code().is_none();
+    phase.faults.fetch_add(usize::from(killed), Ordering::Relaxed);
+    phase.note(&String::from_utf8_lossy(&output.stdout));
+    killed
 }
 
 fn duration_of_a_submission(phase: &Phase, task: &str) -> Duration {
@@ -121,7 +125,7 @@ fn kill_at_chosen_calls(phase: &Phase, windows: &mut Windows) {
     let renamed = |name: &str| points.iter().position(|point| point.call.starts_with("rename") && point.text.contains(name));
     let started = renamed("started.json").expect("started.json is renamed into place");
     let sealed = renamed("result.json").expect("result.json is renamed into place");
-    let chosen = spread(&points[..started]).chain(spread(&points[sealed + 1..]));
+    let chosen = spread(&points[..started]).chain(points[sealed + 1..].iter().take(20));
     for (point, submitted) in chosen.zip(&tasks[1..]) {
         let claimed = claim(phase, submitted);
         let ran = phase.crash(point, |tracer| claimed.supervise(phase, tracer));
@@ -130,7 +134,7 @@ fn kill_at_chosen_calls(phase: &Phase, windows: &mut Windows) {
     }
 }
 
-/// Twenty of them, from the first on.
+/// Twenty of them, evenly.
 fn spread(points: &[Point]) -> impl Iterator<Item = &Point> {
     points.iter().step_by((points.len() / 20).max(1)).take(20)
 }

@@ -69,7 +69,7 @@ fn three_gigabytes_pass_without_blocking_or_growing() {
     let began = Instant::now();
     let mut peak = 0;
     wait_for("the end of the flood", Duration::from_secs(120), || {
-        peak = peak_kib(pid).unwrap_or(peak);
+        peak = own_memory_kib(pid).unwrap_or(0).max(peak);
         phase.row(&task).is_final().then_some(())
     });
     let took = began.elapsed();
@@ -77,18 +77,19 @@ fn three_gigabytes_pass_without_blocking_or_growing() {
     let result = result(&phase, &task);
     let size = fs::metadata(phase.env.run_dir(&task.run_id).join("stdout.log")).unwrap().len();
     let (seen, dropped) = (number(&result, "/stdout/bytes"), number(&result, "/stdout/dropped_bytes"));
-    println!("flood: bytes={seen}, kept={size}, dropped={dropped}, supervisor peak={peak} KiB, took={took:?}");
+    println!("flood: bytes={seen}, kept={size}, dropped={dropped}, supervisor's own memory={peak} KiB, took={took:?}");
     assert_eq!(seen, 3_000_000_000);
     assert!(size <= 2 << 20, "{size} bytes kept");
     // The line that stands for the gap comes on top of what was kept.
     assert!((1..1024).contains(&(size + dropped - seen)), "{size} + {dropped} is not {seen}");
-    assert!(peak > 0 && peak < 8 << 10, "the supervisor grew to {peak} KiB");
+    assert!(peak > 0 && peak < 4 << 10, "the supervisor grew to {peak} KiB");
 }
 
-/// The most memory that a process ever had.
-fn peak_kib(pid: i32) -> Option<u64> {
+/// The memory that a process does not share with the file it was started from;
+/// how much of that is mapped depends on how the program was built.
+fn own_memory_kib(pid: i32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
     line.trim().strip_suffix(" kB")?.trim().parse().ok()
 }
 

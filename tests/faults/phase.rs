@@ -42,8 +42,8 @@ impl Phase {
     }
 
     /// Enters what was acknowledged, whatever became of who acknowledged it.
-    pub fn note(&self, ran: &Ran) -> Option<Submitted> {
-        let submitted = env::acknowledged(&ran.stdout)?;
+    pub fn note(&self, printed: &str) -> Option<Submitted> {
+        let submitted = env::acknowledged(printed)?;
         self.journal.acknowledged(&submitted.task_id, &submitted.run_id, None);
         Some(submitted)
     }
@@ -70,6 +70,7 @@ impl Phase {
     pub fn points_of(&self, command: impl FnOnce(&[&str]) -> Command) -> (Ran, Vec<Point>) {
         let log = self.env.root().join("trace");
         let ran = under(&strace::logging(&log), command);
+        self.note(&ran.stdout);
         (ran, strace::points(&log))
     }
 

@@ -6,6 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tempfile::TempDir;
+
 /// Set inside the test's own mount namespace.
 const INSIDE: &str = "FAULTS_MOUNT_NAMESPACE";
 
@@ -24,15 +26,16 @@ pub fn inside(name: &str) -> bool {
     false
 }
 
+/// Gone, with everything on it, when it is dropped.
 pub struct SmallDisk {
-    root: PathBuf,
+    root: TempDir,
 }
 
 impl SmallDisk {
-    /// Mounts `size` bytes of memory at `root`.
-    pub fn mount(root: PathBuf, size: u64) -> SmallDisk {
-        fs::create_dir_all(&root).unwrap();
-        let at = CString::new(root.to_str().unwrap()).unwrap();
+    /// Mounts `size` bytes of memory.
+    pub fn mount(size: u64) -> SmallDisk {
+        let root = tempfile::Builder::new().prefix("small-disk-").tempdir().unwrap();
+        let at = c_path(root.path());
         let data = CString::new(format!("size={size},mode=0700")).unwrap();
         let kind = c"tmpfs";
         // SAFETY: all strings end in a null byte and outlive the call.
@@ -42,7 +45,7 @@ impl SmallDisk {
     }
 
     pub fn root(&self) -> &Path {
-        &self.root
+        self.root.path()
     }
 
     /// Fills it up to the last `leave` bytes.
@@ -50,7 +53,7 @@ impl SmallDisk {
         self.free();
         let mut file = OpenOptions::new().append(true).create(true).open(self.filler()).unwrap();
         let page = vec![0; 4096];
-        while free_bytes(&self.root) > leave && file.write_all(&page).is_ok() {}
+        while free_bytes(self.root()) > leave && file.write_all(&page).is_ok() {}
     }
 
     /// Gives back what [`fill`](Self::fill) took.
@@ -59,12 +62,24 @@ impl SmallDisk {
     }
 
     fn filler(&self) -> PathBuf {
-        self.root.join("filler")
+        self.root().join("filler")
     }
 }
 
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let at = c_path(self.root());
+        // SAFETY: the path ends in a null byte and outlives the call.
+        unsafe { libc::umount2(at.as_ptr(), libc::MNT_DETACH) };
+    }
+}
+
+fn c_path(path: &Path) -> CString {
+    CString::new(path.to_str().unwrap()).unwrap()
+}
+
 fn free_bytes(path: &Path) -> u64 {
-    let path = CString::new(path.to_str().unwrap()).unwrap();
+    let path = c_path(path);
     // SAFETY: the path ends in a null byte, and the structure is a valid place
     // for the kernel to write to.
     let stat = unsafe {

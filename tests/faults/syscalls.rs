@@ -35,7 +35,8 @@ fn a_crash_at_any_call_of_a_submission_loses_nothing() {
     let args = ["run", "--agent", "command", "--json", task.as_str()];
     let points = phase.points(&args);
     for point in &points {
-        phase.note(&phase.crash(point, |tracer| phase.env.command_under(tracer, &args)));
+        let ran = phase.crash(point, |tracer| phase.env.command_under(tracer, &args));
+        phase.note(&ran.stdout);
     }
     reckon(phase, "submit", &points);
 }
@@ -133,7 +134,10 @@ fn a_crash_at_any_call_of_a_recovery_loses_nothing() {
         wait_for("the supervisor to be gone", Duration::from_secs(5), || (!kill::alive(pid)).then_some(()));
     };
     lose_one();
-    let points = phase.points(&["status"]);
+    let mut points = phase.points(&["status"]);
+    // Looking at every process there is takes thousands of calls, none of which
+    // changes anything.
+    points.retain(|point| !point.text.contains("/proc/"));
     for point in &points {
         lose_one();
         phase.crash(point, |tracer| phase.env.command_under(tracer, &["status"]));

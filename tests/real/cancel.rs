@@ -1,5 +1,7 @@
 //! Cancelling while the agent's command runs: when the answer comes, nothing of it is alive.
 
+use std::fs;
+
 use serde_json::json;
 
 use crate::env::{TestEnv, text, until};
@@ -38,6 +40,11 @@ fn check(env: &TestEnv, sandbox: &str) {
 
     let waited = env.delegator(&["wait", text(&run, "task_id"), "--json"]).ended(5);
     assert_eq!(waited["data"]["state"], "cancelled");
+    // Codex's sandbox leaves its mount points behind when it is interrupted; nobody asked for them.
+    let entries = fs::read_dir(env.path("repo")).expect("the repository").flatten();
+    let mut entries: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+    entries.sort();
+    assert_eq!(entries, [".git", "README.md"]);
     // A second cancel changes nothing, and says so.
     let again = env.delegator(&["cancel", text(&run, "task_id"), "--json"]).json();
     assert_eq!(again["data"]["state"], "cancelled", "{again:#}");

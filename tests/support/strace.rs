@@ -17,14 +17,15 @@ pub const PROGRAM: &str = "/usr/bin/strace";
 pub struct Point {
     pub call: String,
     pub nth: usize,
-    /// The call as it was logged, to find a certain one by.
+    /// The call as it was logged, with the paths of its descriptors, to find a
+    /// certain one by.
     pub text: String,
 }
 
 /// What comes before a command to have its calls logged.
 pub fn logging(log: &Path) -> Vec<String> {
     let log = log.to_str().unwrap();
-    [PROGRAM, "-f", "-qq", "--detach-on=execve", "-s", "4096", "-o", log, "--"].map(str::to_owned).to_vec()
+    [PROGRAM, "-f", "-qq", "-y", "--detach-on=execve", "-s", "4096", "-o", log, "--"].map(str::to_owned).to_vec()
 }
 
 /// What comes before a command to have it killed at `point`.

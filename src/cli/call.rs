@@ -1,0 +1,79 @@
+//! One call of the program: what it was called with, and how it answers.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::print;
+use crate::failure::{Exit, Failure};
+use crate::host::env::Env;
+use crate::host::{clock, ids};
+use crate::model::State;
+use crate::reply::{Category, Envelope, Report, Stamp};
+use crate::tasks::{Context, TaskError, View};
+
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) env: Env,
+    pub(super) json: bool,
+    pub(super) tool: &'static str,
+    pub(super) category: Category,
+}
+
+impl Call {
+    pub(super) fn open(&self) -> Result<Context, Failure> {
+        Ok(Context::open(self.env.clone())?)
+    }
+
+    fn stamp(&self) -> Result<Stamp, Failure> {
+        let request_id = ids::request_id().map_err(TaskError::from)?;
+        Ok(Stamp { tool: self.tool, category: self.category, request_id, at: clock::now() })
+    }
+
+    /// Prints the envelope, or the text that `say` makes of its data.
+    pub(super) fn answer<M, D>(&self, meta: M, data: D, say: impl FnOnce(&D) -> String) -> Result<(), Failure>
+    where
+        M: Serialize + JsonSchema,
+        D: Serialize + JsonSchema,
+    {
+        if self.json {
+            print::document(&Envelope::ok(self.stamp()?, meta, data));
+        } else {
+            print::out(&say(&data));
+        }
+        Ok(())
+    }
+
+    /// Prints what went wrong: one line and one hint, or one document.
+    pub(super) fn complain(&self, failure: &Failure) {
+        match self.stamp() {
+            Ok(stamp) if self.json => print::document(&Envelope::error(stamp, failure)),
+            Ok(_) | Err(_) => {
+                print::note(&format!("delegator: {}", failure.message));
+                if let Some(hint) = &failure.hint {
+                    print::note(&format!("hint: {hint}"));
+                }
+            }
+        }
+    }
+}
+
+impl From<TaskError> for Failure {
+    fn from(error: TaskError) -> Self {
+        Failure::from(&error)
+    }
+}
+
+/// The report of a task as it is now.
+pub(super) fn report(view: &View) -> Report {
+    Report::of(view, view.dir.artifacts())
+}
+
+/// The exit code for a task in this state.
+pub(super) fn exit_of(state: State) -> Exit {
+    match state {
+        State::Completed => Exit::Done,
+        State::Failed | State::TimedOut => Exit::RunFailed,
+        State::Cancelled => Exit::Cancelled,
+        State::Pending | State::Working | State::InputRequired => Exit::StillWorking,
+    }
+}

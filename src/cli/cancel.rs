@@ -1,0 +1,27 @@
+//! `delegator cancel`: ends a task, and says so when that is true.
+
+use clap::Args;
+
+use super::call::Call;
+use crate::failure::{Exit, Failure};
+use crate::reply::{Cancellation, RegistryMeta};
+use crate::tasks;
+
+#[derive(Debug, Args)]
+pub(super) struct Cancel {
+    id: String,
+    /// Why, for the record
+    #[arg(long)]
+    reason: Option<String>,
+}
+
+impl Cancel {
+    pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
+        let mut context = call.open()?;
+        let cancelled = tasks::cancel(&mut context, &self.id, self.reason.as_deref())?;
+        let data = Cancellation::of(&cancelled, self.reason.as_deref());
+        let id = cancelled.view.row.id.clone();
+        call.answer(RegistryMeta::default(), data, |data| format!("{id}: {}\n", data.message))?;
+        Ok(if cancelled.still_ending { Exit::StillWorking } else { Exit::Done })
+    }
+}

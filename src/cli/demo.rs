@@ -1,0 +1,103 @@
+//! `delegator demo`: one task from start to end, for somebody who has never
+//! seen one. Needs no agent, no project, and no terminal.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use super::call::{self, Call};
+use super::live::Show;
+use super::source::Source;
+use super::{print, wait};
+use crate::failure::{Exit, Failure};
+use crate::model::AgentName;
+use crate::reply;
+use crate::tasks::{self, Ask, Context, Transcript, Until, View};
+
+const RECORDING: &str = "fix-test";
+/// How much of the log is shown.
+const MOST_LINES: usize = 8;
+
+#[derive(Debug, Args)]
+pub(super) struct Demo {
+    /// Play the recording without its pauses
+    #[arg(long, hide = true)]
+    instant: bool,
+}
+
+impl Demo {
+    pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
+        let mut context = call.open()?;
+        let codex = tasks::is_installed(&context.env, &context.config, AgentName::Codex);
+        say(call, &introduction(codex));
+        let task = if self.instant { format!("{RECORDING} --instant") } else { RECORDING.to_owned() };
+        say(call, &format!("1. Hand in a task\n\n   $ delegator run --agent replay {task}\n"));
+        let ask = Ask { agent: Some(AgentName::Replay), task, ..Ask::default() };
+        let id = tasks::start(&mut context, ask)?.task_id;
+        say(call, &format!("   {id}\n\n"));
+        say(call, &format!("2. Watch it: it runs in the background, this only looks on\n\n   $ delegator wait {id}\n"));
+        let show = if call.json { Show::Nothing } else { Show::Progress { every: Duration::ZERO } };
+        let waited = wait::until(&mut context, std::slice::from_ref(&id), Until::All, None, show)?;
+        let Some(view) = waited.views.first() else { return Ok(Exit::StillWorking) };
+        let report = call::report(view);
+        if call.json {
+            print::document(&report);
+            return Ok(call::exit_of(view.state()));
+        }
+        say(call, &format!("\n3. What came of it\n\n{}\n", indented(&reply::report(call.tool, &report, &[]))));
+        say(call, &format!("4. A look into what it did\n\n   $ delegator logs {id}\n{}\n", first_lines(view)));
+        say(call, &what_next(&context, view, codex));
+        Ok(call::exit_of(view.state()))
+    }
+}
+
+fn say(call: &Call, text: &str) {
+    if !call.json {
+        print::out(text);
+    }
+}
+
+fn introduction(codex: bool) -> String {
+    let agent = if codex {
+        "A coding agent (codex) is installed here, but this plays a recording that comes with delegator:\n\
+         it costs nothing and changes nothing."
+    } else {
+        "No coding agent (codex) is installed here, so this plays a recording that comes with delegator.\n\
+         No model is asked and nothing is changed; everything else is real."
+    };
+    format!("delegator hands work to an agent in the background and keeps an account of it.\n{agent}\n\n")
+}
+
+fn first_lines(view: &View) -> String {
+    let transcript = view.request.as_ref().map(Transcript::of);
+    let mut bytes = Vec::new();
+    Source::new(view.dir.events(), transcript, None).finish(&mut |part| bytes.extend_from_slice(part));
+    let text = String::from_utf8_lossy(&bytes);
+    let all = text.lines().count();
+    let shown: String = text.lines().take(MOST_LINES).map(|line| format!("   {line}\n")).collect();
+    let more = all.saturating_sub(MOST_LINES);
+    if more == 0 { shown } else { format!("{shown}   ... (+{more} more)\n") }
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("   {line}\n")).collect()
+}
+
+fn what_next(context: &Context, view: &View, codex: bool) -> String {
+    let id = &view.row.id;
+    let home = context.home.root().display();
+    let work = if codex {
+        "   $ delegator run --wait \"explain what this project does\"    codex, in a read-only sandbox\n"
+    } else {
+        "   $ npm install -g @openai/codex                             then:\n   \
+         $ delegator run --wait \"explain what this project does\"    codex, in a read-only sandbox\n"
+    };
+    format!(
+        "5. What to type next\n\n   \
+         $ delegator status                                         what runs, what waits, what ended\n   \
+         $ delegator results {id}                   the same account again\n   \
+         $ delegator run --agent command \"make test\"                any command, in the background\n{work}   \
+         $ delegator doctor                                         what works on this machine\n\n\
+         Everything a run leaves is in {home}; `delegator cleanup` removes old runs.\n"
+    )
+}

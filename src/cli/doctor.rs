@@ -1,0 +1,62 @@
+//! `delegator doctor`: one row for everything that must work here.
+
+use clap::Args;
+
+use super::call::Call;
+use super::table::table;
+use crate::config::{Config, KEYS, Key};
+use crate::failure::{Exit, Failure};
+use crate::reply::{Diagnosis, Keys, Rebuilt, RegistryMeta};
+use crate::tasks;
+
+#[derive(Debug, Args)]
+pub(super) struct Doctor {
+    /// Print every configuration key with its default and its meaning
+    #[arg(long)]
+    config: bool,
+    /// Set the registry aside and make a new one from the run directories
+    #[arg(long, conflicts_with = "config")]
+    rebuild: bool,
+}
+
+impl Doctor {
+    pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
+        if self.config {
+            let data = Keys::of(Config::locate(&call.env), KEYS);
+            let meta = RegistryMeta { count: Some(KEYS.len()), ..RegistryMeta::default() };
+            call.answer(meta, data, as_file)?;
+            return Ok(Exit::Done);
+        }
+        if self.rebuild {
+            let data = Rebuilt::of(tasks::rebuild(&call.env)?);
+            call.answer(RegistryMeta::default(), data, |data| format!("{}\n", data.message))?;
+            return Ok(Exit::Done);
+        }
+        let data = Diagnosis::of(tasks::doctor(&call.env));
+        let exit = if data.healthy { Exit::Done } else { Exit::Machine };
+        let meta = RegistryMeta { count: Some(data.checks.len()), ..RegistryMeta::default() };
+        call.answer(meta, data, rows)?;
+        Ok(exit)
+    }
+}
+
+fn rows(data: &Diagnosis) -> String {
+    let mut rows = Vec::new();
+    for check in &data.checks {
+        rows.push(vec![check.verdict.to_owned(), check.name.to_owned(), check.found.clone()]);
+        rows.extend(check.hint.as_ref().map(|hint| vec![String::new(), String::new(), format!("hint: {hint}")]));
+    }
+    // Nothing is cut: whoever looks here needs all of it.
+    table(&rows, None)
+}
+
+/// A configuration file with everything at its default.
+fn as_file(data: &Keys) -> String {
+    let file = data.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default();
+    let line = |key: &Key| {
+        let value = if key.default.is_empty() { String::new() } else { format!(" {}", key.default) };
+        format!("# {}\n# {} ={value}\n\n", key.meaning, key.name)
+    };
+    let keys: String = KEYS.iter().map(line).collect();
+    format!("# {file}\n# Every key, with its default.\n\n{}\n", keys.trim_end())
+}

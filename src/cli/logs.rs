@@ -1,0 +1,133 @@
+//! `delegator logs`: what a run printed or did, once or as it comes.
+
+use clap::Args;
+
+use super::call::Call;
+use super::source::Source;
+use super::{interrupt, print};
+use crate::failure::{Exit, Failure};
+use crate::model::AgentName;
+use crate::progress::plain;
+use crate::reply::{Log, RegistryMeta, Stream};
+use crate::tasks::{self, Context, Excerpt, TaskError, Transcript, Until, View};
+
+/// Most of an output that one JSON document holds.
+const LONGEST: usize = 64 << 10;
+
+#[derive(Debug, Args)]
+pub(super) struct Logs {
+    id: String,
+    /// Go on until the run is done
+    #[arg(short, long)]
+    follow: bool,
+    /// Only what went to standard error
+    #[arg(long)]
+    stderr: bool,
+    /// The events as the agent wrote them
+    #[arg(long, conflicts_with = "stderr")]
+    events: bool,
+    /// Begin with the last N lines
+    #[arg(long, value_name = "N")]
+    tail: Option<usize>,
+}
+
+impl Logs {
+    pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
+        let mut context = call.open()?;
+        let row = tasks::find(&context, &self.id)?;
+        let view = tasks::view(&mut context, row)?;
+        let mut sources = self.sources(&view)?;
+        if call.json {
+            return self.document(call, &mut context, view, &mut sources);
+        }
+        let mut any = false;
+        let mut show = |bytes: &[u8]| {
+            any = true;
+            print::bytes(bytes);
+        };
+        if self.follow {
+            follow(&mut context, &view, &mut sources, &mut show)?;
+        } else {
+            sources.iter_mut().for_each(|source| source.finish(&mut show));
+        }
+        if !any {
+            print::note("nothing was printed so far");
+        }
+        Ok(Exit::Done)
+    }
+
+    fn stream(&self) -> Stream {
+        match (self.stderr, self.events) {
+            (true, _) => Stream::Stderr,
+            (false, true) => Stream::Events,
+            (false, false) => Stream::Output,
+        }
+    }
+
+    fn sources(&self, view: &View) -> Result<Vec<Source>, Failure> {
+        let raw = |path| Source::new(path, None, self.tail);
+        let dir = &view.dir;
+        let emits_events = match view.row.agent {
+            AgentName::Command => false,
+            AgentName::Codex | AgentName::Replay => true,
+        };
+        Ok(match (self.stream(), emits_events) {
+            (Stream::Stderr, _) => vec![raw(dir.stderr())],
+            (Stream::Events, true) => vec![raw(dir.events())],
+            (Stream::Events, false) => {
+                return Err(TaskError::Unsupported { agent: view.row.agent, field: "events" }.into());
+            }
+            (Stream::Output, false) => vec![raw(dir.stdout()), raw(dir.stderr())],
+            (Stream::Output, true) => {
+                let transcript = view.request.as_ref().map(Transcript::of);
+                vec![Source::new(dir.events(), transcript, self.tail)]
+            }
+        })
+    }
+
+    /// The end of the output, as one document.
+    fn document(self, call: &Call, context: &mut Context, view: View, sources: &mut [Source]) -> Result<Exit, Failure> {
+        let mut kept = Vec::new();
+        let mut total: u64 = 0;
+        let mut keep = |bytes: &[u8]| {
+            total += bytes.len() as u64;
+            kept.extend_from_slice(bytes);
+            if kept.len() > 2 * LONGEST {
+                kept.drain(..kept.len() - LONGEST);
+            }
+        };
+        let view = if self.follow {
+            follow(context, &view, sources, &mut keep)?;
+            let row = tasks::find(context, view.row.id.as_str())?;
+            tasks::view(context, row)?
+        } else {
+            sources.iter_mut().for_each(|source| source.finish(&mut keep));
+            view
+        };
+        let cut = total > LONGEST as u64;
+        let text = String::from_utf8_lossy(&kept[kept.len().saturating_sub(LONGEST)..]);
+        let excerpt = Excerpt { text: plain::text(&text), total_bytes: total, cut };
+        let files = sources.iter().map(|source| source.path().to_owned()).collect();
+        let data = Log::of(&view, self.stream(), excerpt, files);
+        call.answer(RegistryMeta::default(), data, |_| String::new())?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Reads on whenever the run's directory changes, until the run is final.
+fn follow(
+    context: &mut Context,
+    view: &View,
+    sources: &mut [Source],
+    each: &mut dyn FnMut(&[u8]),
+) -> Result<(), Failure> {
+    let id = &view.row.id;
+    interrupt::ends_the_wait(&format!("the run, if it is not done, goes on: `delegator logs -f {id}` shows the rest"));
+    let ids = std::slice::from_ref(id);
+    tasks::wait(context, ids, Until::All, None, &mut |_| {
+        sources.iter_mut().for_each(|source| source.read(each));
+        None
+    })?;
+    sources.iter_mut().for_each(|source| source.finish(each));
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! `delegator run`: starts a task, and waits for it where asked to.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use super::call::{self, Call};
+use super::live::Show;
+use super::task_args::{Patience, TaskArgs};
+use super::{print, wait};
+use crate::failure::{Exit, Failure};
+use crate::reply::{self, Next, Report};
+use crate::tasks::{self, Accepted, Context, Until};
+
+#[derive(Debug, Args)]
+pub(super) struct Run {
+    #[command(flatten)]
+    args: TaskArgs,
+}
+
+impl Run {
+    pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
+        let patience = self.args.patience();
+        let ask = self.args.into_ask()?;
+        let mut context = call.open()?;
+        let accepted = tasks::start(&mut context, ask)?;
+        answer(call, &mut context, &accepted, patience)
+    }
+}
+
+/// Says what was taken in, or, after a wait, what came of it.
+pub(super) fn answer(
+    call: &Call,
+    context: &mut Context,
+    accepted: &Accepted,
+    patience: Patience,
+) -> Result<Exit, Failure> {
+    match patience {
+        Patience::None if call.json => {
+            let row = tasks::find(context, accepted.task_id.as_str())?;
+            let view = tasks::view(context, row)?;
+            print::document(&Report { deduplicated: accepted.deduplicated, ..call::report(&view) });
+            Ok(Exit::Done)
+        }
+        Patience::None => {
+            print::out(&format!("{}\n", accepted.task_id));
+            acknowledge(accepted);
+            Ok(Exit::Done)
+        }
+        Patience::Until(limit) => {
+            let show = if call.json { Show::Nothing } else { Show::Progress { every: Duration::from_secs(10) } };
+            let waited = wait::until(context, &[accepted.task_id.clone()], Until::All, limit, show)?;
+            let Some(view) = waited.views.first() else { return Ok(Exit::StillWorking) };
+            let report = Report {
+                deduplicated: accepted.deduplicated,
+                wait_exceeded: waited.exceeded,
+                ..call::report(view)
+            };
+            if call.json {
+                print::document(&report);
+            } else {
+                print::out(&reply::report(call.tool, &report, &[]));
+            }
+            Ok(call::exit_of(view.state()))
+        }
+    }
+}
+
+/// For the person at the terminal; a script reads the id alone.
+fn acknowledge(accepted: &Accepted) {
+    if accepted.deduplicated {
+        print::note("the same request was taken in before; this is its task");
+    } else if accepted.state == crate::model::State::Pending {
+        print::note("it waits in the queue for a free slot");
+    }
+    for action in Next::started(&accepted.task_id).actions() {
+        print::note(&format!("next: {action}"));
+    }
+}

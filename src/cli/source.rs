@@ -1,0 +1,160 @@
+//! A file of a run that may still grow, read from where the last look ended.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use crate::tasks::Transcript;
+
+const CHUNK: usize = 64 << 10;
+
+pub(super) struct Source {
+    path: PathBuf,
+    file: Option<File>,
+    /// Set for a stream of events that is shown as people read it.
+    transcript: Option<Transcript>,
+    /// Lines of the first look to keep; all when absent.
+    tail: Option<usize>,
+}
+
+impl Source {
+    pub(super) fn new(path: PathBuf, transcript: Option<Transcript>, tail: Option<usize>) -> Self {
+        Self { path, file: None, transcript, tail }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Hands on what has come since the last look. A file that is not there
+    /// yet has nothing to say.
+    pub(super) fn read(&mut self, each: &mut dyn FnMut(&[u8])) {
+        let tail = self.tail.take();
+        // Trouble with one file is no reason to hide the others.
+        let _ = self.read_new(tail, each);
+    }
+
+    /// As [`read`](Self::read), when nothing more will come.
+    pub(super) fn finish(&mut self, each: &mut dyn FnMut(&[u8])) {
+        self.read(each);
+        if let Some(transcript) = &mut self.transcript {
+            transcript.finish(|line| each(format!("{line}\n").as_bytes()));
+        }
+    }
+
+    fn read_new(&mut self, tail: Option<usize>, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        let Self { path, file, transcript, .. } = self;
+        let file = match file {
+            Some(file) => file,
+            None => {
+                let opened = File::open(path)?;
+                file.insert(opened)
+            }
+        };
+        match (transcript, tail) {
+            (None, Some(lines)) => {
+                let from = start_of_last(file, lines)?;
+                file.seek(SeekFrom::Start(from))?;
+                copy(file, each)
+            }
+            (None, None) => copy(file, each),
+            (Some(transcript), None) => {
+                copy(file, &mut |bytes| transcript.feed(bytes, |line| each(format!("{line}\n").as_bytes())))
+            }
+            (Some(transcript), Some(lines)) => {
+                let mut last = VecDeque::new();
+                copy(file, &mut |bytes| {
+                    transcript.feed(bytes, |line| {
+                        last.push_back(line.to_owned());
+                        if last.len() > lines {
+                            last.pop_front();
+                        }
+                    });
+                })?;
+                last.iter().for_each(|line| each(format!("{line}\n").as_bytes()));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn copy(file: &mut File, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => return Ok(()),
+            read => each(&chunk[..read]),
+        }
+    }
+}
+
+/// Where the last `lines` lines begin, looked for from the end.
+fn start_of_last(file: &mut File, lines: usize) -> io::Result<u64> {
+    let length = file.metadata()?.len();
+    let mut end = length;
+    let mut found = 0;
+    while end > 0 {
+        let start = end.saturating_sub(CHUNK as u64);
+        let mut chunk = vec![0; (end - start) as usize];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(&mut chunk)?;
+        for (at, _) in chunk.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n') {
+            let after = start + at as u64 + 1;
+            // The newline that ends the last line begins no line.
+            if after < length {
+                found += 1;
+                if found == lines {
+                    return Ok(after);
+                }
+            } else if lines == 0 {
+                return Ok(length);
+            }
+        }
+        end = start;
+    }
+    Ok(if lines == 0 { length } else { 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(source: &mut Source) -> String {
+        let mut seen = Vec::new();
+        source.read(&mut |bytes| seen.extend_from_slice(bytes));
+        String::from_utf8(seen).unwrap()
+    }
+
+    #[track_caller]
+    fn check(content: &str, tail: usize, expected: &str) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("stdout.log");
+        std::fs::write(&path, content).unwrap();
+        assert_eq!(read(&mut Source::new(path, None, Some(tail))), expected);
+    }
+
+    #[test]
+    fn a_tail_is_so_many_lines() {
+        check("a\nb\nc\n", 2, "b\nc\n");
+        check("a\nb\nc", 2, "b\nc");
+        check("a\n", 5, "a\n");
+        check("a\nb\n", 0, "");
+        check("", 3, "");
+        let long = "x".repeat(CHUNK);
+        check(&format!("a\n{long}\n{long}\n"), 2, &format!("{long}\n{long}\n"));
+    }
+
+    #[test]
+    fn what_came_since_is_read_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("stdout.log");
+        let mut source = Source::new(path.clone(), None, None);
+        assert_eq!(read(&mut source), "");
+        std::fs::write(&path, "one\n").unwrap();
+        assert_eq!(read(&mut source), "one\n");
+        assert_eq!(read(&mut source), "");
+        std::fs::write(&path, "one\ntwo\n").unwrap();
+        assert_eq!(read(&mut source), "two\n");
+    }
+}

@@ -1,0 +1,153 @@
+//! `delegator status`: what is running, what waits, what ended lately.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::call::Call;
+use super::print;
+use super::table::table;
+use crate::failure::{Exit, Failure};
+use crate::host::paths;
+use crate::model::State;
+use crate::reply::{StatusSnapshot, duration};
+use crate::tasks::{self, Context, Snapshot};
+
+/// Below this, a line has room for the task's own words and no more.
+const WIDE: usize = 100;
+
+#[derive(Debug, Args)]
+pub(super) struct Status {
+    /// Only this task
+    id: Option<String>,
+    /// The tasks of all projects, not only of this one
+    #[arg(long, conflicts_with = "id")]
+    all: bool,
+    /// How many finished tasks at most
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    limit: u32,
+}
+
+impl Status {
+    pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
+        let mut context = call.open()?;
+        let project = if self.all { None } else { project() };
+        let snapshot = match &self.id {
+            Some(id) => one(&mut context, id)?,
+            None => tasks::status(&mut context, project.clone(), self.limit)?,
+        };
+        let (meta, data) = StatusSnapshot::of(&snapshot, context.config.retention_age());
+        call.answer(meta, data, |data| match self.id {
+            Some(_) => detail(data),
+            None => list(data, project),
+        })?;
+        Ok(Exit::Done)
+    }
+}
+
+/// What tasks are listed by: the git root above this directory, else itself.
+fn project() -> Option<PathBuf> {
+    let here = std::fs::canonicalize(".").ok()?;
+    paths::git_root(&here).or(Some(here))
+}
+
+fn one(context: &mut Context, reference: &str) -> Result<Snapshot, Failure> {
+    let id = tasks::find(context, reference)?.id;
+    let mut snapshot = tasks::status(context, None, 0)?;
+    snapshot.running.retain(|view| view.row.id == id);
+    snapshot.queued.retain(|(_, row)| row.id == id);
+    if snapshot.running.is_empty() && snapshot.queued.is_empty() {
+        snapshot.finished.push(tasks::find(context, id.as_str())?);
+    }
+    Ok(snapshot)
+}
+
+fn list(data: &StatusSnapshot, project: Option<PathBuf>) -> String {
+    let place = project.map_or("anywhere".to_owned(), |project| format!("in {}", project.display()));
+    let counts = &data.summary;
+    if counts.running + counts.queued + counts.recently_completed == 0 {
+        return format!("no tasks {place}\n");
+    }
+    let width = print::width();
+    let wide = width.is_none_or(|width| width >= WIDE);
+    let rows: Vec<Vec<String>> = rows(data).into_iter().map(|row| row.into_cells(wide)).collect();
+    let counts =
+        format!("{} running, {} queued, {} ended lately, {place}", counts.running, counts.queued, counts.recently_completed);
+    format!("{}{counts}\n", table(&rows, width))
+}
+
+struct Line {
+    task: String,
+    state: String,
+    time: String,
+    agent: String,
+    what: String,
+    now: String,
+}
+
+impl Line {
+    fn into_cells(self, wide: bool) -> Vec<String> {
+        if wide {
+            vec![self.task, self.state, self.time, self.agent, self.what, self.now]
+        } else {
+            vec![self.task, self.state, self.time, self.what]
+        }
+    }
+}
+
+fn rows(data: &StatusSnapshot) -> Vec<Line> {
+    let millis = |seconds: f64| (seconds * 1000.0) as u64;
+    let named = |alias: &Option<String>, title: &str| match alias {
+        Some(alias) => format!("[{alias}] {title}"),
+        None => title.to_owned(),
+    };
+    let running = data.tasks.iter().map(|task| Line {
+        task: task.task_id.to_string(),
+        state: task.state.to_owned(),
+        time: duration(millis(task.elapsed_seconds)),
+        agent: task.agent.to_string(),
+        what: named(&task.alias, &task.title),
+        now: task.progress.as_ref().map_or_else(|| "starting".to_owned(), |progress| match progress.total_steps {
+            0 => progress.current_activity.clone(),
+            all => format!("{}  {}/{all} steps", progress.current_activity, progress.completed_steps),
+        }),
+    });
+    let queued = data.queue.iter().map(|task| Line {
+        task: task.task_id.to_string(),
+        state: State::Pending.in_envelope().to_owned(),
+        time: String::new(),
+        agent: task.agent.to_string(),
+        what: named(&task.alias, &task.title),
+        now: format!("number {} in the queue", task.position + 1),
+    });
+    let ended = data.recently_completed.iter().map(|task| Line {
+        task: task.task_id.to_string(),
+        state: task.state.to_owned(),
+        time: duration(millis(task.duration_seconds)),
+        agent: task.agent.to_string(),
+        what: named(&task.alias, &task.title),
+        now: task.summary.clone(),
+    });
+    let head = ["TASK", "STATE", "TIME", "AGENT", "WHAT", "NOW"].map(str::to_owned);
+    let [task, state, time, agent, what, now] = head;
+    [Line { task, state, time, agent, what, now }].into_iter().chain(running).chain(queued).chain(ended).collect()
+}
+
+/// One task, one fact a line.
+fn detail(data: &StatusSnapshot) -> String {
+    let Some(line) = rows(data).into_iter().nth(1) else { return String::new() };
+    let id = line.task.clone();
+    let time = if line.time.is_empty() { String::new() } else { format!(" ({})", line.time) };
+    let mut text = format!(
+        "task_id: {id}\nstate: {}{time}\nagent: {}\nwhat: {}\nnow: {}\n",
+        line.state, line.agent, line.what, line.now
+    );
+    let steps = data.tasks.first().and_then(|task| task.progress.as_ref()).map(|progress| &progress.steps);
+    for step in steps.into_iter().flatten() {
+        let mark = if step.done { "x" } else { " " };
+        text.push_str(&format!("  [{mark}] {}\n", step.text));
+    }
+    let next = if data.recently_completed.is_empty() { "wait" } else { "results" };
+    text.push_str(&format!("next: `delegator {next} {id}`\n"));
+    text
+}

@@ -1,0 +1,121 @@
+//! What the parser of arguments complains of, as the one line and the hint
+//! that every error has.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::print;
+use crate::failure::{Code, Exit, Failure};
+use crate::reply::Category;
+
+/// Whether it is no complaint but what was asked for: help, or the version.
+pub(super) fn is_answer(error: &clap::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    )
+}
+
+pub(super) fn answer(error: &clap::Error) -> ExitCode {
+    let text = error.to_string();
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        print::note(text.trim_end());
+        return ExitCode::from(Exit::BadInput as u8);
+    }
+    print::out(&text);
+    ExitCode::from(Exit::Done as u8)
+}
+
+/// Bad input that no use case ever saw.
+pub(super) fn bad(message: impl Into<String>, hint: impl Into<String>) -> Failure {
+    Failure { code: Code::Validation, exit: Exit::BadInput, message: message.into(), hint: Some(hint.into()) }
+}
+
+pub(super) fn failure(error: &clap::Error) -> Failure {
+    let given = |kind: ContextKind| error.get(kind).map(words).unwrap_or_default().join(" ");
+    let argument = given(ContextKind::InvalidArg);
+    // `--agent <AGENT>` is `--agent` to a reader, and `[NAME]` is `NAME`.
+    let name = argument.split_whitespace().next().unwrap_or_default();
+    let name = name.trim_end_matches("...").trim_matches(['[', ']', '<', '>']);
+    let help = "`delegator --help` lists the commands, `delegator COMMAND --help` their options";
+    match error.kind() {
+        ErrorKind::InvalidValue if given(ContextKind::InvalidValue).is_empty() => {
+            bad(format!("`{name}` needs a value"), known(error).unwrap_or_else(|| help.to_owned()))
+        }
+        ErrorKind::InvalidValue => {
+            let message = format!("unknown value `{}` for `{name}`", given(ContextKind::InvalidValue));
+            bad(message, known(error).unwrap_or_else(|| help.to_owned()))
+        }
+        ErrorKind::UnknownArgument if !argument.starts_with('-') => bad(format!("unexpected argument `{argument}`"), help),
+        ErrorKind::UnknownArgument => {
+            let hint = suggested(error, ContextKind::SuggestedArg);
+            let dashes = "words that begin with `-` and belong to the task go after `--`";
+            bad(format!("unknown option `{argument}`"), hint.unwrap_or_else(|| dashes.to_owned()))
+        }
+        ErrorKind::InvalidSubcommand => {
+            let hint = suggested(error, ContextKind::SuggestedSubcommand);
+            bad(format!("unknown command `{}`", given(ContextKind::InvalidSubcommand)), hint.unwrap_or(help.to_owned()))
+        }
+        ErrorKind::MissingRequiredArgument => bad(format!("`{name}` is missing"), usage(error)),
+        ErrorKind::ArgumentConflict => {
+            bad(format!("`{name}` cannot be used with `{}`", given(ContextKind::PriorArg)), "leave one of them out")
+        }
+        ErrorKind::ValueValidation => {
+            let why = std::error::Error::source(error).map(|why| format!(": {why}")).unwrap_or_default();
+            bad(format!("`{}` is no value for `{name}`{why}", given(ContextKind::InvalidValue)), usage(error))
+        }
+        _ => bad(first_line(error), help),
+    }
+}
+
+/// The nearest name, and all there are.
+fn known(error: &clap::Error) -> Option<String> {
+    let all = words(error.get(ContextKind::ValidValue)?);
+    let all = format!("known: {}", all.join(", "));
+    Some(match suggested(error, ContextKind::SuggestedValue) {
+        Some(nearest) => format!("{nearest} {all}"),
+        None => all,
+    })
+}
+
+fn suggested(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    let nearest = words(error.get(kind)?).into_iter().next()?;
+    Some(format!("did you mean `{nearest}`?"))
+}
+
+fn words(value: &ContextValue) -> Vec<String> {
+    match value {
+        ContextValue::String(text) => vec![text.clone()],
+        ContextValue::Strings(all) => all.clone(),
+        other => vec![other.to_string()],
+    }
+}
+
+/// How the command is written, without its long list of options.
+fn usage(error: &clap::Error) -> String {
+    let text = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    let line = text.lines().next().unwrap_or_default().trim_start_matches("Usage: ");
+    if line.is_empty() { "`delegator COMMAND --help` says what it takes".to_owned() } else { format!("usage: {line}") }
+}
+
+fn first_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
+/// Whose error it is, as far as the arguments tell.
+pub(super) fn tool(args: &[OsString]) -> (&'static str, Category) {
+    let verb = args.iter().skip(1).filter_map(|arg| arg.to_str()).find(|arg| !arg.starts_with('-'));
+    match verb.unwrap_or_default() {
+        "run" | "demo" => ("delegate_run", Category::ExecutionAck),
+        "resume" => ("delegate_resume", Category::ExecutionAck),
+        "status" => ("delegate_status", Category::StatusSnapshot),
+        "wait" => ("delegate_wait", Category::WaitResult),
+        "results" => ("delegate_results", Category::ResultSet),
+        "cancel" => ("delegate_cancel", Category::RegistryInfo),
+        "cleanup" => ("_codex_cleanup_registry", Category::RegistryInfo),
+        _ => ("delegator", Category::RegistryInfo),
+    }
+}

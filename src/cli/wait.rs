@@ -1,0 +1,106 @@
+//! `delegator wait`: sleeps until tasks are done, and shows what came of them.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use super::call::{self, Call};
+use super::{interrupt, print};
+use super::live::{Live, Show};
+use super::table::table;
+use super::task_args::seconds;
+use crate::failure::{Exit, Failure};
+use crate::host::clock;
+use crate::model::TaskId;
+use crate::reply::{self, Report, WaitData};
+use crate::tasks::{self, Context, ResultAsk, Until, View, Waited};
+
+#[derive(Debug, Args)]
+pub(super) struct Wait {
+    /// The tasks to wait for
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+    /// Until one of them is done, instead of all
+    #[arg(long)]
+    any: bool,
+    /// Wait no longer than this; the runs go on
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+}
+
+impl Wait {
+    pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
+        let mut context = call.open()?;
+        let mut ids: Vec<TaskId> = Vec::new();
+        for reference in &self.ids {
+            let id = tasks::find(&context, reference)?.id;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        let goal = if self.any { Until::Any } else { Until::All };
+        let show = if call.json { Show::Nothing } else { Show::Progress { every: Duration::from_secs(10) } };
+        let waited = until(&mut context, &ids, goal, self.timeout, show)?;
+        let exit = exit(&waited);
+        if call.json {
+            let results: Vec<_> =
+                waited.views.into_iter().map(|view| tasks::gather(view, ResultAsk::default())).collect();
+            let (meta, data) = WaitData::of(&results, self.timeout, clock::now());
+            call.answer(meta, data, |_| String::new())?;
+        } else {
+            print::out(&text(call, &waited));
+        }
+        Ok(exit)
+    }
+}
+
+/// Waits, showing where the tasks are. Ctrl-C ends the wait and nothing else.
+pub(super) fn until(
+    context: &mut Context,
+    ids: &[TaskId],
+    goal: Until,
+    limit: Option<Duration>,
+    show: Show,
+) -> Result<Waited, Failure> {
+    let names: Vec<&str> = ids.iter().map(TaskId::as_str).collect();
+    let names = names.join(" ");
+    let goes_on = if ids.len() == 1 { "the run goes on" } else { "the runs go on" };
+    interrupt::ends_the_wait(&format!("{goes_on}: `delegator wait {names}` waits again, `delegator cancel` ends it"));
+    let mut live = Live::new(show);
+    let waited = tasks::wait(context, ids, goal, limit, &mut |views| live.show(views));
+    live.clear();
+    Ok(waited?)
+}
+
+/// The worst of the tasks that are done, unless time was up before.
+fn exit(waited: &Waited) -> Exit {
+    if waited.exceeded {
+        return Exit::StillWorking;
+    }
+    let ended = waited.views.iter().map(View::state).filter(|state| state.is_final()).map(call::exit_of);
+    ended.max_by_key(|exit| match exit {
+        Exit::RunFailed => 2,
+        Exit::Cancelled => 1,
+        Exit::Done
+        | Exit::BadInput
+        | Exit::NotFound
+        | Exit::StillWorking
+        | Exit::Machine
+        | Exit::Interrupted => 0,
+    })
+    .unwrap_or(Exit::Done)
+}
+
+fn text(call: &Call, waited: &Waited) -> String {
+    if let [view] = waited.views.as_slice() {
+        return reply::report(call.tool, &Report { wait_exceeded: waited.exceeded, ..call::report(view) }, &[]);
+    }
+    let row = |view: &View| {
+        let report = call::report(view);
+        let took = report.timing.duration_ms.map(reply::duration).unwrap_or_default();
+        vec![view.row.id.to_string(), view.state().in_envelope().to_owned(), took, reply::title(&report.summary)]
+    };
+    let rows: Vec<Vec<String>> = waited.views.iter().map(row).collect();
+    let late = if waited.exceeded { "the time to wait was up\n" } else { "" };
+    format!("{}{late}", table(&rows, print::width()))
+}

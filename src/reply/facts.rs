@@ -1,0 +1,142 @@
+//! What is known of a task, whichever of its row and its record knows it.
+//!
+//! The record is the truth where there is one. A run whose directory is gone
+//! has only its row, and still gets an honest reply.
+
+use crate::model::{
+    AgentName, Answer, Exit, FailureCode, Limit, Outcome, RunResult, State, Timestamp, Usage,
+};
+use crate::tasks::View;
+
+#[derive(Debug)]
+pub(super) struct Facts<'a> {
+    pub(super) state: State,
+    pub(super) summary: String,
+    /// The agent wrote the summary.
+    pub(super) reported: bool,
+    pub(super) started_at: Option<Timestamp>,
+    pub(super) finished_at: Option<Timestamp>,
+    /// Of a finished run.
+    pub(super) duration_ms: Option<u64>,
+    pub(super) exit_code: Option<i32>,
+    pub(super) trouble: Option<Trouble>,
+    pub(super) thread_id: Option<&'a str>,
+    pub(super) usage: Option<Usage>,
+    pub(super) answer: Option<&'a Answer>,
+    pub(super) warnings: &'a [String],
+}
+
+/// Why a run failed or was ended by a limit.
+#[derive(Debug)]
+pub(super) struct Trouble {
+    pub(super) code: String,
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
+    pub(super) limit: Option<(Limit, u64)>,
+    pub(super) retryable: bool,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn of(view: &'a View) -> Self {
+        let row = &view.row;
+        let result = view.result.as_ref();
+        Self {
+            state: view.state(),
+            summary: summary(view),
+            reported: result.is_some_and(|result| is_reported(row.agent, result)),
+            started_at: result.map_or(row.started_at, |result| result.started_at),
+            finished_at: result.map(|result| result.finished_at).or(row.completed_at),
+            duration_ms: result.map(|result| result.duration_ms).or_else(|| {
+                let finished = row.completed_at?;
+                row.started_at.map(|started| finished.millis_since(started))
+            }),
+            exit_code: result.and_then(|result| result.exit).and_then(|exit| match exit {
+                Exit::Code(code) => Some(code),
+                Exit::Signal(_) => None,
+            }),
+            trouble: match result {
+                Some(result) => trouble(result),
+                None => trouble_of_row(view),
+            },
+            thread_id: result.and_then(|result| result.thread_id.as_deref()).or(row.thread_id.as_deref()),
+            usage: result.and_then(|result| result.usage),
+            answer: result.and_then(|result| result.answer.as_ref()),
+            warnings: result.map_or(&[], |result| &result.warnings),
+        }
+    }
+
+    /// Milliseconds that the run took, or has taken so far.
+    pub(super) fn elapsed_ms(&self, now: Timestamp) -> u64 {
+        let so_far = || self.started_at.map_or(0, |started| now.millis_since(started));
+        self.duration_ms.unwrap_or_else(so_far)
+    }
+}
+
+fn summary(view: &View) -> String {
+    if let Some(result) = &view.result {
+        return result.summary.clone();
+    }
+    match view.state() {
+        State::Pending => "waiting in the queue".to_owned(),
+        State::Working | State::InputRequired => {
+            view.progress.as_ref().map_or_else(|| "starting".to_owned(), |progress| progress.activity.clone())
+        }
+        State::Completed | State::Failed | State::Cancelled | State::TimedOut => {
+            view.row.summary.clone().unwrap_or_default()
+        }
+    }
+}
+
+/// A run that ended otherwise than by its agent's answer is summed up by us.
+fn is_reported(agent: AgentName, result: &RunResult) -> bool {
+    let answered = match &result.outcome {
+        Outcome::Completed => true,
+        Outcome::Failed { fault } => fault.code == FailureCode::Schema,
+        Outcome::Cancelled { .. } | Outcome::TimedOut { .. } => false,
+    };
+    answered && agent != AgentName::Command
+}
+
+fn trouble(result: &RunResult) -> Option<Trouble> {
+    match &result.outcome {
+        Outcome::Completed | Outcome::Cancelled { .. } => None,
+        Outcome::Failed { fault } => Some(Trouble {
+            code: fault.code.as_str().to_owned(),
+            message: fault.message.clone(),
+            hint: fault.hint.clone(),
+            limit: None,
+            retryable: is_retryable(fault.code),
+        }),
+        Outcome::TimedOut { limit, elapsed_ms } => Some(Trouble {
+            code: FailureCode::Timeout.as_str().to_owned(),
+            message: result.summary.clone(),
+            hint: None,
+            limit: Some((*limit, *elapsed_ms)),
+            retryable: match limit {
+                // The thread is whole and can be gone on with.
+                Limit::Idle => true,
+                Limit::Hard | Limit::Command => false,
+            },
+        }),
+    }
+}
+
+fn trouble_of_row(view: &View) -> Option<Trouble> {
+    let code = view.row.code.clone()?;
+    let message = view.row.summary.clone().unwrap_or_default();
+    Some(Trouble { code, message, hint: None, limit: None, retryable: false })
+}
+
+/// Whether the same request may well succeed the next time.
+fn is_retryable(code: FailureCode) -> bool {
+    match code {
+        FailureCode::Lost | FailureCode::RateLimited | FailureCode::Storage | FailureCode::Internal => true,
+        FailureCode::ToolError
+        | FailureCode::Spawn
+        | FailureCode::Auth
+        | FailureCode::Sandbox
+        | FailureCode::Schema
+        | FailureCode::Budget
+        | FailureCode::Timeout => false,
+    }
+}

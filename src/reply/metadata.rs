@@ -1,0 +1,129 @@
+//! What is known about a run beside its summary: time, tokens, and, where it
+//! went wrong, why and how far it came. Absent rather than guessed.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::facts::{Facts, Trouble};
+use super::next::Next;
+use crate::model::{Limit, Timestamp, Usage};
+use crate::tasks::{Partial, Results};
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Metadata {
+    /// Seconds that the run took, or has taken so far.
+    duration: f64,
+    /// Present once the agent has named its thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_info: Option<Thread>,
+    /// Present when the run failed or was ended by a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_context: Option<ErrorContext>,
+    /// The task's state, in the spelling of `state`.
+    task_status: &'static str,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Thread {
+    thread_id: String,
+    /// The part of the input that came from the cache, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_hit_rate: Option<f64>,
+    /// What this run used; without what its thread had used before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_usage: Option<Tokens>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Tokens {
+    input_tokens: u64,
+    cached_input_tokens: u64,
+    output_tokens: u64,
+    reasoning_output_tokens: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ErrorContext {
+    #[schemars(extend("enum" = [
+        "TOOL_ERROR", "LOST", "SPAWN", "AUTH", "RATE_LIMITED", "SANDBOX", "SCHEMA", "BUDGET", "STORAGE", "INTERNAL",
+        "TIMEOUT"
+    ]))]
+    code: String,
+    /// The first cause.
+    error_message: String,
+    /// Which limit ended the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["idle", "hard", "command"]))]
+    timeout_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elapsed_seconds: Option<f64>,
+    /// How far a run came that did not get to its own end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial_results: Option<PartialResults>,
+    /// What to try next.
+    suggestions: Vec<String>,
+    /// Whether the same request may succeed the next time.
+    retryable: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct PartialResults {
+    /// The last 50 events at most, as the agent wrote them, long texts cut.
+    #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
+    last_events: Vec<Value>,
+    /// The last 2,048 bytes at most.
+    last_output: String,
+    /// Of the whole output.
+    total_bytes: u64,
+    /// Where the whole output is.
+    file: PathBuf,
+}
+
+impl Metadata {
+    pub(super) fn of(results: &Results, facts: &Facts<'_>, now: Timestamp) -> Self {
+        let suggestions = Next::of(&results.view).actions();
+        Self {
+            duration: seconds(facts.elapsed_ms(now)),
+            thread_info: facts.thread_id.map(|thread| Thread {
+                thread_id: thread.to_owned(),
+                cache_hit_rate: facts.usage.and_then(Usage::cache_hit_rate),
+                token_usage: facts.usage.map(tokens),
+            }),
+            error_context: facts.trouble.as_ref().map(|trouble| context(trouble, results.partial.as_ref(), suggestions)),
+            task_status: facts.state.in_envelope(),
+        }
+    }
+}
+
+fn context(trouble: &Trouble, partial: Option<&Partial>, next: Vec<String>) -> ErrorContext {
+    ErrorContext {
+        code: trouble.code.clone(),
+        error_message: trouble.message.clone(),
+        timeout_type: trouble.limit.map(|(limit, _)| Limit::as_str(limit)),
+        elapsed_seconds: trouble.limit.map(|(_, elapsed)| seconds(elapsed)),
+        partial_results: partial.map(|partial| PartialResults {
+            last_events: partial.last_events.iter().filter(|event| event.is_object()).cloned().collect(),
+            last_output: partial.last_output.text.clone(),
+            total_bytes: partial.last_output.total_bytes,
+            file: partial.file.clone(),
+        }),
+        suggestions: trouble.hint.clone().into_iter().chain(next).collect(),
+        retryable: trouble.retryable,
+    }
+}
+
+fn tokens(usage: Usage) -> Tokens {
+    Tokens {
+        input_tokens: usage.input_tokens,
+        cached_input_tokens: usage.cached_input_tokens,
+        output_tokens: usage.output_tokens,
+        reasoning_output_tokens: usage.reasoning_output_tokens,
+    }
+}
+
+pub(super) fn seconds(millis: u64) -> f64 {
+    millis as f64 / 1000.0
+}

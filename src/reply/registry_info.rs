@@ -1,0 +1,146 @@
+//! `registry_info`: replies about the registry itself: what a cancel did, and
+//! what a cleanup removed.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::metadata::seconds;
+use crate::model::{Outcome, TaskId, Timestamp};
+use crate::tasks::{Cancelled, Cleaned, CleanupAsk};
+
+/// What each kind of reply says about itself; most say nothing.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct RegistryMeta {
+    /// How many rows are in this reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) count: Option<usize>,
+    /// Nothing was removed; this is what would be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dry_run: Option<bool>,
+    /// Finished runs of this age are old.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) old_threshold_hours: Option<f64>,
+}
+
+/// What became of a task that somebody cancelled.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Cancellation {
+    #[schemars(extend("enum" = ["cancel"]))]
+    operation: &'static str,
+    task_id: TaskId,
+    #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
+    pub(crate) state: &'static str,
+    #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
+    previous_state: &'static str,
+    reason: Option<String>,
+    /// Processes of the run that had to be ended after its agent.
+    processes_ended: u32,
+    /// It was told to end and has not yet.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cancel_requested: bool,
+    /// All of this in one line.
+    pub(crate) message: String,
+}
+
+/// What a cleanup found and removed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Cleanup {
+    /// Tasks whose run had died without a word.
+    stuck_tasks: Stuck,
+    old_tasks: Old,
+    /// Directories of submissions that were never acknowledged.
+    abandoned_directories: u32,
+    storage: Storage,
+    /// All of this in one line.
+    pub(crate) summary: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Stuck {
+    found: usize,
+    cleaned: usize,
+    task_ids: Vec<TaskId>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Old {
+    found: usize,
+    deleted: usize,
+    /// Of the oldest finished run before the cleanup; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    oldest_age_hours: Option<f64>,
+    task_ids: Vec<TaskId>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Storage {
+    bytes_before: u64,
+    bytes_after: u64,
+}
+
+impl Cancellation {
+    pub(crate) fn of(cancelled: &Cancelled, asked_reason: Option<&str>) -> Self {
+        let view = &cancelled.view;
+        let result = view.result.as_ref();
+        let recorded = result.and_then(|result| match &result.outcome {
+            Outcome::Cancelled { reason } => reason.clone(),
+            Outcome::Completed | Outcome::Failed { .. } | Outcome::TimedOut { .. } => None,
+        });
+        let state = view.state().in_envelope();
+        let processes_ended = result.map_or(0, |result| result.processes_ended);
+        let message = if cancelled.was_final {
+            format!("nothing to cancel: it had ended before ({state})")
+        } else if cancelled.still_ending {
+            "told to end; it has not ended yet".to_owned()
+        } else if processes_ended > 0 {
+            format!("{state}; {processes_ended} processes it had left were ended")
+        } else {
+            format!("{state}; no process of it is left")
+        };
+        Self {
+            operation: "cancel",
+            task_id: view.row.id.clone(),
+            state,
+            previous_state: cancelled.previous_state.in_envelope(),
+            reason: recorded.or_else(|| asked_reason.filter(|_| cancelled.still_ending).map(ToOwned::to_owned)),
+            processes_ended,
+            cancel_requested: cancelled.still_ending,
+            message,
+        }
+    }
+}
+
+impl Cleanup {
+    pub(crate) fn of(cleaned: &Cleaned, ask: CleanupAsk, age: Duration, now: Timestamp) -> (RegistryMeta, Self) {
+        let hours = |millis: u64| (seconds(millis) / 3.6).round() / 1000.0;
+        let freed = cleaned.bytes_before.saturating_sub(cleaned.bytes_after);
+        let (recovered, found, removed) = (cleaned.recovered.len(), cleaned.found.len(), cleaned.removed.len());
+        let ended = if recovered == 0 { String::new() } else { format!("ended {recovered} that had died; ") };
+        let summary = if ask.dry_run {
+            format!("{ended}would remove {found} old runs")
+        } else {
+            let directories = cleaned.abandoned;
+            format!("{ended}removed {removed} old runs and {directories} abandoned directories, {freed} bytes freed")
+        };
+        let data = Self {
+            stuck_tasks: Stuck { found: recovered, cleaned: recovered, task_ids: cleaned.recovered.clone() },
+            old_tasks: Old {
+                found,
+                deleted: removed,
+                oldest_age_hours: cleaned.oldest.map(|oldest| hours(now.millis_since(oldest))),
+                task_ids: cleaned.found.clone(),
+            },
+            abandoned_directories: cleaned.abandoned,
+            storage: Storage { bytes_before: cleaned.bytes_before, bytes_after: cleaned.bytes_after },
+            summary,
+        };
+        let meta = RegistryMeta {
+            dry_run: Some(ask.dry_run),
+            old_threshold_hours: Some(ask.older_than.unwrap_or(age).as_secs_f64() / 3600.0),
+            ..RegistryMeta::default()
+        };
+        (meta, data)
+    }
+}

@@ -1,0 +1,114 @@
+//! A run's own report: S1's object, what `run` and `resume` answer with.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::facts::Facts;
+use super::next::Next;
+use crate::model::{Deliverable, RunId, TaskId, Timestamp};
+use crate::tasks::View;
+
+/// What came of one run, small enough to read whole; everything else is a file
+/// that it points to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Report {
+    pub(crate) task_id: TaskId,
+    pub(crate) run_id: RunId,
+    /// Holds everything the run produced.
+    pub(crate) run_dir: PathBuf,
+    /// The agent's own conversation, to be resumed; null until it is known.
+    pub(crate) subagent_thread_id: Option<String>,
+    /// Skills that the agent was pointed to.
+    pub(crate) selected_skills: Vec<Skill>,
+    /// What came of it in one line; while it works, what it is doing.
+    pub(crate) summary: String,
+    /// Files that the agent says it made or changed.
+    pub(crate) deliverables: Vec<Deliverable>,
+    pub(crate) open_questions: Vec<String>,
+    pub(crate) next_actions: Vec<String>,
+    /// The files of the run directory.
+    pub(crate) artifacts: Vec<Pointer>,
+    pub(crate) timing: Timing,
+    #[schemars(extend("enum" = ["working", "completed", "failed", "cancelled"]))]
+    pub(crate) status: &'static str,
+    /// The first cause, when the run failed or was ended by a limit.
+    pub(crate) error: Option<String>,
+    /// What the caller should know though it ended nothing.
+    pub(crate) warnings: Vec<String>,
+    /// `agent` when the summary is the agent's own account rather than ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["agent"]))]
+    pub(crate) report_by: Option<&'static str>,
+    /// The same request had been taken in before; this is its task.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) deduplicated: bool,
+    /// The time to wait was up before the run was done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) wait_exceeded: bool,
+    /// What the reader can do now; told in the text.
+    #[serde(skip)]
+    pub(crate) next: Next,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Skill {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[schemars(extend("enum" = ["repo", "global"]))]
+    origin: &'static str,
+    path: PathBuf,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Pointer {
+    pub(crate) name: &'static str,
+    pub(crate) path: PathBuf,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Timing {
+    /// When the run started; before that, when its task was taken in.
+    pub(crate) started_at: Timestamp,
+    pub(crate) finished_at: Option<Timestamp>,
+    pub(crate) duration_ms: Option<u64>,
+}
+
+impl Report {
+    /// `artifacts` are the files that are there now.
+    pub(crate) fn of(view: &View, artifacts: Vec<(&'static str, PathBuf)>) -> Self {
+        let facts = Facts::of(view);
+        let answer = facts.answer.cloned().unwrap_or_default();
+        Self {
+            task_id: view.row.id.clone(),
+            run_id: view.row.run_id.clone(),
+            run_dir: view.dir.path().to_owned(),
+            subagent_thread_id: facts.thread_id.map(ToOwned::to_owned),
+            selected_skills: Vec::new(),
+            deliverables: answer.deliverables,
+            open_questions: answer.open_questions,
+            next_actions: answer.next_actions,
+            artifacts: artifacts.into_iter().map(|(name, path)| Pointer { name, path }).collect(),
+            timing: Timing {
+                started_at: facts.started_at.unwrap_or(view.row.created_at),
+                finished_at: facts.finished_at,
+                duration_ms: facts.duration_ms,
+            },
+            status: facts.state.in_report(),
+            error: facts.trouble.as_ref().map(|trouble| trouble.message.clone()),
+            warnings: facts.warnings.to_vec(),
+            report_by: facts.reported.then_some("agent"),
+            summary: facts.summary,
+            deduplicated: false,
+            wait_exceeded: false,
+            next: Next::of(view),
+        }
+    }
+
+    /// The path of the artifact called `name`, where it exists.
+    pub(crate) fn artifact(&self, name: &str) -> Option<&PathBuf> {
+        self.artifacts.iter().find(|artifact| artifact.name == name).map(|artifact| &artifact.path)
+    }
+}

@@ -1,0 +1,191 @@
+//! `result_set`: everything worth knowing of one task, with its output where
+//! it was asked for or the run went wrong.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::facts::Facts;
+use super::metadata::{Metadata, seconds};
+use super::snapshot::Progress;
+use crate::model::{AgentName, Deliverable, RunId, TaskId, Timestamp};
+use crate::tasks::{self, Results};
+
+const UNASKED_OUTPUT: &str = "left out because nobody asked for it (`--output`, `include_output`)";
+const UNASKED_EVENTS: &str = "left out because nobody asked for them (`--events`, `include_events`)";
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ResultMeta {
+    /// How many tasks are in this reply.
+    pub(crate) count: usize,
+}
+
+/// One task with what came of it, or with how far it is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TaskResult {
+    task_id: TaskId,
+    run_id: RunId,
+    /// Holds everything the run produced.
+    run_dir: PathBuf,
+    #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
+    pub(crate) state: &'static str,
+    /// What came of it in one line; while it works, what it is doing.
+    summary: String,
+    /// `agent` when the summary is the agent's own account rather than ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["agent"]))]
+    report_by: Option<&'static str>,
+    /// Files that the agent says it made or changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    deliverables: Vec<Deliverable>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    open_questions: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    next_actions: Vec<String>,
+    /// What the caller should know though it ended nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+    /// Seconds that the run took, or has taken so far.
+    duration_seconds: f64,
+    /// Absent until the run is finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completed_ts: Option<Timestamp>,
+    /// Of the agent's process, where it ended by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    /// The run was not finished when the reply was made.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    wait_exceeded: bool,
+    /// Where the run is; absent once it is finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    progress: Option<Progress>,
+    metadata: Metadata,
+    /// The files of the run directory.
+    artifacts: Vec<ArtifactRef>,
+    output: Output,
+    events: Events,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ArtifactRef {
+    #[serde(rename = "type")]
+    #[schemars(extend("enum" = ["file"]))]
+    kind: &'static str,
+    #[serde(rename = "ref")]
+    path: PathBuf,
+    size: u64,
+    /// Absent while the run works, and for very large files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Output {
+    included: bool,
+    /// Why it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    truncated: bool,
+    /// For both streams together.
+    max_bytes: u64,
+    /// Of both streams, before anything was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    original_size: Option<u64>,
+    /// Of an agent that emits events: a readable account of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stdout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stderr: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Events {
+    included: bool,
+    /// How many events the run has had.
+    count: u64,
+    /// Why they are not included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    /// The last 50 at most, as the agent wrote them, long texts cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<serde_json::Map<String, Value>>>")]
+    items: Option<Vec<Value>>,
+}
+
+impl TaskResult {
+    pub(crate) fn of(results: &Results, now: Timestamp) -> Self {
+        let view = &results.view;
+        let facts = Facts::of(view);
+        let answer = facts.answer.cloned().unwrap_or_default();
+        Self {
+            task_id: view.row.id.clone(),
+            run_id: view.row.run_id.clone(),
+            run_dir: view.dir.path().to_owned(),
+            state: facts.state.in_envelope(),
+            report_by: facts.reported.then_some("agent"),
+            deliverables: answer.deliverables,
+            open_questions: answer.open_questions,
+            next_actions: answer.next_actions,
+            warnings: facts.warnings.to_vec(),
+            duration_seconds: seconds(facts.elapsed_ms(now)),
+            completed_ts: facts.finished_at,
+            exit_code: facts.exit_code,
+            wait_exceeded: !facts.state.is_final(),
+            progress: Progress::so_far(view, &facts),
+            metadata: Metadata::of(results, &facts, now),
+            artifacts: results.artifacts.iter().map(ArtifactRef::of).collect(),
+            output: results.output.as_ref().map_or(Output::LEFT_OUT, Output::of),
+            events: Events::of(results),
+            summary: facts.summary,
+        }
+    }
+}
+
+impl ArtifactRef {
+    fn of(artifact: &tasks::Artifact) -> Self {
+        let tasks::Artifact { path, bytes, sha256 } = artifact;
+        Self { kind: "file", path: path.clone(), size: *bytes, sha256: sha256.clone() }
+    }
+}
+
+impl Output {
+    const LEFT_OUT: Output = Output {
+        included: false,
+        reason: Some(UNASKED_OUTPUT),
+        truncated: false,
+        max_bytes: 0,
+        original_size: None,
+        stdout: None,
+        stderr: None,
+    };
+
+    fn of(output: &tasks::Output) -> Self {
+        let tasks::Output { max_bytes, stdout, stderr } = output;
+        let truncated = stdout.cut || stderr.cut;
+        Self {
+            included: true,
+            reason: None,
+            truncated,
+            max_bytes: *max_bytes,
+            original_size: truncated.then_some(stdout.total_bytes + stderr.total_bytes),
+            stdout: Some(stdout.text.clone()),
+            stderr: Some(stderr.text.clone()),
+        }
+    }
+}
+
+impl Events {
+    fn of(results: &Results) -> Self {
+        let count = match results.view.row.agent {
+            AgentName::Command => 0,
+            AgentName::Codex | AgentName::Replay => {
+                results.view.progress.as_ref().map_or(0, |progress| progress.counters.events)
+            }
+        };
+        let items = results.events.as_ref().map(|events| events.iter().filter(|one| one.is_object()).cloned().collect());
+        let reason = if results.events.is_none() { Some(UNASKED_EVENTS) } else { None };
+        Self { included: results.events.is_some(), count, reason, items }
+    }
+}

@@ -1,0 +1,232 @@
+//! `status_snapshot`: what is running, what waits, what ended lately. No
+//! output, no logs.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::facts::Facts;
+use super::metadata::seconds;
+use super::next::Next;
+use super::text::title;
+use crate::model::{self, AgentName, Phase, TaskId, Timestamp};
+use crate::registry::Row;
+use crate::tasks::{Snapshot, View};
+
+/// How often it is worth to ask again. Waiting is better: it costs nothing.
+const POLL_MS: u64 = 15_000;
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SnapshotMeta {
+    snapshot_ts: Timestamp,
+    /// How many tasks are in this reply.
+    total: usize,
+}
+
+/// The lists are there only when they have something in them.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct StatusSnapshot {
+    pub(crate) summary: Counts,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tasks: Vec<Running>,
+    /// In the order they will start.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) queue: Vec<Queued>,
+    /// The last ones to end, newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) recently_completed: Vec<Ended>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Counts {
+    pub(crate) running: usize,
+    pub(crate) queued: usize,
+    pub(crate) recently_completed: usize,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Running {
+    pub(crate) task_id: TaskId,
+    #[schemars(extend("enum" = ["working"]))]
+    pub(crate) state: &'static str,
+    pub(crate) agent: AgentName,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) alias: Option<String>,
+    /// The beginning of what was asked for.
+    pub(crate) title: String,
+    pub(crate) started_ts: Timestamp,
+    pub(crate) elapsed_seconds: f64,
+    /// Null until the agent has said anything.
+    pub(crate) progress: Option<Progress>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Queued {
+    pub(crate) task_id: TaskId,
+    /// 0 is the next one to start. Counts the tasks of all projects.
+    pub(crate) position: usize,
+    pub(crate) agent: AgentName,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) alias: Option<String>,
+    /// The beginning of what was asked for.
+    pub(crate) title: String,
+    pub(crate) created_ts: Timestamp,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Ended {
+    pub(crate) task_id: TaskId,
+    #[schemars(extend("enum" = ["completed", "failed", "cancelled", "timeout"]))]
+    pub(crate) state: &'static str,
+    pub(crate) agent: AgentName,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) alias: Option<String>,
+    /// The beginning of what was asked for.
+    pub(crate) title: String,
+    /// The beginning of what came of it.
+    pub(crate) summary: String,
+    pub(crate) duration_seconds: f64,
+    pub(crate) completed_ts: Timestamp,
+    /// Nobody has fetched its result yet.
+    pub(crate) unread: bool,
+    /// From then on it may be removed.
+    pub(crate) keep_alive_until: Timestamp,
+}
+
+/// Where a run is, as far as its agent's events show.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Progress {
+    /// From the agent's own plan; null without one. Never falls.
+    percent: Option<u8>,
+    pub(crate) completed_steps: usize,
+    /// 0 without a plan.
+    pub(crate) total_steps: usize,
+    /// One line: what is going on now.
+    pub(crate) current_activity: String,
+    #[schemars(with = "String")]
+    phase: Phase,
+    pub(crate) steps: Vec<Step>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_event_at: Option<Timestamp>,
+    /// How long to leave it alone before asking again.
+    poll_frequency_ms: u64,
+    /// What can be done with the task now.
+    next_actions: Vec<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Step {
+    pub(crate) text: String,
+    pub(crate) done: bool,
+}
+
+impl StatusSnapshot {
+    /// `kept_for` is how long a finished run stays.
+    pub(crate) fn of(snapshot: &Snapshot, kept_for: Duration) -> (SnapshotMeta, Self) {
+        let summary = Counts {
+            running: snapshot.running.len(),
+            queued: snapshot.queued.len(),
+            recently_completed: snapshot.finished.len(),
+        };
+        let total = summary.running + summary.queued + summary.recently_completed;
+        let data = Self {
+            summary,
+            tasks: snapshot.running.iter().map(|view| Running::of(view, snapshot.at)).collect(),
+            queue: snapshot.queued.iter().map(|(position, row)| Queued::of(*position, row)).collect(),
+            recently_completed: snapshot.finished.iter().map(|row| Ended::of(row, kept_for)).collect(),
+        };
+        (SnapshotMeta { snapshot_ts: snapshot.at, total }, data)
+    }
+}
+
+impl Running {
+    pub(crate) fn of(view: &View, now: Timestamp) -> Self {
+        let started = view.row.started_at.unwrap_or(view.row.created_at);
+        Self {
+            task_id: view.row.id.clone(),
+            state: view.state().in_envelope(),
+            agent: view.row.agent,
+            alias: alias(&view.row),
+            title: title(&view.row.instruction),
+            started_ts: started,
+            elapsed_seconds: seconds(now.millis_since(started)),
+            progress: Progress::of(view),
+        }
+    }
+}
+
+impl Queued {
+    fn of(position: usize, row: &Row) -> Self {
+        Self {
+            task_id: row.id.clone(),
+            position,
+            agent: row.agent,
+            alias: alias(row),
+            title: title(&row.instruction),
+            created_ts: row.created_at,
+        }
+    }
+}
+
+impl Ended {
+    fn of(row: &Row, kept_for: Duration) -> Self {
+        let completed = row.completed_at.unwrap_or(row.created_at);
+        let kept = i64::try_from(kept_for.as_millis()).unwrap_or(i64::MAX);
+        Self {
+            task_id: row.id.clone(),
+            state: row.state.in_envelope(),
+            agent: row.agent,
+            alias: alias(row),
+            title: title(&row.instruction),
+            summary: title(row.summary.as_deref().unwrap_or_default()),
+            duration_seconds: seconds(row.started_at.map_or(0, |started| completed.millis_since(started))),
+            completed_ts: completed,
+            unread: row.unread,
+            keep_alive_until: Timestamp::from_millis(completed.as_millis().saturating_add(kept)),
+        }
+    }
+}
+
+impl Progress {
+    /// `None` before the agent has said anything.
+    pub(super) fn of(view: &View) -> Option<Self> {
+        let model::Progress { phase, activity, percent, steps, last_event_at, .. } = view.progress.as_ref()?;
+        Some(Self {
+            percent: *percent,
+            completed_steps: steps.iter().filter(|step| step.done).count(),
+            total_steps: steps.len(),
+            current_activity: activity.clone(),
+            phase: *phase,
+            steps: steps.iter().map(|step| Step { text: step.text.clone(), done: step.done }).collect(),
+            last_event_at: *last_event_at,
+            poll_frequency_ms: POLL_MS,
+            next_actions: Next::of(view).actions(),
+        })
+    }
+
+    /// Of a task that is not finished; even a queued one has something to say.
+    pub(super) fn so_far(view: &View, facts: &Facts<'_>) -> Option<Self> {
+        if facts.state.is_final() {
+            return None;
+        }
+        Self::of(view).or_else(|| {
+            Some(Self {
+                percent: None,
+                completed_steps: 0,
+                total_steps: 0,
+                current_activity: facts.summary.clone(),
+                phase: Phase::Starting,
+                steps: Vec::new(),
+                last_event_at: None,
+                poll_frequency_ms: POLL_MS,
+                next_actions: Next::of(view).actions(),
+            })
+        })
+    }
+}
+
+/// Somebody else chose it: shown as one plain line.
+fn alias(row: &Row) -> Option<String> {
+    row.alias.as_deref().map(title)
+}

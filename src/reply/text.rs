@@ -1,0 +1,155 @@
+//! A report as plain text: S0's sections in S0's order, for people and for
+//! models that see nothing else. States what the object states, in few lines.
+
+use std::fmt::Write;
+
+use super::report::Report;
+use crate::progress::plain;
+
+/// Lists end here, with a line that says how many more there are.
+const MOST_ITEMS: usize = 5;
+const LONGEST_LINE: usize = 200;
+const LONGEST_TITLE: usize = 80;
+const BY_AGENT: &str = " (reported by the agent)";
+
+/// Something longer that was asked for, shown before the last line.
+#[derive(Debug)]
+pub(crate) struct Section {
+    pub(crate) title: &'static str,
+    pub(crate) body: String,
+}
+
+/// The whole text, with a newline at its end.
+pub(crate) fn report(tool: &str, report: &Report, sections: &[Section]) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: &str| {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{name}: {value}");
+    };
+    line("status", &status(report));
+    line("task_id", report.task_id.as_str());
+    line("run_dir", &report.run_dir.display().to_string());
+    line("subagent_thread_id", report.subagent_thread_id.as_deref().unwrap_or("(none)"));
+    let by_agent = if report.report_by.is_some() { BY_AGENT } else { "" };
+    line(&format!("summary{by_agent}"), &shown(&report.summary));
+    if let Some(error) = report.error.as_ref().filter(|error| **error != report.summary) {
+        line("error", &shown(error));
+    }
+    let deliverables = report.deliverables.iter().map(|one| format!("{}: {}", one.path, one.description)).collect();
+    list(&mut text, "deliverables", BY_AGENT, deliverables);
+    list(&mut text, "open_questions", BY_AGENT, report.open_questions.clone());
+    list(&mut text, "next_actions", BY_AGENT, report.next_actions.clone());
+    list(&mut text, "pointers", "", pointers(report));
+    list(&mut text, "warnings", "", report.warnings.clone());
+    for Section { title, body } in sections {
+        let _ = writeln!(text, "{title}:\n{}", body.trim_end());
+    }
+    let _ = writeln!(text, "next: {}", report.next.actions().join("; "));
+    format!("{tool}\n{text}")
+}
+
+fn status(report: &Report) -> String {
+    let took = report.timing.duration_ms.map(duration);
+    let late = report.wait_exceeded.then(|| "the time to wait was up".to_owned());
+    let known = report.deduplicated.then(|| "the same request as before".to_owned());
+    let notes: Vec<String> = [took, late, known].into_iter().flatten().collect();
+    if notes.is_empty() { report.status.to_owned() } else { format!("{} ({})", report.status, notes.join(", ")) }
+}
+
+fn list(text: &mut String, name: &str, label: &str, items: Vec<String>) {
+    if items.is_empty() {
+        let _ = writeln!(text, "{name}: (none)");
+        return;
+    }
+    let _ = writeln!(text, "{name}{label}:");
+    for item in items.iter().take(MOST_ITEMS) {
+        let _ = writeln!(text, "- {}", shown(item));
+    }
+    if items.len() > MOST_ITEMS {
+        let _ = writeln!(text, "... (+{} more)", items.len() - MOST_ITEMS);
+    }
+}
+
+/// Where to read on: the answer, else the output; and where a run went wrong,
+/// what it complained of.
+fn pointers(report: &Report) -> Vec<String> {
+    let there = |name: &'static str| Some((name, report.artifact(name)?));
+    let answer = there("last_message.json").or_else(|| there("stdout.log")).or_else(|| there("events.jsonl"));
+    let wrong = matches!(report.status, "failed" | "cancelled");
+    let trouble = ["stderr.log", "result.json"].into_iter().filter(|_| wrong).filter_map(there);
+    answer.into_iter().chain(trouble).map(|(name, path)| format!("{name}: {}", path.display())).collect()
+}
+
+fn shown(text: &str) -> String {
+    plain::line(text, LONGEST_LINE)
+}
+
+/// The beginning of a text as one short line.
+pub(crate) fn title(text: &str) -> String {
+    plain::line(text, LONGEST_TITLE)
+}
+
+/// `0.4 s`, `42 s`, `2m05s`, `1h02m`.
+pub(crate) fn duration(millis: u64) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        0..10 => format!("{}.{} s", seconds, millis % 1000 / 100),
+        10..60 => format!("{seconds} s"),
+        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Deliverable, RunId, TaskId, Timestamp};
+    use crate::reply::next::Next;
+    use crate::reply::report::{Pointer, Timing};
+
+    fn sample() -> Report {
+        let task_id = TaskId::from_random([0; 8]);
+        let pointer = |name: &'static str| Pointer { name, path: format!("/r/{name}").into() };
+        Report {
+            next: Next::started(&task_id),
+            task_id,
+            run_id: RunId::from_parts("2026-11-15_093000123", [0; 6]),
+            run_dir: "/r".into(),
+            subagent_thread_id: None,
+            selected_skills: Vec::new(),
+            summary: "Fixed \u{1b}[1mit\u{1b}[0m.\nTwice.".into(),
+            deliverables: vec![Deliverable { path: "a.rs".into(), description: "the fix".into() }],
+            open_questions: (1..=7).map(|n| format!("question {n}")).collect(),
+            next_actions: Vec::new(),
+            artifacts: vec![pointer("result.json"), pointer("last_message.json"), pointer("stderr.log")],
+            timing: Timing { started_at: Timestamp::from_millis(0), finished_at: None, duration_ms: Some(6012) },
+            status: "completed",
+            error: None,
+            warnings: vec!["x".repeat(300)],
+            report_by: Some("agent"),
+            deduplicated: false,
+            wait_exceeded: false,
+        }
+    }
+
+    #[test]
+    fn sections_stand_in_their_order_and_are_cut() {
+        insta::assert_snapshot!(report("delegate_run", &sample(), &[]), @"");
+    }
+
+    #[test]
+    fn a_failed_run_shows_its_error_and_where_to_look() {
+        let failed = Report { status: "failed", error: Some("exit code 2".into()), report_by: None, ..sample() };
+        let text = report("delegate_resume", &failed, &[]);
+        assert!(text.starts_with("delegate_resume\nstatus: failed (6.0 s)\n"), "{text}");
+        for line in ["\nsummary: Fixed it. Twice.\nerror: exit code 2\n", "\n- stderr.log: /r/stderr.log\n", "\n- result.json: /r/result.json\n"] {
+            assert!(text.contains(line), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_are_short() {
+        let shown: Vec<String> = [0, 449, 9_999, 42_000, 125_000, 3_725_000].map(duration).to_vec();
+        assert_eq!(shown, ["0.0 s", "0.4 s", "9.9 s", "42 s", "2m05s", "1h02m"]);
+    }
+}

@@ -1,0 +1,69 @@
+//! `wait_result`: the tasks somebody waited for, finished or not.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::facts::Facts;
+use super::result_set::TaskResult;
+use crate::model::Timestamp;
+use crate::tasks::Results;
+
+/// The first four fields are of the one task that was waited for.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct WaitMeta {
+    /// Absent when the run never started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_ts: Option<Timestamp>,
+    /// Absent until the run is finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completed_ts: Option<Timestamp>,
+    /// What the run took, or has taken so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u64>,
+    /// Of the agent's process, where it ended by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    /// How long the wait could have taken; absent when it had no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waited_limit_ms: Option<u64>,
+    /// How many tasks are in this reply.
+    count: usize,
+}
+
+/// The one task that was waited for, or all of them.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum WaitData {
+    One(Box<TaskResult>),
+    Several { tasks: Vec<TaskResult> },
+}
+
+impl WaitData {
+    pub(crate) fn of(waited: &[Results], limit: Option<Duration>, now: Timestamp) -> (WaitMeta, Self) {
+        let waited_limit_ms = limit.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
+        let bare = WaitMeta {
+            started_ts: None,
+            completed_ts: None,
+            duration_ms: None,
+            exit_code: None,
+            waited_limit_ms,
+            count: waited.len(),
+        };
+        match waited {
+            [one] => {
+                let facts = Facts::of(&one.view);
+                let meta = WaitMeta {
+                    started_ts: facts.started_at,
+                    completed_ts: facts.finished_at,
+                    duration_ms: Some(facts.elapsed_ms(now)),
+                    exit_code: facts.exit_code,
+                    ..bare
+                };
+                (meta, WaitData::One(Box::new(TaskResult::of(one, now))))
+            }
+            several => (bare, WaitData::Several { tasks: several.iter().map(|one| TaskResult::of(one, now)).collect() }),
+        }
+    }
+}

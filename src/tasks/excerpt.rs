@@ -1,0 +1,179 @@
+//! The parts of a long output that fit a reply: its beginning and its end, cut
+//! between lines where there are any, and between characters in any case.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::host::files;
+use crate::progress::plain;
+use crate::tasks::Transcript;
+
+/// How much of a stream of events is read for its last lines.
+const EVENTS_TAIL: u64 = 1 << 20;
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Excerpt {
+    pub(crate) text: String,
+    /// Of the whole, in bytes.
+    pub(crate) total_bytes: u64,
+    pub(crate) cut: bool,
+}
+
+impl Excerpt {
+    /// The last `most` bytes of a file.
+    pub(crate) fn tail(path: &Path, most: u64) -> Self {
+        let Ok((bytes, total)) = files::tail(path, most) else { return Self::default() };
+        Self::from_ends(&[], &bytes, total)
+    }
+
+    /// The first and the last bytes of a file, `most` in all.
+    pub(crate) fn ends(path: &Path, most: u64) -> Self {
+        let head = |most: u64| -> io::Result<Vec<u8>> {
+            let mut bytes = Vec::new();
+            File::open(path)?.take(most).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let length = std::fs::metadata(path).map_or(0, |found| found.len());
+        if length <= most {
+            let bytes = head(most).unwrap_or_default();
+            return Self::from_ends(&[], &bytes, bytes.len() as u64);
+        }
+        let first = head(most / 2).unwrap_or_default();
+        let (last, total) = files::tail(path, most - most / 2).unwrap_or_default();
+        Self::from_ends(&first, &last, total)
+    }
+
+    /// As [`ends`](Self::ends), of a stream of events as people read it.
+    pub(crate) fn of_events(path: &Path, transcript: Transcript, most: u64) -> Self {
+        let mut kept = Ends::new(most);
+        let _ = read_events(path, 0, transcript, &mut kept);
+        Self::from_ends(&kept.head, &kept.tail, kept.total)
+    }
+
+    /// As [`tail`](Self::tail), of a stream of events as people read it.
+    pub(crate) fn of_last_events(path: &Path, transcript: Transcript, most: u64) -> Self {
+        let mut kept = Ends { head_room: 0, tail_room: most as usize, ..Ends::new(0) };
+        let _ = read_events(path, EVENTS_TAIL, transcript, &mut kept);
+        Self::from_ends(&[], &kept.tail, kept.total)
+    }
+
+    /// `total` bytes of which these two parts are known; adjoining when they
+    /// make up the whole.
+    fn from_ends(head: &[u8], tail: &[u8], total: u64) -> Self {
+        let known = (head.len() + tail.len()) as u64;
+        if known >= total {
+            let whole = [head, tail].concat();
+            return Self { text: shown(&whole), total_bytes: total, cut: false };
+        }
+        let head = &head[..head.iter().rposition(|&byte| byte == b'\n').map_or(head.len(), |at| at + 1)];
+        let from = tail.iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        // One endless line has no better place to be cut than where it is.
+        let tail = if from < tail.len() { &tail[from..] } else { tail };
+        let left_out = total - (head.len() + tail.len()) as u64;
+        let mark = format!("… ({left_out} bytes left out)\n");
+        Self { text: format!("{}{mark}{}", shown(head), shown(tail)), total_bytes: total, cut: true }
+    }
+}
+
+fn shown(bytes: &[u8]) -> String {
+    // A character that was cut in two is no character.
+    let start = bytes.iter().take(3).take_while(|&&byte| byte & 0xc0 == 0x80).count();
+    let text = String::from_utf8_lossy(&bytes[start..]);
+    plain::text(text.trim_end_matches('\u{fffd}'))
+}
+
+fn read_events(path: &Path, last: u64, mut transcript: Transcript, kept: &mut Ends) -> io::Result<()> {
+    use std::io::{Seek, SeekFrom};
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    if last > 0 && length > last {
+        file.seek(SeekFrom::Start(length - last))?;
+    }
+    let mut chunk = vec![0; 64 << 10];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => break,
+            read => transcript.feed(&chunk[..read], |line| kept.push(line)),
+        }
+    }
+    transcript.finish(|line| kept.push(line));
+    Ok(())
+}
+
+/// Keeps the beginning and the end of what is pushed, and nothing between.
+struct Ends {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+    head_room: usize,
+    tail_room: usize,
+    total: u64,
+}
+
+impl Ends {
+    fn new(most: u64) -> Self {
+        let half = most as usize / 2;
+        Self { head: Vec::new(), tail: Vec::new(), head_room: half, tail_room: most as usize - half, total: 0 }
+    }
+
+    fn push(&mut self, line: &str) {
+        for bytes in [line.as_bytes(), b"\n"] {
+            self.total += bytes.len() as u64;
+            let (head, rest) = bytes.split_at(bytes.len().min(self.head_room - self.head.len()));
+            self.head.extend_from_slice(head);
+            self.tail.extend_from_slice(rest);
+            self.tail.drain(..self.tail.len().saturating_sub(self.tail_room));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::testing::request;
+
+    #[track_caller]
+    fn check(content: &str, most: u64, text: &str, cut: bool) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        std::fs::write(&path, content).unwrap();
+        let expected = Excerpt { text: text.to_owned(), total_bytes: content.len() as u64, cut };
+        assert_eq!(Excerpt::ends(&path, most), expected);
+    }
+
+    #[test]
+    fn what_fits_is_whole() {
+        check("one\ntwo\n", 8, "one\ntwo\n", false);
+        check("", 8, "", false);
+    }
+
+    #[test]
+    fn a_long_output_keeps_both_ends_and_says_what_is_missing() {
+        check("first\nmiddle\nmiddle\nlast\n", 16, "first\n… (14 bytes left out)\nlast\n", true);
+    }
+
+    #[test]
+    fn one_endless_line_is_cut_between_characters() {
+        check(&"é".repeat(50), 9, "éé… (91 bytes left out)\néé", true);
+    }
+
+    #[test]
+    fn a_tail_says_that_it_is_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        std::fs::write(&path, "one\ntwo\nthree\n").unwrap();
+        assert_eq!(Excerpt::tail(&path, 9).text, "… (8 bytes left out)\nthree\n");
+        assert_eq!(Excerpt::tail(&path, 90).text, "one\ntwo\nthree\n");
+        assert_eq!(Excerpt::tail(&dir.path().join("none"), 9), Excerpt::default());
+    }
+
+    #[test]
+    fn events_are_shown_as_people_read_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("events.jsonl");
+        std::fs::write(&path, "{\"type\":\"turn.started\"}\n{\"type\":\"turn.completed\"}\n").unwrap();
+        let whole = Excerpt { text: "turn done\n".into(), total_bytes: 10, cut: false };
+        assert_eq!(Excerpt::of_events(&path, Transcript::of(&request()), 100), whole);
+        assert_eq!(Excerpt::of_last_events(&path, Transcript::of(&request()), 100), whole);
+    }
+}

@@ -1,0 +1,195 @@
+//! Everything a caller may be told of one task: its record, its files, and as
+//! much of its output as was asked for. Reads; changes nothing.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::host::files;
+use crate::model::{FailureCode, State};
+use crate::tasks::excerpt::Excerpt;
+use crate::tasks::{Context, TaskError, Transcript, View, find, pump, view};
+
+/// What a failed run shows of itself unasked.
+const STDERR_TAIL: u64 = 1024;
+const OUTPUT_TAIL: u64 = 2048;
+const MOST_EVENTS: usize = 50;
+/// Where the last events are looked for; one may be a megabyte long.
+const EVENTS_TAIL: u64 = 4 << 20;
+const LONGEST_STRING: usize = 200;
+const MOST_ITEMS: usize = 20;
+/// Larger files would make a reply wait for their hash.
+const LARGEST_HASHED: u64 = 64 << 20;
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ResultAsk {
+    /// At most so many bytes of both streams together.
+    pub(crate) output: Option<u64>,
+    pub(crate) events: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Results {
+    pub(crate) view: View,
+    pub(crate) artifacts: Vec<Artifact>,
+    /// Absent when it was not asked for and nothing went wrong.
+    pub(crate) output: Option<Output>,
+    /// The last ones, where they were asked for.
+    pub(crate) events: Option<Vec<Value>>,
+    /// How far a run came that did not get to its own end.
+    pub(crate) partial: Option<Partial>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Artifact {
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
+    /// Absent while the run is not finished, and for very large files.
+    pub(crate) sha256: Option<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub(crate) max_bytes: u64,
+    pub(crate) stdout: Excerpt,
+    pub(crate) stderr: Excerpt,
+}
+
+#[derive(Debug)]
+pub(crate) struct Partial {
+    pub(crate) last_events: Vec<Value>,
+    pub(crate) last_output: Excerpt,
+    pub(crate) file: PathBuf,
+}
+
+/// The task that `reference` means, as it is now.
+pub(crate) fn results(context: &mut Context, reference: &str, ask: ResultAsk) -> Result<Results, TaskError> {
+    pump(context)?;
+    let row = find(context, reference)?;
+    Ok(gather(view(context, row)?, ask))
+}
+
+/// Reads what belongs to `view`. A file that cannot be read counts as empty:
+/// the record says more than its trouble would.
+pub(crate) fn gather(view: View, ask: ResultAsk) -> Results {
+    let state = view.state();
+    let wrong = matches!(state, State::Failed | State::TimedOut);
+    let output = match ask.output {
+        Some(most) => Some(asked_for(&view, most)),
+        None if wrong => Some(Output {
+            max_bytes: STDERR_TAIL + OUTPUT_TAIL,
+            stdout: last_output(&view),
+            stderr: Excerpt::tail(&view.dir.stderr(), STDERR_TAIL),
+        }),
+        None => None,
+    };
+    let cut_short = state == State::TimedOut || view.row.code.as_deref() == Some(FailureCode::Lost.as_str());
+    let partial = cut_short.then(|| Partial {
+        last_events: last_events(&view.dir.events()),
+        last_output: last_output(&view),
+        file: stream(&view),
+    });
+    let events = ask.events.then(|| last_events(&view.dir.events()));
+    let artifacts = view.dir.artifacts().into_iter().map(|(_, path)| artifact(path, state.is_final())).collect();
+    Results { view, artifacts, output, events, partial }
+}
+
+fn asked_for(view: &View, most: u64) -> Output {
+    let length = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
+    let (stdout, stderr) = shares(length(&stream(view)), length(&view.dir.stderr()), most);
+    let stdout = match rendered(view) {
+        Some(transcript) => Excerpt::of_events(&view.dir.events(), transcript, stdout),
+        None => Excerpt::ends(&view.dir.stdout(), stdout),
+    };
+    Output { max_bytes: most, stdout, stderr: Excerpt::ends(&view.dir.stderr(), stderr) }
+}
+
+/// How `most` bytes are shared: each stream gets half, and what the other
+/// leaves over.
+fn shares(stdout: u64, stderr: u64, most: u64) -> (u64, u64) {
+    let for_stderr = stderr.min(most / 2);
+    let for_stdout = stdout.min(most - for_stderr);
+    (for_stdout, stderr.min(most - for_stdout))
+}
+
+/// The file that the agent's standard output is kept in.
+fn stream(view: &View) -> PathBuf {
+    if view.dir.events().exists() { view.dir.events() } else { view.dir.stdout() }
+}
+
+/// How to read the stream, where it is one of events.
+fn rendered(view: &View) -> Option<Transcript> {
+    let request = view.request.as_ref().filter(|_| view.dir.events().exists())?;
+    Some(Transcript::of(request))
+}
+
+fn last_output(view: &View) -> Excerpt {
+    match rendered(view) {
+        Some(transcript) => Excerpt::of_last_events(&view.dir.events(), transcript, OUTPUT_TAIL),
+        None => Excerpt::tail(&view.dir.stdout(), OUTPUT_TAIL),
+    }
+}
+
+/// The last events as the agent wrote them, each cut to a sensible size.
+fn last_events(path: &Path) -> Vec<Value> {
+    let Ok((bytes, _)) = files::tail(path, EVENTS_TAIL) else { return Vec::new() };
+    let parsed = bytes.rsplit(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+    let mut events: Vec<Value> = parsed.take(MOST_EVENTS).map(shortened).collect();
+    events.reverse();
+    events
+}
+
+fn shortened(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(crate::progress::plain::text(&crate::agents::cut(&text, LONGEST_STRING))),
+        Value::Array(items) => Value::Array(items.into_iter().take(MOST_ITEMS).map(shortened).collect()),
+        Value::Object(fields) => Value::Object(fields.into_iter().map(|(name, one)| (name, shortened(one))).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
+}
+
+fn artifact(path: PathBuf, settled: bool) -> Artifact {
+    let bytes = std::fs::metadata(&path).map_or(0, |found| found.len());
+    let sha256 = if settled && bytes <= LARGEST_HASHED { hash(&path).ok() } else { None };
+    Artifact { path, bytes, sha256 }
+}
+
+fn hash(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut chunk = vec![0; 64 << 10];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => return Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
+            read => hasher.update(&chunk[..read]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_gets_what_the_other_leaves_over() {
+        assert_eq!(shares(10, 20, 100), (10, 20));
+        assert_eq!(shares(500, 20, 100), (80, 20));
+        assert_eq!(shares(20, 500, 100), (20, 80));
+        assert_eq!(shares(500, 500, 100), (50, 50));
+    }
+
+    #[test]
+    fn the_last_events_are_short_and_in_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("events.jsonl");
+        let line = |n: usize| format!("{}\n", serde_json::json!({ "n": n, "text": "x".repeat(5000) }));
+        std::fs::write(&path, (0..60).map(line).collect::<String>() + "broken").unwrap();
+        let events = last_events(&path);
+        assert_eq!(events.len(), MOST_EVENTS);
+        assert_eq!((&events[0]["n"], &events[49]["n"]), (&10.into(), &59.into()));
+        assert!(events[0]["text"].as_str().unwrap().chars().count() <= LONGEST_STRING);
+    }
+}
