@@ -20,7 +20,6 @@ pub(crate) struct Failure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Code {
     Validation,
-    ToolError,
     NotFound,
     Unsupported,
     Internal,
@@ -30,7 +29,6 @@ impl Code {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Code::Validation => "VALIDATION",
-            Code::ToolError => "TOOL_ERROR",
             Code::NotFound => "NOT_FOUND",
             Code::Unsupported => "UNSUPPORTED",
             Code::Internal => "INTERNAL",

@@ -32,7 +32,9 @@ const FULL: Effort =
     Effort { submits: 300, wakes: 100, looks: 100, flood_bytes: 1 << 30, stream_bytes: 3_000_000_000 };
 const QUICK: Effort = Effort { submits: 40, wakes: 20, looks: 20, flood_bytes: 256 << 20, stream_bytes: 600_000_000 };
 
-const PARTS: [(&str, fn(Effort, &mut Table)); 5] = [
+type Part = fn(Effort, &mut Table);
+
+const PARTS: [(&str, Part); 5] = [
     ("submit", submit::measure),
     ("memory", memory::measure),
     ("wake", wake::measure),

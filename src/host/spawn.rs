@@ -228,8 +228,9 @@ pub(crate) fn adopt_orphans() -> bool {
 
 /// Signals one process. Gone already is no error.
 pub(crate) fn signal(pid: i32, signal: Signal) {
-    // SAFETY: a system call with integer arguments; 0 and below mean groups.
+    // 0 and below mean groups.
     if pid > 0 {
+        // SAFETY: a system call with integer arguments.
         unsafe { libc::kill(pid, number(signal)) };
     }
 }

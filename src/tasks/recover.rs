@@ -23,9 +23,8 @@ pub(crate) fn recover(context: &mut Context) -> Result<(), TaskError> {
         if !lock::is_held(&dir.lock()).unwrap_or(true) {
             // One that cannot be recovered now, on a full disk say, must not
             // keep the others from it; the next look tries again.
-            match recover_one(context, &row, &dir) {
-                Err(error @ TaskError::Registry(_)) => return Err(error),
-                Ok(()) | Err(_) => {}
+            if let Err(error @ TaskError::Registry(_)) = recover_one(context, &row, &dir) {
+                return Err(error);
             }
         }
     }

@@ -73,7 +73,7 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
 
 /// The row is durable: whatever goes wrong now, whoever looks next starts it.
 fn queued(context: &mut Context, id: TaskId) -> Accepted {
-    let pumped = pump::pump(context).err().map(|error| format!("it waits in the queue: {error}"));
+    let pumped = pump(context).err().map(|error| format!("it waits in the queue: {error}"));
     let state = context.registry.task(&id).ok().flatten().map_or(State::Pending, |row| row.state);
     Accepted { warnings: pumped.into_iter().collect(), ..Accepted::new(id, state) }
 }
