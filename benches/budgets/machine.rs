@@ -46,6 +46,7 @@ pub fn spawn(argv: &[&str], environment: &[(String, String)], stdout: Option<&Ow
         libc::posix_spawn_file_actions_init(&mut actions);
         libc::posix_spawn_file_actions_adddup2(&mut actions, null.as_raw_fd(), 0);
         libc::posix_spawn_file_actions_adddup2(&mut actions, out, 1);
+        libc::posix_spawn_file_actions_adddup2(&mut actions, null.as_raw_fd(), 2);
         // Rust ignores broken pipes for itself; the child must not.
         let mut attributes: libc::posix_spawnattr_t = std::mem::zeroed();
         libc::posix_spawnattr_init(&mut attributes);

@@ -13,6 +13,11 @@ use crate::tasks::{Context, TaskError, View, find, pump, view};
 /// harm of a notification that never came.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
+/// A run that is over at once is waited for without notifications: closing
+/// them takes the kernel some 20 ms, longer than such a run takes.
+const BRIEF: Duration = Duration::from_millis(60);
+const BRIEF_LOOK: Duration = Duration::from_millis(2);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
     Any,
@@ -35,11 +40,17 @@ pub(crate) fn wait(
     limit: Option<Duration>,
     observe: &mut dyn FnMut(&[View]) -> Option<Duration>,
 ) -> Result<Waited, TaskError> {
-    let deadline = limit.map(|limit| clock::monotonic() + limit);
-    let mut watch = Watching::new(context, ids)?;
+    let begun = clock::monotonic();
+    let deadline = limit.map(|limit| begun + limit);
+    let mut watching = None;
     loop {
         // Watch first, look second: what happens in between wakes us.
-        watch.follow_the_queue(context)?;
+        if watching.is_none() && clock::monotonic() > begun + BRIEF {
+            watching = Some(Watching::new(context, ids)?);
+        }
+        if let Some(watching) = &mut watching {
+            watching.follow_the_queue(context)?;
+        }
         let views = look(context, ids)?;
         let done = views.iter().filter(|view| view.state().is_final()).count();
         let enough = match until {
@@ -52,7 +63,19 @@ pub(crate) fn wait(
             return Ok(Waited { views, exceeded: !enough });
         }
         let sleep = HEARTBEAT.min(left.unwrap_or(HEARTBEAT)).min(next_call.unwrap_or(HEARTBEAT));
-        watch.watch.sleep(sleep);
+        match &mut watching {
+            Some(watching) => drop(watching.watch.sleep(sleep)),
+            None => sleep_until_sealed(&views, sleep.min(BRIEF)),
+        }
+    }
+}
+
+/// Sleeps for `at_most`, or until the first of these runs is sealed.
+fn sleep_until_sealed(views: &[View], at_most: Duration) {
+    let until = clock::monotonic() + at_most;
+    let sealed = |view: &View| !view.state().is_final() && view.dir.result().exists();
+    while clock::monotonic() < until && !views.iter().any(sealed) {
+        std::thread::sleep(BRIEF_LOOK);
     }
 }
 

@@ -1,5 +1,6 @@
 //! One home in which many things go wrong, and the reckoning at its end.
 
+use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -93,6 +94,16 @@ impl Phase {
         wait_for("every supervisor to go", SETTLING, || kill::supervisors(self.env.home()).is_empty().then_some(()));
     }
 
+    /// How many tasks ended how.
+    fn ends(&self) -> BTreeMap<String, usize> {
+        let mut ends = BTreeMap::new();
+        for row in self.rows() {
+            let end = [row.state, row.code.unwrap_or_default()].join(" ");
+            *ends.entry(end.trim_end().to_owned()).or_default() += 1;
+        }
+        ends
+    }
+
     /// The reckoning: everything ends, nothing changes any more, nothing is lost.
     #[track_caller]
     pub fn close(self, what: &str) {
@@ -102,7 +113,7 @@ impl Phase {
         }
         self.env.expect(0, &["status", "--all"]);
         let figures = checker::check(self.env.home(), self.journal.path());
-        println!("{what}: faults={}, {figures}", self.faults.load(Ordering::Relaxed));
+        println!("{what}: faults={}, {figures}; ends: {:?}", self.faults.load(Ordering::Relaxed), self.ends());
         assert!(figures.nothing_wrong(), "{}", figures.wrong.join("\n"));
     }
 }

@@ -44,7 +44,7 @@ pub fn mentioning(path: &Path) -> Vec<i32> {
     let needle = path.as_os_str().as_bytes();
     let holds = |file: String| {
         let bytes = fs::read(file).unwrap_or_default();
-        bytes.windows(needle.len()).any(|window| window == needle)
+        memchr::memmem::find(&bytes, needle).is_some()
     };
     all().into_iter().filter(|pid| holds(format!("/proc/{pid}/environ")) || holds(format!("/proc/{pid}/cmdline"))).collect()
 }
