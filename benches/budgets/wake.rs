@@ -1,7 +1,7 @@
 //! How long a waiter sleeps on after the agent has ended.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::time::Duration;
 
 use crate::figures::{Budget, Samples, Table};
@@ -39,8 +39,9 @@ fn once(world: &World, turn: usize) -> Woken {
     wait_for("the waiter to fall asleep", || asleep(waiter).then_some(()));
     // Opening the other end lets the agent go on.
     drop(fs::File::options().write(true).open(go).unwrap());
-    io::copy(&mut answer, &mut io::sink()).unwrap();
+    assert!(answer.read(&mut [0]).unwrap() > 0, "`delegator wait` said nothing");
     let answered = machine::now();
+    io::copy(&mut answer, &mut io::sink()).unwrap();
     let ended = machine::collect(waiter).unwrap();
     let over = machine::now();
     assert_eq!(ended.code, Some(0), "`delegator wait` failed");

@@ -1,18 +1,25 @@
 //! `delegator logs`: what a run printed or did, once or as it comes.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use clap::Args;
 
 use super::call::Call;
 use super::source::Source;
 use super::{interrupt, print};
 use crate::failure::{Exit, Failure};
+use crate::host::clock;
+use crate::host::watch::Watch;
 use crate::model::AgentName;
 use crate::progress::plain;
 use crate::reply::{Log, RegistryMeta, Stream};
-use crate::tasks::{self, Context, Excerpt, TaskError, Transcript, Until, View};
+use crate::tasks::{self, Context, Excerpt, TaskError, Transcript, View};
 
 /// Most of an output that one JSON document holds.
 const LONGEST: usize = 64 << 10;
+/// How often it is asked whether the run still lives.
+const LOOK: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
 pub(super) struct Logs {
@@ -114,7 +121,7 @@ impl Logs {
     }
 }
 
-/// Reads on whenever the run's directory changes, until the run is final.
+/// Reads on whenever a file grows, until the run is final.
 fn follow(
     context: &mut Context,
     view: &View,
@@ -123,11 +130,27 @@ fn follow(
 ) -> Result<(), Failure> {
     let id = &view.row.id;
     interrupt::ends_the_wait(&format!("the run, if it is not done, goes on: `delegator logs -f {id}` shows the rest"));
-    let ids = std::slice::from_ref(id);
-    tasks::wait(context, ids, Until::All, None, &mut |_| {
+    let mut watch = Watch::new();
+    watch.add(view.dir.path()).map_err(TaskError::write(view.dir.path()))?;
+    let mut unwatched: Vec<PathBuf> = sources.iter().map(|source| source.path().to_owned()).collect();
+    let mut look_at = Duration::ZERO;
+    loop {
+        // Watch first, read second: what comes in between wakes us.
+        unwatched.retain(|path| watch.add(path).is_err());
         sources.iter_mut().for_each(|source| source.read(each));
-        None
-    })?;
+        if view.dir.result().exists() {
+            break;
+        }
+        // Its supervisor may have died: then nobody seals it but we.
+        if clock::monotonic() >= look_at {
+            look_at = clock::monotonic() + LOOK;
+            tasks::pump(context)?;
+            if tasks::find(context, id.as_str())?.state.is_final() {
+                break;
+            }
+        }
+        watch.sleep(LOOK);
+    }
     sources.iter_mut().for_each(|source| source.finish(each));
     Ok(())
 }

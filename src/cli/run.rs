@@ -39,7 +39,7 @@ pub(super) fn answer(
         Patience::None if call.json => {
             let row = tasks::find(context, accepted.task_id.as_str())?;
             let view = tasks::view(context, row)?;
-            print::document(&Report { deduplicated: accepted.deduplicated, ..call::report(&view) });
+            print::document(&told(accepted, call::report(&view)));
             Ok(Exit::Done)
         }
         Patience::None => {
@@ -51,11 +51,7 @@ pub(super) fn answer(
             let show = if call.json { Show::Nothing } else { Show::Progress { every: Duration::from_secs(10) } };
             let waited = wait::until(context, &[accepted.task_id.clone()], Until::All, limit, show)?;
             let Some(view) = waited.views.first() else { return Ok(Exit::StillWorking) };
-            let report = Report {
-                deduplicated: accepted.deduplicated,
-                wait_exceeded: waited.exceeded,
-                ..call::report(view)
-            };
+            let report = Report { wait_exceeded: waited.exceeded, ..told(accepted, call::report(view)) };
             if call.json {
                 print::document(&report);
             } else {
@@ -66,12 +62,21 @@ pub(super) fn answer(
     }
 }
 
+/// The report with what only the one who submitted knows.
+fn told(accepted: &Accepted, report: Report) -> Report {
+    let warnings = accepted.warnings.iter().cloned().chain(report.warnings).collect();
+    Report { deduplicated: accepted.deduplicated, warnings, ..report }
+}
+
 /// For the person at the terminal; a script reads the id alone.
 fn acknowledge(accepted: &Accepted) {
     if accepted.deduplicated {
         print::note("the same request was taken in before; this is its task");
     } else if accepted.state == crate::model::State::Pending {
         print::note("it waits in the queue for a free slot");
+    }
+    for warning in &accepted.warnings {
+        print::note(&format!("warning: {warning}"));
     }
     for action in Next::started(&accepted.task_id).actions() {
         print::note(&format!("next: {action}"));

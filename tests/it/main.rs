@@ -1,3 +1,17 @@
-//! The built binary and the house it lives in.
+//! The built binary, in worlds of its own, and the house it lives in.
 
+#![allow(clippy::disallowed_methods, reason = "tests start programs and read clocks of their own")]
+#![allow(clippy::unwrap_used, reason = "a surprise should panic")]
+
+mod compat;
 mod tidy;
+
+#[allow(dead_code, reason = "shared with other test targets, which use other parts")]
+#[path = "../support"]
+mod support {
+    pub mod agent;
+    pub mod checker;
+    pub mod env;
+    pub mod journal;
+    pub mod kill;
+}
