@@ -63,6 +63,11 @@ impl Registry {
         })
     }
 
+    /// The newest task on `thread`.
+    pub(crate) fn last_on(&self, thread: &ThreadId) -> Result<Option<Row>, RegistryError> {
+        Ok(select(&self.connection, "WHERE thread_id = ?1 ORDER BY seq DESC LIMIT 1", [thread.as_str()])?.pop())
+    }
+
     /// A task that is going on with `thread` right now.
     pub(crate) fn busy_with(&self, thread: &ThreadId) -> Result<Option<Row>, RegistryError> {
         let rest = "WHERE thread_id = ?1 AND state IN ('pending', 'working', 'input_required') LIMIT 1";

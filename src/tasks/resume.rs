@@ -30,9 +30,12 @@ pub(crate) fn resume(context: &mut Context, resume: ResumeAsk) -> Result<Accepte
         return Err(TaskError::ThreadBusy { thread: thread_id.to_string(), task: busy.id });
     }
     let before = parent.as_ref().map(|row| context.dir(&row.run_id).read_request()).transpose()?.flatten();
+    // The thread may have gone on since the task that was named. Where its
+    // last run left no total, no honest difference exists.
+    let last = context.registry.last_on(&thread_id)?;
     let resumed = Resumed {
         thread_id,
-        usage_before: parent.as_ref().and_then(|row| row.usage_total),
+        usage_before: last.and_then(|row| row.usage_total),
         parent_task_id: parent.map(|row| row.id),
     };
     let ask = Ask { resume: Some(resumed), ..inherit(resume.ask, before.as_ref()) };
