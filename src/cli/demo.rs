@@ -35,7 +35,12 @@ impl Demo {
         let ask = Ask { agent: Some(AgentName::Replay), task, ..Ask::default() };
         let id = tasks::start(&mut context, ask)?.task_id;
         say(call, &format!("   {id}\n\n"));
-        say(call, &format!("2. Watch it: it runs in the background, this only looks on\n\n   $ delegator wait {id}\n"));
+        say(
+            call,
+            &format!(
+                "2. Watch it: it runs in the background, this only looks on\n\n   $ delegator wait {id}\n"
+            ),
+        );
         let show = if call.json { Show::Nothing } else { Show::Progress { every: Duration::ZERO } };
         let waited = wait::until(&mut context, std::slice::from_ref(&id), Until::All, None, show)?;
         let Some(view) = waited.views.first() else { return Ok(Exit::StillWorking) };
@@ -44,8 +49,14 @@ impl Demo {
             print::document(&report);
             return Ok(call::exit_of(view.state()));
         }
-        say(call, &format!("\n3. What came of it\n\n{}\n", indented(&reply::report(call.tool, &report, &[]))));
-        say(call, &format!("4. A look into what it did\n\n   $ delegator logs {id}\n{}\n", first_lines(view)));
+        say(
+            call,
+            &format!("\n3. What came of it\n\n{}\n", indented(&reply::report(call.tool, &report, &[]))),
+        );
+        say(
+            call,
+            &format!("4. A look into what it did\n\n   $ delegator logs {id}\n{}\n", first_lines(view)),
+        );
         say(call, &what_next(&context, view, codex));
         Ok(call::exit_of(view.state()))
     }

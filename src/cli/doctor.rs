@@ -44,7 +44,9 @@ fn rows(data: &Diagnosis) -> String {
     let mut rows = Vec::new();
     for check in &data.checks {
         rows.push(vec![check.verdict.to_owned(), check.name.to_owned(), check.found.clone()]);
-        rows.extend(check.hint.as_ref().map(|hint| vec![String::new(), String::new(), format!("hint: {hint}")]));
+        rows.extend(
+            check.hint.as_ref().map(|hint| vec![String::new(), String::new(), format!("hint: {hint}")]),
+        );
     }
     // Nothing is cut: whoever looks here needs all of it.
     table(&rows, None)

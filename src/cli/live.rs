@@ -18,7 +18,9 @@ const TICK: Duration = Duration::from_secs(1);
 pub(super) enum Show {
     Nothing,
     /// Without a terminal, at most one line in this time.
-    Progress { every: Duration },
+    Progress {
+        every: Duration,
+    },
 }
 
 #[derive(Debug)]

@@ -93,7 +93,13 @@ impl Logs {
     }
 
     /// The end of the output, as one document.
-    fn document(self, call: &Call, context: &mut Context, view: View, sources: &mut [Source]) -> Result<Exit, Failure> {
+    fn document(
+        self,
+        call: &Call,
+        context: &mut Context,
+        view: View,
+        sources: &mut [Source],
+    ) -> Result<Exit, Failure> {
         let mut kept = Vec::new();
         let mut total: u64 = 0;
         let mut keep = |bytes: &[u8]| {
@@ -129,7 +135,9 @@ fn follow(
     each: &mut dyn FnMut(&[u8]),
 ) -> Result<(), Failure> {
     let id = &view.row.id;
-    interrupt::ends_the_wait(&format!("the run, if it is not done, goes on: `delegator logs -f {id}` shows the rest"));
+    interrupt::ends_the_wait(&format!(
+        "the run, if it is not done, goes on: `delegator logs -f {id}` shows the rest"
+    ));
     let mut watch = Watch::new();
     watch.add(view.dir.path()).map_err(TaskError::write(view.dir.path()))?;
     let mut unwatched: Vec<PathBuf> = sources.iter().map(|source| source.path().to_owned()).collect();

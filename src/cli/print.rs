@@ -30,7 +30,8 @@ pub(super) fn document(value: &impl Serialize) {
 pub(super) fn width() -> Option<usize> {
     let stdout = io::stdout();
     let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout).ok())?;
-    Some(size.map_or(0, |size| usize::from(size.ws_col))).map(|columns| if columns == 0 { 80 } else { columns })
+    Some(size.map_or(0, |size| usize::from(size.ws_col)))
+        .map(|columns| if columns == 0 { 80 } else { columns })
 }
 
 /// One line on standard error.

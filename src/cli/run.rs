@@ -48,7 +48,8 @@ pub(super) fn answer(
             Ok(Exit::Done)
         }
         Patience::Until(limit) => {
-            let show = if call.json { Show::Nothing } else { Show::Progress { every: Duration::from_secs(10) } };
+            let show =
+                if call.json { Show::Nothing } else { Show::Progress { every: Duration::from_secs(10) } };
             let waited = wait::until(context, &[accepted.task_id.clone()], Until::All, limit, show)?;
             let Some(view) = waited.views.first() else { return Ok(Exit::StillWorking) };
             let report = Report { wait_exceeded: waited.exceeded, ..told(accepted, call::report(view)) };

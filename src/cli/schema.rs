@@ -28,6 +28,7 @@ impl Schema {
 }
 
 fn names() -> PossibleValuesParser {
-    let all = reply::SCHEMAS.iter().map(|one| PossibleValue::new(one.name).aliases(one.used_by.iter().copied()));
+    let all =
+        reply::SCHEMAS.iter().map(|one| PossibleValue::new(one.name).aliases(one.used_by.iter().copied()));
     PossibleValuesParser::new(all)
 }

@@ -71,8 +71,10 @@ fn list(data: &StatusSnapshot, project: Option<PathBuf>) -> String {
     let width = print::width();
     let wide = width.is_none_or(|width| width >= WIDE);
     let rows: Vec<Vec<String>> = rows(data).into_iter().map(|row| row.into_cells(wide)).collect();
-    let counts =
-        format!("{} running, {} queued, {} ended lately, {place}", counts.running, counts.queued, counts.recently_completed);
+    let counts = format!(
+        "{} running, {} queued, {} ended lately, {place}",
+        counts.running, counts.queued, counts.recently_completed
+    );
     format!("{}{counts}\n", table(&rows, width))
 }
 
@@ -107,10 +109,13 @@ fn rows(data: &StatusSnapshot) -> Vec<Line> {
         time: duration(millis(task.elapsed_seconds)),
         agent: task.agent.to_string(),
         what: named(&task.alias, &task.title),
-        now: task.progress.as_ref().map_or_else(|| "starting".to_owned(), |progress| match progress.total_steps {
-            0 => progress.current_activity.clone(),
-            all => format!("{}  {}/{all} steps", progress.current_activity, progress.completed_steps),
-        }),
+        now: task.progress.as_ref().map_or_else(
+            || "starting".to_owned(),
+            |progress| match progress.total_steps {
+                0 => progress.current_activity.clone(),
+                all => format!("{}  {}/{all} steps", progress.current_activity, progress.completed_steps),
+            },
+        ),
     });
     let queued = data.queue.iter().map(|task| Line {
         task: task.task_id.to_string(),
@@ -130,7 +135,12 @@ fn rows(data: &StatusSnapshot) -> Vec<Line> {
     });
     let head = ["TASK", "STATE", "TIME", "AGENT", "WHAT", "NOW"].map(str::to_owned);
     let [task, state, time, agent, what, now] = head;
-    [Line { task, state, time, agent, what, now }].into_iter().chain(running).chain(queued).chain(ended).collect()
+    [Line { task, state, time, agent, what, now }]
+        .into_iter()
+        .chain(running)
+        .chain(queued)
+        .chain(ended)
+        .collect()
 }
 
 /// One task, one fact a line.

@@ -25,7 +25,8 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
 
 /// Takes exactly what `host::spawn` writes: nobody else calls it.
 fn supervise(args: &[OsString]) -> Result<(), Failure> {
-    let unknown = || usage::bad("`supervise` is started by delegator itself", "`delegator run` starts a task");
+    let unknown =
+        || usage::bad("`supervise` is started by delegator itself", "`delegator run` starts a task");
     let [_, _, lock, descriptor, attempts, attempt, run_dir] = args else { return Err(unknown()) };
     let number = |text: &OsStr| text.to_str().and_then(|text| text.parse::<u32>().ok());
     match (lock == "--lock-fd", number(descriptor), attempts == "--attempt", number(attempt)) {

@@ -9,7 +9,9 @@ const LEAST: usize = 8;
 /// Aligned lines; the last column is cut to what is left of `width`.
 pub(super) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widest = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0);
+    let widest = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..columns.saturating_sub(1)).map(widest).collect();
     let taken: usize = widths.iter().map(|width| width + GAP).sum();
     let room = width.map_or(usize::MAX, |width| width.saturating_sub(taken).max(LEAST));
@@ -54,7 +56,8 @@ mod tests {
 
     #[track_caller]
     fn check(width: Option<usize>, rows: &[&[&str]], expected: &str) {
-        let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|&cell| cell.to_owned()).collect()).collect();
+        let rows: Vec<Vec<String>> =
+            rows.iter().map(|row| row.iter().map(|&cell| cell.to_owned()).collect()).collect();
         assert_eq!(table(&rows, width), expected);
     }
 

@@ -6,8 +6,8 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::usage;
 use crate::failure::Failure;
@@ -123,8 +123,11 @@ fn task(words: Vec<String>) -> Result<String, Failure> {
     }
     let mut bytes = Vec::new();
     let read = io::stdin().take(LONGEST_INPUT).read_to_end(&mut bytes);
-    read.map_err(|error| usage::bad(format!("failed to read the task: {error}"), "give the task as an argument"))?;
-    String::from_utf8(bytes).map_err(|_| usage::bad("the task on standard input is not UTF-8", "convert it first"))
+    read.map_err(|error| {
+        usage::bad(format!("failed to read the task: {error}"), "give the task as an argument")
+    })?;
+    String::from_utf8(bytes)
+        .map_err(|_| usage::bad("the task on standard input is not UTF-8", "convert it first"))
 }
 
 fn read_schema(path: PathBuf) -> Result<serde_json::Value, TaskError> {

@@ -14,7 +14,9 @@ use crate::reply::Category;
 pub(super) fn is_answer(error: &clap::Error) -> bool {
     matches!(
         error.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     )
 }
 
@@ -48,7 +50,9 @@ pub(super) fn failure(error: &clap::Error) -> Failure {
             let message = format!("unknown value `{}` for `{name}`", given(ContextKind::InvalidValue));
             bad(message, known(error).unwrap_or_else(|| help.to_owned()))
         }
-        ErrorKind::UnknownArgument if !argument.starts_with('-') => bad(format!("unexpected argument `{argument}`"), help),
+        ErrorKind::UnknownArgument if !argument.starts_with('-') => {
+            bad(format!("unexpected argument `{argument}`"), help)
+        }
         ErrorKind::UnknownArgument => {
             let hint = suggested(error, ContextKind::SuggestedArg);
             let dashes = "words that begin with `-` and belong to the task go after `--`";
@@ -56,12 +60,16 @@ pub(super) fn failure(error: &clap::Error) -> Failure {
         }
         ErrorKind::InvalidSubcommand => {
             let hint = suggested(error, ContextKind::SuggestedSubcommand);
-            bad(format!("unknown command `{}`", given(ContextKind::InvalidSubcommand)), hint.unwrap_or(help.to_owned()))
+            bad(
+                format!("unknown command `{}`", given(ContextKind::InvalidSubcommand)),
+                hint.unwrap_or(help.to_owned()),
+            )
         }
         ErrorKind::MissingRequiredArgument => bad(format!("`{name}` is missing"), usage(error)),
-        ErrorKind::ArgumentConflict => {
-            bad(format!("`{name}` cannot be used with `{}`", given(ContextKind::PriorArg)), "leave one of them out")
-        }
+        ErrorKind::ArgumentConflict => bad(
+            format!("`{name}` cannot be used with `{}`", given(ContextKind::PriorArg)),
+            "leave one of them out",
+        ),
         ErrorKind::ValueValidation => {
             let why = std::error::Error::source(error).map(|why| format!(": {why}")).unwrap_or_default();
             bad(format!("`{}` is no value for `{name}`{why}", given(ContextKind::InvalidValue)), usage(error))
@@ -97,7 +105,11 @@ fn words(value: &ContextValue) -> Vec<String> {
 fn usage(error: &clap::Error) -> String {
     let text = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
     let line = text.lines().next().unwrap_or_default().trim_start_matches("Usage: ");
-    if line.is_empty() { "`delegator COMMAND --help` says what it takes".to_owned() } else { format!("usage: {line}") }
+    if line.is_empty() {
+        "`delegator COMMAND --help` says what it takes".to_owned()
+    } else {
+        format!("usage: {line}")
+    }
 }
 
 fn first_line(error: &clap::Error) -> String {

@@ -5,10 +5,10 @@ use std::time::Duration;
 use clap::Args;
 
 use super::call::{self, Call};
-use super::{interrupt, print};
 use super::live::{Live, Show};
 use super::table::table;
 use super::task_args::seconds;
+use super::{interrupt, print};
 use crate::failure::{Exit, Failure};
 use crate::host::clock;
 use crate::model::TaskId;
@@ -65,7 +65,9 @@ pub(super) fn until(
     let names: Vec<&str> = ids.iter().map(TaskId::as_str).collect();
     let names = names.join(" ");
     let goes_on = if ids.len() == 1 { "the run goes on" } else { "the runs go on" };
-    interrupt::ends_the_wait(&format!("{goes_on}: `delegator wait {names}` waits again, `delegator cancel` ends it"));
+    interrupt::ends_the_wait(&format!(
+        "{goes_on}: `delegator wait {names}` waits again, `delegator cancel` ends it"
+    ));
     let mut live = Live::new(show);
     let waited = tasks::wait(context, ids, goal, limit, &mut |views| live.show(views));
     live.clear();
@@ -78,27 +80,37 @@ fn exit(waited: &Waited) -> Exit {
         return Exit::StillWorking;
     }
     let ended = waited.views.iter().map(View::state).filter(|state| state.is_final()).map(call::exit_of);
-    ended.max_by_key(|exit| match exit {
-        Exit::RunFailed => 2,
-        Exit::Cancelled => 1,
-        Exit::Done
-        | Exit::BadInput
-        | Exit::NotFound
-        | Exit::StillWorking
-        | Exit::Machine
-        | Exit::Interrupted => 0,
-    })
-    .unwrap_or(Exit::Done)
+    ended
+        .max_by_key(|exit| match exit {
+            Exit::RunFailed => 2,
+            Exit::Cancelled => 1,
+            Exit::Done
+            | Exit::BadInput
+            | Exit::NotFound
+            | Exit::StillWorking
+            | Exit::Machine
+            | Exit::Interrupted => 0,
+        })
+        .unwrap_or(Exit::Done)
 }
 
 fn text(call: &Call, waited: &Waited) -> String {
     if let [view] = waited.views.as_slice() {
-        return reply::report(call.tool, &Report { wait_exceeded: waited.exceeded, ..call::report(view) }, &[]);
+        return reply::report(
+            call.tool,
+            &Report { wait_exceeded: waited.exceeded, ..call::report(view) },
+            &[],
+        );
     }
     let row = |view: &View| {
         let report = call::report(view);
         let took = report.timing.duration_ms.map(reply::duration).unwrap_or_default();
-        vec![view.row.id.to_string(), view.state().in_envelope().to_owned(), took, reply::title(&report.summary)]
+        vec![
+            view.row.id.to_string(),
+            view.state().in_envelope().to_owned(),
+            took,
+            reply::title(&report.summary),
+        ]
     };
     let rows: Vec<Vec<String>> = waited.views.iter().map(row).collect();
     let late = if waited.exceeded { "the time to wait was up\n" } else { "" };

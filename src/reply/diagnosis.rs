@@ -85,7 +85,9 @@ impl Keys {
 
 impl Rebuilt {
     pub(crate) fn of(tasks: usize) -> Self {
-        let message = format!("made a new registry of {tasks} tasks from the run directories; the old one is kept beside it");
+        let message = format!(
+            "made a new registry of {tasks} tasks from the run directories; the old one is kept beside it"
+        );
         Self { operation: "rebuild", tasks, message }
     }
 }

@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn an_envelope_has_every_field_of_s2_in_order() {
-        let envelope = serde_json::to_value(Envelope::ok(stamp(), json!({ "count": 1 }), json!({ "x": 2 }))).unwrap();
+        let envelope =
+            serde_json::to_value(Envelope::ok(stamp(), json!({ "count": 1 }), json!({ "x": 2 }))).unwrap();
         assert_eq!(
             envelope.to_string(),
             r#"{"version":"3.6","schema_id":"codex/v3.6/wait_result/v1","tool":"delegate_wait","tool_category":"wait_result","request_id":"r","ts":"1970-01-01T00:00:00.000Z","status":"ok","meta":{"count":1},"data":{"x":2}}"#
@@ -169,7 +170,8 @@ mod tests {
         let envelope = serde_json::to_value(Envelope::error(stamp(), &failure)).unwrap();
         assert_eq!(envelope["status"], "error");
         assert_eq!(envelope.get("data"), None);
-        let error = json!({ "code": "NOT_FOUND", "message": "no task `x`", "retryable": false, "hint": "look" });
+        let error =
+            json!({ "code": "NOT_FOUND", "message": "no task `x`", "retryable": false, "hint": "look" });
         assert_eq!(envelope["error"], error);
     }
 }

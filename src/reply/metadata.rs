@@ -92,7 +92,10 @@ impl Metadata {
                 cache_hit_rate: facts.usage.and_then(Usage::cache_hit_rate),
                 token_usage: facts.usage.map(tokens),
             }),
-            error_context: facts.trouble.as_ref().map(|trouble| context(trouble, results.partial.as_ref(), suggestions)),
+            error_context: facts
+                .trouble
+                .as_ref()
+                .map(|trouble| context(trouble, results.partial.as_ref(), suggestions)),
             task_status: facts.state.in_envelope(),
         }
     }

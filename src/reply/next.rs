@@ -13,7 +13,8 @@ pub(crate) struct Next {
 
 impl Next {
     pub(crate) fn of(view: &View) -> Self {
-        let thread = view.result.as_ref().is_some_and(|result| result.thread_id.is_some()) || view.row.thread_id.is_some();
+        let thread = view.result.as_ref().is_some_and(|result| result.thread_id.is_some())
+            || view.row.thread_id.is_some();
         let can_resume = match view.row.agent {
             AgentName::Codex => thread,
             AgentName::Command | AgentName::Replay => false,

@@ -104,7 +104,8 @@ impl Cancellation {
             task_id: view.row.id.clone(),
             state,
             previous_state: cancelled.previous_state.in_envelope(),
-            reason: recorded.or_else(|| asked_reason.filter(|_| cancelled.still_ending).map(ToOwned::to_owned)),
+            reason: recorded
+                .or_else(|| asked_reason.filter(|_| cancelled.still_ending).map(ToOwned::to_owned)),
             processes_ended,
             cancel_requested: cancelled.still_ending,
             message,
@@ -113,16 +114,24 @@ impl Cancellation {
 }
 
 impl Cleanup {
-    pub(crate) fn of(cleaned: &Cleaned, ask: CleanupAsk, age: Duration, now: Timestamp) -> (RegistryMeta, Self) {
+    pub(crate) fn of(
+        cleaned: &Cleaned,
+        ask: CleanupAsk,
+        age: Duration,
+        now: Timestamp,
+    ) -> (RegistryMeta, Self) {
         let hours = |millis: u64| (seconds(millis) / 3.6).round() / 1000.0;
         let freed = cleaned.bytes_before.saturating_sub(cleaned.bytes_after);
-        let (recovered, found, removed) = (cleaned.recovered.len(), cleaned.found.len(), cleaned.removed.len());
+        let (recovered, found, removed) =
+            (cleaned.recovered.len(), cleaned.found.len(), cleaned.removed.len());
         let ended = if recovered == 0 { String::new() } else { format!("ended {recovered} that had died; ") };
         let summary = if ask.dry_run {
             format!("{ended}would remove {found} old runs")
         } else {
             let directories = cleaned.abandoned;
-            format!("{ended}removed {removed} old runs and {directories} abandoned directories, {freed} bytes freed")
+            format!(
+                "{ended}removed {removed} old runs and {directories} abandoned directories, {freed} bytes freed"
+            )
         };
         let data = Self {
             stuck_tasks: Stuck { found: recovered, cleaned: recovered, task_ids: cleaned.recovered.clone() },

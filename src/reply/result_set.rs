@@ -184,7 +184,10 @@ impl Events {
                 results.view.progress.as_ref().map_or(0, |progress| progress.counters.events)
             }
         };
-        let items = results.events.as_ref().map(|events| events.iter().filter(|one| one.is_object()).cloned().collect());
+        let items = results
+            .events
+            .as_ref()
+            .map(|events| events.iter().filter(|one| one.is_object()).cloned().collect());
         let reason = if results.events.is_none() { Some(UNASKED_EVENTS) } else { None };
         Self { included: results.events.is_some(), count, reason, items }
     }

@@ -104,7 +104,8 @@ fn simplify(schema: &mut Value) {
             if fields.get("format").is_some_and(|format| format != "date-time") {
                 fields.shift_remove("format");
             }
-            let required: Vec<Value> = fields.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+            let required: Vec<Value> =
+                fields.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
             if let Some(Value::Object(properties)) = fields.get_mut("properties") {
                 for (name, property) in properties.iter_mut() {
                     if !required.iter().any(|one| one == name) {
@@ -130,7 +131,9 @@ fn drop_null(property: &mut Value) {
     }
     let alternatives = fields.get("anyOf").and_then(Value::as_array);
     let only = alternatives.filter(|all| all.len() == 2).and_then(|all| {
-        all.iter().any(|one| one["type"] == "null").then(|| all.iter().find(|one| one["type"] != "null").cloned())?
+        all.iter()
+            .any(|one| one["type"] == "null")
+            .then(|| all.iter().find(|one| one["type"] != "null").cloned())?
     });
     if let Some(Value::Object(only)) = only {
         fields.shift_remove("anyOf");

@@ -98,6 +98,7 @@ pub(crate) struct Ended {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Progress {
     /// From the agent's own plan; null without one. Never falls.
+    #[schemars(range(max = 100))]
     percent: Option<u8>,
     pub(crate) completed_steps: usize,
     /// 0 without a plan.
@@ -191,7 +192,8 @@ impl Ended {
 impl Progress {
     /// `None` before the agent has said anything.
     pub(super) fn of(view: &View) -> Option<Self> {
-        let model::Progress { phase, activity, percent, steps, last_event_at, .. } = view.progress.as_ref()?;
+        let model::Progress { phase, activity, percent, steps, last_event_at, .. } =
+            view.progress.as_ref()?;
         Some(Self {
             percent: *percent,
             completed_steps: steps.iter().filter(|step| step.done).count(),

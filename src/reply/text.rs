@@ -35,7 +35,8 @@ pub(crate) fn report(tool: &str, report: &Report, sections: &[Section]) -> Strin
     if let Some(error) = report.error.as_ref().filter(|error| **error != report.summary) {
         line("error", &shown(error));
     }
-    let deliverables = report.deliverables.iter().map(|one| format!("{}: {}", one.path, one.description)).collect();
+    let deliverables =
+        report.deliverables.iter().map(|one| format!("{}: {}", one.path, one.description)).collect();
     list(&mut text, "deliverables", BY_AGENT, deliverables);
     list(&mut text, "open_questions", BY_AGENT, report.open_questions.clone());
     list(&mut text, "next_actions", BY_AGENT, report.next_actions.clone());
@@ -53,7 +54,11 @@ fn status(report: &Report) -> String {
     let late = report.wait_exceeded.then(|| "the time to wait was up".to_owned());
     let known = report.deduplicated.then(|| "the same request as before".to_owned());
     let notes: Vec<String> = [took, late, known].into_iter().flatten().collect();
-    if notes.is_empty() { report.status.to_owned() } else { format!("{} ({})", report.status, notes.join(", ")) }
+    if notes.is_empty() {
+        report.status.to_owned()
+    } else {
+        format!("{} ({})", report.status, notes.join(", "))
+    }
 }
 
 fn list(text: &mut String, name: &str, label: &str, items: Vec<String>) {
@@ -122,10 +127,14 @@ mod tests {
             open_questions: (1..=7).map(|n| format!("question {n}")).collect(),
             next_actions: Vec::new(),
             artifacts: vec![pointer("result.json"), pointer("last_message.json"), pointer("stderr.log")],
-            timing: Timing { started_at: Timestamp::from_millis(0), finished_at: None, duration_ms: Some(6012) },
+            timing: Timing {
+                started_at: Timestamp::from_millis(0),
+                finished_at: None,
+                duration_ms: Some(6012),
+            },
             status: "completed",
             error: None,
-            warnings: vec!["x".repeat(300)],
+            warnings: vec!["aaaa ".repeat(60)],
             report_by: Some("agent"),
             deduplicated: false,
             wait_exceeded: false,
@@ -134,15 +143,42 @@ mod tests {
 
     #[test]
     fn sections_stand_in_their_order_and_are_cut() {
-        insta::assert_snapshot!(report("delegate_run", &sample(), &[]), @"");
+        insta::assert_snapshot!(report("delegate_run", &sample(), &[]), @r"
+        delegate_run
+        status: completed (6.0 s)
+        task_id: T-local-000000000000
+        run_dir: /r
+        subagent_thread_id: (none)
+        summary (reported by the agent): Fixed it. Twice.
+        deliverables (reported by the agent):
+        - a.rs: the fix
+        open_questions (reported by the agent):
+        - question 1
+        - question 2
+        - question 3
+        - question 4
+        - question 5
+        ... (+2 more)
+        next_actions: (none)
+        pointers:
+        - last_message.json: /r/last_message.json
+        warnings:
+        - aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa…
+        next: `delegator wait T-local-000000000000` waits for its end; `delegator logs -f T-local-000000000000` shows its output; `delegator cancel T-local-000000000000` ends it
+        ");
     }
 
     #[test]
     fn a_failed_run_shows_its_error_and_where_to_look() {
-        let failed = Report { status: "failed", error: Some("exit code 2".into()), report_by: None, ..sample() };
+        let failed =
+            Report { status: "failed", error: Some("exit code 2".into()), report_by: None, ..sample() };
         let text = report("delegate_resume", &failed, &[]);
         assert!(text.starts_with("delegate_resume\nstatus: failed (6.0 s)\n"), "{text}");
-        for line in ["\nsummary: Fixed it. Twice.\nerror: exit code 2\n", "\n- stderr.log: /r/stderr.log\n", "\n- result.json: /r/result.json\n"] {
+        for line in [
+            "\nsummary: Fixed it. Twice.\nerror: exit code 2\n",
+            "\n- stderr.log: /r/stderr.log\n",
+            "\n- result.json: /r/result.json\n",
+        ] {
             assert!(text.contains(line), "{text}");
         }
     }

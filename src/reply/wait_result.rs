@@ -63,7 +63,10 @@ impl WaitData {
                 };
                 (meta, WaitData::One(Box::new(TaskResult::of(one, now))))
             }
-            several => (bare, WaitData::Several { tasks: several.iter().map(|one| TaskResult::of(one, now)).collect() }),
+            several => (
+                bare,
+                WaitData::Several { tasks: several.iter().map(|one| TaskResult::of(one, now)).collect() },
+            ),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::host::lock;
 use crate::host::paths::Home;
 use crate::host::{clock, files};
 use crate::model::{RunId, TaskId, Timestamp};
-use crate::registry::Registry;
+use crate::registry::{Registry, RegistryError};
 use crate::runs::{Kept, Policy, expired};
 use crate::tasks::{Context, TaskError, pump};
 
@@ -119,6 +119,10 @@ fn size(dir: &Path) -> u64 {
 /// Returns how many tasks it has.
 pub(crate) fn rebuild(env: &Env) -> Result<usize, TaskError> {
     let home = Home::open(env)?;
+    // One from a newer program is not damaged: that program is using it.
+    if let Err(error @ RegistryError::Newer { .. }) = Registry::open(&home) {
+        return Err(error.into());
+    }
     let damaged = home.registry();
     let stamp = clock::now().run_stamp();
     for suffix in ["", "-wal", "-shm"] {

@@ -9,7 +9,7 @@ use crate::host::env::Env;
 use crate::host::paths::{self, Home};
 use crate::host::{disk, spawn};
 use crate::model::{AgentName, KillLevel};
-use crate::registry::Registry;
+use crate::registry::{Registry, RegistryError};
 use crate::supervisor::best_level;
 use crate::tasks::resolve::codex_program;
 
@@ -83,7 +83,10 @@ fn database(home: &Home) -> Check {
             Check::new("database", Verdict::Good, format!("{tasks} tasks, SQLite {}", rusqlite::version()))
         }
         Err(error) => {
-            let hint = "`delegator doctor --rebuild` makes a new one from the run directories";
+            let hint = match error {
+                RegistryError::Newer { .. } => "update `delegator`, or set DELEGATOR_HOME to another directory",
+                _ => "`delegator doctor --rebuild` makes a new one from the run directories",
+            };
             Check::new("database", Verdict::Bad, error.to_string()).hint(hint)
         }
     }

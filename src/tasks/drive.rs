@@ -12,7 +12,7 @@ use crate::agents::{self, Agent, Files, Finding, Plan, Probe, Reader};
 use crate::host::env::{self, Env};
 use crate::host::spawn::{self, Ties};
 use crate::host::{clock, proc};
-use crate::model::{FailureCode, Fault, Outcome, Request, RunResult, StopReason};
+use crate::model::{AgentName, FailureCode, Fault, Outcome, Request, RunResult, StopReason};
 use crate::prompts;
 use crate::runs::{CommandRecord, RunDir, Started};
 use crate::supervisor::{self, Control, Ended, Order, Tree};
@@ -232,6 +232,12 @@ fn summary(request: &Request, outcome: &Outcome, reported: String) -> String {
     match outcome {
         Outcome::Completed => reported,
         Outcome::Failed { fault } if fault.code == FailureCode::Schema => reported,
+        // How a command ended and what it said last is all there is to say.
+        Outcome::Failed { fault }
+            if request.agent == AgentName::Command && fault.code == FailureCode::ToolError =>
+        {
+            reported
+        }
         Outcome::Failed { fault } => fault.message.clone(),
         Outcome::Cancelled { reason: Some(reason) } => format!("cancelled: {reason}"),
         Outcome::Cancelled { reason: None } => "cancelled".into(),

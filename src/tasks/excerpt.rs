@@ -113,7 +113,13 @@ struct Ends {
 impl Ends {
     fn new(most: u64) -> Self {
         let half = most as usize / 2;
-        Self { head: Vec::new(), tail: Vec::new(), head_room: half, tail_room: most as usize - half, total: 0 }
+        Self {
+            head: Vec::new(),
+            tail: Vec::new(),
+            head_room: half,
+            tail_room: most as usize - half,
+            total: 0,
+        }
     }
 
     fn push(&mut self, line: &str) {

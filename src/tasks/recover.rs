@@ -11,9 +11,9 @@ use crate::runs::{RunDir, Started};
 use crate::supervisor::sweep_marked;
 use crate::tasks::{Context, TaskError};
 
-/// A task whose supervisor dies this often before it starts the agent will
-/// not fare better the next time.
-const MOST_ATTEMPTS: u32 = 5;
+/// A task that was claimed this often without its agent being started will not
+/// fare better the next time.
+const MOST_ATTEMPTS: u32 = 20;
 
 /// Recovers every working task whose lock is free, and every waiting one that
 /// is sealed already.
@@ -63,7 +63,7 @@ fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), Tas
             context.registry.put_back(row, clock::now())?;
         }
         None => {
-            let message = format!("its supervisor died {MOST_ATTEMPTS} times before the agent was started");
+            let message = format!("it was claimed {MOST_ATTEMPTS} times, and whoever claimed it died before the agent was started");
             seal(context, row, dir, None, Fault::new(FailureCode::Internal, message), 0)?;
         }
         Some(started) => {

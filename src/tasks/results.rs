@@ -93,7 +93,8 @@ pub(crate) fn gather(view: View, ask: ResultAsk) -> Results {
         file: stream(&view),
     });
     let events = ask.events.then(|| last_events(&view.dir.events()));
-    let artifacts = view.dir.artifacts().into_iter().map(|(_, path)| artifact(path, state.is_final())).collect();
+    let artifacts =
+        view.dir.artifacts().into_iter().map(|(_, path)| artifact(path, state.is_final())).collect();
     Results { view, artifacts, output, events, partial }
 }
 
@@ -144,9 +145,13 @@ fn last_events(path: &Path) -> Vec<Value> {
 
 fn shortened(value: Value) -> Value {
     match value {
-        Value::String(text) => Value::String(crate::progress::plain::text(&crate::agents::cut(&text, LONGEST_STRING))),
+        Value::String(text) => {
+            Value::String(crate::progress::plain::text(&crate::agents::cut(&text, LONGEST_STRING)))
+        }
         Value::Array(items) => Value::Array(items.into_iter().take(MOST_ITEMS).map(shortened).collect()),
-        Value::Object(fields) => Value::Object(fields.into_iter().map(|(name, one)| (name, shortened(one))).collect()),
+        Value::Object(fields) => {
+            Value::Object(fields.into_iter().map(|(name, one)| (name, shortened(one))).collect())
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => value,
     }
 }

@@ -105,7 +105,8 @@ fn outcome(status: ItemStatus) -> &'static str {
 fn plan(steps: &[PlanStep]) -> String {
     let done = steps.iter().filter(|step| step.done).count();
     let next = steps.iter().find(|step| !step.done);
-    let next = next.map(|step| format!("; next: {}", plain::line(&step.text, LONGEST_LINE))).unwrap_or_default();
+    let next =
+        next.map(|step| format!("; next: {}", plain::line(&step.text, LONGEST_LINE))).unwrap_or_default();
     format!("plan: {done} of {} steps done{next}", steps.len())
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use crate::support::checker::{self, Row};
@@ -73,6 +74,20 @@ impl Phase {
         let ran = under(&strace::logging(&log), command);
         self.note(&ran.stdout);
         (ran, strace::points(&log))
+    }
+
+    /// Does something at each point, two at a time: interleaving only helps.
+    pub fn at_each(&self, points: &[Point], at: impl Fn(&Point) + Sync) {
+        let next = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        at(point);
+                    }
+                });
+            }
+        });
     }
 
     /// Runs a command that is killed at `point`; counts it if it was.

@@ -4,13 +4,13 @@
 //! killed there. All runs of a phase share one home, so that damage adds up.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::claim::claim;
 use crate::phase::Phase;
 use crate::support::agent::playing;
-use crate::support::env::{Submitted, TestEnv, wait_for};
+use crate::support::env::{TestEnv, wait_for};
 use crate::support::kill;
 use crate::support::strace::Point;
 
@@ -34,10 +34,10 @@ fn a_crash_at_any_call_of_a_submission_loses_nothing() {
     phase.submit(&task);
     let args = ["run", "--agent", "command", "--json", task.as_str()];
     let points = phase.points(&args);
-    for point in &points {
+    phase.at_each(&points, |point| {
         let ran = phase.crash(point, |tracer| phase.env.command_under(tracer, &args));
         phase.note(&ran.stdout);
-    }
+    });
     reckon(phase, "submit", &points);
 }
 
@@ -75,11 +75,10 @@ fn a_crash_at_any_call_of_a_supervisor_loses_nothing() {
     let (ran, points) = phase.points_of(|tracer| first.supervise(&phase, tracer));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     drop(first);
-    let tasks: Vec<Submitted> = points.iter().map(|_| phase.submit(&task)).collect();
-    for (point, submitted) in points.iter().zip(&tasks) {
-        let claimed = claim(&phase, submitted);
+    phase.at_each(&points, |point| {
+        let claimed = claim(&phase, &phase.submit(&task));
         phase.crash(point, |tracer| claimed.supervise(&phase, tracer));
-    }
+    });
     reckon(phase, "supervise", &points);
 }
 
@@ -95,14 +94,14 @@ fn a_crash_at_any_call_of_a_cancel_of_a_running_task_loses_nothing() {
         submitted
     };
     let points = phase.points(&["cancel", &run().task_id]);
-    for point in &points {
+    phase.at_each(&points, |point| {
         let submitted = run();
         phase.crash(point, |tracer| phase.env.command_under(tracer, &["cancel", &submitted.task_id]));
         // Whether or not the first one got through, the second one does.
         let ran = phase.env.run(&["cancel", &submitted.task_id]);
         assert!(matches!(ran.code, Some(0 | 5)), "{}{}", ran.stdout, ran.stderr);
         assert_eq!(phase.env.await_final(&submitted.task_id), "cancelled");
-    }
+    });
     reckon(phase, "cancel", &points);
 }
 
@@ -112,10 +111,10 @@ fn a_crash_at_any_call_of_a_cancel_of_a_waiting_task_loses_nothing() {
     phase.limit(0);
     let task = playing(&phase.env, "brief", BRIEF);
     let points = phase.points(&["cancel", &phase.submit(&task).task_id]);
-    for point in &points {
+    phase.at_each(&points, |point| {
         let submitted = phase.submit(&task);
         phase.crash(point, |tracer| phase.env.command_under(tracer, &["cancel", &submitted.task_id]));
-    }
+    });
     reckon(phase, "cancel while waiting", &points);
 }
 
@@ -152,14 +151,15 @@ fn a_crash_while_the_registry_is_made_leaves_one_that_works() {
     let model = Phase::new();
     let points = model.points(&["status"]);
     let opened = points.iter().position(|point| point.text.contains("registry.db")).expect("the registry is opened");
-    let mut crashed = 0;
-    for point in &points[opened..] {
+    let crashed = AtomicUsize::new(0);
+    model.at_each(&points[opened..], |point| {
         let phase = Phase::in_env(TestEnv::new());
         phase.crash(point, |tracer| phase.env.command_under(tracer, &["status"]));
-        crashed += phase.faults.load(Ordering::Relaxed);
+        crashed.fetch_add(phase.faults.load(Ordering::Relaxed), Ordering::Relaxed);
         let submitted = phase.submit("true");
         assert_eq!(phase.env.await_final(&submitted.task_id), "completed", "after a crash at {point:?}");
-    }
+    });
+    let crashed = crashed.into_inner();
     println!("first command: points={}, crashed={crashed}", points.len() - opened);
     assert!(crashed * 10 >= (points.len() - opened) * 9);
 }

@@ -3,7 +3,12 @@
 #![allow(clippy::disallowed_methods, reason = "tests start programs and read clocks of their own")]
 #![allow(clippy::unwrap_used, reason = "a surprise should panic")]
 
+mod bad_input;
+mod commands;
 mod compat;
+mod documents;
+mod shown;
+mod terminal;
 mod tidy;
 
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]

@@ -1,0 +1,299 @@
+//! Bad input: one clear line, one hint, the right exit code, and nothing made.
+
+use std::fs;
+use std::os::unix::fs::chown;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::shown::fits;
+use crate::support::env::{PATIENCE, Ran, TestEnv, finish};
+
+/// What a refused command has to say.
+struct Told<'a> {
+    code: i32,
+    error: &'a str,
+    message: &'a str,
+    hint: &'a str,
+}
+
+const BAD: Told<'_> = Told { code: 2, error: "VALIDATION", message: "", hint: "" };
+const MACHINE: Told<'_> = Told { code: 6, error: "INTERNAL", message: "", hint: "" };
+
+/// Runs the command for people and for programs; both must say the same.
+#[track_caller]
+fn check(env: &TestEnv, args: &[&str], told: &Told<'_>) {
+    check_with(env, args, told, &|_| {});
+}
+
+#[track_caller]
+fn check_with(env: &TestEnv, args: &[&str], told: &Told<'_>, prepare: &dyn Fn(&mut Command)) {
+    let before = runs(env.home());
+    let run = |args: &[&str]| -> Ran {
+        let mut command = env.command(args);
+        prepare(&mut command);
+        finish(command, PATIENCE)
+    };
+    let ran = run(args);
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    let [message, hint] = lines.as_slice() else {
+        panic!("{args:?}: not one line and a hint: {}", ran.stderr)
+    };
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(told.code), ""), "{args:?}: {}", ran.stderr);
+    let message = message.strip_prefix("delegator: ").unwrap_or_else(|| panic!("{message}"));
+    let hint = hint.strip_prefix("hint: ").unwrap_or_else(|| panic!("{hint}"));
+    assert!(message.contains(told.message), "{args:?}: {message}");
+    assert!(hint.contains(told.hint), "{args:?}: {hint}");
+
+    let ran = run(&[&["--json"], args].concat());
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(told.code), ""), "{args:?}: {}", ran.stdout);
+    let envelope: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {}", ran.stdout));
+    fits("error", &envelope);
+    let error = &envelope["error"];
+    assert_eq!(error["code"], told.error, "{error:#}");
+    assert_eq!((error["message"].as_str(), error["hint"].as_str()), (Some(message), Some(hint)));
+    assert_eq!(runs(env.home()), before, "{args:?}: something was made");
+}
+
+/// How many run directories there are.
+fn runs(home: &Path) -> usize {
+    fs::read_dir(home.join("runs")).map_or(0, Iterator::count)
+}
+
+/// A directory that is taken for a git repository.
+fn repository(env: &TestEnv) -> String {
+    fs::create_dir_all(env.work().join(".git")).unwrap();
+    env.work().display().to_string()
+}
+
+#[test]
+fn a_directory_that_is_none_is_refused() {
+    let env = TestEnv::new();
+    let missing = env.root().join("missing").display().to_string();
+    for agent in ["command", "codex", "replay"] {
+        let told = Told { message: "missing` does not exist", hint: "--cwd", ..BAD };
+        check(&env, &["run", "--agent", agent, "--cwd", &missing, "quick"], &told);
+    }
+    fs::write(env.work().join("file"), "").unwrap();
+    let told = Told { message: "file` is not a directory", hint: "--cwd", ..BAD };
+    check(&env, &["run", "--agent", "command", "--cwd", "file", "true"], &told);
+}
+
+#[test]
+fn codex_outside_git_needs_to_be_told() {
+    let env = TestEnv::new();
+    let told = Told { message: "is not inside a git repository", hint: "--skip-git-repo-check", ..BAD };
+    check(&env, &["run", "--cwd", "/usr", "look"], &told);
+    let told =
+        Told { code: 6, error: "UNSUPPORTED", message: "`codex` is not installed", hint: "npm install" };
+    let without_codex = |command: &mut Command| drop(command.env("PATH", env.root().join("bin")));
+    check_with(&env, &["run", "--cwd", "/usr", "--skip-git-repo-check", "look"], &told, &without_codex);
+    check_with(&env, &["run", "--cwd", &repository(&env), "look"], &told, &without_codex);
+}
+
+#[test]
+fn a_task_has_to_say_something_and_not_too_much() {
+    let env = TestEnv::new();
+    for task in [&[][..], &[""], &["  ", "\n"]] {
+        let told = Told { message: "the task is empty", hint: "say what is to be done", ..BAD };
+        check(&env, &[&["run", "--agent", "command"], task].concat(), &told);
+    }
+    let long = env.root().join("long");
+    fs::write(&long, "x".repeat(2 << 20)).unwrap();
+    let told = Told {
+        message: "the task is 2097152 bytes long; at most 1048576 are taken",
+        hint: "into a file",
+        ..BAD
+    };
+    let from_file = |command: &mut Command| drop(command.stdin(fs::File::open(&long).unwrap()));
+    check_with(&env, &["run", "--agent", "command", "-"], &told, &from_file);
+    fs::write(&long, b"echo \xff").unwrap();
+    let told = Told { message: "not UTF-8", ..BAD };
+    check_with(&env, &["run", "--agent", "command", "-"], &told, &from_file);
+}
+
+#[test]
+fn an_unknown_name_gets_the_nearest_known_one() {
+    let env = TestEnv::new();
+    let cases: [(&[&str], &str, &str); 7] = [
+        (
+            &["run", "--agent", "comand", "x"],
+            "unknown value `comand` for `--agent`",
+            "did you mean `command`?",
+        ),
+        (
+            &["run", "--agent", "zebra", "x"],
+            "unknown value `zebra` for `--agent`",
+            "known: codex, command, replay",
+        ),
+        (&["run", "--sandbox", "readonly", "x"], "unknown value `readonly` for `--sandbox`", "`read-only`"),
+        (&["run", "--sandbx", "read-only", "x"], "unknown option `--sandbx`", "did you mean `--sandbox`?"),
+        (&["statsu"], "unknown command `statsu`", "did you mean `status`?"),
+        (&["schema", "delegate_rnu"], "unknown value `delegate_rnu` for `NAME`", "`delegate_run`"),
+        (&["run", "--agent", "replay", "fix-tset"], "there is no recording `fix-tset`", "`fix-test`"),
+    ];
+    for (args, message, hint) in cases {
+        check(&env, args, &Told { message, hint, ..BAD });
+    }
+}
+
+#[test]
+fn options_are_checked_before_anything_is_made() {
+    let env = TestEnv::new();
+    fs::write(env.work().join("schema.json"), "{\"type\": 7}").unwrap();
+    let git = repository(&env);
+    let cases: [(&[&str], &str, &str); 12] = [
+        (&["wait"], "`ID` is missing", "usage: delegator wait"),
+        (&["run", "--agent"], "`--agent` needs a value", "codex"),
+        (&["run", "--agent", "command", "--idle", "soon", "x"], "`soon` is no value for `--idle`", ""),
+        (
+            &["run", "--agent", "command", "--hard", "0", "x"],
+            "`hard` must be a number of seconds",
+            "--idle 900",
+        ),
+        (&["run", "--agent", "command", "--timeout", "5", "x"], "`--wait` is missing", ""),
+        (
+            &["run", "--agent", "codex", "--cwd", &git, "--output-schema", "schema.json", "x"],
+            "not a valid JSON Schema",
+            "--output-schema",
+        ),
+        (
+            &["run", "--agent", "codex", "--cwd", &git, "--output-schema", "none.json", "x"],
+            "No such file",
+            "--output-schema",
+        ),
+        (
+            &["run", "--agent", "codex", "--cwd", &git, "--sandbox", "danger-full-access", "x"],
+            "more than this machine's configuration allows",
+            "max_sandbox",
+        ),
+        (
+            &["run", "--agent", "codex", "--cwd", &git, "--network", "x"],
+            "network access is not allowed",
+            "allow_network",
+        ),
+        (
+            &["run", "--agent", "codex", "--cwd", &git, "--config", "notify=x", "x"],
+            "`notify` is not allowed",
+            "config_override_keys",
+        ),
+        (
+            &["run", "--agent", "command", "--env", "NOT_SET_ANYWHERE", "x"],
+            "`NOT_SET_ANYWHERE` is not set",
+            "set it",
+        ),
+        (
+            &["results", "x", "--max-output-bytes", "65537"],
+            "`65537` is no value for `--max-output-bytes`",
+            "",
+        ),
+    ];
+    for (args, message, hint) in cases {
+        check(&env, args, &Told { message, hint, ..BAD });
+    }
+    let told = Told {
+        code: 2,
+        error: "UNSUPPORTED",
+        message: "agent `command` cannot honour `model`",
+        hint: "leave out",
+    };
+    check(&env, &["run", "--agent", "command", "--model", "m", "x"], &told);
+}
+
+#[test]
+fn a_task_that_is_not_there_or_not_the_only_one_is_refused() {
+    let env = TestEnv::new();
+    let (first, second) = (env.submit("true"), env.submit("true"));
+    env.await_final(&first.task_id);
+    env.await_final(&second.task_id);
+    for verb in ["status", "wait", "results", "logs", "cancel"] {
+        for name in ["T-local-000000000000", "nobody", "../../etc"] {
+            let told = Told {
+                code: 3,
+                error: "NOT_FOUND",
+                message: &format!("no task `{name}`"),
+                hint: "delegator status --all",
+            };
+            check(&env, &[verb, name], &told);
+        }
+        let told = Told { message: "could be any of", hint: "more of the id", ..BAD };
+        check(&env, &[verb, &first.run_id[..5]], &told);
+    }
+}
+
+#[test]
+fn only_a_thread_can_be_resumed() {
+    let env = TestEnv::new();
+    let task = env.submit("true").task_id;
+    env.await_final(&task);
+    let told = Told { message: "neither a known task nor a thread id", hint: "a thread id is a UUID", ..BAD };
+    check(&env, &["resume", "last tuesday", "go on"], &told);
+    let told = Told { message: "has no thread to go on with", hint: "start a new task", ..BAD };
+    check(&env, &["resume", &task, "go on"], &told);
+    let replay = env.json(&["run", "--agent", "replay", "--wait", "--json", "quick"]);
+    let told =
+        Told { code: 2, error: "UNSUPPORTED", message: "agent `replay` cannot honour `resume`", hint: "" };
+    check(&env, &["resume", replay["task_id"].as_str().unwrap(), "quick"], &told);
+}
+
+#[test]
+fn a_registry_that_is_damaged_or_newer_is_left_alone() {
+    let env = TestEnv::new();
+    fs::write(env.registry(), "no database at all ".repeat(500)).unwrap();
+    let told = Told { message: "registry.db` is damaged", hint: "delegator doctor --rebuild", ..MACHINE };
+    check(&env, &["run", "--agent", "command", "true"], &told);
+    check(&env, &["status"], &told);
+
+    let env = TestEnv::new();
+    env.expect(0, &["status"]);
+    let registry = rusqlite::Connection::open(env.registry()).unwrap();
+    registry.pragma_update(None, "user_version", 99).unwrap();
+    drop(registry);
+    let told =
+        Told { message: "was written by a newer version (format 99", hint: "update `delegator`", ..MACHINE };
+    check(&env, &["run", "--agent", "command", "true"], &told);
+    check(&env, &["results", "x"], &told);
+}
+
+#[test]
+fn a_home_that_cannot_be_used_is_refused() {
+    let file = TestEnv::new();
+    fs::write(file.root().join("file"), "").unwrap();
+    for home in [file.root().join("file/home"), "/proc/delegator".into()] {
+        let env = TestEnv::with_home(home.clone());
+        let message = format!("`{}` cannot be used", home.display());
+        let told = Told { message: &message, hint: "set DELEGATOR_HOME", ..MACHINE };
+        check(&env, &["run", "--agent", "command", "true"], &told);
+        assert!(!home.exists());
+    }
+    let told = Told { message: "is not a directory", hint: "set DELEGATOR_HOME", ..MACHINE };
+    check(&TestEnv::with_home(file.root().join("file")), &["status"], &told);
+    let told = Told { message: "is not an absolute path", hint: "set DELEGATOR_HOME", ..MACHINE };
+    check(&TestEnv::with_home("relative".into()), &["status"], &told);
+}
+
+#[test]
+fn a_home_of_another_user_is_refused() {
+    // SAFETY: a system call without arguments.
+    assert_eq!(
+        unsafe { libc::geteuid() },
+        0,
+        "this test gives a directory away, which only root can do: run it as root"
+    );
+    let env = TestEnv::new();
+    chown(env.home(), Some(12345), None).unwrap();
+    let told =
+        Told { message: "belongs to another user (uid 12345)", hint: "a directory of your own", ..MACHINE };
+    check(&env, &["run", "--agent", "command", "true"], &told);
+    assert_eq!(fs::read_dir(env.home()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_misspelt_configuration_is_an_error() {
+    let env = TestEnv::new();
+    env.configure("max_sandbx = \"read-only\"\n");
+    let told =
+        Told { code: 6, error: "VALIDATION", message: "unknown field `max_sandbx`", hint: "doctor --config" };
+    check(&env, &["run", "--agent", "command", "true"], &told);
+}
