@@ -1,11 +1,9 @@
 //! How every error looks from outside: its code, its one line, its hint, and
 //! the exit code it gives. The only place that assigns any of them.
 
-use std::error::Error;
-
 use crate::host::paths::HomeError;
 use crate::registry::RegistryError;
-use crate::tasks::TaskError;
+use crate::tasks::{TaskError, one_line};
 
 /// What a caller is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,20 +54,6 @@ impl From<&TaskError> for Failure {
     }
 }
 
-/// The error with its causes, on one line.
-fn one_line(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
-    text.replace('\n', " ")
-}
-
 fn classify(error: &TaskError) -> (Code, Exit, Option<String>) {
     let hint = |text: &str| Some(text.to_owned());
     let bad = |text: &str| (Code::Validation, Exit::BadInput, Some(text.to_owned()));
@@ -103,6 +87,8 @@ fn classify(error: &TaskError) -> (Code, Exit, Option<String>) {
             bad("put the long part into a file in the project and name the file in the task")
         }
         TaskError::LongField { .. } => bad("shorten it"),
+        TaskError::EmptyField { .. } => bad("give it a value, or leave it out"),
+        TaskError::BadAlias(_) => bad("use a short name of printable characters that is no id"),
         TaskError::BadLimit { .. } => bad("for example `--idle 900`"),
         TaskError::NoDirectory(_) | TaskError::NotADirectory(_) => {
             bad("name an existing directory with `--cwd`")

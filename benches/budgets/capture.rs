@@ -56,7 +56,8 @@ fn stream(bytes: u64, table: &mut Table) {
     let turns = bytes / line.len() as u64;
     let mut resident = Samples::default();
     let mut early = 0.0;
-    out.write_all(b"{\"type\":\"thread.started\",\"thread_id\":\"019a8b3c-0000-7000-8000-000000000000\"}\n").unwrap();
+    out.write_all(b"{\"type\":\"thread.started\",\"thread_id\":\"019a8b3c-0000-7000-8000-000000000000\"}\n")
+        .unwrap();
     for turn in 0..turns {
         out.write_all(line.as_bytes()).unwrap();
         if turn % (turns / 20).max(1) == 0 {
@@ -67,7 +68,8 @@ fn stream(bytes: u64, table: &mut Table) {
         }
     }
     let peak = machine::mebibytes(supervisor, "status", "VmHWM").expect("a live supervisor");
-    out.write_all(b"{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}\n").unwrap();
+    out.write_all(b"{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}\n")
+        .unwrap();
     drop(out);
     let took = millis(machine::now() - began);
     machine::collect_all();
@@ -75,7 +77,12 @@ fn stream(bytes: u64, table: &mut Table) {
     assert_eq!(result["outcome"]["state"], "completed", "the stream was not understood");
     let gigabytes = bytes as f64 / 1e9;
     table.row("Codex events of 1.2 MB through `replay`", bytes as f64 / 1e3 / took, "MB/s", Budget::None);
-    table.row(&format!("supervisor over {gigabytes:.1} GB: resident, median"), resident.median(), "MiB", Budget::None);
+    table.row(
+        &format!("supervisor over {gigabytes:.1} GB: resident, median"),
+        resident.median(),
+        "MiB",
+        Budget::None,
+    );
     table.row(&format!("supervisor over {gigabytes:.1} GB: resident, peak"), peak, "MiB", Budget::None);
     table.row("growth of the peak after the first tenth", peak - early, "MiB", Budget::AtMost(1.0));
 }

@@ -4,7 +4,11 @@
 //! miss is printed, not hidden, and is no failure: figures depend on the machine, and somebody has to look at them.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads clocks and opens databases itself")]
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and has nobody to report errors to")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a benchmark prints, and has nobody to report errors to"
+)]
 
 mod agent;
 mod capture;
@@ -30,7 +34,8 @@ struct Effort {
 
 const FULL: Effort =
     Effort { submits: 300, wakes: 100, looks: 100, flood_bytes: 1 << 30, stream_bytes: 3_000_000_000 };
-const QUICK: Effort = Effort { submits: 40, wakes: 20, looks: 20, flood_bytes: 256 << 20, stream_bytes: 600_000_000 };
+const QUICK: Effort =
+    Effort { submits: 40, wakes: 20, looks: 20, flood_bytes: 256 << 20, stream_bytes: 600_000_000 };
 
 type Part = fn(Effort, &mut Table);
 

@@ -26,7 +26,8 @@ fn proportional(count: usize) -> Samples {
     let world = World::new(&format!("max_concurrent = {CROWD}\n"));
     let tasks: Vec<String> = (0..count).map(|_| world.submit("command", "exec sleep 60").task).collect();
     let supervisors = wait_for("all runs to start", || {
-        let started: Vec<i32> = world.runs().iter().filter_map(|run| supervisor(&run.join("started.json"))).collect();
+        let started: Vec<i32> =
+            world.runs().iter().filter_map(|run| supervisor(&run.join("started.json"))).collect();
         (started.len() == count).then_some(started)
     });
     // Past the first second a supervisor only waits.

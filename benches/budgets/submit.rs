@@ -37,7 +37,12 @@ pub fn measure(effort: Effort, table: &mut Table) {
     table.row("start -> end of the process, p99", seen.over.quantile(0.99), "ms", Budget::None);
     table.row("a whole instant run (`run --wait`), p50", seen.whole.median(), "ms", Budget::AtMost(20.0));
     let overhead = seen.cpu.median() - seen.shell_cpu.median();
-    table.row("CPU of a supervisor, its agent (`sh -c true`) taken off", overhead, "ms", Budget::AtMost(10.0));
+    table.row(
+        "CPU of a supervisor, its agent (`sh -c true`) taken off",
+        overhead,
+        "ms",
+        Budget::AtMost(10.0),
+    );
 }
 
 impl Measured {

@@ -33,8 +33,10 @@ pub struct Submitted {
 
 impl World {
     pub fn new(config: &str) -> World {
-        let private = |dir: &TempDir| fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
-        let state = tempfile::Builder::new().prefix("budgets-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let private =
+            |dir: &TempDir| fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        let state =
+            tempfile::Builder::new().prefix("budgets-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let work = tempfile::Builder::new().prefix("budgets-").tempdir().unwrap();
         private(&state);
         private(&work);

@@ -1,6 +1,5 @@
 //! One call of the program: what it was called with, and how it answers.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::print;
@@ -30,16 +29,22 @@ impl Call {
     }
 
     /// Prints the envelope, or the text that `say` makes of its data.
-    pub(super) fn answer<M, D>(&self, meta: M, data: D, say: impl FnOnce(&D) -> String) -> Result<(), Failure>
-    where
-        M: Serialize + JsonSchema,
-        D: Serialize + JsonSchema,
-    {
+    pub(super) fn answer<M: Serialize, D: Serialize>(
+        &self,
+        meta: M,
+        data: D,
+        say: impl FnOnce(&D) -> String,
+    ) -> Result<(), Failure> {
         if self.json {
-            print::document(&Envelope::ok(self.stamp()?, meta, data));
-        } else {
-            print::out(&say(&data));
+            return self.document(meta, data);
         }
+        print::out(&say(&data));
+        Ok(())
+    }
+
+    /// Prints the envelope.
+    pub(super) fn document<M: Serialize, D: Serialize>(&self, meta: M, data: D) -> Result<(), Failure> {
+        print::document(&Envelope::ok(self.stamp()?, meta, data));
         Ok(())
     }
 

@@ -122,7 +122,7 @@ impl Logs {
         let excerpt = Excerpt { text: plain::text(&text), total_bytes: total, cut };
         let files = sources.iter().map(|source| source.path().to_owned()).collect();
         let data = Log::of(&view, self.stream(), excerpt, files);
-        call.answer(RegistryMeta::default(), data, |_| String::new())?;
+        call.document(RegistryMeta::default(), data)?;
         Ok(Exit::Done)
     }
 }

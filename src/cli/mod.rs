@@ -33,7 +33,6 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::{Exit, Failure};
 use crate::host::env::Env;
-use crate::reply::Category;
 use call::Call;
 
 /// Runs the program with its arguments, its own name first.
@@ -45,24 +44,22 @@ pub(crate) fn run(args: Vec<OsString>) -> ExitCode {
         Some("play") => return play::run(&args),
         _ => {}
     }
+    let (tool, category) = usage::tool(&args);
+    let json = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
+    let call = Call { env: Env::read(), json, tool, category };
     match Cli::try_parse_from(&args) {
-        Ok(cli) => {
-            let (tool, category) = cli.verb.tool();
-            let call = Call { env: Env::read(), json: cli.json, tool, category };
-            finish(&call, cli.verb.run(&call))
-        }
+        Ok(cli) => finish(&Call { json: cli.json, ..call }, cli.verb),
         Err(error) if usage::is_answer(&error) => usage::answer(&error),
         Err(error) => {
-            let json = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
-            let (tool, category) = usage::tool(&args);
-            let call = Call { env: Env::read(), json, tool, category };
-            finish(&call, Err(usage::failure(&error)))
+            let failure = usage::failure(&error);
+            call.complain(&failure);
+            ExitCode::from(failure.exit as u8)
         }
     }
 }
 
-fn finish(call: &Call, ended: Result<Exit, Failure>) -> ExitCode {
-    let exit = ended.unwrap_or_else(|failure| {
+fn finish(call: &Call, verb: Verb) -> ExitCode {
+    let exit = verb.run(call).unwrap_or_else(|failure| {
         call.complain(&failure);
         failure.exit
     });
@@ -112,22 +109,6 @@ enum Verb {
 }
 
 impl Verb {
-    /// Whose reply it gives, as a client of the server would call it.
-    fn tool(&self) -> (&'static str, Category) {
-        match self {
-            Verb::Run(_) | Verb::Demo(_) => ("delegate_run", Category::ExecutionAck),
-            Verb::Resume(_) => ("delegate_resume", Category::ExecutionAck),
-            Verb::Status(_) => ("delegate_status", Category::StatusSnapshot),
-            Verb::Wait(_) => ("delegate_wait", Category::WaitResult),
-            Verb::Results(_) => ("delegate_results", Category::ResultSet),
-            Verb::Logs(_) => ("logs", Category::RegistryInfo),
-            Verb::Cancel(_) => ("delegate_cancel", Category::RegistryInfo),
-            Verb::Cleanup(_) => ("_codex_cleanup_registry", Category::RegistryInfo),
-            Verb::Doctor(_) => ("doctor", Category::RegistryInfo),
-            Verb::Schema(_) => ("schema", Category::RegistryInfo),
-        }
-    }
-
     fn run(self, call: &Call) -> Result<Exit, Failure> {
         match self {
             Verb::Run(verb) => verb.run(call),

@@ -10,6 +10,9 @@ use crate::host::clock;
 use crate::reply::{self, ResultMeta, Section, TaskResult};
 use crate::tasks::{self, ResultAsk};
 
+/// Bytes of output, unless told otherwise.
+const OUTPUT: u64 = 16_384;
+
 #[derive(Debug, Args)]
 pub(super) struct Results {
     id: String,
@@ -19,20 +22,23 @@ pub(super) struct Results {
     /// Include its last events, as the agent wrote them
     #[arg(long)]
     events: bool,
-    /// How much of the output at most, both streams together
-    #[arg(long, value_name = "BYTES", default_value_t = 16_384, value_parser = clap::value_parser!(u64).range(1..=65_536))]
-    max_output_bytes: u64,
+    /// How much of the output at most, both streams together [default: 16384]
+    #[arg(long, value_name = "BYTES", requires = "output", value_parser = clap::value_parser!(u64).range(1..=65_536))]
+    max_output_bytes: Option<u64>,
 }
 
 impl Results {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
         let mut context = call.open()?;
-        let ask = ResultAsk { output: self.output.then_some(self.max_output_bytes), events: self.events };
+        let ask = ResultAsk {
+            output: self.output.then_some(self.max_output_bytes.unwrap_or(OUTPUT)),
+            events: self.events,
+        };
         let results = tasks::results(&mut context, &self.id, ask)?;
         let exit = call::exit_of(results.view.state());
         if call.json {
             let data = TaskResult::of(&results, clock::now());
-            call.answer(ResultMeta { count: 1 }, data, |_| String::new())?;
+            call.document(ResultMeta { count: 1 }, data)?;
         } else {
             print::out(&reply::report(call.tool, &call::report(&results.view), &sections(&results)));
         }

@@ -50,7 +50,8 @@ pub(super) fn answer(
         Patience::Until(limit) => {
             let show =
                 if call.json { Show::Nothing } else { Show::Progress { every: Duration::from_secs(10) } };
-            let waited = wait::until(context, &[accepted.task_id.clone()], Until::All, limit, show)?;
+            let waited =
+                wait::until(context, std::slice::from_ref(&accepted.task_id), Until::All, limit, show)?;
             let Some(view) = waited.views.first() else { return Ok(Exit::StillWorking) };
             let report = Report { wait_exceeded: waited.exceeded, ..told(accepted, call::report(view)) };
             if call.json {

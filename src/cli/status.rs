@@ -24,7 +24,7 @@ pub(super) struct Status {
     #[arg(long, conflicts_with = "id")]
     all: bool,
     /// How many finished tasks at most
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5, conflicts_with = "id")]
     limit: u32,
 }
 
@@ -66,11 +66,12 @@ fn list(data: &StatusSnapshot, project: Option<PathBuf>) -> String {
     let place = project.map_or("anywhere".to_owned(), |project| format!("in {}", project.display()));
     let counts = &data.summary;
     if counts.running + counts.queued + counts.recently_completed == 0 {
-        return format!("no tasks {place}\n");
+        return format!(
+            "no tasks {place}\n`delegator run` starts one, `delegator status --all` looks everywhere\n"
+        );
     }
     let width = print::width();
-    let wide = width.is_none_or(|width| width >= WIDE);
-    let rows: Vec<Vec<String>> = rows(data).into_iter().map(|row| row.into_cells(wide)).collect();
+    let rows: Vec<Vec<String>> = rows(data).into_iter().map(|row| row.into_cells(width)).collect();
     let counts = format!(
         "{} running, {} queued, {} ended lately, {place}",
         counts.running, counts.queued, counts.recently_completed
@@ -88,8 +89,8 @@ struct Line {
 }
 
 impl Line {
-    fn into_cells(self, wide: bool) -> Vec<String> {
-        if wide {
+    fn into_cells(self, width: Option<usize>) -> Vec<String> {
+        if width.is_none_or(|width| width >= WIDE) {
             vec![self.task, self.state, self.time, self.agent, self.what, self.now]
         } else {
             vec![self.task, self.state, self.time, self.what]

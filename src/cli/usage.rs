@@ -117,7 +117,8 @@ fn first_line(error: &clap::Error) -> String {
     text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
-/// Whose error it is, as far as the arguments tell.
+/// Whose reply it will be, as a client of the server would call it. Known
+/// before the arguments are parsed, because a refusal is a reply too.
 pub(super) fn tool(args: &[OsString]) -> (&'static str, Category) {
     let verb = args.iter().skip(1).filter_map(|arg| arg.to_str()).find(|arg| !arg.starts_with('-'));
     match verb.unwrap_or_default() {
@@ -128,6 +129,9 @@ pub(super) fn tool(args: &[OsString]) -> (&'static str, Category) {
         "results" => ("delegate_results", Category::ResultSet),
         "cancel" => ("delegate_cancel", Category::RegistryInfo),
         "cleanup" => ("_codex_cleanup_registry", Category::RegistryInfo),
+        "logs" => ("logs", Category::RegistryInfo),
+        "doctor" => ("doctor", Category::RegistryInfo),
+        "schema" => ("schema", Category::RegistryInfo),
         _ => ("delegator", Category::RegistryInfo),
     }
 }

@@ -46,7 +46,7 @@ impl Wait {
             let results: Vec<_> =
                 waited.views.into_iter().map(|view| tasks::gather(view, ResultAsk::default())).collect();
             let (meta, data) = WaitData::of(&results, self.timeout, clock::now());
-            call.answer(meta, data, |_| String::new())?;
+            call.document(meta, data)?;
         } else {
             print::out(&text(call, &waited));
         }
@@ -65,9 +65,7 @@ pub(super) fn until(
     let names: Vec<&str> = ids.iter().map(TaskId::as_str).collect();
     let names = names.join(" ");
     let goes_on = if ids.len() == 1 { "the run goes on" } else { "the runs go on" };
-    interrupt::ends_the_wait(&format!(
-        "{goes_on}: `delegator wait {names}` waits again, `delegator cancel` ends it"
-    ));
+    interrupt::ends_the_wait(&format!("{goes_on}: `delegator wait {names}` waits again"));
     let mut live = Live::new(show);
     let waited = tasks::wait(context, ids, goal, limit, &mut |views| live.show(views));
     live.clear();

@@ -93,6 +93,10 @@ impl Config {
         if config.default_sandbox > config.max_sandbox {
             return Err("`default_sandbox` allows more than `max_sandbox`".into());
         }
+        let limits = [config.idle_timeout_s, config.hard_timeout_s, config.command_timeout_s];
+        if limits.contains(&0) {
+            return Err("a timeout of 0 seconds would end every run at once".into());
+        }
         Ok(config)
     }
 

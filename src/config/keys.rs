@@ -34,11 +34,15 @@ pub(crate) const KEYS: &[Key] = &[
         meaning: "how deep tasks may start tasks; 1 means an agent starts none",
     },
     Key { name: "max_concurrent", default: "4", meaning: "how many tasks run at once, over all processes" },
-    Key { name: "idle_timeout_s", default: "900", meaning: "seconds without a sign of life that end a run" },
+    Key {
+        name: "idle_timeout_s",
+        default: "900",
+        meaning: "seconds without a sign of life that end a run that names no limit; not for `command`",
+    },
     Key {
         name: "hard_timeout_s",
         default: "7200",
-        meaning: "seconds after which a run is ended in any case",
+        meaning: "seconds after which a run is ended that names no limit",
     },
     Key {
         name: "command_timeout_s",

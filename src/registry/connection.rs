@@ -64,8 +64,18 @@ impl Registry {
         let path = home.registry();
         let connection = connect(&path).map_err(|error| at(&path, error))?;
         let mut registry = Self { connection, path };
+        // Looked at before anything is set: a file of the future stays as it is.
+        registry.check_version(version(&registry.connection).map_err(|error| at(&registry.path, error))?)?;
+        configure(&registry.connection).map_err(|error| at(&registry.path, error))?;
         registry.migrate(home)?;
         Ok(registry)
+    }
+
+    fn check_version(&self, found: i64) -> Result<(), RegistryError> {
+        if found > migrations::VERSION {
+            return Err(RegistryError::Newer { path: self.path.clone(), found, known: migrations::VERSION });
+        }
+        Ok(())
     }
 
     /// The file whose growth tells of every commit.
@@ -93,15 +103,12 @@ impl Registry {
             other => other,
         };
         let found = version(&self.connection).map_err(|error| at(&path, error))?;
-        if found == migrations::VERSION {
-            return Ok(());
+        if found >= migrations::VERSION {
+            return self.check_version(found);
         }
         self.transaction(|transaction| {
             // Somebody else may have done it since we looked.
             let found = version(transaction)?;
-            if found > migrations::VERSION {
-                return Err(RegistryError::Newer { path: path.clone(), found, known: migrations::VERSION });
-            }
             migrations::apply(transaction, found)?;
             if found == 0 {
                 rebuild::fill(transaction, home)?;
@@ -120,6 +127,10 @@ fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_handler(Some(wait_a_little))?;
+    Ok(connection)
+}
+
+fn configure(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "journal_size_limit", 4 << 20)?;
@@ -128,7 +139,7 @@ fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
     // short log keeps the next one's start quick.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.pragma_update(None, "wal_autocheckpoint", 250)?;
-    Ok(connection)
+    Ok(())
 }
 
 /// Sleeps 0.3 to 1.8 ms, for about ten seconds in all. SQLite's own back-off

@@ -45,9 +45,14 @@ impl Registry {
 
     fn find_by_beginning(&self, text: &str) -> Result<Found, RegistryError> {
         let lower = text.to_ascii_lowercase();
-        let tail = lower.strip_prefix("t-local-").unwrap_or(&lower);
+        // `T` and `T-local-` begin every id.
+        let tail = if "t-local-".starts_with(&lower) {
+            ""
+        } else {
+            lower.strip_prefix("t-local-").unwrap_or(&lower)
+        };
         let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
-        if tail.is_empty() || !tail.bytes().all(plain) {
+        if lower.is_empty() || !tail.bytes().all(plain) {
             return Ok(Found::None);
         }
         // Ranges, not LIKE: the unique indexes answer them.
@@ -65,7 +70,8 @@ impl Registry {
 
     /// The newest task on `thread`.
     pub(crate) fn last_on(&self, thread: &ThreadId) -> Result<Option<Row>, RegistryError> {
-        Ok(select(&self.connection, "WHERE thread_id = ?1 ORDER BY seq DESC LIMIT 1", [thread.as_str()])?.pop())
+        Ok(select(&self.connection, "WHERE thread_id = ?1 ORDER BY seq DESC LIMIT 1", [thread.as_str()])?
+            .pop())
     }
 
     /// A task that is going on with `thread` right now.

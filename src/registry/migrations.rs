@@ -12,6 +12,9 @@ use crate::model::State;
 pub(crate) const VERSION: i64 = 2;
 
 pub(super) fn apply(connection: &Connection, found: i64) -> Result<(), RegistryError> {
+    if found >= VERSION {
+        return Ok(());
+    }
     if found < 1 {
         connection.execute_batch(&tasks_table())?;
     }

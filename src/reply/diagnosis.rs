@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::text::count;
 use crate::config::Key;
 use crate::tasks::{Check, CheckVerdict};
 
@@ -86,7 +87,8 @@ impl Keys {
 impl Rebuilt {
     pub(crate) fn of(tasks: usize) -> Self {
         let message = format!(
-            "made a new registry of {tasks} tasks from the run directories; the old one is kept beside it"
+            "made a new registry of {} from the run directories; the old one is kept beside it",
+            count(tasks, "task")
         );
         Self { operation: "rebuild", tasks, message }
     }

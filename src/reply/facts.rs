@@ -1,11 +1,13 @@
 //! What is known of a task, whichever of its row and its record knows it.
 //!
 //! The record is the truth where there is one. A run whose directory is gone
-//! has only its row, and still gets an honest reply.
+//! has only its row, and still gets an honest reply. Whatever somebody else
+//! wrote is made safe to show here, once for text and structure alike.
 
 use crate::model::{
-    AgentName, Answer, Exit, FailureCode, Limit, Outcome, RunResult, State, Timestamp, Usage,
+    AgentName, Answer, Deliverable, Exit, FailureCode, Limit, Outcome, RunResult, State, Timestamp, Usage,
 };
+use crate::progress::plain;
 use crate::tasks::View;
 
 #[derive(Debug)]
@@ -22,8 +24,9 @@ pub(super) struct Facts<'a> {
     pub(super) trouble: Option<Trouble>,
     pub(super) thread_id: Option<&'a str>,
     pub(super) usage: Option<Usage>,
-    pub(super) answer: Option<&'a Answer>,
-    pub(super) warnings: &'a [String],
+    /// Empty where the agent gave none.
+    pub(super) answer: Answer,
+    pub(super) warnings: Vec<String>,
 }
 
 /// Why a run failed or was ended by a limit.
@@ -42,7 +45,7 @@ impl<'a> Facts<'a> {
         let result = view.result.as_ref();
         Self {
             state: view.state(),
-            summary: summary(view),
+            summary: plain::text(&summary(view)),
             reported: result.is_some_and(|result| is_reported(row.agent, result)),
             started_at: result.map_or(row.started_at, |result| result.started_at),
             finished_at: result.map(|result| result.finished_at).or(row.completed_at),
@@ -60,8 +63,8 @@ impl<'a> Facts<'a> {
             },
             thread_id: result.and_then(|result| result.thread_id.as_deref()).or(row.thread_id.as_deref()),
             usage: result.and_then(|result| result.usage),
-            answer: result.and_then(|result| result.answer.as_ref()),
-            warnings: result.map_or(&[], |result| &result.warnings),
+            answer: result.and_then(|result| result.answer.as_ref()).map(shown).unwrap_or_default(),
+            warnings: result.map(|result| all_shown(&result.warnings)).unwrap_or_default(),
         }
     }
 
@@ -70,6 +73,23 @@ impl<'a> Facts<'a> {
         let so_far = || self.started_at.map_or(0, |started| now.millis_since(started));
         self.duration_ms.unwrap_or_else(so_far)
     }
+}
+
+fn shown(answer: &Answer) -> Answer {
+    let deliverable = |one: &Deliverable| Deliverable {
+        path: plain::text(&one.path),
+        description: plain::text(&one.description),
+    };
+    Answer {
+        summary: plain::text(&answer.summary),
+        deliverables: answer.deliverables.iter().map(deliverable).collect(),
+        open_questions: all_shown(&answer.open_questions),
+        next_actions: all_shown(&answer.next_actions),
+    }
+}
+
+fn all_shown(texts: &[String]) -> Vec<String> {
+    texts.iter().map(|text| plain::text(text)).collect()
 }
 
 fn summary(view: &View) -> String {
@@ -102,14 +122,14 @@ fn trouble(result: &RunResult) -> Option<Trouble> {
         Outcome::Completed | Outcome::Cancelled { .. } => None,
         Outcome::Failed { fault } => Some(Trouble {
             code: fault.code.as_str().to_owned(),
-            message: fault.message.clone(),
+            message: plain::text(&fault.message),
             hint: fault.hint.clone(),
             limit: None,
             retryable: is_retryable(fault.code),
         }),
         Outcome::TimedOut { limit, elapsed_ms } => Some(Trouble {
             code: FailureCode::Timeout.as_str().to_owned(),
-            message: result.summary.clone(),
+            message: plain::text(&result.summary),
             hint: None,
             limit: Some((*limit, *elapsed_ms)),
             retryable: match limit {

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::metadata::seconds;
+use super::text::count;
 use crate::model::{Outcome, TaskId, Timestamp};
 use crate::tasks::{Cancelled, Cleaned, CleanupAsk};
 
@@ -126,12 +127,11 @@ impl Cleanup {
             (cleaned.recovered.len(), cleaned.found.len(), cleaned.removed.len());
         let ended = if recovered == 0 { String::new() } else { format!("ended {recovered} that had died; ") };
         let summary = if ask.dry_run {
-            format!("{ended}would remove {found} old runs")
+            format!("{ended}would remove {}", count(found, "old run"))
         } else {
-            let directories = cleaned.abandoned;
-            format!(
-                "{ended}removed {removed} old runs and {directories} abandoned directories, {freed} bytes freed"
-            )
+            let old = count(removed, "old run");
+            let abandoned = count(cleaned.abandoned as usize, "abandoned submission");
+            format!("{ended}removed {old} and {abandoned}, {freed} bytes freed")
         };
         let data = Self {
             stuck_tasks: Stuck { found: recovered, cleaned: recovered, task_ids: cleaned.recovered.clone() },

@@ -80,16 +80,15 @@ impl Report {
     /// `artifacts` are the files that are there now.
     pub(crate) fn of(view: &View, artifacts: Vec<(&'static str, PathBuf)>) -> Self {
         let facts = Facts::of(view);
-        let answer = facts.answer.cloned().unwrap_or_default();
         Self {
             task_id: view.row.id.clone(),
             run_id: view.row.run_id.clone(),
             run_dir: view.dir.path().to_owned(),
             subagent_thread_id: facts.thread_id.map(ToOwned::to_owned),
             selected_skills: Vec::new(),
-            deliverables: answer.deliverables,
-            open_questions: answer.open_questions,
-            next_actions: answer.next_actions,
+            deliverables: facts.answer.deliverables,
+            open_questions: facts.answer.open_questions,
+            next_actions: facts.answer.next_actions,
             artifacts: artifacts.into_iter().map(|(name, path)| Pointer { name, path }).collect(),
             timing: Timing {
                 started_at: facts.started_at.unwrap_or(view.row.created_at),
@@ -98,7 +97,7 @@ impl Report {
             },
             status: facts.state.in_report(),
             error: facts.trouble.as_ref().map(|trouble| trouble.message.clone()),
-            warnings: facts.warnings.to_vec(),
+            warnings: facts.warnings.clone(),
             report_by: facts.reported.then_some("agent"),
             summary: facts.summary,
             deduplicated: false,

@@ -118,17 +118,12 @@ impl TaskResult {
     pub(crate) fn of(results: &Results, now: Timestamp) -> Self {
         let view = &results.view;
         let facts = Facts::of(view);
-        let answer = facts.answer.cloned().unwrap_or_default();
         Self {
             task_id: view.row.id.clone(),
             run_id: view.row.run_id.clone(),
             run_dir: view.dir.path().to_owned(),
             state: facts.state.in_envelope(),
             report_by: facts.reported.then_some("agent"),
-            deliverables: answer.deliverables,
-            open_questions: answer.open_questions,
-            next_actions: answer.next_actions,
-            warnings: facts.warnings.to_vec(),
             duration_seconds: seconds(facts.elapsed_ms(now)),
             completed_ts: facts.finished_at,
             exit_code: facts.exit_code,
@@ -138,6 +133,10 @@ impl TaskResult {
             artifacts: results.artifacts.iter().map(ArtifactRef::of).collect(),
             output: results.output.as_ref().map_or(Output::LEFT_OUT, Output::of),
             events: Events::of(results),
+            deliverables: facts.answer.deliverables,
+            open_questions: facts.answer.open_questions,
+            next_actions: facts.answer.next_actions,
+            warnings: facts.warnings,
             summary: facts.summary,
         }
     }

@@ -94,6 +94,11 @@ pub(crate) fn title(text: &str) -> String {
     plain::line(text, LONGEST_TITLE)
 }
 
+/// `1 old run`, `2 old runs`.
+pub(super) fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
 /// `0.4 s`, `42 s`, `2m05s`, `1h02m`.
 pub(crate) fn duration(millis: u64) -> String {
     let seconds = millis / 1000;

@@ -15,6 +15,10 @@ impl RunDir {
         if self.result().exists() {
             return Ok(());
         }
+        // An agent may have deleted its own directory; its end is known all the same.
+        if !self.path().exists() {
+            self.create()?;
+        }
         // Left behind by a supervisor that was killed.
         let _ = std::fs::remove_file(self.socket());
         let bytes = writer::pretty(result)?;

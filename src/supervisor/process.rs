@@ -77,8 +77,8 @@ pub(crate) fn run(
 ) -> io::Result<Ended> {
     let mut child = Driver::start(spec, environment, limits, tree)?;
     while !child.finished {
-        child.wait_for_something(control);
         child.write_stdin();
+        child.wait_for_something(control);
         child.read(Stream::Stdout, observer);
         child.read(Stream::Stderr, observer);
         child.reap();

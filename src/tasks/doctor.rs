@@ -11,6 +11,7 @@ use crate::host::{disk, spawn};
 use crate::model::{AgentName, KillLevel};
 use crate::registry::{Registry, RegistryError};
 use crate::supervisor::best_level;
+use crate::tasks::error::one_line;
 use crate::tasks::resolve::codex_program;
 
 /// How long one program may take to answer.
@@ -56,11 +57,11 @@ pub(crate) fn doctor(env: &Env) -> Vec<Check> {
         }
         Err(error) => {
             let hint = "set DELEGATOR_HOME to a directory of your own with mode 700";
-            rows.push(Check::new("home", Verdict::Bad, error.to_string()).hint(hint));
+            rows.push(Check::new("home", Verdict::Bad, one_line(error)).hint(hint));
         }
     }
     let config = Config::load(env);
-    rows.push(configuration(env, config.as_ref().err().map(ToString::to_string)));
+    rows.push(configuration(env, config.as_ref().err().map(|error| one_line(error))));
     let config = config.unwrap_or_default();
     rows.extend(codex(env, &config));
     rows.push(Check::new("agent command", Verdict::Good, "/bin/sh"));
@@ -73,7 +74,10 @@ pub(crate) fn doctor(env: &Env) -> Vec<Check> {
         config.max_sandbox,
         if config.allow_network { "allowed" } else { "off" }
     );
-    rows.push(Check::new("limits", Verdict::Good, limits));
+    rows.push(match config.max_concurrent {
+        0 => Check::new("limits", Verdict::Worth, limits).hint("no task starts while `max_concurrent` is 0"),
+        _ => Check::new("limits", Verdict::Good, limits),
+    });
     rows
 }
 
@@ -84,10 +88,12 @@ fn database(home: &Home) -> Check {
         }
         Err(error) => {
             let hint = match error {
-                RegistryError::Newer { .. } => "update `delegator`, or set DELEGATOR_HOME to another directory",
+                RegistryError::Newer { .. } => {
+                    "update `delegator`, or set DELEGATOR_HOME to another directory"
+                }
                 _ => "`delegator doctor --rebuild` makes a new one from the run directories",
             };
-            Check::new("database", Verdict::Bad, error.to_string()).hint(hint)
+            Check::new("database", Verdict::Bad, one_line(&error)).hint(hint)
         }
     }
 }
@@ -122,7 +128,7 @@ fn codex(env: &Env, config: &Config) -> Vec<Check> {
         Ok(program) => program,
         Err(error) => {
             let hint = "install it with `npm install -g @openai/codex`, or set `codex_path`; `command` and `replay` work without";
-            return vec![Check::new("agent codex", Verdict::Worth, error.to_string()).hint(hint)];
+            return vec![Check::new("agent codex", Verdict::Worth, one_line(&error)).hint(hint)];
         }
     };
     let environment = env.allowed(&config.env_allow);
@@ -131,16 +137,15 @@ fn codex(env: &Env, config: &Config) -> Vec<Check> {
         spawn::ask(&program, &args, Path::new("/"), &environment, ASK)
     };
     let version = ask(&["--version"]).and_then(|text| agents::parse_version(&text).map(|v| v.to_string()));
-    let mut rows = vec![match &version {
-        Some(version) => {
-            Check::new("agent codex", Verdict::Good, format!("{version} at {}", program.display()))
-        }
-        None => Check::new(
-            "agent codex",
-            Verdict::Bad,
-            format!("{} does not tell its version", program.display()),
-        ),
-    }];
+    let Some(version) = version else {
+        let found = format!("`{}` does not tell its version", program.display());
+        return vec![
+            Check::new("agent codex", Verdict::Bad, found)
+                .hint("is it Codex? `codex_path` names another one"),
+        ];
+    };
+    let mut rows =
+        vec![Check::new("agent codex", Verdict::Good, format!("{version} at {}", program.display()))];
     let key = env.get("CODEX_API_KEY").is_some();
     rows.push(match ask(&["login", "status"]) {
         Some(_) => Check::new("codex login", Verdict::Good, "logged in"),

@@ -15,7 +15,7 @@ use crate::host::{clock, proc};
 use crate::model::{AgentName, FailureCode, Fault, Outcome, Request, RunResult, StopReason};
 use crate::prompts;
 use crate::runs::{CommandRecord, RunDir, Started};
-use crate::supervisor::{self, Control, Ended, Order, Tree};
+use crate::supervisor::{self, Control, Ended, Observer, Order, Tree};
 use crate::tasks::control::Listener;
 use crate::tasks::record::Recorder;
 use crate::tasks::{Context, TaskError, pump, recover};
@@ -148,6 +148,7 @@ impl Prepared {
             Ok(recorder) => recorder,
             Err(error) => return bare(request, attempt, Outcome::Failed { fault: storage(&error) }),
         };
+        recorder.tick();
         let litter: Vec<_> = self.plan.litter.iter().filter(|path| !path.exists()).collect();
         let mut pump = || pump_within(env);
         let ended = supervisor::run(
@@ -198,7 +199,10 @@ fn judge(
         (None, Ok(())) => Outcome::Completed,
     };
     let summary = summary(request, &outcome, verdict.summary);
-    let warnings = [noted, verdict.warnings, recorded.warnings].concat();
+    let mut warnings = [noted, verdict.warnings, recorded.warnings].concat();
+    if ended.processes_ended > 0 && outcome == Outcome::Completed {
+        warnings.push(format!("{} processes it had left running were ended", ended.processes_ended));
+    }
     RunResult {
         started_at: Some(started.started_at),
         finished_at: now,

@@ -40,7 +40,11 @@ pub(crate) enum TaskError {
     LongTask { bytes: usize, limit: usize },
     #[error("`{name}` is {bytes} bytes long; at most {limit} are taken")]
     LongField { name: &'static str, bytes: usize, limit: usize },
-    #[error("`{name}` must be a number of seconds above zero")]
+    #[error("`{name}` is empty")]
+    EmptyField { name: &'static str },
+    #[error("`{}` cannot be an alias", .0.escape_debug())]
+    BadAlias(String),
+    #[error("`{name}` must be a number of seconds above zero, a year at most")]
     BadLimit { name: &'static str },
     #[error("the directory `{}` does not exist", .0.display())]
     NoDirectory(PathBuf),
@@ -79,7 +83,7 @@ pub(crate) enum TaskError {
 
     #[error("no task `{0}`")]
     NotFound(String),
-    #[error("`{reference}` could be any of {}", candidates.join(", "))]
+    #[error("`{reference}` could be any of {}", some(candidates))]
     Ambiguous { reference: String, candidates: Vec<String> },
     #[error("`{0}` is neither a known task nor a thread id (a UUID)")]
     BadThread(String),
@@ -87,6 +91,26 @@ pub(crate) enum TaskError {
     NoThread(TaskId),
     #[error("thread `{thread}` is busy with `{task}`")]
     ThreadBusy { thread: String, task: TaskId },
+}
+
+/// Enough of them to choose from.
+fn some(candidates: &[String]) -> String {
+    let shown = candidates.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if candidates.len() > 5 { format!("{shown}, and more") } else { shown }
+}
+
+/// An error with its causes, on one line.
+pub(crate) fn one_line(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text.replace('\n', " ")
 }
 
 impl TaskError {

@@ -63,7 +63,9 @@ fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), Tas
             context.registry.put_back(row, clock::now())?;
         }
         None => {
-            let message = format!("it was claimed {MOST_ATTEMPTS} times, and whoever claimed it died before the agent was started");
+            let message = format!(
+                "it was claimed {MOST_ATTEMPTS} times, and whoever claimed it died before the agent was started"
+            );
             seal(context, row, dir, None, Fault::new(FailureCode::Internal, message), 0)?;
         }
         Some(started) => {

@@ -12,7 +12,8 @@ use crate::config::Config;
 use crate::host::env::Env;
 use crate::host::paths::{self, Home};
 use crate::host::{clock, ids};
-use crate::model::{AgentName, Limits, Request, Resumed, Sandbox};
+use crate::model::{AgentName, Limits, Request, Resumed, RunId, Sandbox, TaskId, ThreadId};
+use crate::progress::plain;
 use crate::tasks::{Context, TaskError, nested};
 
 const LONGEST_TASK: usize = 1 << 20;
@@ -134,10 +135,24 @@ fn check_text(ask: &Ask, agent: AgentName) -> Result<(), TaskError> {
         ("reasoning_effort", &ask.reasoning_effort),
     ];
     for (name, value) in fields {
-        let bytes = value.as_ref().map_or(0, String::len);
-        if bytes > LONGEST_NAME {
-            return Err(TaskError::LongField { name, bytes, limit: LONGEST_NAME });
+        match value.as_ref().map_or(1, String::len) {
+            0 => return Err(TaskError::EmptyField { name }),
+            bytes if bytes > LONGEST_NAME => {
+                return Err(TaskError::LongField { name, bytes, limit: LONGEST_NAME });
+            }
+            _ => {}
         }
+    }
+    ask.alias.as_deref().map_or(Ok(()), check_alias)
+}
+
+/// An alias stands wherever an id may, and is printed in lists.
+fn check_alias(alias: &str) -> Result<(), TaskError> {
+    let is_id = alias.parse::<TaskId>().is_ok()
+        || alias.parse::<RunId>().is_ok()
+        || alias.parse::<ThreadId>().is_ok();
+    if is_id || alias.trim() != alias || plain::line(alias, LONGEST_NAME) != alias {
+        return Err(TaskError::BadAlias(alias.to_owned()));
     }
     Ok(())
 }
@@ -148,6 +163,9 @@ fn check_supported(agent: AgentName, ask: &Ask) -> Result<(), TaskError> {
         return Ok(());
     }
     let given = [
+        // First: a resumed task brings the others along.
+        ("resume", ask.resume.is_some()),
+        ("command_limit", agent == AgentName::Command && ask.limits.command_s.is_some()),
         ("sandbox", ask.sandbox.is_some()),
         ("network", ask.network),
         ("model", ask.model.is_some()),
@@ -156,7 +174,6 @@ fn check_supported(agent: AgentName, ask: &Ask) -> Result<(), TaskError> {
         ("output_schema", ask.output_schema.is_some()),
         ("add_dirs", !ask.add_dirs.is_empty()),
         ("role", ask.role.is_some()),
-        ("resume", ask.resume.is_some()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         Some((field, _)) => Err(TaskError::Unsupported { agent, field }),

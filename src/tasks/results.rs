@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::agents;
 use crate::host::files;
 use crate::model::{FailureCode, State};
+use crate::progress::plain;
 use crate::tasks::excerpt::Excerpt;
 use crate::tasks::{Context, TaskError, Transcript, View, find, pump, view};
 
@@ -93,8 +95,7 @@ pub(crate) fn gather(view: View, ask: ResultAsk) -> Results {
         file: stream(&view),
     });
     let events = ask.events.then(|| last_events(&view.dir.events()));
-    let artifacts =
-        view.dir.artifacts().into_iter().map(|(_, path)| artifact(path, state.is_final())).collect();
+    let artifacts = view.dir.artifacts().into_iter().map(|(_, path)| artifact(path, state)).collect();
     Results { view, artifacts, output, events, partial }
 }
 
@@ -145,9 +146,7 @@ fn last_events(path: &Path) -> Vec<Value> {
 
 fn shortened(value: Value) -> Value {
     match value {
-        Value::String(text) => {
-            Value::String(crate::progress::plain::text(&crate::agents::cut(&text, LONGEST_STRING)))
-        }
+        Value::String(text) => Value::String(plain::text(&agents::cut(&text, LONGEST_STRING))),
         Value::Array(items) => Value::Array(items.into_iter().take(MOST_ITEMS).map(shortened).collect()),
         Value::Object(fields) => {
             Value::Object(fields.into_iter().map(|(name, one)| (name, shortened(one))).collect())
@@ -156,9 +155,9 @@ fn shortened(value: Value) -> Value {
     }
 }
 
-fn artifact(path: PathBuf, settled: bool) -> Artifact {
+fn artifact(path: PathBuf, state: State) -> Artifact {
     let bytes = std::fs::metadata(&path).map_or(0, |found| found.len());
-    let sha256 = if settled && bytes <= LARGEST_HASHED { hash(&path).ok() } else { None };
+    let sha256 = if state.is_final() && bytes <= LARGEST_HASHED { hash(&path).ok() } else { None };
     Artifact { path, bytes, sha256 }
 }
 

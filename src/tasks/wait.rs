@@ -100,7 +100,10 @@ impl Watching {
         let mut watch = Watch::new();
         for id in ids {
             let dir = context.dir(&find(context, id.as_str())?.run_id);
-            watch.add(dir.path()).map_err(TaskError::write(dir.path()))?;
+            // One that was deleted has nothing to watch: the queue tells.
+            if dir.path().exists() {
+                watch.add(dir.path()).map_err(TaskError::write(dir.path()))?;
+            }
         }
         // Absent until the first commit after the last one closed it; then the
         // heartbeat finds it.

@@ -49,7 +49,11 @@ fn a_home_where_nothing_went_wrong_passes() {
     let (phase, _) = finished();
     let ran = checked(&phase);
     assert_eq!(ran.code, Some(0), "{}", ran.stdout);
-    assert!(ran.stdout.starts_with("submissions=2, rows=2, agent starts=2, lost=0, duplicated finals=0"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.starts_with("submissions=2, rows=2, agent starts=2, lost=0, duplicated finals=0"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]

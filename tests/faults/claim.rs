@@ -44,8 +44,8 @@ impl Claimed {
     pub fn supervise(&self, phase: &Phase, prefix: &[&str]) -> Command {
         let (fd, attempt) = (self.lock.as_raw_fd(), self.attempt.to_string());
         let dir = phase.env.run_dir(&self.task.run_id);
-        let args =
-            ["supervise", "--lock-fd", &fd.to_string(), "--attempt", &attempt, dir.to_str().unwrap()].map(str::to_owned);
+        let args = ["supervise", "--lock-fd", &fd.to_string(), "--attempt", &attempt, dir.to_str().unwrap()]
+            .map(str::to_owned);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let mut command = phase.env.command_under(prefix, &args);
         command.current_dir("/").env_remove("FAKE_SIDE").stdin(Stdio::null());

@@ -72,7 +72,8 @@ fn check(level: &str, kinds: &[(&'static str, usize)]) {
     phase.env.configure(&format!("max_concurrent = 8\nkill_level = \"{level}\"\n"));
     let mut processes = 0;
     for end in [End::ByItself, End::Cancelled] {
-        let families: Vec<Family> = kinds.iter().map(|&(kind, count)| found(&phase, kind, count, end)).collect();
+        let families: Vec<Family> =
+            kinds.iter().map(|&(kind, count)| found(&phase, kind, count, end)).collect();
         for family in families {
             processes += check_family(&phase, level, &family);
         }

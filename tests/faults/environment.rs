@@ -6,19 +6,27 @@ use std::path::Path;
 
 use crate::phase::Phase;
 use crate::support::agent::playing;
-use crate::support::env::{PATIENCE, finish};
+use crate::support::env::{PATIENCE, Ran, finish, wait_for};
 
 const KEY_A: &str = "made-up-key-of-the-submitter-7f3a";
 const KEY_B: &str = "made-up-key-of-the-starter-91bc";
+
+/// Runs the program for somebody who has `key`.
+fn run_with(phase: &Phase, key: &str, args: &[&str]) -> Ran {
+    let mut command = phase.env.command(args);
+    command.env("MY_KEY", key);
+    finish(command, PATIENCE)
+}
 
 #[test]
 fn a_queued_task_sees_its_submitters_key_and_not_its_starters() {
     let phase = Phase::new();
     phase.limit(0);
-    let seen = phase.env.work().join("seen");
-    let task = playing(&phase.env, "reads", &[&format!("env MY_KEY {}", seen.display()), "exit 0"]);
-    let mut submit = phase.env.command(&["run", "--agent", "command", "--json", &task]);
-    let ran = finish({ submit.env("MY_KEY", KEY_A); submit }, PATIENCE);
+    let (seen, go) = (phase.env.work().join("seen"), phase.env.work().join("go"));
+    let steps =
+        [&format!("env MY_KEY {}", seen.display()), "say seen", &format!("await {}", go.display()), "exit 0"];
+    let task = playing(&phase.env, "reads", &steps);
+    let ran = run_with(&phase, KEY_A, &["run", "--agent", "command", "--json", &task]);
     let submitted = phase.note(&ran.stdout).unwrap();
     let waiting = phase.env.run_dir(&submitted.run_id).join("env.json");
     let mode = fs::metadata(&waiting).unwrap().permissions().mode() & 0o777;
@@ -26,11 +34,13 @@ fn a_queued_task_sees_its_submitters_key_and_not_its_starters() {
     assert!(holds(&waiting, KEY_A), "the values wait with the task");
 
     phase.limit(1);
-    let mut start = phase.env.command(&["status"]);
-    assert_eq!(finish({ start.env("MY_KEY", KEY_B); start }, PATIENCE).code, Some(0));
-    assert_eq!(phase.env.await_final(&submitted.task_id), "completed");
+    assert_eq!(run_with(&phase, KEY_B, &["status"]).code, Some(0));
+    let printed = phase.env.side().join(format!("{}.stdout", submitted.run_id));
+    wait_for("the agent to look", PATIENCE, || printed.exists().then_some(()));
     assert_eq!(fs::read_to_string(&seen).unwrap(), KEY_A);
-    assert!(!waiting.exists());
+    assert!(!waiting.exists(), "the values are gone before the agent runs");
+    fs::write(go, "").unwrap();
+    assert_eq!(phase.env.await_final(&submitted.task_id), "completed");
     for key in [KEY_A, KEY_B] {
         let found = files_holding(phase.env.home(), key);
         assert!(found.is_empty(), "a key is still in {found:?}");
@@ -42,9 +52,9 @@ fn a_queued_task_sees_its_submitters_key_and_not_its_starters() {
 fn a_waiting_task_that_is_cancelled_leaves_no_key_behind() {
     let phase = Phase::new();
     phase.limit(0);
-    let mut submit = phase.env.command(&["run", "--agent", "command", "--json", "true"]);
-    let ran = finish({ submit.env("MY_KEY", KEY_A); submit }, PATIENCE);
+    let ran = run_with(&phase, KEY_A, &["run", "--agent", "command", "--json", "true"]);
     let submitted = phase.note(&ran.stdout).unwrap();
+    assert!(!files_holding(phase.env.home(), KEY_A).is_empty(), "the values wait with the task");
     phase.env.run(&["cancel", &submitted.task_id]);
     assert_eq!(phase.env.await_final(&submitted.task_id), "cancelled");
     let found = files_holding(phase.env.home(), KEY_A);
@@ -52,7 +62,7 @@ fn a_waiting_task_that_is_cancelled_leaves_no_key_behind() {
 }
 
 fn holds(file: &Path, text: &str) -> bool {
-    fs::read(file).is_ok_and(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
+    fs::read(file).is_ok_and(|bytes| memchr::memmem::find(&bytes, text.as_bytes()).is_some())
 }
 
 fn files_holding(dir: &Path, text: &str) -> Vec<String> {

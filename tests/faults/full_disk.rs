@@ -119,7 +119,9 @@ fn output_that_does_not_fit_ends_the_run_with_the_reason() {
 
 #[test]
 fn a_disk_that_fills_up_during_a_run_does_not_keep_its_end_from_being_sealed() {
-    if !small_disk::inside("full_disk::a_disk_that_fills_up_during_a_run_does_not_keep_its_end_from_being_sealed") {
+    if !small_disk::inside(
+        "full_disk::a_disk_that_fills_up_during_a_run_does_not_keep_its_end_from_being_sealed",
+    ) {
         return;
     }
     let (disk, phase) = on_a_disk_of(8 * MIB);
@@ -147,8 +149,10 @@ fn a_disk_that_fills_up_during_a_run_does_not_keep_its_end_from_being_sealed() {
 
 /// The calls by which something reaches the disk.
 fn writes(point: &&Point) -> bool {
-    let plain = ["write", "pwrite64", "fsync", "fdatasync", "mkdir", "rename", "renameat2", "ftruncate", "fallocate"];
-    let to_a_stream = point.call == "write" && ["write(1<", "write(2<"].iter().any(|start| point.text.starts_with(start));
+    let plain =
+        ["write", "pwrite64", "fsync", "fdatasync", "mkdir", "rename", "renameat2", "ftruncate", "fallocate"];
+    let to_a_stream =
+        point.call == "write" && ["write(1<", "write(2<"].iter().any(|start| point.text.starts_with(start));
     let creates = point.call == "openat" && point.text.contains("O_CREAT");
     (plain.contains(&point.call.as_str()) && !to_a_stream) || creates
 }
@@ -156,7 +160,8 @@ fn writes(point: &&Point) -> bool {
 /// What comes before a command to have one call fail for want of space.
 fn failing(point: &Point) -> Vec<String> {
     let inject = format!("inject={}:error=ENOSPC:when={}", point.call, point.nth);
-    let words = ["/usr/bin/strace", "-f", "-qq", "--detach-on=execve", "-o", "/dev/null", "-e", &inject, "--"];
+    let words =
+        ["/usr/bin/strace", "-f", "-qq", "--detach-on=execve", "-o", "/dev/null", "-e", &inject, "--"];
     words.map(str::to_owned).to_vec()
 }
 
@@ -174,7 +179,9 @@ fn a_write_that_fails_anywhere_in_a_submission_is_told_and_loses_nothing() {
         let ran = env::finish(phase.env.command_under(&prefix, &args), PATIENCE);
         phase.faults.fetch_add(1, Ordering::Relaxed);
         match ran.code {
-            Some(0) => assert!(phase.note(&ran.stdout).is_some(), "{point:?}: nothing acknowledged: {}", ran.stdout),
+            Some(0) => {
+                assert!(phase.note(&ran.stdout).is_some(), "{point:?}: nothing acknowledged: {}", ran.stdout)
+            }
             Some(6) => told += 1,
             _ => panic!("{point:?}: {:?}: {}{}", ran.code, ran.stdout, ran.stderr),
         }

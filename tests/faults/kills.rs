@@ -4,6 +4,7 @@
 //! rarely hit the narrow windows, so chosen system calls fill them up.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -95,8 +96,27 @@ fn a_killed_supervisor_leaves_one_honest_end_and_no_process() {
     phase.close("supervisors");
 }
 
+/// Without anybody who could sweep up after it.
+#[test]
+fn a_killed_supervisor_takes_its_agent_along() {
+    let phase = Phase::new();
+    let task = phase.submit(&playing(&phase.env, "endless", &["ignore TERM", "say one", "hang"]));
+    let starts = phase.env.side().join(format!("{}.starts", task.run_id));
+    let agent = || fs::read_to_string(&starts).ok()?.trim().parse::<i32>().ok();
+    let agent = wait_for("the agent to start", Duration::from_secs(20), agent);
+    kill::send(kill::supervisor_of(&phase.env.run_dir(&task.run_id)).unwrap(), libc::SIGKILL);
+    wait_for("the agent to die", Duration::from_secs(2), || (!kill::alive(agent)).then_some(()));
+    assert_eq!(phase.row(&task).state, "working", "nobody has looked yet");
+    phase.faults.fetch_add(1, Ordering::Relaxed);
+    phase.close("orphaned agent");
+}
+
 fn kill_at_random(phase: &Phase, windows: &mut Windows) {
-    let task = playing(&phase.env, "slow", &["say one", "spawn setsid", "pause 20", "say two", "pause 20", "exit 0"]);
+    let task = playing(
+        &phase.env,
+        "slow",
+        &["say one", "spawn setsid", "pause 20", "say two", "pause 20", "exit 0"],
+    );
     let mut dice = Dice::new(0xd1ce);
     let mut number = 0;
     while phase.faults.load(Ordering::Relaxed) < SUPERVISORS {
@@ -122,7 +142,9 @@ fn kill_at_chosen_calls(phase: &Phase, windows: &mut Windows) {
     let (ran, points) = phase.points_of(|tracer| first.supervise(phase, tracer));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     drop(first);
-    let renamed = |name: &str| points.iter().position(|point| point.call.starts_with("rename") && point.text.contains(name));
+    let renamed = |name: &str| {
+        points.iter().position(|point| point.call.starts_with("rename") && point.text.contains(name))
+    };
     let started = renamed("started.json").expect("started.json is renamed into place");
     let sealed = renamed("result.json").expect("result.json is renamed into place");
     let chosen = spread(&points[..started]).chain(points[sealed + 1..].iter().take(20));

@@ -14,6 +14,7 @@ mod descendants;
 mod environment;
 mod full_disk;
 mod kills;
+mod massacre;
 mod odd_agents;
 mod phase;
 mod queue;

@@ -1,14 +1,14 @@
 //! Agents that do what agents do: each of these is an ordinary case.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::phase::Phase;
 use crate::support::agent::{install, playing};
-use crate::support::env::{PATIENCE, Submitted, wait_for};
+use crate::support::env::{PATIENCE, Submitted, finish, wait_for};
 use crate::support::kill;
 
 fn play(phase: &Phase, name: &str, steps: &[&str]) -> Submitted {
@@ -34,7 +34,11 @@ fn kept(phase: &Phase, name: &str, steps: &[&str]) -> (String, Vec<u8>) {
 #[test]
 fn what_an_agent_prints_is_kept_byte_for_byte() {
     let phase = Phase::new();
-    let (state, bytes) = kept(&phase, "bytes", &["bytes", "part caf", "bytes c3", "bytes a9 00 0d 0a", "part no newline", "exit 0"]);
+    let (state, bytes) = kept(
+        &phase,
+        "bytes",
+        &["bytes", "part caf", "bytes c3", "bytes a9 00 0d 0a", "part no newline", "exit 0"],
+    );
     assert_eq!(state, "completed");
     assert_eq!(bytes, b"\xff\xfe\x00caf\xc3\x28\x80\xed\xa0\x80\ncaf\xc3\xa9\x00\r\nno newline");
     let (state, bytes) = kept(&phase, "line", &["line 1200000", "say after", "exit 0"]);
@@ -49,10 +53,15 @@ fn what_an_agent_prints_is_kept_byte_for_byte() {
 fn an_agent_that_closes_its_output_is_still_waited_for() {
     let phase = Phase::new();
     let go = phase.env.work().join("go");
-    let task = play(&phase, "closes", &["say one", "close stdout", &format!("await {}", go.display()), "exit 0"]);
+    let task =
+        play(&phase, "closes", &["say one", "close stdout", &format!("await {}", go.display()), "exit 0"]);
     let log = phase.env.run_dir(&task.run_id).join("stdout.log");
     wait_for("the first line", PATIENCE, || fs::read(&log).is_ok_and(|text| text == b"one\n").then_some(()));
-    assert_eq!(phase.env.run(&["wait", &task.task_id, "--timeout", "0.2"]).code, Some(4), "end of output is not exit");
+    assert_eq!(
+        phase.env.run(&["wait", &task.task_id, "--timeout", "0.2"]).code,
+        Some(4),
+        "end of output is not exit"
+    );
     fs::write(go, "").unwrap();
     assert_eq!(phase.env.await_final(&task.task_id), "completed");
     phase.close("closed output");
@@ -77,7 +86,9 @@ fn three_gigabytes_pass_without_blocking_or_growing() {
     let result = result(&phase, &task);
     let size = fs::metadata(phase.env.run_dir(&task.run_id).join("stdout.log")).unwrap().len();
     let (seen, dropped) = (number(&result, "/stdout/bytes"), number(&result, "/stdout/dropped_bytes"));
-    println!("flood: bytes={seen}, kept={size}, dropped={dropped}, supervisor's own memory={peak} KiB, took={took:?}");
+    println!(
+        "flood: bytes={seen}, kept={size}, dropped={dropped}, supervisor's own memory={peak} KiB, took={took:?}"
+    );
     assert_eq!(seen, 3_000_000_000);
     assert!(size <= 2 << 20, "{size} bytes kept");
     // The line that stands for the gap comes on top of what was kept.
@@ -124,7 +135,13 @@ fn limits_end_a_run_that_does_not_end_itself() {
 fn whoever_holds_the_pipe_after_the_exit_cannot_hold_the_run() {
     let phase = Phase::new();
     let pids = phase.env.work().join("pids");
-    let steps = ["say one", &format!("spawn holder {}", pids.display()), &format!("daemon {}", pids.display()), "say two", "exit 0"];
+    let steps = [
+        "say one",
+        &format!("spawn holder {}", pids.display()),
+        &format!("daemon {}", pids.display()),
+        "say two",
+        "exit 0",
+    ];
     let began = Instant::now();
     let (state, bytes) = kept(&phase, "holder", &steps);
     let took = began.elapsed();
@@ -146,21 +163,28 @@ fn with_codex(name: &str) -> (Phase, PathBuf) {
     (phase, work)
 }
 
+/// Hands a prompt of about a mebibyte to `name` and waits for the answer.
+#[track_caller]
+fn prompt(phase: &Phase, work: &Path, rest: &str) {
+    let task = phase.env.root().join("prompt");
+    fs::write(&task, format!("{}\n{rest}", "x".repeat(1_000_000))).unwrap();
+    let args = ["run", "--agent", "codex", "--cwd", work.to_str().unwrap(), "--wait", "-"];
+    let mut command = phase.env.command(&args);
+    command.stdin(fs::File::open(task).unwrap());
+    let ran = finish(command, PATIENCE);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+}
+
 #[test]
 fn an_agent_that_never_reads_its_prompt_is_no_failure() {
     let (phase, work) = with_codex("codex-deaf");
-    // More than any pipe holds.
-    let task = "x".repeat(120_000);
-    let ran = phase.env.run(&["run", "--agent", "codex", "--cwd", work.to_str().unwrap(), "--wait", &task]);
-    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    prompt(&phase, &work, "");
 }
 
 #[test]
 fn a_prompt_arrives_whole() {
     let (phase, work) = with_codex("codex");
     let seen = phase.env.work().join("seen");
-    let task = format!("{}\nSCRIPT:\nlog {} played\nturn done\nexit 0\nEND\n", "y".repeat(100_000), seen.display());
-    let ran = phase.env.run(&["run", "--agent", "codex", "--cwd", work.to_str().unwrap(), "--wait", &task]);
-    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    prompt(&phase, &work, &format!("SCRIPT:\nlog {} played\nturn done\nexit 0\nEND\n", seen.display()));
     assert_eq!(fs::read_to_string(seen).unwrap(), "played\n");
 }

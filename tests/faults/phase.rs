@@ -106,7 +106,9 @@ impl Phase {
             self.env.expect(0, &["status", "--all"]);
             self.rows().iter().all(Row::is_final).then_some(())
         });
-        wait_for("every supervisor to go", SETTLING, || kill::supervisors(self.env.home()).is_empty().then_some(()));
+        wait_for("every supervisor to go", SETTLING, || {
+            kill::supervisors(self.env.home()).is_empty().then_some(())
+        });
     }
 
     /// How many tasks ended how.
@@ -128,7 +130,11 @@ impl Phase {
         }
         self.env.expect(0, &["status", "--all"]);
         let figures = checker::check(self.env.home(), self.journal.path());
-        println!("{what}: faults={}, {figures}; ends: {:?}", self.faults.load(Ordering::Relaxed), self.ends());
+        println!(
+            "{what}: faults={}, {figures}; ends: {:?}",
+            self.faults.load(Ordering::Relaxed),
+            self.ends()
+        );
         assert!(figures.nothing_wrong(), "{}", figures.wrong.join("\n"));
     }
 }

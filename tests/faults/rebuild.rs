@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::phase::Phase;
@@ -26,7 +27,11 @@ fn stages() -> Stages {
     let failed = phase.submit(&playing(&phase.env, "bad", &["say one", "exit 3"]));
     phase.settle();
     phase.limit(1);
-    let running = phase.submit(&playing(&phase.env, "held", &["say one", &format!("await {}", go.display()), "say two", "exit 0"]));
+    let running = phase.submit(&playing(
+        &phase.env,
+        "held",
+        &["say one", &format!("await {}", go.display()), "say two", "exit 0"],
+    ));
     let starts = phase.env.side().join(format!("{}.starts", running.run_id));
     wait_for("the agent to start", Duration::from_secs(20), || starts.exists().then_some(()));
     let brief = playing(&phase.env, "brief", &["say one", "exit 0"]);
@@ -50,7 +55,7 @@ impl Stages {
         assert_eq!(phase.env.await_final(&running.task_id), "completed");
         // Whoever finished the run has started the next one.
         assert_eq!(phase.env.await_final(&waiting.task_id), "completed");
-        phase.faults.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        phase.faults.fetch_add(1, Ordering::Relaxed);
         phase.close(what);
     }
 
@@ -70,6 +75,14 @@ fn a_deleted_registry_is_made_again_by_the_next_command() {
 }
 
 #[test]
+fn a_registry_deleted_without_its_log_is_made_again_by_the_next_command() {
+    let stages = stages();
+    stages.forget(&["registry.db"]);
+    stages.phase.env.expect(0, &["status", "--all"]);
+    stages.check("deleted registry, log left");
+}
+
+#[test]
 fn a_registry_deleted_under_a_run_is_made_again_by_its_supervisor() {
     let stages = stages();
     stages.forget(&["registry.db", "registry.db-wal", "registry.db-shm"]);
@@ -77,7 +90,7 @@ fn a_registry_deleted_under_a_run_is_made_again_by_its_supervisor() {
     let Stages { phase, running, waiting, .. } = stages;
     assert_eq!(phase.env.await_final(&running.task_id), "completed");
     assert_eq!(phase.env.await_final(&waiting.task_id), "completed");
-    phase.faults.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    phase.faults.fetch_add(1, Ordering::Relaxed);
     phase.close("registry deleted under a run");
 }
 
@@ -92,7 +105,11 @@ fn check_damage(what: &str, damage: impl Fn(&mut Vec<u8>)) {
     let mut bytes = fs::read(&path).unwrap();
     damage(&mut bytes);
     fs::write(&path, &bytes).unwrap();
-    for args in [&["status", "--all"][..], &["run", "--agent", "command", "true"], &["cancel", &stages.running.task_id]] {
+    for args in [
+        &["status", "--all"][..],
+        &["run", "--agent", "command", "true"],
+        &["cancel", &stages.running.task_id],
+    ] {
         let ran = stages.phase.env.expect(6, args);
         assert!(ran.stderr.contains("delegator doctor --rebuild"), "{what}: {args:?}: {}", ran.stderr);
     }

@@ -61,7 +61,9 @@ fn the_first_format_is_migrated_once_by_eight_at_a_time() {
     let connection = Connection::open(&old).unwrap();
     connection.execute_batch(FIRST).unwrap();
     connection.execute("ATTACH ?1 AS new", [path.to_str().unwrap()]).unwrap();
-    connection.execute_batch(&format!("INSERT INTO main.tasks ({COLUMNS}) SELECT {COLUMNS} FROM new.tasks")).unwrap();
+    connection
+        .execute_batch(&format!("INSERT INTO main.tasks ({COLUMNS}) SELECT {COLUMNS} FROM new.tasks"))
+        .unwrap();
     drop(connection);
     close(&path);
     fs::rename(&old, &path).unwrap();

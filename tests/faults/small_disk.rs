@@ -39,7 +39,8 @@ impl SmallDisk {
         let data = CString::new(format!("size={size},mode=0700")).unwrap();
         let kind = c"tmpfs";
         // SAFETY: all strings end in a null byte and outlive the call.
-        let mounted = unsafe { libc::mount(kind.as_ptr(), at.as_ptr(), kind.as_ptr(), 0, data.as_ptr().cast()) };
+        let mounted =
+            unsafe { libc::mount(kind.as_ptr(), at.as_ptr(), kind.as_ptr(), 0, data.as_ptr().cast()) };
         assert_eq!(mounted, 0, "{}", std::io::Error::last_os_error());
         SmallDisk { root }
     }

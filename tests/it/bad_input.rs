@@ -64,6 +64,7 @@ fn runs(home: &Path) -> usize {
 /// A directory that is taken for a git repository.
 fn repository(env: &TestEnv) -> String {
     fs::create_dir_all(env.work().join(".git")).unwrap();
+    fs::write(env.work().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     env.work().display().to_string()
 }
 
@@ -87,7 +88,9 @@ fn codex_outside_git_needs_to_be_told() {
     check(&env, &["run", "--cwd", "/usr", "look"], &told);
     let told =
         Told { code: 6, error: "UNSUPPORTED", message: "`codex` is not installed", hint: "npm install" };
-    let without_codex = |command: &mut Command| drop(command.env("PATH", env.root().join("bin")));
+    let without_codex = |command: &mut Command| {
+        command.env("PATH", env.root().join("bin"));
+    };
     check_with(&env, &["run", "--cwd", "/usr", "--skip-git-repo-check", "look"], &told, &without_codex);
     check_with(&env, &["run", "--cwd", &repository(&env), "look"], &told, &without_codex);
 }
@@ -106,7 +109,9 @@ fn a_task_has_to_say_something_and_not_too_much() {
         hint: "into a file",
         ..BAD
     };
-    let from_file = |command: &mut Command| drop(command.stdin(fs::File::open(&long).unwrap()));
+    let from_file = |command: &mut Command| {
+        command.stdin(fs::File::open(&long).unwrap());
+    };
     check_with(&env, &["run", "--agent", "command", "-"], &told, &from_file);
     fs::write(&long, b"echo \xff").unwrap();
     let told = Told { message: "not UTF-8", ..BAD };
@@ -143,7 +148,9 @@ fn options_are_checked_before_anything_is_made() {
     let env = TestEnv::new();
     fs::write(env.work().join("schema.json"), "{\"type\": 7}").unwrap();
     let git = repository(&env);
-    let cases: [(&[&str], &str, &str); 12] = [
+    let cases: [(&[&str], &str, &str); 14] = [
+        (&["run", "--agent", "command", "--alias", "a\u{1b}[1m", "x"], "cannot be an alias", "printable"),
+        (&["run", "--agent", "command", "--alias", "", "x"], "`alias` is empty", "leave it out"),
         (&["wait"], "`ID` is missing", "usage: delegator wait"),
         (&["run", "--agent"], "`--agent` needs a value", "codex"),
         (&["run", "--agent", "command", "--idle", "soon", "x"], "`soon` is no value for `--idle`", ""),
@@ -276,11 +283,8 @@ fn a_home_that_cannot_be_used_is_refused() {
 #[test]
 fn a_home_of_another_user_is_refused() {
     // SAFETY: a system call without arguments.
-    assert_eq!(
-        unsafe { libc::geteuid() },
-        0,
-        "this test gives a directory away, which only root can do: run it as root"
-    );
+    let user = unsafe { libc::geteuid() };
+    assert_eq!(user, 0, "this test gives a directory away, which only root can do: run it as root");
     let env = TestEnv::new();
     chown(env.home(), Some(12345), None).unwrap();
     let told =

@@ -39,7 +39,11 @@ fn check(version: &Path, damage: impl Fn(&TestEnv)) {
         env.run(&["wait", task, "--timeout", "30"]);
         let reply = env.json(&["results", task, "--output", "--json"]);
         let found = |name: &str| reply["data"][name].as_str().unwrap_or_default().to_owned();
-        assert_eq!((found("state").as_str(), found("summary").as_str()), (state, summary), "{task}: {reply:#}");
+        assert_eq!(
+            (found("state").as_str(), found("summary").as_str()),
+            (state, summary),
+            "{task}: {reply:#}"
+        );
     }
     let first = expected.split(' ').next().unwrap();
     assert_eq!(env.expect(0, &["logs", first]).stdout, "compiling\n12 passed\n");

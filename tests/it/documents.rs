@@ -111,6 +111,23 @@ fn tokens_and_output_are_there_where_they_are_known() {
 }
 
 #[test]
+fn what_others_wrote_is_made_safe_to_show() {
+    let env = TestEnv::new();
+    let task = "printf '\\033[31mred\\033[0m \\342\\200\\256turned\\n'";
+    let report = run(&env, 0, &["--agent", "command", "--wait", task]);
+    assert_eq!(report["summary"], "exit 0: red turned");
+    let (text, results) = check(&env, "result_set", 0, &["results", id(&report), "--output"]);
+    assert_eq!(results["data"]["output"]["stdout"], "red turned\n");
+    assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text:?}");
+    let (text, status) = check(&env, "status_snapshot", 0, &["status", "--all"]);
+    assert_eq!(status["data"]["recently_completed"][0]["summary"], "exit 0: red turned");
+    assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text:?}");
+    // The owner's files keep every byte.
+    let kept = env.expect(0, &["logs", id(&report)]).stdout;
+    assert_eq!(kept, "\u{1b}[31mred\u{1b}[0m \u{202e}turned\n");
+}
+
+#[test]
 fn a_large_output_is_cut_to_its_ends() {
     let env = TestEnv::new();
     let task = "i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done; echo failed >&2; exit 1";
@@ -133,7 +150,7 @@ fn a_large_output_is_cut_to_its_ends() {
         stdout.starts_with("line 0\n") && stdout.ends_with("line 2999\n") && stdout.len() < 1100,
         "{stdout}"
     );
-    assert_eq!(asked["original_size"], 31_890 + 7);
+    assert_eq!(asked["original_size"], 28_890 + 7);
 }
 
 #[test]

@@ -5,15 +5,44 @@ use std::path::{Path, PathBuf};
 
 /// Each module uses only those before it.
 const LAYERS: [&str; 13] = [
-    "model", "host", "config", "supervisor", "runs", "registry", "agents", "prompts", "progress", "tasks", "failure",
-    "reply", "cli",
+    "model",
+    "host",
+    "config",
+    "supervisor",
+    "runs",
+    "registry",
+    "agents",
+    "prompts",
+    "progress",
+    "tasks",
+    "failure",
+    "reply",
+    "cli",
 ];
 
 /// Everything in the root that a newcomer needs.
-const ROOT: [&str; 20] = [
-    ".ci", ".config", ".git", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "Cargo.lock",
-    "Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "benches", "clippy.toml", "docs", "examples",
-    "rustfmt.toml", "scripts", "src", "tests",
+const ROOT: [&str; 21] = [
+    ".ci",
+    ".config",
+    ".git",
+    ".gitignore",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "benches",
+    "clippy.toml",
+    "docs",
+    "examples",
+    "rustfmt.toml",
+    "schemas",
+    "scripts",
+    "src",
+    "tests",
 ];
 
 const LONGEST_FILE: usize = 400;
@@ -43,7 +72,14 @@ fn a_layer_uses_only_those_above_it() {
         };
         // One layer per `use`: a group would hide the others.
         let below = |name: &&str| name.is_empty() || rank(name).is_some_and(|used| used > own);
-        source.code.split("crate::").skip(1).map(word).filter(below).map(|name| format!("uses `crate::{name}`")).collect()
+        source
+            .code
+            .split("crate::")
+            .skip(1)
+            .map(word)
+            .filter(below)
+            .map(|name| format!("uses `crate::{name}`"))
+            .collect()
     });
 }
 
@@ -89,7 +125,10 @@ fn the_root_holds_nothing_a_newcomer_does_not_need() {
     let ignored: Vec<&str> = ignored.lines().map(|line| line.trim_start_matches('/')).collect();
     for entry in fs::read_dir(root()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(ROOT.contains(&name.as_str()) || ignored.contains(&name.as_str()), "`{name}` does not belong there");
+        assert!(
+            ROOT.contains(&name.as_str()) || ignored.contains(&name.as_str()),
+            "`{name}` does not belong there"
+        );
     }
 }
 
@@ -98,7 +137,9 @@ fn the_root_holds_nothing_a_newcomer_does_not_need() {
 fn check(complaints: impl Fn(&Source) -> Vec<String>) {
     let all = sources();
     assert!(all.len() > 50, "the files of the program were not found");
-    let told = |source: &Source| complaints(source).into_iter().map(|what| format!("src/{}: {what}", source.path)).collect();
+    let told = |source: &Source| {
+        complaints(source).into_iter().map(|what| format!("src/{}: {what}", source.path)).collect()
+    };
     let complaints: Vec<String> = all.iter().flat_map::<Vec<_>, _>(told).collect();
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
 }
@@ -141,7 +182,8 @@ fn sources() -> Vec<Source> {
 /// The modules that `dir` declares for tests alone.
 fn tests_of(dir: &Path) -> Vec<String> {
     let contents = fs::read_to_string(dir.join("mod.rs")).unwrap_or_default();
-    let declared = contents.split("#[cfg(test)]\n").skip(1).filter_map(|rest| rest.lines().next()?.split_once("mod "));
+    let declared =
+        contents.split("#[cfg(test)]\n").skip(1).filter_map(|rest| rest.lines().next()?.split_once("mod "));
     declared.map(|(_, name)| name.trim_end_matches(';').to_owned()).collect()
 }
 

@@ -152,7 +152,8 @@ impl TestEnv {
 
     #[track_caller]
     pub fn submit_with(&self, options: &[&str], task: &str) -> Submitted {
-        let args: Vec<&str> = ["run", "--agent", "command", "--json"].iter().chain(options).chain([&task]).copied().collect();
+        let args: Vec<&str> =
+            ["run", "--agent", "command", "--json"].iter().chain(options).chain([&task]).copied().collect();
         let ran = self.expect(0, &args);
         acknowledged(&ran.stdout).unwrap_or_else(|| panic!("no task in {}", ran.stdout))
     }
@@ -200,7 +201,11 @@ pub fn acknowledged(stdout: &str) -> Option<Submitted> {
 #[track_caller]
 pub fn finish(mut command: Command, limit: Duration) -> Ran {
     let shown = format!("{command:?}");
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap_or_else(|e| panic!("{shown}: {e}"));
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|e| panic!("{shown}: {e}"));
     let pid = i32::try_from(child.id()).unwrap();
     let (sender, receiver) = mpsc::channel();
     // Both streams are read to their end: whoever else holds one is noticed.

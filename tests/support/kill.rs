@@ -46,7 +46,10 @@ pub fn mentioning(path: &Path) -> Vec<i32> {
         let bytes = fs::read(file).unwrap_or_default();
         memchr::memmem::find(&bytes, needle).is_some()
     };
-    all().into_iter().filter(|pid| holds(format!("/proc/{pid}/environ")) || holds(format!("/proc/{pid}/cmdline"))).collect()
+    all()
+        .into_iter()
+        .filter(|pid| holds(format!("/proc/{pid}/environ")) || holds(format!("/proc/{pid}/cmdline")))
+        .collect()
 }
 
 /// The supervisors of runs below `home`, with their run directories.

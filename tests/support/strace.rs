@@ -25,14 +25,18 @@ pub struct Point {
 /// What comes before a command to have its calls logged.
 pub fn logging(log: &Path) -> Vec<String> {
     let log = log.to_str().unwrap();
-    [PROGRAM, "-f", "-qq", "-y", "--detach-on=execve", "-s", "4096", "-o", log, "--"].map(str::to_owned).to_vec()
+    [PROGRAM, "-f", "-qq", "-y", "--detach-on=execve", "-s", "4096", "-o", log, "--"]
+        .map(str::to_owned)
+        .to_vec()
 }
 
 /// What comes before a command to have it killed at `point`.
 pub fn crashing(point: &Point) -> Vec<String> {
     let Point { call, nth, .. } = point;
     let inject = format!("inject={call}:signal=KILL:when={nth}");
-    [PROGRAM, "-f", "-qq", "--detach-on=execve", "-o", "/dev/null", "-e", &inject, "--"].map(str::to_owned).to_vec()
+    [PROGRAM, "-f", "-qq", "--detach-on=execve", "-o", "/dev/null", "-e", &inject, "--"]
+        .map(str::to_owned)
+        .to_vec()
 }
 
 /// The points of a logged run, in the order in which they are reached first.
@@ -82,6 +86,7 @@ fn a_point_is_the_nth_call_of_a_name_in_any_process() {
         "11 +++ exited with 0 +++",
     ];
     fs::write(&log, lines.join("\n")).unwrap();
-    let found: Vec<_> = points(&log).into_iter().map(|point| format!("{}#{}", point.call, point.nth)).collect();
+    let found: Vec<_> =
+        points(&log).into_iter().map(|point| format!("{}#{}", point.call, point.nth)).collect();
     assert_eq!(found, ["write#1", "fork#1", "write#2", "close#1"]);
 }

@@ -24,7 +24,8 @@ impl Agent for Command {
     fn command(&self, request: &Request, _: &str, _: &Files, _: &[Finding]) -> Result<Plan, Fault> {
         let spec = CommandSpec {
             program: PathBuf::from(SHELL),
-            args: vec!["-c".to_owned(), request.task.clone()],
+            // A command line may begin with a dash.
+            args: vec!["-c".to_owned(), "--".to_owned(), request.task.clone()],
             cwd: request.cwd.clone(),
             env: Vec::new(),
             stdin: Stdin::Text(String::new()),
@@ -153,7 +154,7 @@ mod tests {
         let files = Files { schema: PathBuf::new(), last_message: PathBuf::new() };
         let plan = Command.command(&request, "ignored", &files, &[]).unwrap();
         assert_eq!(plan.spec.program, PathBuf::from("/bin/sh"));
-        assert_eq!(plan.spec.args, ["-c", "echo 'a b' && exit 3"]);
+        assert_eq!(plan.spec.args, ["-c", "--", "echo 'a b' && exit 3"]);
         assert_eq!(plan.spec.stop.reach, Reach::Group);
     }
 }
