@@ -80,6 +80,9 @@ fn classify(error: &TaskError) -> (Code, Exit, Option<String>) {
             (Code::Internal, Exit::Machine, hint("free some space; `delegator cleanup` removes old runs"))
         }
 
+        TaskError::NothingToRebuild => bad("`delegator doctor` shows the state of everything else"),
+        TaskError::NulInTask => bad("put the bytes into a file and name the file in the command"),
+        TaskError::NeedsWrite { .. } => bad("add `--sandbox workspace-write`, or leave it out"),
         TaskError::EmptyTask => {
             bad("say what is to be done, for example `delegator run \"fix the failing test\"`")
         }

@@ -29,6 +29,7 @@ pub(crate) fn request() -> Request {
         alias: None,
         idempotency_key: None,
         resume: None,
+        env_from: Vec::new(),
         env_names: Vec::new(),
         within: Vec::new(),
         kill_level: None,

@@ -55,10 +55,21 @@ impl Logs {
         if self.follow {
             follow(&mut context, &view, &mut sources, &mut show)?;
         } else {
-            sources.iter_mut().for_each(|source| source.finish(&mut show));
+            let several = sources.iter().filter(|source| !source.is_empty()).count() > 1;
+            for source in &mut sources {
+                if several && !source.is_empty() {
+                    print::note(&format!("==> {} <==", source.name()));
+                }
+                source.finish(&mut show);
+            }
         }
-        if !any {
-            print::note("nothing was printed so far");
+        match (any, view.state().is_final()) {
+            (true, _) => {}
+            (false, _) if !view.dir.path().exists() => {
+                print::note("the run directory is gone, and its output with it")
+            }
+            (false, true) => print::note("nothing was printed"),
+            (false, false) => print::note("nothing was printed so far"),
         }
         Ok(Exit::Done)
     }
@@ -139,7 +150,9 @@ fn follow(
         "the run, if it is not done, goes on: `delegator logs -f {id}` shows the rest"
     ));
     let mut watch = Watch::new();
-    watch.add(view.dir.path()).map_err(TaskError::write(view.dir.path()))?;
+    if view.dir.path().exists() {
+        watch.add(view.dir.path()).map_err(TaskError::write(view.dir.path()))?;
+    }
     let mut unwatched: Vec<PathBuf> = sources.iter().map(|source| source.path().to_owned()).collect();
     let mut look_at = Duration::ZERO;
     loop {

@@ -27,6 +27,14 @@ impl Source {
         &self.path
     }
 
+    pub(super) fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.path.metadata().map_or(true, |found| found.len() == 0)
+    }
+
     /// Hands on what has come since the last look. A file that is not there
     /// yet has nothing to say.
     pub(super) fn read(&mut self, each: &mut dyn FnMut(&[u8])) {

@@ -49,7 +49,7 @@ const SHARED: &[&str] = &[
 ];
 
 /// What Codex itself needs to find its home and to log in.
-const CODEX: &[&str] = &["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "CODEX_CA_CERTIFICATE"];
+pub(crate) const CODEX: &[&str] = &["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "CODEX_CA_CERTIFICATE"];
 
 /// The environment of this process, as it was when it started.
 #[derive(Debug, Clone)]
@@ -85,12 +85,12 @@ impl Env {
             .collect()
     }
 
-    /// The allow-listed part of the environment, with Codex's own variables
+    /// The allow-listed part of the environment, with the agent's own variables
     /// and the `extra` names that the configuration permits.
-    pub(crate) fn allowed(&self, extra: &[String]) -> Vec<(String, String)> {
+    pub(crate) fn allowed_with(&self, own: &[&str], extra: &[String]) -> Vec<(String, String)> {
         let listed = |name: &str| {
             SHARED.contains(&name)
-                || CODEX.contains(&name)
+                || own.contains(&name)
                 || name.starts_with("LC_")
                 || extra.iter().any(|e| e == name)
         };
@@ -120,8 +120,9 @@ mod tests {
     fn an_agent_gets_the_listed_names_and_no_others() {
         let env =
             Env::of(&[("PATH", "/bin"), ("LC_ALL", "C"), ("AWS_SECRET", "x"), ("MY_KEY", "y"), (RUNS, "r")]);
-        let names =
-            |extra: &[String]| env.allowed(extra).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+        let names = |extra: &[String]| {
+            env.allowed_with(&[], extra).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+        };
         assert_eq!(names(&[]), ["LC_ALL", "PATH"]);
         assert_eq!(names(&["MY_KEY".into()]), ["LC_ALL", "MY_KEY", "PATH"]);
     }

@@ -76,6 +76,11 @@ impl Home {
         self.root.join("runs")
     }
 
+    /// Notes about runs whose directory and row are not both there.
+    pub(crate) fn unsettled(&self) -> PathBuf {
+        self.root.join("unsettled")
+    }
+
     pub(crate) fn run(&self, run: &RunId) -> PathBuf {
         self.runs().join(run.as_str())
     }
@@ -109,7 +114,9 @@ fn create(root: &Path) -> io::Result<()> {
 
 /// The nearest directory at or above `start` that has a `.git`.
 pub(crate) fn git_root(start: &Path) -> Option<PathBuf> {
-    start.ancestors().find(|dir| dir.join(".git").exists()).map(Path::to_owned)
+    // A file in worktrees and submodules; an empty directory is no repository.
+    let is_root = |dir: &&Path| dir.join(".git").is_file() || dir.join(".git/HEAD").exists();
+    start.ancestors().find(is_root).map(Path::to_owned)
 }
 
 /// Finds `program` in the directories of `path`, as a shell would.

@@ -188,18 +188,43 @@ pub(crate) fn ask(
     die_with_parent(&mut command, Signal::Kill, None);
     let mut child = command.spawn().ok()?;
     let mut stdout = child.stdout.take()?;
-    let answer = read_within(&mut stdout, limit);
-    if answer.is_none() {
-        kill_group(i32::try_from(child.id()).unwrap_or(0));
+    let deadline = crate::host::clock::monotonic() + limit;
+    let answer = read_until(&mut stdout, deadline);
+    // One that has said all it has to say may still not end.
+    while answer.is_some() && crate::host::clock::monotonic() < deadline {
+        if let Some(status) = child.try_wait().ok()? {
+            return answer.filter(|_| status.success());
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
-    let ended_well = child.wait().is_ok_and(|status| status.success());
-    answer.filter(|_| ended_well)
+    signal_group(i32::try_from(child.id()).unwrap_or(0), Signal::Kill);
+    let _ = child.wait();
+    None
 }
 
-/// Reads to the end, or gives up when nothing came for the rest of `limit`.
-fn read_within(stdout: &mut std::process::ChildStdout, limit: Duration) -> Option<String> {
+/// Whether a process of ours may enter the control group behind `entry`.
+pub(crate) fn can_enter(entry: &OwnedFd) -> bool {
+    let mut command = program("/bin/sh");
+    command.args(["-c", ":"]).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    die_with_parent(&mut command, Signal::Kill, Some(entry.as_raw_fd()));
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Lets this process live through the signals that end a session or a program
+/// that somebody takes for a client. A handler, not "ignore": what we start
+/// must not inherit it.
+pub(crate) fn outlive_polite_signals() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    let handler = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: the handler does nothing.
+        unsafe { libc::signal(signal, handler) };
+    }
+}
+
+/// Reads to the end, or gives up at `deadline`.
+fn read_until(stdout: &mut std::process::ChildStdout, deadline: Duration) -> Option<String> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let deadline = crate::host::clock::monotonic() + limit;
     let mut bytes = Vec::new();
     let mut chunk = [0; 8192];
     loop {
@@ -249,10 +274,6 @@ pub(crate) fn signal_group(pid: i32, signal: Signal) {
         // SAFETY: as in `signal`.
         unsafe { libc::kill(-pid, number(signal)) };
     }
-}
-
-fn kill_group(pid: i32) {
-    signal_group(pid, Signal::Kill);
 }
 
 fn number(signal: Signal) -> libc::c_int {

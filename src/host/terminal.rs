@@ -9,5 +9,7 @@ pub(crate) fn stderr_width() -> Option<usize> {
         return None;
     }
     let size = rustix::termios::tcgetwinsize(&stderr).ok();
-    Some(size.map_or(80, |size| usize::from(size.ws_col)).max(20))
+    // Some terminals do not know, and say 0.
+    let columns = size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0);
+    Some(columns.unwrap_or(80).max(20))
 }

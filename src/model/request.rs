@@ -40,7 +40,10 @@ pub(crate) struct Request {
     pub(crate) alias: Option<String>,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) resume: Option<Resumed>,
-    /// Names of the variables handed over; the values are never here.
+    /// Variables that were asked for by name.
+    #[serde(default)]
+    pub(crate) env_from: Vec<String>,
+    /// Names of all variables handed over; the values are never here.
     pub(crate) env_names: Vec<String>,
     /// The runs this one was started from, outermost first; it ends with them.
     pub(crate) within: Vec<RunId>,

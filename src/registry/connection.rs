@@ -131,15 +131,31 @@ fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
 }
 
 fn configure(connection: &Connection) -> Result<(), rusqlite::Error> {
-    connection.pragma_update(None, "journal_mode", "wal")?;
+    use_write_ahead_log(connection)?;
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "journal_size_limit", 4 << 20)?;
     // Most processes live for one transaction: folding the log into the file
     // whenever the last of them ends would cost more than the work itself. A
     // short log keeps the next one's start quick.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    connection.pragma_update(None, "wal_autocheckpoint", 250)?;
+    connection.pragma_update(None, "wal_autocheckpoint", 60)?;
     Ok(())
+}
+
+/// Sets the mode that the file keeps. While two processes do it to a new file
+/// at once, SQLite tells one of them "busy" without asking its handler.
+fn use_write_ahead_log(connection: &Connection) -> Result<(), rusqlite::Error> {
+    let mut attempt = 0;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "wal") {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait_a_little(attempt) =>
+            {
+                attempt += 1;
+            }
+            other => return other,
+        }
+    }
 }
 
 /// Sleeps 0.3 to 1.8 ms, for about ten seconds in all. SQLite's own back-off

@@ -20,9 +20,10 @@ pub(crate) enum Found {
 
 impl Registry {
     /// Looks for a task id, a run id, a thread id, an alias, then a unique
-    /// beginning of a task or run id. Of several tasks on one thread or under
-    /// one alias, the newest is meant.
-    pub(crate) fn find(&self, reference: &Reference) -> Result<Found, RegistryError> {
+    /// beginning of a task or run id. Of several tasks on one thread, or under
+    /// one alias in `project`, the newest is meant; an alias of other projects
+    /// must be the only one.
+    pub(crate) fn find(&self, reference: &Reference, project: &str) -> Result<Found, RegistryError> {
         let text = reference.0.trim();
         let newest = |column: &str, value: &str| {
             let rest = format!("WHERE {column} = ?1 ORDER BY seq DESC LIMIT 1");
@@ -35,7 +36,18 @@ impl Registry {
         } else if let Ok(thread) = text.parse::<ThreadId>() {
             newest("thread_id", thread.as_str())?
         } else {
-            newest("alias", text)?
+            let rest = "WHERE alias = ?1 AND project = ?2 ORDER BY seq DESC LIMIT 1";
+            match select(&self.connection, rest, [text, project])?.pop() {
+                Some(row) => Some(row),
+                None => {
+                    let mut rows =
+                        select(&self.connection, "WHERE alias = ?1 ORDER BY seq DESC LIMIT 6", [text])?;
+                    match rows.len() {
+                        0 | 1 => rows.pop(),
+                        _ => return Ok(Found::Several(rows)),
+                    }
+                }
+            }
         };
         match exact {
             Some(row) => Ok(Found::One(Box::new(row))),
@@ -72,11 +84,5 @@ impl Registry {
     pub(crate) fn last_on(&self, thread: &ThreadId) -> Result<Option<Row>, RegistryError> {
         Ok(select(&self.connection, "WHERE thread_id = ?1 ORDER BY seq DESC LIMIT 1", [thread.as_str()])?
             .pop())
-    }
-
-    /// A task that is going on with `thread` right now.
-    pub(crate) fn busy_with(&self, thread: &ThreadId) -> Result<Option<Row>, RegistryError> {
-        let rest = "WHERE thread_id = ?1 AND state IN ('pending', 'working', 'input_required') LIMIT 1";
-        Ok(select(&self.connection, rest, [thread.as_str()])?.pop())
     }
 }

@@ -6,8 +6,9 @@ use super::{Registry, RegistryError, Row};
 use crate::model::{Exit, RunResult, Timestamp};
 
 impl Registry {
-    /// Finishes the row from the sealed record. Fenced by attempt, and without
-    /// effect on a row that is final already. Returns whether this call did it.
+    /// Finishes the row from the sealed record, which is written once and so is
+    /// the fence itself. Without effect on a row that is final already. Returns
+    /// whether this call did it.
     pub(crate) fn finish(
         &mut self,
         result: &RunResult,
@@ -43,10 +44,10 @@ pub(super) fn finish(
     let total = result.usage_total.and_then(|usage| serde_json::to_string(&usage).ok());
     let metadata = serde_json::json!({ "model": result.model, "warnings": result.warnings }).to_string();
     let mut statement = connection.prepare_cached(
-        "UPDATE tasks SET state = ?3, code = ?4, exit_code = ?5, summary = ?6, thread_id = coalesce(?7, thread_id),
+        "UPDATE tasks SET attempt = ?2, state = ?3, code = ?4, exit_code = ?5, summary = ?6, thread_id = coalesce(?7, thread_id),
            completed_at = ?8, updated_at = ?8, last_event_at = ?9, keep_alive_until = ?10, progress_steps = ?11,
            usage_total = ?12, metadata = ?13, started_at = ?14, unread = 1
-         WHERE id = ?1 AND attempt = ?2 AND state IN ('pending', 'working', 'input_required')",
+         WHERE id = ?1 AND state IN ('pending', 'working', 'input_required')",
     )?;
     let changed = statement.execute(params![
         result.task_id.as_str(),

@@ -17,5 +17,6 @@ mod tests;
 
 pub(crate) use connection::{Registry, RegistryError};
 pub(crate) use find::{Found, Reference};
+pub(crate) use queue::Claimed;
 pub(crate) use submit::{Submission, Submitted};
 pub(crate) use tasks::Row;

@@ -33,8 +33,7 @@ impl Registry {
                 return Ok(None);
             }
             let waiting = select(transaction, "WHERE state = 'pending' ORDER BY seq LIMIT 64", [])?;
-            let Some((mut row, lock)) = waiting.into_iter().find_map(|row| Some((take(&row)?, row))).map(|(l, r)| (r, l))
-            else {
+            let Some((lock, mut row)) = waiting.into_iter().find_map(|row| Some((take(&row)?, row))) else {
                 return Ok(None);
             };
             row.attempt += 1;

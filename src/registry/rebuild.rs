@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, ErrorCode, params};
 
 use super::submit::{fingerprint, insert};
 use super::{RegistryError, finish};
@@ -30,7 +30,16 @@ fn restore(connection: &Connection, dir: &RunDir) -> Result<(), RegistryError> {
     let started = dir.read_started().ok().flatten();
     let result = dir.read_result().ok().flatten();
     let state = if started.is_some() || result.is_some() { State::Working } else { State::Pending };
-    insert(connection, &request, &fingerprint(&request), state)?;
+    match insert(connection, &request, &fingerprint(&request), state) {
+        // A second directory under one key: its submitter died before it had
+        // removed what was never taken in.
+        Err(RegistryError::Sql(error))
+            if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) =>
+        {
+            return Ok(());
+        }
+        inserted => inserted?,
+    }
     let attempt = result.as_ref().map(|result| result.attempt).or(started.map(|started| started.attempt));
     connection.execute(
         "UPDATE tasks SET attempt = ?2 WHERE id = ?1",

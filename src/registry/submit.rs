@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use super::tasks::select;
 use super::{Registry, RegistryError, Row};
 use crate::host::lock::Lock;
-use crate::model::{Request, State};
+use crate::model::{Request, State, ThreadId};
 
 /// A task about to be taken in. Its directory exists and its lock is held, so
 /// that nobody takes it for abandoned.
@@ -27,6 +27,8 @@ pub(crate) enum Submitted {
     Existing(Row),
     /// The same key with other arguments.
     Conflict(Row),
+    /// The thread to go on with is in use.
+    Busy(Row),
 }
 
 impl Registry {
@@ -41,6 +43,11 @@ impl Registry {
                 } else {
                     Submitted::Conflict(row)
                 });
+            }
+            if let Some(resume) = &request.resume
+                && let Some(row) = busy_with(transaction, &resume.thread_id)?
+            {
+                return Ok(Submitted::Busy(row));
             }
             let claimed = has_room(transaction, limit)?;
             insert(
@@ -69,6 +76,12 @@ fn has_room(connection: &Connection, limit: u32) -> Result<bool, RegistryError> 
         .query_row([], |row| row.get(0))
         .optional()?;
     Ok(waiting.is_none() && super::queue::taken(connection)? < limit)
+}
+
+/// A task that is going on with `thread` right now.
+fn busy_with(connection: &Connection, thread: &ThreadId) -> Result<Option<Row>, RegistryError> {
+    let rest = "WHERE thread_id = ?1 AND state IN ('pending', 'working', 'input_required') LIMIT 1";
+    Ok(select(connection, rest, [thread.as_str()])?.pop())
 }
 
 fn by_key(connection: &Connection, request: &Request) -> Result<Option<Row>, RegistryError> {
@@ -115,8 +128,21 @@ pub(super) fn insert(
 pub(crate) fn fingerprint(request: &Request) -> String {
     let mut asked = serde_json::to_value(request).unwrap_or_default();
     if let Some(fields) = asked.as_object_mut() {
-        for name in ["task_id", "run_id", "created_at", "within", "env_names", "program", "kill_level"] {
+        for name in [
+            "task_id",
+            "run_id",
+            "created_at",
+            "within",
+            "env_names",
+            "program",
+            "kill_level",
+            "max_stream_bytes",
+            "user",
+        ] {
             fields.shift_remove(name);
+        }
+        if let Some(resume) = fields.get_mut("resume").and_then(|resume| resume.as_object_mut()) {
+            resume.shift_remove("usage_before");
         }
     }
     Sha256::digest(asked.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()

@@ -31,7 +31,8 @@ pub(crate) struct Row {
     pub(crate) pinned: bool,
 }
 
-const COLUMNS: &str = "seq, id, run_id, attempt, state, agent, alias, instruction, project, thread_id, fingerprint, \
+/// The instruction is for lists: the whole of it is in the run directory.
+const COLUMNS: &str = "seq, id, run_id, attempt, state, agent, alias, substr(instruction, 1, 400), project, thread_id, fingerprint, \
      created_at, started_at, completed_at, code, summary, usage_total, unread, pinned";
 
 /// Selects whole rows by what follows `FROM tasks`.
@@ -116,6 +117,12 @@ impl Registry {
         rows.sort_by_key(|row| std::cmp::Reverse(row.completed_at));
         rows.truncate(limit as usize);
         Ok(rows)
+    }
+
+    /// Whether SQLite finds nothing wrong with the file.
+    pub(crate) fn is_sound(&self) -> bool {
+        let found = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+        found.is_ok_and(|found| found == "ok")
     }
 
     pub(crate) fn count(&self) -> Result<i64, RegistryError> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::agents::testing::request;
+use crate::agents::testing::{request, resumed};
 use crate::host::env::{self, Env};
 use crate::host::lock::Lock;
 use crate::host::paths::Home;
@@ -127,16 +127,16 @@ fn a_final_state_is_written_once() {
 }
 
 #[test]
-fn an_earlier_attempt_cannot_finish_a_later_one() {
+fn an_earlier_attempt_cannot_put_a_later_one_back_and_the_sealed_record_wins() {
     let mut fixture = fixture();
     let request = numbered(1, None);
     drop(fixture.submit(&request, 1));
     let row = fixture.registry.task(&request.task_id).unwrap().unwrap();
     assert!(fixture.registry.put_back(&row, NOW).unwrap());
     assert_eq!(fixture.claim(1), Some(request.task_id.clone()));
-    assert!(!fixture.finish(&request, 1, Outcome::Completed));
     assert!(!fixture.registry.put_back(&row, NOW).unwrap());
-    assert!(fixture.finish(&request, 2, Outcome::Completed));
+    assert!(fixture.finish(&request, 1, Outcome::Completed));
+    assert!(!fixture.finish(&request, 2, Outcome::Cancelled { reason: None }));
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn a_task_is_found_by_anything_that_names_it_alone() {
     let second = numbered(2, None);
     fixture.submit(&first, 0);
     fixture.submit(&second, 0);
-    let find = |text: &str| fixture.registry.find(&Reference(text.to_owned())).unwrap();
+    let find = |text: &str| fixture.registry.find(&Reference(text.to_owned()), "/home/dev/project").unwrap();
     let id = first.task_id.as_str();
     for text in [id, &id.to_uppercase(), &id[..12], &id[8..11], "tests", first.run_id.as_str()] {
         match find(text) {
@@ -174,6 +174,20 @@ fn a_task_is_found_by_anything_that_names_it_alone() {
     for text in ["", "nothing", "%", "T-local-%", "' OR 1=1 --"] {
         assert!(matches!(find(text), Found::None), "{text}");
     }
+}
+
+#[test]
+fn an_alias_means_the_newest_of_this_project_and_never_one_of_several_others() {
+    let mut fixture = fixture();
+    let here = |number| Request { alias: Some("fix".into()), ..numbered(number, None) };
+    let there = |number, root: &str| Request { git_root: Some(root.into()), ..here(number) };
+    for request in [here(1), here(2), there(3, "/home/dev/b"), there(4, "/home/dev/c")] {
+        fixture.submit(&request, 0);
+    }
+    let find = |project: &str| fixture.registry.find(&Reference("fix".into()), project).unwrap();
+    assert!(matches!(find("/home/dev/project"), Found::One(row) if row.id == here(2).task_id));
+    assert!(matches!(find("/home/dev/b"), Found::One(row) if row.id == here(3).task_id));
+    assert!(matches!(find("/elsewhere"), Found::Several(rows) if rows.len() == 4));
 }
 
 #[test]
@@ -191,6 +205,32 @@ fn a_lost_registry_is_filled_from_the_directories() {
     fixture.registry = Registry::open(&fixture.home).unwrap();
     assert_eq!((fixture.state(&ended), fixture.state(&waiting)), (State::Completed, State::Pending));
     assert!(matches!(fixture.submit(&numbered(3, Some("k")), 1), Submitted::Existing(_)), "keys hold on");
+}
+
+#[test]
+fn a_second_directory_under_one_key_does_not_keep_the_others_from_being_found() {
+    let mut fixture = fixture();
+    fixture.submit(&numbered(1, Some("k")), 0);
+    let stray = numbered(2, Some("k"));
+    let dir = RunDir::at(fixture.home.run(&stray.run_id));
+    dir.create().unwrap();
+    dir.write_request(&stray).unwrap();
+    fixture.submit(&numbered(3, None), 0);
+    std::fs::remove_file(fixture.home.registry()).unwrap();
+    let _ = std::fs::remove_file(fixture.registry.log());
+    let registry = Registry::open(&fixture.home).unwrap();
+    assert_eq!(registry.all().unwrap().len(), 2);
+}
+
+#[test]
+fn a_thread_is_taken_by_one_task_at_a_time() {
+    let mut fixture = fixture();
+    let thread = "01a1de11-e775-7fc2-8102-aec1425b9fd0";
+    let on_thread = |number| Request { resume: resumed(thread, None).resume, ..numbered(number, None) };
+    assert!(matches!(fixture.submit(&on_thread(1), 0), Submitted::Queued));
+    assert!(matches!(fixture.submit(&on_thread(2), 0), Submitted::Busy(_)));
+    fixture.finish(&on_thread(1), 0, Outcome::Cancelled { reason: None });
+    assert!(matches!(fixture.submit(&on_thread(3), 0), Submitted::Queued));
 }
 
 #[test]

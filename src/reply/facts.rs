@@ -64,7 +64,11 @@ impl<'a> Facts<'a> {
             thread_id: result.and_then(|result| result.thread_id.as_deref()).or(row.thread_id.as_deref()),
             usage: result.and_then(|result| result.usage),
             answer: result.and_then(|result| result.answer.as_ref()).map(shown).unwrap_or_default(),
-            warnings: result.map(|result| all_shown(&result.warnings)).unwrap_or_default(),
+            warnings: [
+                result.map(|result| all_shown(&result.warnings)).unwrap_or_default(),
+                all_shown(&view.damaged),
+            ]
+            .concat(),
         }
     }
 

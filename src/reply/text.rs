@@ -40,7 +40,7 @@ pub(crate) fn report(tool: &str, report: &Report, sections: &[Section]) -> Strin
     list(&mut text, "deliverables", BY_AGENT, deliverables);
     list(&mut text, "open_questions", BY_AGENT, report.open_questions.clone());
     list(&mut text, "next_actions", BY_AGENT, report.next_actions.clone());
-    list(&mut text, "pointers", "", pointers(report));
+    list_whole(&mut text, "pointers", pointers(report));
     list(&mut text, "warnings", "", report.warnings.clone());
     for Section { title, body } in sections {
         let _ = writeln!(text, "{title}:\n{}", body.trim_end());
@@ -72,6 +72,18 @@ fn list(text: &mut String, name: &str, label: &str, items: Vec<String>) {
     }
     if items.len() > MOST_ITEMS {
         let _ = writeln!(text, "... (+{} more)", items.len() - MOST_ITEMS);
+    }
+}
+
+/// As [`list`], for lines that are of no use when they are cut.
+fn list_whole(text: &mut String, name: &str, items: Vec<String>) {
+    if items.is_empty() {
+        let _ = writeln!(text, "{name}: (none)");
+        return;
+    }
+    let _ = writeln!(text, "{name}:");
+    for item in items {
+        let _ = writeln!(text, "- {}", plain::line(&item, usize::MAX));
     }
 }
 

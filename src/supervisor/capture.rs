@@ -26,13 +26,14 @@ pub(crate) struct Capture {
     file: Option<File>,
     head_left: u64,
     segment: u64,
-    /// The end of the stream, once the head is full: two files that take turns.
+    /// The end of the stream, once the head is full: the last two of its segments.
     tail: Option<Tail>,
     seen: Streams,
 }
 
 #[derive(Debug)]
 struct Tail {
+    number: u64,
     older: Option<PathBuf>,
     older_bytes: u64,
     newer: PathBuf,
@@ -83,18 +84,15 @@ impl Capture {
 
     /// Starts a new last segment; the one before the last is given up.
     fn turn(&mut self, full: Option<Tail>) -> io::Result<Tail> {
-        let name = |suffix: &str| self.path.with_extension(suffix);
-        let next = match &full {
-            Some(tail) if tail.newer == name("tail-a") => name("tail-b"),
-            _ => name("tail-a"),
-        };
+        let number = full.as_ref().map_or(1, |tail| tail.number + 1);
         if let Some(older) = full.as_ref().and_then(|tail| tail.older.as_ref()) {
             fs::remove_file(older)?;
         }
         self.seen.dropped_bytes += full.as_ref().map_or(0, |tail| tail.older_bytes);
-        let file = files::create_log(&next)?;
+        let newer = segment(&self.path, number);
+        let file = files::create_log(&newer)?;
         let (older, older_bytes) = full.map_or((None, 0), |tail| (Some(tail.newer), tail.newer_bytes));
-        Ok(Tail { older, older_bytes, newer: next, newer_bytes: 0, file })
+        Ok(Tail { number, older, older_bytes, newer, newer_bytes: 0, file })
     }
 
     /// Puts beginning and end together and says what became of the stream.
@@ -116,6 +114,38 @@ impl Capture {
         }
         Ok(())
     }
+}
+
+/// Puts together what a capture left in pieces because its supervisor died.
+pub(crate) fn join_segments(path: &Path, cut: &str) -> io::Result<()> {
+    let parts = segments(path);
+    if parts.is_empty() {
+        return Ok(());
+    }
+    let mut file = files::create_log(path)?;
+    file.write_all(cut.as_bytes())?;
+    for part in parts {
+        append(&part, &mut file)?;
+        fs::remove_file(part)?;
+    }
+    Ok(())
+}
+
+fn segment(path: &Path, number: u64) -> PathBuf {
+    path.with_extension(format!("tail-{number}"))
+}
+
+/// The segments beside `path`, oldest first.
+fn segments(path: &Path) -> Vec<PathBuf> {
+    let (Some(dir), Some(stem)) = (path.parent(), path.file_stem()) else { return Vec::new() };
+    let number = |file: &Path| -> Option<u64> {
+        let extension = file.extension()?.to_str()?;
+        extension.strip_prefix("tail-")?.parse().ok().filter(|_| file.file_stem() == Some(stem))
+    };
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found: Vec<_> = entries.filter_map(|file| Some((number(&file)?, file))).collect();
+    found.sort();
+    found.into_iter().map(|(_, file)| file).collect()
 }
 
 fn append(part: &Path, file: &mut File) -> io::Result<()> {
@@ -154,6 +184,20 @@ mod tests {
     #[test]
     fn the_middle_is_left_out_and_counted() {
         check(16, &["0123456789ab", "AA", "BB", "CC", "DD"], "0123456789ab[4]CCDD", 4);
+    }
+
+    #[test]
+    fn what_a_dead_supervisor_left_in_pieces_is_put_together() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("stdout.log");
+        let mut capture = Capture::create(path.clone(), 16).unwrap();
+        for bytes in ["0123456789ab", "AA", "BB", "CC"] {
+            capture.write(bytes.as_bytes()).unwrap();
+        }
+        drop(capture);
+        join_segments(&path, "[?]").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "0123456789ab[?]BBCC");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -16,13 +16,14 @@ pub(crate) struct Cgroup {
 impl Cgroup {
     /// Makes a group named after `run` below our own.
     pub(crate) fn create(run: &str) -> io::Result<Self> {
-        let parent = own_group().ok_or(io::ErrorKind::Unsupported)?.join("delegator");
-        match fs::create_dir(&parent) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
+        let path = path_of(run).ok_or(io::ErrorKind::Unsupported)?;
+        // One that is there already was left by an earlier attempt.
+        for dir in path.parent().into_iter().chain([path.as_path()]) {
+            match fs::create_dir(dir) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
         }
-        let path = parent.join(run);
-        fs::create_dir(&path)?;
         let group = Self { path };
         if group.path.join("cgroup.kill").exists() {
             Ok(group)
@@ -77,6 +78,11 @@ fn remove(path: &Path) {
         }
     }
     let _ = fs::remove_dir(path);
+}
+
+/// Where the group of `run` is, if it has one.
+pub(crate) fn path_of(run: &str) -> Option<PathBuf> {
+    Some(own_group()?.join("delegator").join(run))
 }
 
 /// Our own group in the version 2 hierarchy, wherever that is mounted.

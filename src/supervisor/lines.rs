@@ -9,6 +9,8 @@ use memchr::memchr;
 /// escapes it.
 const LONGEST: usize = 16 << 20;
 
+const KEPT: usize = 2 << 20;
+
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     /// The beginning of a line whose end has not come yet.
@@ -32,7 +34,7 @@ impl Lines {
             } else {
                 self.partial.extend_from_slice(line);
                 each(&self.partial);
-                self.partial.clear();
+                self.forget();
             }
         }
         self.hold(bytes);
@@ -49,6 +51,15 @@ impl Lines {
     /// How many lines were too long to be read.
     pub(crate) fn skipped(&self) -> u64 {
         self.skipped
+    }
+
+    /// One huge line must not cost its memory for the rest of the run.
+    fn forget(&mut self) {
+        if self.partial.capacity() > KEPT {
+            self.partial = Vec::new();
+        } else {
+            self.partial.clear();
+        }
     }
 
     fn hold(&mut self, piece: &[u8]) {

@@ -10,7 +10,7 @@ mod lines;
 mod process;
 mod tree;
 
-pub(crate) use capture::{Capture, Stream};
+pub(crate) use capture::{Capture, Stream, join_segments};
 pub(crate) use lifecycle::Input;
 pub(crate) use lines::Lines;
 pub(crate) use process::{Control, Ended, Observed, Observer, Order, run};

@@ -3,6 +3,7 @@
 //! One thread, one loop, no buffer that grows: bytes are handed on as they
 //! come, and every decision is the lifecycle's.
 
+use std::collections::HashSet;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{ChildStderr, ChildStdin, ChildStdout};
@@ -61,11 +62,13 @@ pub(crate) enum Order {
 pub(crate) struct Ended {
     pub(crate) exit: Exit,
     pub(crate) reason: Option<StopReason>,
-    /// Processes that outlived the agent and were ended.
+    /// Processes beside the agent that had to be ended.
     pub(crate) processes_ended: u32,
+    /// Those that could not be.
+    pub(crate) processes_left: u32,
 }
 
-/// Runs `spec` to its end. On `Err` nothing was started.
+/// Runs `spec` to its end. On `Err` the agent did not run.
 pub(crate) fn run(
     spec: &CommandSpec,
     environment: &[(String, String)],
@@ -107,6 +110,7 @@ struct Driver<'a> {
     lifecycle: Lifecycle,
     tree: &'a mut Tree,
     finished: bool,
+    killed: HashSet<i32>,
     buffer: Vec<u8>,
 }
 
@@ -117,8 +121,14 @@ impl<'a> Driver<'a> {
         limits: Limits,
         tree: &'a mut Tree,
     ) -> io::Result<Self> {
-        let entry = tree.entry()?;
-        let mut child = spawn::agent(spec, environment, entry.as_ref())?;
+        let mut child = match spawn::agent(spec, environment, tree.entry()?.as_ref()) {
+            // The system may let us make a group and not let anybody enter it.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && tree.cgroup_path().is_some() => {
+                tree.leave_group();
+                spawn::agent(spec, environment, None)?
+            }
+            started => started?,
+        };
         let pid = i32::try_from(child.id()).unwrap_or(0);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         for pipe in [
@@ -146,6 +156,7 @@ impl<'a> Driver<'a> {
             lifecycle: Lifecycle::new(limits, spec.stop.grace, clock::monotonic()),
             tree,
             finished: false,
+            killed: HashSet::new(),
             buffer: vec![0; CHUNK],
         })
     }
@@ -253,8 +264,8 @@ impl<'a> Driver<'a> {
                 Reach::Group => spawn::signal_group(self.pid, self.spec.stop.signal),
             },
             Some(Action::Kill) => {
+                self.killed.extend(self.tree.kill());
                 spawn::signal(self.pid, Signal::Kill);
-                self.tree.kill();
             }
             Some(Action::Finish) => self.finished = true,
         }
@@ -263,12 +274,19 @@ impl<'a> Driver<'a> {
     /// Ends what is left, then reads what is left in the pipes: nobody can
     /// write to them any more.
     fn end(mut self, observer: &mut dyn Observer) -> Ended {
-        let processes_ended = self.tree.sweep(|_, _| {});
+        let swept = self.tree.sweep(|_, _| {});
+        self.killed.remove(&self.pid);
+        let before = u32::try_from(self.killed.len()).unwrap_or(u32::MAX);
         for stream in [Stream::Stdout, Stream::Stderr] {
             while self.read(stream, observer) {}
         }
         let exit = self.exit.unwrap_or(Exit::Signal(0));
-        Ended { exit, reason: self.lifecycle.into_reason(), processes_ended }
+        Ended {
+            exit,
+            reason: self.lifecycle.into_reason(),
+            processes_ended: swept.ended.saturating_add(before),
+            processes_left: swept.left,
+        }
     }
 }
 

@@ -7,10 +7,10 @@
 use std::collections::HashSet;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use super::cgroup::Cgroup;
+use super::cgroup::{Cgroup, path_of};
 use crate::host::spawn::{self, Reaped};
 use crate::host::{clock, env, proc};
 use crate::model::{KillLevel, Signal};
@@ -23,18 +23,30 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) struct Tree {
     level: KillLevel,
     cgroup: Option<Cgroup>,
+    /// Orphans come to us.
+    adopts: bool,
     run: String,
     /// Children that are no part of this run: supervisors it was asked to start.
     pub(crate) spared: Vec<i32>,
 }
 
-/// The best level this machine offers to this user.
+/// The best level this machine offers to this user. Asks the system by trying.
 pub(crate) fn best_level() -> KillLevel {
-    match Cgroup::create(&format!("probe-{}", proc::own_pid())) {
-        Ok(_) => KillLevel::Cgroup,
-        Err(_) if cfg!(target_os = "linux") => KillLevel::Subreaper,
-        Err(_) => KillLevel::Marker,
+    let group = Cgroup::create(&format!("probe-{}", proc::own_pid()));
+    let enters = |group: Cgroup| group.entry().is_ok_and(|entry| spawn::can_enter(&entry));
+    match group.is_ok_and(enters) {
+        true => KillLevel::Cgroup,
+        false if cfg!(target_os = "linux") => KillLevel::Subreaper,
+        false => KillLevel::Marker,
     }
+}
+
+/// What a sweep came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Swept {
+    pub(crate) ended: u32,
+    /// Could not be ended now.
+    pub(crate) left: u32,
 }
 
 impl Tree {
@@ -50,7 +62,7 @@ impl Tree {
             (None, true) => KillLevel::Subreaper,
             (None, false) => KillLevel::Marker,
         };
-        Self { level, cgroup, run: run.to_owned(), spared: Vec::new() }
+        Self { level, cgroup, adopts, run: run.to_owned(), spared: Vec::new() }
     }
 
     pub(crate) fn level(&self) -> KillLevel {
@@ -59,6 +71,12 @@ impl Tree {
 
     pub(crate) fn cgroup_path(&self) -> Option<&Path> {
         self.cgroup.as_ref().map(Cgroup::path)
+    }
+
+    /// Goes on without the group: the system let us make it, but not enter it.
+    pub(crate) fn leave_group(&mut self) {
+        self.cgroup = None;
+        self.level = if self.adopts { KillLevel::Subreaper } else { KillLevel::Marker };
     }
 
     /// What the agent must write to in order to be held.
@@ -83,15 +101,24 @@ impl Tree {
         found
     }
 
-    /// Ends everything and waits until nothing is left. Returns how many there
-    /// were. Every child that is collected on the way is told to `reaped`.
-    pub(crate) fn sweep(&self, mut reaped: impl FnMut(i32, i32)) -> u32 {
+    /// Ends everything and waits until nothing is left. Every child that is
+    /// collected on the way is told to `reaped`.
+    pub(crate) fn sweep(&self, mut reaped: impl FnMut(i32, i32)) -> Swept {
+        self.sweep_until(|| collect(&mut reaped))
+    }
+
+    fn sweep_until(&self, mut children: impl FnMut() -> Reaped) -> Swept {
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let mut ended = HashSet::new();
         let give_up = clock::monotonic() + PATIENCE;
         loop {
-            let children = collect(&mut reaped);
-            if self.is_empty(children) || clock::monotonic() > give_up {
-                return u32::try_from(ended.len()).unwrap_or(u32::MAX);
+            if self.is_empty(children()) {
+                return Swept { ended: count(ended.len()), left: 0 };
+            }
+            if clock::monotonic() > give_up {
+                let left = self.members();
+                ended.retain(|pid| !left.contains(pid));
+                return Swept { ended: count(ended.len()), left: count(left.len()) };
             }
             ended.extend(self.kill());
             std::thread::sleep(Duration::from_millis(1));
@@ -121,10 +148,14 @@ impl Tree {
     }
 }
 
-/// Ends what is left of a run whose supervisor is gone.
-pub(crate) fn sweep_marked(run: &str, cgroup: Option<&PathBuf>) -> u32 {
-    let cgroup = cgroup.and_then(|path| Cgroup::existing(path));
-    Tree { level: KillLevel::Marker, cgroup, run: run.to_owned(), spared: Vec::new() }.sweep(|_, _| {})
+/// Ends what is left of a run whose supervisor is gone. None of it is a child
+/// of ours, and children of ours are none of its business.
+pub(crate) fn sweep_marked(run: &str, cgroup: Option<&Path>) -> u32 {
+    let path = cgroup.map(Path::to_owned).or_else(|| path_of(run));
+    let cgroup = path.and_then(|path| Cgroup::existing(&path));
+    let tree =
+        Tree { level: KillLevel::Marker, cgroup, adopts: false, run: run.to_owned(), spared: Vec::new() };
+    tree.sweep_until(|| Reaped::StillRunning).ended
 }
 
 fn collect(reaped: &mut impl FnMut(i32, i32)) -> Reaped {

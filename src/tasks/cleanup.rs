@@ -1,17 +1,17 @@
 //! Removes what has been kept long enough, and rebuilds what was lost.
 
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use crate::host::env::Env;
-use crate::host::lock;
 use crate::host::paths::Home;
 use crate::host::{clock, files};
-use crate::model::{RunId, TaskId, Timestamp};
+use crate::model::{TaskId, Timestamp};
 use crate::registry::{Registry, RegistryError};
 use crate::runs::{Kept, Policy, expired};
-use crate::tasks::{Context, TaskError, pump};
+use crate::tasks::{Context, TaskError, pump, unsettled};
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CleanupAsk {
@@ -68,42 +68,20 @@ pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned,
     if ask.dry_run {
         return Ok(cleaned);
     }
-    for row in rows.iter().filter(|row| cleaned.found.contains(&row.id)) {
-        // The row first: a directory without one is removed by whoever cleans
-        // next, a row without one would point nowhere.
+    let sizes: HashMap<&TaskId, u64> = runs.iter().map(|run| (&run.task, run.bytes)).collect();
+    let found: HashSet<TaskId> = cleaned.found.iter().cloned().collect();
+    for row in rows.iter().filter(|row| found.contains(&row.id)) {
+        // The row first, with a note: whoever dies in between leaves something
+        // that the next one finishes, never a row that points nowhere.
+        unsettled::note(context, &row.run_id).map_err(TaskError::write(context.home.unsettled()))?;
         if context.registry.remove(&row.id)? {
-            let bytes = runs.iter().find(|run| run.task == row.id).map_or(0, |run| run.bytes);
-            cleaned.bytes_after -= bytes;
-            remove(context.dir(&row.run_id).path());
+            cleaned.bytes_after -= sizes.get(&row.id).copied().unwrap_or(0);
             cleaned.removed.push(row.id.clone());
         }
     }
-    cleaned.abandoned = remove_abandoned(context)?;
+    cleaned.abandoned =
+        unsettled::sweep(context)?.saturating_sub(u32::try_from(cleaned.removed.len()).unwrap_or(0));
     Ok(cleaned)
-}
-
-/// A submitter holds the lock of its directory until the row is there: a free
-/// lock without a row means it died in between, and nobody was promised it.
-fn remove_abandoned(context: &mut Context) -> Result<u32, TaskError> {
-    let Ok(entries) = fs::read_dir(context.home.runs()) else { return Ok(0) };
-    let runs: Vec<RunId> =
-        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    let mut removed = 0;
-    for run in runs {
-        let dir = context.dir(&run);
-        if lock::is_held(&dir.lock()).unwrap_or(true) {
-            continue;
-        }
-        if context.registry.while_unknown(&run, || remove(dir.path()))? {
-            removed += 1;
-        }
-    }
-    Ok(removed)
-}
-
-fn remove(dir: &Path) {
-    // Whatever cannot be removed now is abandoned, and goes the next time.
-    let _ = fs::remove_dir_all(dir);
 }
 
 fn size(dir: &Path) -> u64 {
@@ -119,9 +97,12 @@ fn size(dir: &Path) -> u64 {
 /// Returns how many tasks it has.
 pub(crate) fn rebuild(env: &Env) -> Result<usize, TaskError> {
     let home = Home::open(env)?;
-    // One from a newer program is not damaged: that program is using it.
-    if let Err(error @ RegistryError::Newer { .. }) = Registry::open(&home) {
-        return Err(error.into());
+    match Registry::open(&home) {
+        // One from a newer program is not damaged: that program is using it.
+        Err(error @ RegistryError::Newer { .. }) => return Err(error.into()),
+        // Others may be writing to it at this moment.
+        Ok(registry) if registry.is_sound() => return Err(TaskError::NothingToRebuild),
+        Ok(_) | Err(_) => {}
     }
     let damaged = home.registry();
     let stamp = clock::now().run_stamp();

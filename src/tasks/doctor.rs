@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::agents;
 use crate::config::Config;
-use crate::host::env::Env;
+use crate::host::env::{self, Env};
 use crate::host::paths::{self, Home};
 use crate::host::{disk, spawn};
 use crate::model::{AgentName, KillLevel};
@@ -131,7 +131,7 @@ fn codex(env: &Env, config: &Config) -> Vec<Check> {
             return vec![Check::new("agent codex", Verdict::Worth, one_line(&error)).hint(hint)];
         }
     };
-    let environment = env.allowed(&config.env_allow);
+    let environment = env.allowed_with(env::CODEX, &config.env_allow);
     let ask = |args: &[&str]| {
         let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
         spawn::ask(&program, &args, Path::new("/"), &environment, ASK)

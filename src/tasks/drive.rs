@@ -1,7 +1,7 @@
 //! Drives one run from claim to end: what `delegator supervise` does.
 //!
 //! The order of the end is sweep, seal, row, pump. SQLite is not opened before
-//! the run is sealed.
+//! the run is sealed, but for a run below that asks for its queue to be moved.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -25,6 +25,7 @@ const ASK: Duration = Duration::from_secs(10);
 
 /// Supervises the run in `dir`, whose lock came with `descriptor`.
 pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32) -> Result<(), TaskError> {
+    spawn::outlive_polite_signals();
     let lock = spawn::inherited_lock(descriptor).map_err(TaskError::write(&dir))?;
     let dir = RunDir::at(dir);
     let Some(request) = dir.read_request()? else { return Ok(()) };
@@ -46,11 +47,15 @@ pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32)
 fn run(env: &Env, dir: &RunDir, request: &Request, attempt: u32) -> RunResult {
     let agent = agents::agent(request.agent);
     let mut listener = Listener::open(dir);
-    let outcome = match prepare(dir, request, agent) {
+    let tree = Tree::prepare(request.run_id.as_str(), request.kill_level);
+    let prepared = prepare(dir, request, agent);
+    // A program that was asked something may have left something behind.
+    tree.sweep(|_, _| {});
+    let outcome = match prepared {
         Err(fault) => Outcome::Failed { fault },
         Ok(prepared) => match listener.receive() {
             Some(Order::Stop(StopReason::Cancelled { reason })) => Outcome::Cancelled { reason },
-            _ => return prepared.run(env, dir, request, attempt, &mut listener),
+            _ => return prepared.run(env, dir, request, attempt, tree, &mut listener),
         },
     };
     bare(request, attempt, outcome)
@@ -127,9 +132,9 @@ impl Prepared {
         dir: &RunDir,
         request: &Request,
         attempt: u32,
+        mut tree: Tree,
         listener: &mut Listener,
     ) -> RunResult {
-        let mut tree = Tree::prepare(request.run_id.as_str(), request.kill_level);
         let started = Started {
             version: 1,
             attempt,
@@ -160,9 +165,11 @@ impl Prepared {
             &mut recorder,
             &mut pump,
         );
-        for path in litter {
-            // Fails, as it should, where there is something in it.
-            let _ = std::fs::remove_dir(path);
+        if ended.as_ref().is_ok_and(|ended| ended.reason.is_some()) {
+            for path in litter {
+                // Fails, as it should, where there is something in it.
+                let _ = std::fs::remove_dir(path);
+            }
         }
         match ended {
             Ok(ended) => judge(self.plan.warnings, request, &started, recorder, ended),
@@ -192,7 +199,7 @@ fn judge(
     let now = clock::now();
     let duration_ms = now.millis_since(started.started_at);
     let verdict = recorded.verdict;
-    let outcome = match (ended.reason, verdict.result) {
+    let outcome = match (ended.reason.or(recorded.stop), verdict.result) {
         (Some(StopReason::Cancelled { reason }), _) => Outcome::Cancelled { reason },
         (Some(StopReason::Limit(limit)), _) => Outcome::TimedOut { limit, elapsed_ms: duration_ms },
         (Some(StopReason::Fault(fault)), _) | (None, Err(fault)) => Outcome::Failed { fault },
@@ -200,6 +207,12 @@ fn judge(
     };
     let summary = summary(request, &outcome, verdict.summary);
     let mut warnings = [noted, verdict.warnings, recorded.warnings].concat();
+    if ended.processes_left > 0 {
+        warnings.push(format!(
+            "{} processes could not be ended: they are in a call into the system",
+            ended.processes_left
+        ));
+    }
     if ended.processes_ended > 0 && outcome == Outcome::Completed {
         warnings.push(format!("{} processes it had left running were ended", ended.processes_ended));
     }

@@ -34,10 +34,17 @@ pub(crate) enum TaskError {
     #[error("only {free} bytes are free below `{}`", path.display())]
     DiskFull { path: PathBuf, free: u64 },
 
+    #[error("the registry is in order: there is nothing to rebuild")]
+    NothingToRebuild,
+
     #[error("the task is empty")]
     EmptyTask,
     #[error("the task is {bytes} bytes long; at most {limit} are taken")]
     LongTask { bytes: usize, limit: usize },
+    #[error("a command line cannot hold a NUL character")]
+    NulInTask,
+    #[error("`{field}` needs a sandbox that can write")]
+    NeedsWrite { field: &'static str },
     #[error("`{name}` is {bytes} bytes long; at most {limit} are taken")]
     LongField { name: &'static str, bytes: usize, limit: usize },
     #[error("`{name}` is empty")]

@@ -18,6 +18,7 @@ mod resume;
 mod start;
 mod status;
 mod transcript;
+mod unsettled;
 mod view;
 mod wait;
 

@@ -1,18 +1,23 @@
 //! Moves the queue. Anybody may do it at any time, and everybody does: there
 //! is no leader whose death could stall it.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 
-use crate::host::lock::Lock;
+use crate::host::lock::{self, Lock};
 use crate::host::spawn::{self, Ties};
 use crate::host::{clock, env};
 use crate::model::RunId;
-use crate::tasks::{Context, TaskError, control, nested, recover};
+use crate::registry::Claimed;
+use crate::runs::RunDir;
+use crate::tasks::{Context, TaskError, control, nested, recover, unsettled};
 
 /// Recovers what died, then starts what waits while there is room.
 pub(crate) fn pump(context: &mut Context) -> Result<(), TaskError> {
-    match nested::within(&context.env).first() {
+    // One that has ended takes nothing with it any more.
+    let alive = |run: &&RunId| lock::is_held(&context.dir(run).lock()).unwrap_or(false);
+    match nested::within(&context.env).iter().find(alive) {
         None => run(context, Ties::Detached).map(|_| ()),
         // Whatever we start would be a descendant of the run we are in, and
         // would end with it. Its own supervisor does it for us.
@@ -27,25 +32,33 @@ pub(crate) fn pump(context: &mut Context) -> Result<(), TaskError> {
 /// As [`pump`], for a supervisor in its run: what it starts stays its child.
 pub(super) fn run(context: &mut Context, ties: Ties) -> Result<Vec<i32>, TaskError> {
     let mut started = Vec::new();
+    let mut refused = HashSet::new();
     recover::recover(context)?;
+    unsettled::sweep(context)?;
     loop {
         let home = context.home.clone();
         let limit = context.config.max_concurrent;
         let claimed = context.registry.claim(limit, clock::now(), |row| {
-            let dir = crate::runs::RunDir::at(home.run(&row.run_id));
+            let dir = RunDir::at(home.run(&row.run_id));
             // A lock that is held is one being cancelled; a sealed run waits
             // for its row to be finished; neither may start.
             let lock = Lock::take(&dir.lock()).ok().flatten()?;
-            (!dir.result().exists()).then_some(lock)
+            (!refused.contains(&row.id) && !dir.result().exists()).then_some(lock)
         })?;
-        let Some(claimed) = claimed else { return Ok(started) };
-        let row = claimed.row;
-        let within = context.dir(&row.run_id).read_request().ok().flatten().map(|request| request.within);
-        match launch(context, &row.run_id, &within.unwrap_or_default(), claimed.lock, row.attempt, ties) {
+        let Some(Claimed { row, lock }) = claimed else { return Ok(started) };
+        let dir = context.dir(&row.run_id);
+        if row.attempt > recover::MOST_ATTEMPTS {
+            recover::give_up(context, &row, &dir)?;
+            continue;
+        }
+        let within = dir.read_request().ok().flatten().map(|request| request.within).unwrap_or_default();
+        match launch(context, &row.run_id, &within, lock, row.attempt, ties) {
             Ok(pid) => started.extend(pid),
-            Err(error) => {
+            // One that cannot be started now must not hold up the others, nor
+            // whoever only wanted to look.
+            Err(_) => {
                 context.registry.put_back(&row, clock::now())?;
-                return Err(TaskError::write("/proc/self/exe")(error));
+                refused.insert(row.id);
             }
         }
     }

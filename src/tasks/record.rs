@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::agents::{End, Reader, Verdict};
-use crate::host::clock;
+use crate::host::{clock, files};
 use crate::model::{Event, Exit, FailureCode, Fault, Progress, Request, Stdout, StopReason, Streams};
 use crate::progress::Reducer;
 use crate::runs::RunDir;
@@ -15,6 +15,9 @@ use crate::supervisor::{Capture, Input, Lines, Observed, Observer, Stream};
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 /// What a verdict may look at of each stream's end.
 const TAIL: usize = 64 << 10;
+
+/// No answer is longer; a file that is was written by somebody else.
+const LONGEST_MESSAGE: u64 = 8 << 20;
 
 pub(super) struct Recorder {
     dir: RunDir,
@@ -39,6 +42,8 @@ pub(super) struct Recorded {
     pub(super) stdout: Streams,
     pub(super) stderr: Streams,
     pub(super) warnings: Vec<String>,
+    /// A reason to end the run that came with its last output.
+    pub(super) stop: Option<StopReason>,
 }
 
 impl Recorder {
@@ -106,11 +111,22 @@ impl Recorder {
         observed
     }
 
+    /// About once a second: is there still a place for the record?
+    fn look(&mut self) {
+        if self.dir.request().try_exists().is_ok_and(|exists| !exists) {
+            let fault =
+                Fault::new(FailureCode::Storage, "the run directory was deleted while the run went on");
+            self.stop.get_or_insert(StopReason::Fault(fault));
+        } else if self.stale {
+            self.write_progress();
+        }
+        self.written = Some(clock::monotonic());
+    }
+
     fn write_progress(&mut self) {
         // Progress is a convenience: trouble with it is no trouble of the run.
         let _ = self.dir.write_progress(&self.reducer.snapshot());
         self.stale = false;
-        self.written = Some(clock::monotonic());
     }
 
     /// Judges the run and closes its files.
@@ -121,7 +137,8 @@ impl Recorder {
             self.reducer.apply(&event, clock::now());
         }
         self.reducer.finish();
-        let last_message = std::fs::read(self.dir.last_message()).ok();
+        let last_message =
+            files::tail(&self.dir.last_message(), LONGEST_MESSAGE).ok().map(|(bytes, _)| bytes);
         let end = End {
             exit,
             stderr_tail: String::from_utf8_lossy(last(&self.stderr_tail)).into_owned(),
@@ -139,12 +156,11 @@ impl Recorder {
             ));
         }
         let kind = self.kind;
-        let (stdout, stdout_joined) = self.stdout.finish(|dropped| cut_line(kind, dropped));
-        let (stderr, stderr_joined) = self.stderr.finish(|dropped| cut_line(Stdout::Text, dropped));
+        let (stdout, stdout_joined) = self.stdout.finish(|dropped| cut_line(kind, Some(dropped)));
+        let (stderr, stderr_joined) = self.stderr.finish(|dropped| cut_line(Stdout::Text, Some(dropped)));
         for (name, seen) in [("standard output", stdout), ("standard error", stderr)] {
             if seen.dropped_bytes > 0 {
-                warnings
-                    .push(format!("{} bytes from the middle of {name} were not kept", seen.dropped_bytes));
+                warnings.push(format!("{} bytes of {name} were not kept", seen.dropped_bytes));
             }
         }
         for error in [stdout_joined.err(), stderr_joined.err()].into_iter().flatten() {
@@ -152,7 +168,7 @@ impl Recorder {
         }
         let progress = self.reducer.snapshot();
         let _ = self.dir.write_progress(&progress);
-        Recorded { verdict, progress, stdout, stderr, warnings }
+        Recorded { verdict, progress, stdout, stderr, warnings, stop: self.stop }
     }
 }
 
@@ -178,9 +194,8 @@ impl Observer for Recorder {
     }
 
     fn tick(&mut self) -> Option<StopReason> {
-        let due = self.written.is_none_or(|at| clock::monotonic() >= at + PROGRESS_EVERY);
-        if self.stale && due {
-            self.write_progress();
+        if self.written.is_none_or(|at| clock::monotonic() >= at + PROGRESS_EVERY) {
+            self.look();
         }
         self.stop.clone()
     }
@@ -217,9 +232,14 @@ fn last_line(tail: &[u8]) -> Option<String> {
 }
 
 /// Stands in the file where the middle was left out; valid in either format.
-fn cut_line(kind: Stdout, dropped: u64) -> String {
-    match kind {
-        Stdout::Events => format!("\n{{\"type\":\"delegator.cut\",\"dropped_bytes\":{dropped}}}\n"),
-        Stdout::Text => format!("\n[delegator: {dropped} bytes were left out here]\n"),
+/// How much it was is not known of a run that was lost.
+pub(super) fn cut_line(kind: Stdout, dropped: Option<u64>) -> String {
+    match (kind, dropped) {
+        (Stdout::Events, Some(bytes)) => {
+            format!("\n{{\"type\":\"delegator.cut\",\"dropped_bytes\":{bytes}}}\n")
+        }
+        (Stdout::Events, None) => "\n{\"type\":\"delegator.cut\"}\n".into(),
+        (Stdout::Text, Some(bytes)) => format!("\n[delegator: {bytes} bytes were left out here]\n"),
+        (Stdout::Text, None) => "\n[delegator: bytes may have been left out here]\n".into(),
     }
 }

@@ -5,15 +5,15 @@
 
 use crate::host::clock;
 use crate::host::lock::{self, Lock};
-use crate::model::{FailureCode, Fault, Outcome, RunResult, State, Timestamp};
+use crate::model::{FailureCode, Fault, Outcome, RunResult, State, Stdout, Timestamp};
 use crate::registry::Row;
-use crate::runs::{RunDir, Started};
-use crate::supervisor::sweep_marked;
-use crate::tasks::{Context, TaskError};
+use crate::runs::{ReadError, RunDir, Started};
+use crate::supervisor::{join_segments, sweep_marked};
+use crate::tasks::{Context, TaskError, record};
 
 /// A task that was claimed this often without its agent being started will not
 /// fare better the next time.
-const MOST_ATTEMPTS: u32 = 20;
+pub(super) const MOST_ATTEMPTS: u32 = 20;
 
 /// Recovers every working task whose lock is free, and every waiting one that
 /// is sealed already.
@@ -32,54 +32,88 @@ pub(crate) fn recover(context: &mut Context) -> Result<(), TaskError> {
         let dir = context.dir(&row.run_id);
         match dir.read_result() {
             Ok(Some(result)) => drop(finish(context, &result)?),
-            Ok(None) if !dir.path().exists() => {
-                context.registry.finish_without_directory(&row, clock::now())?;
-            }
+            Ok(None) if is_gone(&dir) => drop(context.registry.finish_without_directory(&row, clock::now())?),
             Ok(None) | Err(_) => {}
         }
     }
     Ok(())
 }
 
+/// Somebody deleted the directory, or what makes it one. Only "not found"
+/// counts: a disk that does not answer for a moment has lost nothing.
+fn is_gone(dir: &RunDir) -> bool {
+    dir.request().try_exists().is_ok_and(|exists| !exists)
+}
+
 fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), TaskError> {
-    if !dir.path().exists() {
-        context.registry.finish_without_directory(row, clock::now())?;
+    if is_gone(dir) {
+        // Its processes may still be there; its supervisor can have sealed it.
+        sweep_marked(row.run_id.as_str(), None);
+        match dir.read_result() {
+            Ok(Some(result)) => finish(context, &result)?,
+            Ok(None) | Err(_) => context.registry.finish_without_directory(row, clock::now())?,
+        };
         return Ok(());
     }
     // Somebody else may be at it.
     let Some(held) = Lock::take(&dir.lock()).map_err(TaskError::write(dir.path()))? else { return Ok(()) };
     let still = context.registry.task(&row.id)?;
-    if still
-        .is_none_or(|now| now.attempt != row.attempt || now.state.is_final() || now.state == State::Pending)
-    {
+    let moved_on =
+        |now: Row| now.attempt != row.attempt || now.state.is_final() || now.state == State::Pending;
+    if still.is_none_or(moved_on) {
         return Ok(());
     }
-    if let Some(result) = dir.read_result()? {
-        finish(context, &result)?;
-        return Ok(());
+    match dir.read_result() {
+        Ok(Some(result)) => {
+            finish(context, &result)?;
+            return Ok(());
+        }
+        Ok(None) => {}
+        Err(ReadError::Damaged { path, .. }) => {
+            let aside = path.with_extension("json.damaged");
+            std::fs::rename(&path, &aside).map_err(TaskError::write(&path))?;
+        }
+        Err(error) => return Err(error.into()),
     }
-    match dir.read_started()? {
-        None if row.attempt < MOST_ATTEMPTS => {
-            context.registry.put_back(row, clock::now())?;
-        }
-        None => {
-            let message = format!(
-                "it was claimed {MOST_ATTEMPTS} times, and whoever claimed it died before the agent was started"
-            );
-            seal(context, row, dir, None, Fault::new(FailureCode::Internal, message), 0)?;
-        }
-        Some(started) => {
-            let ended = sweep_marked(row.run_id.as_str(), started.cgroup.as_ref());
-            let fault = Fault::new(
-                FailureCode::Lost,
-                "the run's supervisor died; how far the agent came is not known",
-            )
-            .hint("what it wrote is kept; resume the thread or start the task again");
-            seal(context, row, dir, Some(&started), fault, ended)?;
-        }
+    let started = match dir.read_started() {
+        Ok(started) => started,
+        // It had started; when and how is not known any more.
+        Err(ReadError::Damaged { .. }) => return lose(context, row, dir, None),
+        Err(error) => return Err(error.into()),
+    };
+    if started.is_some() {
+        return lose(context, row, dir, started.as_ref());
+    }
+    // A question that was put to the program may still be running.
+    sweep_marked(row.run_id.as_str(), None);
+    if row.attempt < MOST_ATTEMPTS {
+        context.registry.put_back(row, clock::now())?;
+    } else {
+        give_up(context, row, dir)?;
     }
     drop(held);
     Ok(())
+}
+
+/// Ends a task that cannot be started. The caller holds its lock.
+pub(super) fn give_up(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), TaskError> {
+    let message = format!("it was claimed {} times, and its agent was never started", row.attempt);
+    seal(context, row, dir, None, Fault::new(FailureCode::Internal, message), 0)
+}
+
+/// Ends a run whose supervisor is gone. The caller holds its lock.
+fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started>) -> Result<(), TaskError> {
+    let ended = sweep_marked(row.run_id.as_str(), started.and_then(|started| started.cgroup.as_deref()));
+    for (path, kind) in
+        [(dir.events(), Stdout::Events), (dir.stdout(), Stdout::Text), (dir.stderr(), Stdout::Text)]
+    {
+        // What cannot be put together stays in its pieces.
+        let _ = join_segments(&path, &record::cut_line(kind, None));
+    }
+    let fault =
+        Fault::new(FailureCode::Lost, "the run's supervisor died; how far the agent came is not known")
+            .hint("what it wrote is kept; resume the thread or start the task again");
+    seal(context, row, dir, started, fault, ended)
 }
 
 fn seal(

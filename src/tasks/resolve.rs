@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::agents::{self, Platform};
 use crate::config::Config;
-use crate::host::env::Env;
+use crate::host::env::{self, Env};
 use crate::host::paths::{self, Home};
 use crate::host::{clock, ids};
 use crate::model::{AgentName, Limits, Request, Resumed, RunId, Sandbox, TaskId, ThreadId};
@@ -17,6 +17,8 @@ use crate::progress::plain;
 use crate::tasks::{Context, TaskError, nested};
 
 const LONGEST_TASK: usize = 1 << 20;
+/// What Linux takes as one argument, with the byte that ends it.
+const LONGEST_ARGUMENT: usize = (128 << 10) - 1;
 const LONGEST_NAME: usize = 200;
 
 /// Keys that start programs or raise access even in a read-only sandbox. No
@@ -74,6 +76,12 @@ pub(super) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(Stri
     if ask.network && !config.allow_network {
         return Err(TaskError::NetworkOff);
     }
+    if agent == AgentName::Codex && sandbox == Sandbox::ReadOnly {
+        let asked = [("network", ask.network), ("add_dirs", !ask.add_dirs.is_empty())];
+        if let Some((field, _)) = asked.into_iter().find(|(_, asked)| *asked) {
+            return Err(TaskError::NeedsWrite { field });
+        }
+    }
     let config_overrides =
         ask.config_overrides.iter().map(|text| checked_override(config, text)).collect::<Result<_, _>>()?;
     if let Some(schema) = &ask.output_schema {
@@ -110,6 +118,7 @@ pub(super) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(Stri
         alias: ask.alias,
         idempotency_key: ask.idempotency_key,
         resume: ask.resume,
+        env_from: ask.env_from,
         env_names: environment.iter().map(|(name, _)| name.clone()).collect(),
         within,
         kill_level: config.kill_level,
@@ -124,8 +133,12 @@ fn check_text(ask: &Ask, agent: AgentName) -> Result<(), TaskError> {
     if ask.task.trim().is_empty() && !continues {
         return Err(TaskError::EmptyTask);
     }
-    if ask.task.len() > LONGEST_TASK {
-        return Err(TaskError::LongTask { bytes: ask.task.len(), limit: LONGEST_TASK });
+    let limit = if agent == AgentName::Command { LONGEST_ARGUMENT } else { LONGEST_TASK };
+    if ask.task.len() > limit {
+        return Err(TaskError::LongTask { bytes: ask.task.len(), limit });
+    }
+    if agent == AgentName::Command && ask.task.contains('\0') {
+        return Err(TaskError::NulInTask);
     }
     let fields = [
         ("role", &ask.role),
@@ -288,7 +301,8 @@ fn environment(
     }
     Ok(match agent {
         AgentName::Command => context.env.everything(),
-        AgentName::Codex | AgentName::Replay => context.env.allowed(names),
+        AgentName::Codex => context.env.allowed_with(env::CODEX, names),
+        AgentName::Replay => context.env.allowed_with(&[], names),
     })
 }
 

@@ -1,8 +1,9 @@
 //! Goes on with a thread: a new task in a new directory.
 
 use crate::model::{AgentName, Request, Resumed, ThreadId};
-use crate::registry::{Found, Reference, Row};
+use crate::registry::{Found, Row};
 use crate::tasks::resolve::Ask;
+use crate::tasks::view::look_up;
 use crate::tasks::{Accepted, Context, TaskError, start};
 
 /// What to go on with, and what to change.
@@ -17,7 +18,7 @@ pub(crate) struct ResumeAsk {
 /// Starts a task on the thread. Directory, agent, model, effort, and sandbox
 /// come from the task before unless given.
 pub(crate) fn resume(context: &mut Context, resume: ResumeAsk) -> Result<Accepted, TaskError> {
-    let parent = match context.registry.find(&Reference(resume.of.clone()))? {
+    let parent = match look_up(context, &resume.of)? {
         Found::One(row) => Some(*row),
         Found::None => None,
         Found::Several(rows) => {
@@ -26,9 +27,6 @@ pub(crate) fn resume(context: &mut Context, resume: ResumeAsk) -> Result<Accepte
         }
     };
     let thread_id = thread(&resume.of, parent.as_ref())?;
-    if let Some(busy) = context.registry.busy_with(&thread_id)? {
-        return Err(TaskError::ThreadBusy { thread: thread_id.to_string(), task: busy.id });
-    }
     let before = parent.as_ref().map(|row| context.dir(&row.run_id).read_request()).transpose()?.flatten();
     // The thread may have gone on since the task that was named. Where its
     // last run left no total, no honest difference exists.

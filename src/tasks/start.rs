@@ -9,7 +9,7 @@ use crate::model::{Request, State, TaskId};
 use crate::registry::{Submission, Submitted};
 use crate::runs::RunDir;
 use crate::tasks::resolve::{Ask, resolve};
-use crate::tasks::{Context, TaskError, pump};
+use crate::tasks::{Context, TaskError, pump, unsettled};
 
 /// Below this, not even the record of a failure is sure to fit.
 const LEAST_FREE: u64 = 2 << 20;
@@ -39,6 +39,7 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
         return Err(TaskError::DiskFull { path: context.home.root().to_owned(), free });
     }
     let dir = context.dir(&request.run_id);
+    unsettled::note(context, &request.run_id).map_err(TaskError::write(context.home.unsettled()))?;
     let taken_in = prepare(&dir, &request, &environment).and_then(|lock| {
         let limit = context.config.max_concurrent;
         Ok(context.registry.submit(Submission { request: &request, lock, limit })?)
@@ -47,9 +48,14 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
         Ok(submitted) => submitted,
         Err(error) => {
             let _ = fs::remove_dir_all(dir.path());
+            unsettled::settle(context, &request.run_id);
             return Err(error);
         }
     };
+    if !matches!(submitted, Submitted::Claimed { .. } | Submitted::Queued) {
+        let _ = fs::remove_dir_all(dir.path());
+    }
+    unsettled::settle(context, &request.run_id);
     match submitted {
         Submitted::Claimed { lock, attempt } => {
             let started =
@@ -60,13 +66,13 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
             }
         }
         Submitted::Queued => Ok(queued(context, request.task_id)),
-        Submitted::Existing(row) => {
-            let _ = fs::remove_dir_all(dir.path());
-            Ok(Accepted { deduplicated: true, ..Accepted::new(row.id, row.state) })
-        }
+        Submitted::Existing(row) => Ok(Accepted { deduplicated: true, ..Accepted::new(row.id, row.state) }),
         Submitted::Conflict(row) => {
-            let _ = fs::remove_dir_all(dir.path());
             Err(TaskError::KeyConflict { key: request.idempotency_key.unwrap_or_default(), task: row.id })
+        }
+        Submitted::Busy(row) => {
+            let thread = request.resume.map(|resume| resume.thread_id.to_string()).unwrap_or_default();
+            Err(TaskError::ThreadBusy { thread, task: row.id })
         }
     }
 }

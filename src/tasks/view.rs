@@ -1,10 +1,10 @@
 //! A task as a reader sees it: its row, and what its directory says now.
 
-use crate::host::lock;
+use crate::host::{lock, paths};
 use crate::model::{Progress, Request, RunResult, State};
 use crate::registry::{Found, Reference, Row};
-use crate::runs::RunDir;
-use crate::tasks::{Context, TaskError, recover};
+use crate::runs::{ReadError, RunDir};
+use crate::tasks::{Context, TaskError, one_line, recover};
 
 #[derive(Debug)]
 pub(crate) struct View {
@@ -14,6 +14,8 @@ pub(crate) struct View {
     /// Present once the run is sealed.
     pub(crate) result: Option<RunResult>,
     pub(crate) progress: Option<Progress>,
+    /// What could not be read of the directory.
+    pub(crate) damaged: Vec<String>,
 }
 
 impl View {
@@ -24,7 +26,7 @@ impl View {
 
 /// The task that `reference` means.
 pub(crate) fn find(context: &Context, reference: &str) -> Result<Row, TaskError> {
-    match context.registry.find(&Reference(reference.to_owned()))? {
+    match look_up(context, reference)? {
         Found::One(row) => Ok(*row),
         Found::None => Err(TaskError::NotFound(reference.to_owned())),
         Found::Several(rows) => Err(TaskError::Ambiguous {
@@ -34,13 +36,21 @@ pub(crate) fn find(context: &Context, reference: &str) -> Result<Row, TaskError>
     }
 }
 
+/// What `reference` could mean, seen from the project we are called in.
+pub(super) fn look_up(context: &Context, reference: &str) -> Result<Found, TaskError> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let project = paths::git_root(&here).unwrap_or(here);
+    Ok(context.registry.find(&Reference(reference.to_owned()), &project.to_string_lossy())?)
+}
+
 /// Everything there is to say of a task now.
 ///
 /// The directory is the truth: a sealed run is finished here even if the one
 /// who sealed it has not come to its row yet.
 pub(crate) fn view(context: &mut Context, row: Row) -> Result<View, TaskError> {
     let dir = context.dir(&row.run_id);
-    let result = dir.read_result()?;
+    let mut damaged = Vec::new();
+    let result = readable(dir.read_result(), &mut damaged);
     let row = match &result {
         Some(result) if !row.state.is_final() => {
             recover::finish(context, result)?;
@@ -48,9 +58,17 @@ pub(crate) fn view(context: &mut Context, row: Row) -> Result<View, TaskError> {
         }
         _ => row,
     };
-    let request = dir.read_request()?;
+    let request = readable(dir.read_request(), &mut damaged);
     let progress = result.as_ref().and_then(|result| result.progress.clone()).or_else(|| dir.read_progress());
-    Ok(View { row, dir, request, result, progress })
+    Ok(View { row, dir, request, result, progress, damaged })
+}
+
+/// One unreadable file must not keep the rest from being seen.
+fn readable<T>(read: Result<Option<T>, ReadError>, damaged: &mut Vec<String>) -> Option<T> {
+    read.unwrap_or_else(|error| {
+        damaged.push(one_line(&error));
+        None
+    })
 }
 
 /// Whether the run of a working task is still held by its supervisor.

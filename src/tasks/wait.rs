@@ -29,6 +29,8 @@ pub(crate) struct Waited {
     pub(crate) views: Vec<View>,
     /// The time was up before the tasks were done.
     pub(crate) exceeded: bool,
+    /// Closing it takes the kernel some 20 ms: the answer comes first.
+    _watching: Option<Watching>,
 }
 
 /// Waits until one or all of `ids` are final, or `limit` has passed.
@@ -60,7 +62,7 @@ pub(crate) fn wait(
         let next_call = observe(&views);
         let left = deadline.map(|at| at.saturating_sub(clock::monotonic()));
         if enough || left == Some(Duration::ZERO) {
-            return Ok(Waited { views, exceeded: !enough });
+            return Ok(Waited { views, exceeded: !enough, _watching: watching });
         }
         let sleep = HEARTBEAT.min(left.unwrap_or(HEARTBEAT)).min(next_call.unwrap_or(HEARTBEAT));
         match &mut watching {
@@ -90,6 +92,7 @@ fn look(context: &mut Context, ids: &[TaskId]) -> Result<Vec<View>, TaskError> {
 
 /// What a waiter watches: the directories of its tasks, the registry's log,
 /// which grows with every commit, and the locks of all runs that are working.
+#[derive(Debug)]
 struct Watching {
     watch: Watch,
     locks: Vec<std::path::PathBuf>,
@@ -105,8 +108,7 @@ impl Watching {
                 watch.add(dir.path()).map_err(TaskError::write(dir.path()))?;
             }
         }
-        // Absent until the first commit after the last one closed it; then the
-        // heartbeat finds it.
+        // Where it is missing there was no commit yet, and nothing to wait for.
         let _ = watch.add(&context.registry.log());
         Ok(Self { watch, locks: Vec::new() })
     }

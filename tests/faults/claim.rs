@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use rusqlite::{Connection, params};
 
 use crate::phase::Phase;
-use crate::support::env::Submitted;
+use crate::support::env::{PATIENCE, Submitted, wait_for};
 
 /// A task that is ours to start. The lock is free once this is dropped and the
 /// supervisor, if there is one, has ended.
@@ -22,13 +22,8 @@ pub struct Claimed {
 pub fn claim(phase: &Phase, task: &Submitted) -> Claimed {
     let path = phase.env.run_dir(&task.run_id).join("run.lock");
     let lock = OpenOptions::new().read(true).write(true).open(path).unwrap();
-    // SAFETY: a structure of integers, which the kernel only reads.
-    let taken = unsafe {
-        let mut whole: libc::flock = std::mem::zeroed();
-        whole.l_type = libc::F_WRLCK as libc::c_short;
-        libc::fcntl(lock.as_raw_fd(), libc::F_OFD_SETLK, &whole)
-    };
-    assert_eq!(taken, 0, "{}", std::io::Error::last_os_error());
+    // Somebody who tidies up may hold it for a moment.
+    wait_for("the lock", PATIENCE, || take(&lock).then_some(()));
     let connection = Connection::open(phase.env.registry()).unwrap();
     connection.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
     let changed = connection.execute(
@@ -37,6 +32,16 @@ pub fn claim(phase: &Phase, task: &Submitted) -> Claimed {
     );
     assert_eq!(changed.unwrap(), 1, "{} was not waiting", task.task_id);
     Claimed { lock, attempt: phase.row(task).attempt, task: task.clone() }
+}
+
+fn take(lock: &File) -> bool {
+    // SAFETY: a structure of integers, which the kernel only reads.
+    let taken = unsafe {
+        let mut whole: libc::flock = std::mem::zeroed();
+        whole.l_type = libc::F_WRLCK as libc::c_short;
+        libc::fcntl(lock.as_raw_fd(), libc::F_OFD_SETLK, &whole)
+    };
+    taken == 0
 }
 
 impl Claimed {

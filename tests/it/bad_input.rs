@@ -109,10 +109,12 @@ fn a_task_has_to_say_something_and_not_too_much() {
         hint: "into a file",
         ..BAD
     };
+    let too_long_for_an_argument = Told { message: "bytes long; at most 131071 are taken", ..told };
     let from_file = |command: &mut Command| {
         command.stdin(fs::File::open(&long).unwrap());
     };
-    check_with(&env, &["run", "--agent", "command", "-"], &told, &from_file);
+    check_with(&env, &["run", "--cwd", &repository(&env), "-"], &told, &from_file);
+    check_with(&env, &["run", "--agent", "command", "-"], &too_long_for_an_argument, &from_file);
     fs::write(&long, b"echo \xff").unwrap();
     let told = Told { message: "not UTF-8", ..BAD };
     check_with(&env, &["run", "--agent", "command", "-"], &told, &from_file);

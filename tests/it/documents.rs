@@ -229,7 +229,13 @@ fn the_other_commands_reply_about_the_registry() {
     let (_, doctor) = check(&env, "registry_info", 0, &["doctor"]);
     assert_eq!(doctor["data"]["checks"][0]["name"], "home");
     check(&env, "registry_info", 0, &["doctor", "--config"]);
-    check(&env, "registry_info", 0, &["doctor", "--rebuild"]);
+    let registry = env.home().join("registry.db");
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{}{suffix}", registry.display()));
+    }
+    std::fs::write(&registry, "no database").unwrap();
+    let rebuilt = env.json(&["doctor", "--rebuild", "--json"]);
+    fits("registry_info", &rebuilt);
 
     let done = run(&env, 0, &["--agent", "command", "--wait", "echo one; echo two"]);
     let (text, logs) = check(&env, "registry_info", 0, &["logs", id(&done), "--tail", "1"]);
