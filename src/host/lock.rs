@@ -5,10 +5,10 @@
 //! it when the last holder dies, however it dies. Process ids, ages, and
 //! heartbeats can all lie; this cannot.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// A held lock. Dropping it, or dying, frees it.
@@ -18,19 +18,23 @@ pub(crate) struct Lock(File);
 impl Lock {
     /// Takes the lock, creating its file; `None` when somebody holds it.
     pub(crate) fn take(path: &Path) -> io::Result<Option<Lock>> {
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
-        // SAFETY: the descriptor is open for as long as `file` lives, and the
-        // kernel only reads the structure.
-        let taken = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &whole_file()) };
-        if taken == 0 {
-            return Ok(Some(Lock(file)));
-        }
-        let error = io::Error::last_os_error();
-        match error.raw_os_error() {
-            Some(libc::EAGAIN | libc::EACCES) => Ok(None),
-            _ => Err(error),
-        }
+        let mut options = OpenOptions::new();
+        lock(options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?)
+    }
+
+    /// As [`take`](Self::take), of a file that must be there.
+    pub(crate) fn take_existing(path: &Path) -> io::Result<Option<Lock>> {
+        lock(OpenOptions::new().read(true).write(true).open(path)?)
+    }
+
+    /// Whether `path` still names the file that is locked.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        let which = |found: Metadata| (found.dev(), found.ino());
+        self.0
+            .metadata()
+            .map(which)
+            .ok()
+            .is_some_and(|held| path.metadata().is_ok_and(|named| which(named) == held))
     }
 
     /// Takes over a lock whose descriptor was inherited.
@@ -40,6 +44,20 @@ impl Lock {
 
     pub(crate) fn file(&self) -> &File {
         &self.0
+    }
+}
+
+fn lock(file: File) -> io::Result<Option<Lock>> {
+    // SAFETY: the descriptor is open for as long as `file` lives, and the
+    // kernel only reads the structure.
+    let taken = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &whole_file()) };
+    if taken == 0 {
+        return Ok(Some(Lock(file)));
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::EAGAIN | libc::EACCES) => Ok(None),
+        _ => Err(error),
     }
 }
 
@@ -84,10 +102,15 @@ mod tests {
         let lock = Lock::take(&path).unwrap().unwrap();
         assert!(is_held(&path).unwrap());
         assert!(Lock::take(&path).unwrap().is_none());
+        assert!(lock.is_at(&path));
         let copy = Lock::inherited(lock.file().try_clone().unwrap());
         drop(lock);
         assert!(is_held(&path).unwrap(), "a copy of the descriptor keeps it");
         drop(copy);
         assert!(!is_held(&path).unwrap());
+        let stale = Lock::take_existing(&path).unwrap().unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert!(!stale.is_at(&path));
+        assert!(Lock::take_existing(&path).is_err());
     }
 }

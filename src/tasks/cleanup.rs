@@ -73,14 +73,16 @@ pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned,
     for row in rows.iter().filter(|row| found.contains(&row.id)) {
         // The row first, with a note: whoever dies in between leaves something
         // that the next one finishes, never a row that points nowhere.
-        unsettled::note(context, &row.run_id).map_err(TaskError::write(context.home.unsettled()))?;
+        let failed = TaskError::write(context.home.unsettled());
+        let note = unsettled::note(context, &row.run_id).map_err(failed)?;
         if context.registry.remove(&row.id)? {
+            let _ = fs::remove_dir_all(context.dir(&row.run_id).path());
             cleaned.bytes_after -= sizes.get(&row.id).copied().unwrap_or(0);
             cleaned.removed.push(row.id.clone());
         }
+        note.settle();
     }
-    cleaned.abandoned =
-        unsettled::sweep(context)?.saturating_sub(u32::try_from(cleaned.removed.len()).unwrap_or(0));
+    cleaned.abandoned = unsettled::sweep(context)?;
     Ok(cleaned)
 }
 

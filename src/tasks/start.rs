@@ -39,7 +39,8 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
         return Err(TaskError::DiskFull { path: context.home.root().to_owned(), free });
     }
     let dir = context.dir(&request.run_id);
-    unsettled::note(context, &request.run_id).map_err(TaskError::write(context.home.unsettled()))?;
+    let note =
+        unsettled::note(context, &request.run_id).map_err(TaskError::write(context.home.unsettled()))?;
     let taken_in = prepare(&dir, &request, &environment).and_then(|lock| {
         let limit = context.config.max_concurrent;
         Ok(context.registry.submit(Submission { request: &request, lock, limit })?)
@@ -48,14 +49,14 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
         Ok(submitted) => submitted,
         Err(error) => {
             let _ = fs::remove_dir_all(dir.path());
-            unsettled::settle(context, &request.run_id);
+            note.settle();
             return Err(error);
         }
     };
     if !matches!(submitted, Submitted::Claimed { .. } | Submitted::Queued) {
         let _ = fs::remove_dir_all(dir.path());
     }
-    unsettled::settle(context, &request.run_id);
+    note.settle();
     match submitted {
         Submitted::Claimed { lock, attempt } => {
             let started =

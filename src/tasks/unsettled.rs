@@ -1,32 +1,50 @@
 //! Directories that have no row yet, or none any more.
 //!
 //! A submitter leaves a note before it makes a directory and takes it away
-//! once the row is there; a cleaner leaves one before it removes a row. Who
-//! finds a note whose run nobody holds finishes the job: what was never
-//! promised, or is no longer wanted, goes, with the values it holds.
+//! once the row is there; a cleaner leaves one before it removes a row. Its
+//! writer holds the note locked for as long as it is at it: who finds one that
+//! nobody holds finishes the job. What was never promised, or is no longer
+//! wanted, goes, with the values it holds.
 
 use std::fs;
 use std::io;
+use std::path::PathBuf;
 
-use crate::host::files::{self, Durability};
+use crate::host::files;
 use crate::host::lock::Lock;
 use crate::model::RunId;
 use crate::tasks::{Context, TaskError};
 
+/// A note, held.
+#[derive(Debug)]
+pub(super) struct Note {
+    path: PathBuf,
+    lock: Lock,
+}
+
 /// Leaves a note about `run`.
-pub(super) fn note(context: &Context, run: &RunId) -> io::Result<()> {
+pub(super) fn note(context: &Context, run: &RunId) -> io::Result<Note> {
     let notes = context.home.unsettled();
     match files::create_dir(&notes) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    files::write(&notes.join(run.as_str()), b"", Durability::Whole)
+    let path = notes.join(run.as_str());
+    loop {
+        // Somebody may find it before it is locked, and settle it.
+        if let Some(lock) = Lock::take(&path)?.filter(|lock| lock.is_at(&path)) {
+            return Ok(Note { path, lock });
+        }
+    }
 }
 
-/// Takes it away again.
-pub(super) fn settle(context: &Context, run: &RunId) {
-    // One that stays is read again, and then found to be settled.
-    let _ = fs::remove_file(context.home.unsettled().join(run.as_str()));
+impl Note {
+    /// Takes it away again: directory and row are both there, or both gone.
+    pub(super) fn settle(self) {
+        // One that stays is read again, and then found to be settled.
+        let _ = fs::remove_file(&self.path);
+        drop(self.lock);
+    }
 }
 
 /// Removes the directories that nobody owns. Returns how many there were.
@@ -36,18 +54,16 @@ pub(super) fn sweep(context: &mut Context) -> Result<u32, TaskError> {
         entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     let mut removed = 0;
     for run in runs {
+        let path = context.home.unsettled().join(run.as_str());
+        let held = Lock::take_existing(&path).ok().flatten().filter(|lock| lock.is_at(&path));
+        let Some(lock) = held else { continue };
         let dir = context.dir(&run);
-        // Held while it is removed: a submitter that comes to lock it now
-        // finds that it lost it, before it says anything to anybody.
-        let held = if dir.path().exists() { Lock::take(&dir.lock()).ok().flatten() } else { None };
-        if held.is_none() && dir.path().exists() {
-            continue;
-        }
+        let was_there = dir.path().exists();
         let unknown = context.registry.while_unknown(&run, || {
             let _ = fs::remove_dir_all(dir.path());
         })?;
-        removed += u32::from(unknown && held.is_some());
-        settle(context, &run);
+        removed += u32::from(unknown && was_there);
+        Note { path, lock }.settle();
     }
     Ok(removed)
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::claim::claim;
-use crate::phase::Phase;
+use crate::phase::{Phase, under};
 use crate::small_disk::{self, SmallDisk};
 use crate::support::agent::playing;
-use crate::support::env::{self, PATIENCE, Ran, Submitted, TestEnv, wait_for};
-use crate::support::strace::Point;
+use crate::support::env::{PATIENCE, Ran, Submitted, TestEnv, wait_for};
+use crate::support::strace::{self, Point};
 
 const MIB: u64 = 1 << 20;
 
@@ -157,14 +157,6 @@ fn writes(point: &&Point) -> bool {
     (plain.contains(&point.call.as_str()) && !to_a_stream) || creates
 }
 
-/// What comes before a command to have one call fail for want of space.
-fn failing(point: &Point) -> Vec<String> {
-    let inject = format!("inject={}:error=ENOSPC:when={}", point.call, point.nth);
-    let words =
-        ["/usr/bin/strace", "-f", "-qq", "--detach-on=execve", "-o", "/dev/null", "-e", &inject, "--"];
-    words.map(str::to_owned).to_vec()
-}
-
 #[test]
 fn a_write_that_fails_anywhere_in_a_submission_is_told_and_loses_nothing() {
     let phase = Phase::new();
@@ -174,16 +166,14 @@ fn a_write_that_fails_anywhere_in_a_submission_is_told_and_loses_nothing() {
     let points: Vec<Point> = phase.points(&args).iter().filter(writes).cloned().collect();
     let mut told = 0;
     for point in &points {
-        let prefix = failing(point);
-        let prefix: Vec<&str> = prefix.iter().map(String::as_str).collect();
-        let ran = env::finish(phase.env.command_under(&prefix, &args), PATIENCE);
+        let ran = under(&strace::failing(point), |tracer| phase.env.command_under(tracer, &args));
         phase.faults.fetch_add(1, Ordering::Relaxed);
         match ran.code {
             Some(0) => {
-                assert!(phase.note(&ran.stdout).is_some(), "{point:?}: nothing acknowledged: {}", ran.stdout)
+                assert!(phase.note(&ran.stdout).is_some(), "{point}: nothing acknowledged: {}", ran.stdout)
             }
             Some(6) => told += 1,
-            _ => panic!("{point:?}: {:?}: {}{}", ran.code, ran.stdout, ran.stderr),
+            _ => panic!("{point}: {:?}: {}{}", ran.code, ran.stdout, ran.stderr),
         }
     }
     println!("failed writes of a submission: points={}, told={told}", points.len());
@@ -203,10 +193,8 @@ fn a_write_that_fails_anywhere_in_a_supervisor_loses_nothing() {
     let tasks: Vec<Submitted> = points.iter().map(|_| phase.submit(&task)).collect();
     for (point, submitted) in points.iter().zip(&tasks) {
         let claimed = claim(&phase, submitted);
-        let prefix = failing(point);
-        let prefix: Vec<&str> = prefix.iter().map(String::as_str).collect();
-        let ran = env::finish(claimed.supervise(&phase, &prefix), PATIENCE);
-        assert!(ran.code.is_some() && !ran.stderr.contains("panicked"), "{point:?}: {}", ran.stderr);
+        let ran = under(&strace::failing(point), |tracer| claimed.supervise(&phase, tracer));
+        assert!(ran.code.is_some() && !ran.stderr.contains("panicked"), "{point}: {}", ran.stderr);
         phase.faults.fetch_add(1, Ordering::Relaxed);
     }
     println!("failed writes of a supervisor: points={}", points.len());

@@ -16,6 +16,7 @@ mod full_disk;
 mod kills;
 mod massacre;
 mod odd_agents;
+mod pauses;
 mod phase;
 mod queue;
 mod rebuild;

@@ -139,7 +139,8 @@ impl Phase {
     }
 }
 
-fn under(prefix: &[String], command: impl FnOnce(&[&str]) -> Command) -> Ran {
+/// Runs a command behind what comes before it.
+pub fn under(prefix: &[String], command: impl FnOnce(&[&str]) -> Command) -> Ran {
     let prefix: Vec<&str> = prefix.iter().map(String::as_str).collect();
     env::finish(command(&prefix), env::PATIENCE)
 }

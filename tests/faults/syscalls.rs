@@ -158,7 +158,7 @@ fn a_crash_while_the_registry_is_made_leaves_one_that_works() {
         phase.crash(point, |tracer| phase.env.command_under(tracer, &["status"]));
         crashed.fetch_add(phase.faults.load(Ordering::Relaxed), Ordering::Relaxed);
         let submitted = phase.submit("true");
-        assert_eq!(phase.env.await_final(&submitted.task_id), "completed", "after a crash at {point:?}");
+        assert_eq!(phase.env.await_final(&submitted.task_id), "completed", "after a crash at {point}");
     });
     let crashed = crashed.into_inner();
     println!("first command: points={}, crashed={crashed}", points.len() - opened);

@@ -1,4 +1,4 @@
-//! Crashes a program at a chosen system call.
+//! Crashes a program at a chosen system call, or makes it pause or fail there.
 //!
 //! `strace` counts each call separately, by name, in every thread and forked
 //! process; a point is therefore a name and a number. It kills at the entry: the
@@ -7,8 +7,10 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::fmt;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 pub const PROGRAM: &str = "/usr/bin/strace";
 
@@ -22,6 +24,13 @@ pub struct Point {
     pub text: String,
 }
 
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text: String = self.text.chars().take(200).collect();
+        write!(f, "{} number {}, {text}", self.call, self.nth)
+    }
+}
+
 /// What comes before a command to have its calls logged.
 pub fn logging(log: &Path) -> Vec<String> {
     let log = log.to_str().unwrap();
@@ -32,8 +41,22 @@ pub fn logging(log: &Path) -> Vec<String> {
 
 /// What comes before a command to have it killed at `point`.
 pub fn crashing(point: &Point) -> Vec<String> {
+    tampering(point, "signal=KILL")
+}
+
+/// What comes before a command to have it stand still at `point` for a while.
+pub fn pausing(point: &Point, time: Duration) -> Vec<String> {
+    tampering(point, &format!("delay_enter={}", time.as_micros()))
+}
+
+/// What comes before a command to have the call at `point` fail for want of space.
+pub fn failing(point: &Point) -> Vec<String> {
+    tampering(point, "error=ENOSPC")
+}
+
+fn tampering(point: &Point, how: &str) -> Vec<String> {
     let Point { call, nth, .. } = point;
-    let inject = format!("inject={call}:signal=KILL:when={nth}");
+    let inject = format!("inject={call}:{how}:when={nth}");
     [PROGRAM, "-f", "-qq", "--detach-on=execve", "-o", "/dev/null", "-e", &inject, "--"]
         .map(str::to_owned)
         .to_vec()
