@@ -96,7 +96,12 @@ impl Cancellation {
         } else if cancelled.still_ending {
             "told to end; it has not ended yet".to_owned()
         } else if processes_ended > 0 {
-            format!("{state}; {processes_ended} processes it had left were ended")
+            let what = if processes_ended == 1 {
+                "1 process".into()
+            } else {
+                format!("{processes_ended} processes")
+            };
+            format!("{state}; beside its agent, {what} had to be ended")
         } else {
             format!("{state}; no process of it is left")
         };

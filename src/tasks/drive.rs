@@ -208,13 +208,11 @@ fn judge(
     let summary = summary(request, &outcome, verdict.summary);
     let mut warnings = [noted, verdict.warnings, recorded.warnings].concat();
     if ended.processes_left > 0 {
-        warnings.push(format!(
-            "{} processes could not be ended: they are in a call into the system",
-            ended.processes_left
-        ));
+        warnings
+            .push(format!("{} could not be ended: stuck in a system call", processes(ended.processes_left)));
     }
     if ended.processes_ended > 0 && outcome == Outcome::Completed {
-        warnings.push(format!("{} processes it had left running were ended", ended.processes_ended));
+        warnings.push(format!("what it had left running was ended: {}", processes(ended.processes_ended)));
     }
     RunResult {
         started_at: Some(started.started_at),
@@ -270,6 +268,10 @@ fn summary(request: &Request, outcome: &Outcome, reported: String) -> String {
             }
         },
     }
+}
+
+fn processes(count: u32) -> String {
+    if count == 1 { "1 process".into() } else { format!("{count} processes") }
 }
 
 fn storage(error: &io::Error) -> Fault {

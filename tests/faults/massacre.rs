@@ -1,10 +1,10 @@
 //! Killing without aim while everybody is at work.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use crate::phase::Phase;
+use crate::phase::{Phase, meanwhile};
 use crate::support::agent::playing;
 use crate::support::env::{PATIENCE, acknowledged, finish};
 use crate::support::kill::{self, Dice};
@@ -14,25 +14,22 @@ use crate::support::kill::{self, Dice};
 fn kills_in_a_crowd_lose_nothing() {
     let phase = Phase::new();
     let task = playing(&phase.env, "short", &["say one", "spawn setsid", "pause 10", "say two", "exit 0"]);
-    let done = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| (0..50).for_each(|_| submit_to_the_death(&phase, &task))))
-            .collect();
-        scope.spawn(|| {
-            let mut dice = Dice::new(0xbad);
-            while !done.load(Ordering::Relaxed) {
-                let victims: Vec<i32> = kill::mentioning(phase.env.home());
-                if !victims.is_empty() {
-                    kill::send(victims[dice.below(victims.len() as u64) as usize], libc::SIGKILL);
-                    phase.faults.fetch_add(1, Ordering::Relaxed);
-                }
-                // Often enough to hit many, seldom enough to let some live.
-                thread::sleep(Duration::from_millis(5));
+    let mut dice = Dice::new(0xbad);
+    let kill_one = || {
+        let victims: Vec<i32> = kill::mentioning(phase.env.home());
+        if !victims.is_empty() {
+            kill::send(victims[dice.below(victims.len() as u64) as usize], libc::SIGKILL);
+            phase.faults.fetch_add(1, Ordering::Relaxed);
+        }
+        // Often enough to hit many, seldom enough to let some live.
+        thread::sleep(Duration::from_millis(5));
+    };
+    meanwhile(kill_one, || {
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..50).for_each(|_| submit_to_the_death(&phase, &task)));
             }
         });
-        workers.into_iter().for_each(|worker| worker.join().unwrap());
-        done.store(true, Ordering::Relaxed);
     });
     phase.close("kills in a crowd");
 }

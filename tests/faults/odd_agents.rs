@@ -157,6 +157,7 @@ fn whoever_holds_the_pipe_after_the_exit_cannot_hold_the_run() {
 fn with_codex(name: &str) -> (Phase, PathBuf) {
     let phase = Phase::new();
     fs::create_dir(phase.env.work().join(".git")).unwrap();
+    fs::write(phase.env.work().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     let codex = install(&phase.env, name);
     phase.env.configure(&format!("codex_path = {:?}\n", codex.to_str().unwrap()));
     let work = phase.env.work();

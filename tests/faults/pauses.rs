@@ -3,12 +3,10 @@
 //!
 //! Nothing dies here, so nothing may be refused, lost, or started twice.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use crate::claim::claim;
-use crate::phase::{Phase, under};
+use crate::phase::{Phase, meanwhile, under};
 use crate::support::agent::playing;
 use crate::support::env::Submitted;
 use crate::support::strace::{self, Point};
@@ -23,26 +21,8 @@ fn in_the_home(phase: &Phase, points: Vec<Point>) -> Vec<Point> {
 }
 
 /// Looks at the state again and again while `work` goes on.
-fn while_looked_at<T>(phase: &Phase, work: impl FnOnce() -> T) -> T {
-    let done = AtomicBool::new(false);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) {
-                phase.env.expect(0, &["status", "--all"]);
-            }
-        });
-        // Set even when `work` fails: the onlooker must not look for ever.
-        let _done = SetOnDrop(&done);
-        work()
-    })
-}
-
-struct SetOnDrop<'a>(&'a AtomicBool);
-
-impl Drop for SetOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
+fn while_looked_at(phase: &Phase, work: impl FnOnce()) {
+    meanwhile(|| drop(phase.env.expect(0, &["status", "--all"])), work);
 }
 
 #[track_caller]

@@ -1,10 +1,14 @@
 //! One home in which many things go wrong, and the reckoning at its end.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
+
+use serde_json::Value;
 
 use crate::support::checker::{self, Row};
 use crate::support::env::{self, Ran, Submitted, TestEnv, wait_for};
@@ -121,6 +125,16 @@ impl Phase {
         ends
     }
 
+    /// Control groups that still bear the name of a run of ours.
+    fn control_groups(&self) -> Vec<PathBuf> {
+        let started = |row: &Row| fs::read(self.env.run_dir(&row.run_id).join("started.json")).ok();
+        let group = |bytes: Vec<u8>| {
+            let started: Value = serde_json::from_slice(&bytes).ok()?;
+            Some(PathBuf::from(started.get("cgroup")?.as_str()?))
+        };
+        self.rows().iter().filter_map(started).filter_map(group).filter(|path| path.exists()).collect()
+    }
+
     /// The reckoning: everything ends, nothing changes any more, nothing is lost.
     #[track_caller]
     pub fn close(self, what: &str) {
@@ -136,6 +150,8 @@ impl Phase {
             self.ends()
         );
         assert!(figures.nothing_wrong(), "{}", figures.wrong.join("\n"));
+        let groups = self.control_groups();
+        assert!(groups.is_empty(), "control groups of finished runs are left: {groups:?}");
     }
 }
 
@@ -143,4 +159,27 @@ impl Phase {
 pub fn under(prefix: &[String], command: impl FnOnce(&[&str]) -> Command) -> Ran {
     let prefix: Vec<&str> = prefix.iter().map(String::as_str).collect();
     env::finish(command(&prefix), env::PATIENCE)
+}
+
+/// Does `other` again and again while `work` goes on.
+pub fn meanwhile(mut other: impl FnMut() + Send, work: impl FnOnce()) {
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                other();
+            }
+        });
+        // Also when `work` fails: the other one must not go on for ever.
+        let _set = SetOnDrop(&done);
+        work();
+    });
+}
+
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
