@@ -1,5 +1,9 @@
 //! What it costs to hand a task over: from the start of the process to the id, and all that follows.
 
+use std::fs::{self, File};
+use std::io::Write;
+use std::time::Duration;
+
 use crate::Effort;
 use crate::figures::{Budget, Samples, Table};
 use crate::machine::{self, millis};
@@ -8,6 +12,7 @@ use crate::world::{DELEGATOR, World};
 #[derive(Default)]
 struct Measured {
     bare: Samples,
+    durable: Samples,
     shell_cpu: Samples,
     version: Samples,
     id: Samples,
@@ -29,6 +34,12 @@ pub fn measure(effort: Effort, table: &mut Table) {
     table.section("submit (`delegator run --agent command true`)");
     table.row("bare posix_spawn of /bin/true, p50", bare, "ms", Budget::None);
     table.row("bare posix_spawn of /bin/true, p99", seen.bare.quantile(0.99), "ms", Budget::None);
+    table.row(
+        "one durable file (create, sync, rename, sync), p50",
+        seen.durable.median(),
+        "ms",
+        Budget::None,
+    );
     table.row("start of the program alone (--version), p50", seen.version.median(), "ms", Budget::None);
     table.row("start of the process -> task id, p50", seen.id.median(), "ms", Budget::AtMost(5.0));
     table.row("start of the process -> task id, p99", seen.id.quantile(0.99), "ms", Budget::AtMost(20.0));
@@ -45,9 +56,22 @@ pub fn measure(effort: Effort, table: &mut Table) {
     );
 }
 
+/// What the disk asks for the least that a submission has to do.
+fn durable_file(world: &World) -> Duration {
+    let (new, file) = (world.scratch("durable.new"), world.scratch("durable"));
+    let began = machine::now();
+    let mut writing = File::create(&new).unwrap();
+    writing.write_all(&[b' '; 1500]).unwrap();
+    writing.sync_all().unwrap();
+    fs::rename(&new, &file).unwrap();
+    File::open(file.parent().unwrap()).and_then(|dir| dir.sync_all()).unwrap();
+    machine::now() - began
+}
+
 impl Measured {
     fn round(&mut self, world: &World) {
         self.bare.add(millis(world.time(&["/bin/true"]).0));
+        self.durable.add(millis(durable_file(world)));
         self.shell_cpu.add(millis(world.time(&["/bin/sh", "-c", "true"]).1.cpu));
         self.version.add(millis(world.time(&[DELEGATOR, "--version"]).0));
         let submitted = world.submit("command", "true");

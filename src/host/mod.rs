@@ -7,6 +7,7 @@ pub(crate) mod env;
 pub(crate) mod files;
 pub(crate) mod ids;
 pub(crate) mod lock;
+pub(crate) mod memory;
 pub(crate) mod paths;
 pub(crate) mod proc;
 pub(crate) mod spawn;

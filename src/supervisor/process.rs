@@ -14,12 +14,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::capture::Stream;
 use super::lifecycle::{Action, Input, Lifecycle};
 use super::tree::Tree;
-use crate::host::clock;
 use crate::host::spawn::{self, Reaped};
+use crate::host::{clock, memory};
 use crate::model::{CommandSpec, Exit, Limits, Reach, Signal, Stdin, StopReason};
 
 /// How often the observer is called when nothing happens.
 const TICK: Duration = Duration::from_secs(1);
+/// A run that takes longer than this takes long: until its end we need little.
+const SETTLED: Duration = Duration::from_millis(250);
 const CHUNK: usize = 256 << 10;
 
 /// Sees the run as it happens.
@@ -82,6 +84,7 @@ pub(crate) fn run(
     while !child.finished {
         child.write_stdin();
         child.wait_for_something(control);
+        child.settle();
         child.read(Stream::Stdout, observer);
         child.read(Stream::Stderr, observer);
         child.reap();
@@ -110,6 +113,8 @@ struct Driver<'a> {
     lifecycle: Lifecycle,
     tree: &'a mut Tree,
     finished: bool,
+    /// When to give back what is not needed while the run goes on.
+    settles: Option<Duration>,
     killed: HashSet<i32>,
     buffer: Vec<u8>,
 }
@@ -156,6 +161,7 @@ impl<'a> Driver<'a> {
             lifecycle: Lifecycle::new(limits, spec.stop.grace, clock::monotonic()),
             tree,
             finished: false,
+            settles: Some(clock::monotonic() + SETTLED),
             killed: HashSet::new(),
             buffer: vec![0; CHUNK],
         })
@@ -174,10 +180,17 @@ impl<'a> Driver<'a> {
         let listener = control.descriptor();
         fds.extend(listener.iter().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)));
         let now = clock::monotonic();
-        let until = self.lifecycle.next_deadline().map_or(TICK, |at| at.saturating_sub(now).min(TICK));
+        let deadlines = self.lifecycle.next_deadline().into_iter().chain(self.settles);
+        let until = deadlines.map(|at| at.saturating_sub(now)).fold(TICK, Duration::min);
         let limit = Timespec { tv_sec: until.as_secs() as i64, tv_nsec: until.subsec_nanos().into() };
         // An interrupted or failed wait is a wait that ended early.
         let _ = poll(&mut fds, Some(&limit));
+    }
+
+    fn settle(&mut self) {
+        if self.settles.take_if(|at| clock::monotonic() >= *at).is_some() {
+            memory::release_code();
+        }
     }
 
     /// An agent that does not read, or closed its end, is an ordinary case.
