@@ -1,10 +1,12 @@
 //! `delegator supervise`, hidden: what this program starts itself as, one per
-//! run. Its standard error is the run's `supervisor.log`.
+//! run. It has no standard error: what it has to say, which is rare, goes to the
+//! run's `supervisor.log`.
 //!
 //! Read by hand: a supervisor's memory is what it touches, and there may be
 //! many of them.
 
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::{print, usage};
@@ -13,10 +15,15 @@ use crate::host::env::Env;
 use crate::tasks;
 
 pub(super) fn run(args: &[OsString]) -> ExitCode {
+    let dir = args.last().map(PathBuf::from).unwrap_or_default();
+    let lasting = dir.clone();
+    std::panic::set_hook(Box::new(move |panic| tasks::complain(&lasting, &panic.to_string())));
     let exit = match supervise(args) {
         Ok(()) => Exit::Done,
         Err(failure) => {
+            // Somebody who typed the word sees it; a supervisor of ours has only the file.
             print::note(&format!("delegator: {}", failure.message));
+            tasks::complain(&dir, &failure.message);
             failure.exit
         }
     };

@@ -90,7 +90,6 @@ pub(crate) fn supervisor(
     ties: Ties,
 ) -> io::Result<Option<i32>> {
     let descriptor = lock.file().as_raw_fd();
-    let log = crate::host::files::create_log(&run_dir.join("supervisor.log"))?;
     // The link still works when the file was replaced by a newer version.
     let mut command = program("/proc/self/exe");
     #[cfg(not(target_os = "linux"))]
@@ -104,7 +103,7 @@ pub(crate) fn supervisor(
         .envs(environment)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(log);
+        .stderr(Stdio::null());
     let hook = move || {
         // SAFETY: async-signal-safe calls with integer arguments; the process
         // in between ends at once without running anything of ours.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -69,6 +69,15 @@ impl RunDir {
 
     pub(crate) fn write_cancel(&self, reason: Option<&str>) -> io::Result<()> {
         files::write(&self.cancel(), reason.unwrap_or_default().as_bytes(), Durability::Whole)
+    }
+
+    /// Adds to `supervisor.log`, where this is the directory of a run.
+    pub(crate) fn complain(&self, text: &str) {
+        if self.request().exists()
+            && let Ok(mut log) = files::create_log(&self.supervisor_log())
+        {
+            let _ = writeln!(log, "delegator: {text}");
+        }
     }
 
     pub(crate) fn set_reserve(&self) -> io::Result<()> {

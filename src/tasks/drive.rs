@@ -5,7 +5,7 @@
 
 use std::io;
 use std::os::fd::RawFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::agents::{self, Agent, Files, Finding, Plan, Probe, Reader};
@@ -37,10 +37,14 @@ pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32)
     if let Some(result) = dir.read_result()? {
         recover::finish(&mut context, &result)?;
     }
-    remove_if_empty(&dir.supervisor_log());
     // Free before the pump: what it starts must not find us alive.
     drop(lock);
     pump(&mut context)
+}
+
+/// Notes trouble that the supervisor of the run in `dir` has, or dies of.
+pub(crate) fn complain(dir: &Path, text: &str) {
+    RunDir::at(dir.to_owned()).complain(text);
 }
 
 /// Runs the agent, or finds out why it cannot be run. Always a record.
@@ -281,10 +285,4 @@ fn storage(error: &io::Error) -> Fault {
 
 fn bare(request: &Request, attempt: u32, outcome: Outcome) -> RunResult {
     RunResult::bare(request.task_id.clone(), request.run_id.clone(), attempt, outcome, clock::now())
-}
-
-fn remove_if_empty(path: &std::path::Path) {
-    if std::fs::metadata(path).is_ok_and(|found| found.len() == 0) {
-        let _ = std::fs::remove_file(path);
-    }
 }

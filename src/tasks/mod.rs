@@ -26,7 +26,7 @@ pub(crate) use cancel::{Cancelled, cancel};
 pub(crate) use cleanup::{Cleaned, CleanupAsk, cleanup, rebuild};
 pub(crate) use context::Context;
 pub(crate) use doctor::{Check, Verdict as CheckVerdict, doctor, is_installed};
-pub(crate) use drive::supervise;
+pub(crate) use drive::{complain, supervise};
 pub(crate) use error::{TaskError, one_line};
 pub(crate) use excerpt::Excerpt;
 pub(crate) use pump::pump;

@@ -239,3 +239,17 @@ fn help_says_what_there_is() {
     assert!(bare.stdout.is_empty() && bare.stderr.contains("Commands:"), "{}", bare.stderr);
     assert!(env.expect(0, &["--version"]).stdout.starts_with("delegator "));
 }
+
+#[test]
+fn a_supervisor_in_trouble_says_so_in_the_directory_of_its_run() {
+    let env = TestEnv::new();
+    let dir = env.root().join("run");
+    std::fs::create_dir(&dir).unwrap();
+    let args = ["supervise", "--lock-fd", "999", "--attempt", "1", dir.to_str().unwrap()];
+    env.expect(6, &args);
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0, "not the directory of a run");
+    std::fs::write(dir.join("request.json"), "{}").unwrap();
+    env.expect(6, &args);
+    let log = std::fs::read_to_string(dir.join("supervisor.log")).unwrap();
+    assert!(log.contains("Bad file descriptor"), "{log}");
+}
