@@ -71,6 +71,9 @@ impl Logs {
             (false, true) => print::note("nothing was printed"),
             (false, false) => print::note("nothing was printed so far"),
         }
+        for damaged in &view.damaged {
+            print::note(&format!("warning: {}", plain::text(damaged)));
+        }
         Ok(Exit::Done)
     }
 

@@ -56,8 +56,13 @@ fn one(context: &mut Context, reference: &str) -> Result<Snapshot, Failure> {
     let mut snapshot = tasks::status(context, None, 0)?;
     snapshot.running.retain(|view| view.row.id == id);
     snapshot.queued.retain(|(_, row)| row.id == id);
-    if snapshot.running.is_empty() && snapshot.queued.is_empty() {
-        snapshot.finished.push(tasks::find(context, id.as_str())?);
+    if snapshot.running.is_empty() {
+        let row = tasks::find(context, id.as_str())?;
+        let view = tasks::view(context, row)?;
+        if snapshot.queued.is_empty() {
+            snapshot.finished.push(view.row);
+        }
+        snapshot.damaged = view.damaged;
     }
     Ok(snapshot)
 }
@@ -76,7 +81,7 @@ fn list(data: &StatusSnapshot, project: Option<PathBuf>) -> String {
         "{} running, {} queued, {} ended lately, {place}",
         counts.running, counts.queued, counts.recently_completed
     );
-    format!("{}{counts}\n", table(&rows, width))
+    format!("{}{counts}\n{}", table(&rows, width), warnings(data))
 }
 
 struct Line {
@@ -144,6 +149,10 @@ fn rows(data: &StatusSnapshot) -> Vec<Line> {
         .collect()
 }
 
+fn warnings(data: &StatusSnapshot) -> String {
+    data.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect()
+}
+
 /// One task, one fact a line.
 fn detail(data: &StatusSnapshot) -> String {
     let Some(line) = rows(data).into_iter().nth(1) else { return String::new() };
@@ -158,6 +167,7 @@ fn detail(data: &StatusSnapshot) -> String {
         let mark = if step.done { "x" } else { " " };
         text.push_str(&format!("  [{mark}] {}\n", step.text));
     }
+    text.push_str(&warnings(data));
     let next = if data.recently_completed.is_empty() { "wait" } else { "results" };
     text.push_str(&format!("next: `delegator {next} {id}`\n"));
     text

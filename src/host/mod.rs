@@ -10,6 +10,7 @@ pub(crate) mod lock;
 pub(crate) mod memory;
 pub(crate) mod paths;
 pub(crate) mod proc;
+pub(crate) mod signal;
 pub(crate) mod spawn;
 pub(crate) mod terminal;
 pub(crate) mod watch;

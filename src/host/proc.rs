@@ -14,7 +14,15 @@ pub(crate) struct Process {
     pub(crate) parent: i32,
     /// In clock ticks since boot.
     pub(crate) started: u64,
+    /// It has ended, with all its threads, and was not collected yet.
     pub(crate) zombie: bool,
+}
+
+impl Process {
+    /// What no other process has or will have until the next boot.
+    pub(crate) fn identity(self) -> (i32, u64) {
+        (self.pid, self.started)
+    }
 }
 
 /// Reads one process; `None` when it is gone.
@@ -30,8 +38,11 @@ fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
     let mut fields = rest.split(' ');
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    let started = fields.nth(17)?.trim_end().parse().ok()?;
-    Some(Process { pid, parent, started, zombie: matches!(state, "Z" | "X" | "x") })
+    let threads: i32 = fields.nth(15)?.parse().ok()?;
+    let started = fields.nth(1)?.trim_end().parse().ok()?;
+    // The first thread may end before the others: then the process lives on.
+    let zombie = matches!(state, "Z" | "X" | "x") && threads <= 1;
+    Some(Process { pid, parent, started, zombie })
 }
 
 /// Every process there is.
@@ -40,17 +51,31 @@ pub(crate) fn all() -> Vec<Process> {
     entries.flatten().filter_map(|entry| read(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
-/// The processes below `root`, without those below one of `spared`.
-pub(crate) fn descendants(root: i32, spared: &[i32]) -> Vec<Process> {
+/// What a walk found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) processes: Vec<Process>,
+    /// Nothing was left out for want of certainty.
+    pub(crate) complete: bool,
+}
+
+/// The processes below `root`, without `spared` and those below them.
+pub(crate) fn descendants(root: i32, spared: &[Process]) -> Found {
+    let spared: Vec<_> = spared.iter().map(|process| process.identity()).collect();
+    certain(below(all(), root, &spared), root, |pid| read(pid).map(|process| process.started))
+}
+
+/// Parents come before their children.
+fn below(processes: Vec<Process>, root: i32, spared: &[(i32, u64)]) -> Vec<Process> {
     let mut children: HashMap<i32, Vec<Process>> = HashMap::new();
-    for process in all() {
+    for process in processes {
         children.entry(process.parent).or_default().push(process);
     }
     let mut found = Vec::new();
     let mut open = vec![root];
     while let Some(pid) = open.pop() {
         for child in children.remove(&pid).unwrap_or_default() {
-            if !spared.contains(&child.pid) {
+            if !spared.contains(&child.identity()) {
                 open.push(child.pid);
                 found.push(child);
             }
@@ -59,29 +84,57 @@ pub(crate) fn descendants(root: i32, spared: &[i32]) -> Vec<Process> {
     found
 }
 
+/// Leaves out what is below a process that ended during the walk: its number
+/// may have passed to a stranger, and these may be the stranger's children.
+/// Those that are ours have another parent now, and the next walk finds them.
+fn certain(walked: Vec<Process>, root: i32, started: impl Fn(i32) -> Option<u64>) -> Found {
+    let mut parents = HashMap::from([(root, true)]);
+    let recorded: HashMap<i32, u64> = walked.iter().map(|process| process.identity()).collect();
+    let all = walked.len();
+    let mut processes = Vec::with_capacity(all);
+    for process in walked {
+        let same = || started(process.parent) == recorded.get(&process.parent).copied();
+        if *parents.entry(process.parent).or_insert_with(same) {
+            processes.push(process);
+        } else {
+            parents.insert(process.pid, false);
+        }
+    }
+    Found { complete: processes.len() == all, processes }
+}
+
 /// The processes above this one, nearest first.
 pub(crate) fn ancestors() -> Vec<Process> {
     let mut found = Vec::new();
     let mut next = read(own_pid());
     while let Some(process) = next {
-        next = read(process.parent).filter(|parent| parent.pid > 1 && found.len() < 64);
+        next = parent_of(process).filter(|parent| parent.pid > 1 && found.len() < 64);
         found.extend(next);
     }
     found
 }
 
-/// Whether `pid` has `name` among the `:`-separated parts of `variable`.
-pub(crate) fn environment_names(pid: i32, variable: &str, name: &str) -> bool {
-    let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else { return false };
-    environment
-        .split(|&b| b == 0)
-        .filter_map(|entry| std::str::from_utf8(entry).ok()?.strip_prefix(variable)?.strip_prefix('='))
-        .any(|value| value.split(':').any(|part| part == name))
+/// One whose child still has it for a parent had its number all the time.
+fn parent_of(process: Process) -> Option<Process> {
+    let parent = read(process.parent)?;
+    let still =
+        read(process.pid).is_some_and(|now| (now.started, now.parent) == (process.started, parent.pid));
+    still.then_some(parent)
 }
 
-/// The arguments a process was started with.
-pub(crate) fn arguments(pid: i32) -> Vec<String> {
-    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+/// The value of `variable` in the environment that a process was started with.
+pub(crate) fn variable(process: Process, variable: &str) -> Option<String> {
+    let environment = fs::read(format!("/proc/{}/environ", process.pid)).ok()?;
+    let mut entries = environment.split(|&b| b == 0).filter_map(|entry| std::str::from_utf8(entry).ok());
+    entries.find_map(|entry| entry.strip_prefix(variable)?.strip_prefix('=').map(str::to_owned))
+}
+
+/// The arguments a process was started with; none when it is gone.
+pub(crate) fn arguments(process: Process) -> Vec<String> {
+    let bytes = fs::read(format!("/proc/{}/cmdline", process.pid)).unwrap_or_default();
+    if read(process.pid).is_none_or(|now| now.started != process.started) {
+        return Vec::new();
+    }
     bytes.split(|&b| b == 0).map(|arg| String::from_utf8_lossy(arg).into_owned()).collect()
 }
 
@@ -99,10 +152,39 @@ pub(crate) fn own_pid() -> i32 {
 mod tests {
     use super::*;
 
+    fn process(pid: i32, parent: i32, started: u64) -> Process {
+        Process { pid, parent, started, zombie: false }
+    }
+
     #[test]
     fn a_name_with_parentheses_does_not_shift_the_fields() {
         let stat = b"77 (a) (b c) S 5 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 4242 9 9 9\n";
-        assert_eq!(parse_stat(77, stat), Some(Process { pid: 77, parent: 5, started: 4242, zombie: false }));
+        assert_eq!(parse_stat(77, stat), Some(process(77, 5, 4242)));
+    }
+
+    #[test]
+    fn a_process_is_over_when_its_last_thread_is() {
+        let stat = |threads| format!("7 (x) Z 5 7 7 0 -1 4 1 2 3 4 5 6 7 8 20 0 {threads} 0 42 9\n");
+        assert!(parse_stat(7, stat(1).as_bytes()).unwrap().zombie);
+        assert!(!parse_stat(7, stat(2).as_bytes()).unwrap().zombie);
+    }
+
+    #[test]
+    fn those_below_a_spared_process_are_spared_and_its_successor_is_not() {
+        let all = || vec![process(2, 1, 10), process(3, 2, 11), process(4, 1, 12), process(5, 9, 13)];
+        let numbers = |found: Vec<Process>| found.iter().map(|process| process.pid).collect::<Vec<_>>();
+        assert_eq!(numbers(below(all(), 1, &[])), [2, 4, 3]);
+        assert_eq!(numbers(below(all(), 1, &[(2, 10)])), [4]);
+        assert_eq!(numbers(below(all(), 1, &[(2, 9)])), [2, 4, 3]);
+    }
+
+    #[test]
+    fn the_children_of_one_that_took_over_a_number_are_not_taken_for_ours() {
+        let walked = || vec![process(2, 1, 10), process(3, 2, 11), process(4, 3, 12)];
+        let all_there = certain(walked(), 1, |pid| Some(8 + pid as u64));
+        assert_eq!(all_there, Found { processes: walked(), complete: true });
+        let taken_over = certain(walked(), 1, |pid| (pid != 2).then_some(8 + pid as u64));
+        assert_eq!(taken_over, Found { processes: vec![process(2, 1, 10)], complete: false });
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The one spawn point: how every program of ours is started and signalled.
+//! The one spawn point: how every program of ours is started.
 //!
 //! Three kinds: an agent (own process group, dies with its supervisor), a
 //! supervisor (detached from whoever starts it), and a brief question.
@@ -12,6 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::host::lock::Lock;
+use crate::host::signal;
 use crate::model::{CommandSpec, Signal};
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
@@ -196,7 +197,7 @@ pub(crate) fn ask(
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    signal_group(i32::try_from(child.id()).unwrap_or(0), Signal::Kill);
+    signal::send_to_group_of_child(i32::try_from(child.id()).unwrap_or(0), Signal::Kill);
     let _ = child.wait();
     None
 }
@@ -250,31 +251,6 @@ pub(crate) fn adopt_orphans() -> bool {
     adopted
 }
 
-/// Signals one process. Gone already is no error.
-pub(crate) fn signal(pid: i32, signal: Signal) {
-    // 0 and below mean groups.
-    if pid > 0 {
-        // SAFETY: a system call with integer arguments.
-        unsafe { libc::kill(pid, number(signal)) };
-    }
-}
-
-/// Stops a process where it stands, so that it cannot fork while it is ended.
-pub(crate) fn freeze(pid: i32) {
-    if pid > 0 {
-        // SAFETY: as in `signal`.
-        unsafe { libc::kill(pid, libc::SIGSTOP) };
-    }
-}
-
-/// Signals the group that `pid` leads.
-pub(crate) fn signal_group(pid: i32, signal: Signal) {
-    if pid > 1 {
-        // SAFETY: as in `signal`.
-        unsafe { libc::kill(-pid, number(signal)) };
-    }
-}
-
 fn number(signal: Signal) -> libc::c_int {
     match signal {
         Signal::Interrupt => libc::SIGINT,
@@ -312,5 +288,61 @@ pub(crate) fn exit_of(status: i32) -> crate::model::Exit {
     match (status.code(), status.signal()) {
         (Some(code), _) => crate::model::Exit::Code(code),
         (None, signal) => crate::model::Exit::Signal(signal.unwrap_or(0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::{clock, proc};
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    /// Asks a shell script; one that gives no answer is asked for a fifth of a
+    /// second. The processes that it writes to `pids` must be gone afterwards.
+    fn check(script: &str, expected: Option<&str>) {
+        let dir = tempfile::tempdir().unwrap();
+        let pids = dir.path().join("pids");
+        let args = ["-c".to_owned(), format!("echo $$ >>{}; {script}", pids.display())];
+        let until = clock::monotonic() + LONG;
+        let limit = expected.map_or(Duration::from_millis(200), |_| LONG);
+        let answer = ask(Path::new("/bin/sh"), &args, dir.path(), &[], limit);
+        assert_eq!(answer.as_deref(), expected, "{script}");
+        assert!(clock::monotonic() < until, "{script}");
+        for pid in std::fs::read_to_string(pids).unwrap_or_default().lines() {
+            let pid: i32 = pid.parse().unwrap();
+            while proc::read(pid).is_some_and(|process| !process.zombie) {
+                assert!(clock::monotonic() < until, "{script}: {pid} is left");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_is_what_was_printed_by_a_program_that_ended_well() {
+        check("echo one; echo two >&2", Some("one\n"));
+        check("echo one; exit 1", None);
+    }
+
+    #[test]
+    fn a_program_that_does_not_answer_in_time_is_ended_with_what_it_started() {
+        check("sleep 100000", None);
+        check("sleep 100000 & echo $! >>pids; sleep 100000", None);
+        check("trap '' TERM INT HUP; sleep 100000; sleep 100000", None);
+    }
+
+    #[test]
+    fn a_program_that_answers_and_does_not_end_is_ended() {
+        check("echo one; exec >&-; exec sleep 100000", None);
+    }
+
+    #[test]
+    fn whoever_holds_the_pipe_after_the_answer_is_ended() {
+        check("echo one; sleep 100000 & echo $! >>pids", None);
+    }
+
+    #[test]
+    fn an_endless_answer_is_none() {
+        check("exec yes", None);
     }
 }

@@ -6,15 +6,17 @@ use super::{Registry, RegistryError, Row};
 use crate::model::{Exit, RunResult, Timestamp};
 
 impl Registry {
-    /// Finishes the row from the sealed record, which is written once and so is
-    /// the fence itself. Without effect on a row that is final already. Returns
-    /// whether this call did it.
+    /// Finishes the row from the sealed record, which is the first and only one
+    /// of its run, whichever attempt wrote it. Fenced by `attempt`, that of the
+    /// row as the caller saw it, and without effect on a row that is final
+    /// already. Returns whether this call did it.
     pub(crate) fn finish(
         &mut self,
         result: &RunResult,
+        attempt: u32,
         keep_until: Timestamp,
     ) -> Result<bool, RegistryError> {
-        self.transaction(|transaction| finish(transaction, result, keep_until))
+        self.transaction(|transaction| finish(transaction, result, attempt, keep_until))
     }
 
     /// Ends a task whose directory is gone: there is nothing left to seal.
@@ -38,6 +40,7 @@ impl Registry {
 pub(super) fn finish(
     connection: &Connection,
     result: &RunResult,
+    attempt: u32,
     keep_until: Timestamp,
 ) -> Result<bool, RegistryError> {
     let steps = result.progress.as_ref().and_then(|progress| serde_json::to_string(&progress.steps).ok());
@@ -47,7 +50,7 @@ pub(super) fn finish(
         "UPDATE tasks SET attempt = ?2, state = ?3, code = ?4, exit_code = ?5, summary = ?6, thread_id = coalesce(?7, thread_id),
            completed_at = ?8, updated_at = ?8, last_event_at = ?9, keep_alive_until = ?10, progress_steps = ?11,
            usage_total = ?12, metadata = ?13, started_at = ?14, unread = 1
-         WHERE id = ?1 AND state IN ('pending', 'working', 'input_required')",
+         WHERE id = ?1 AND attempt = ?15 AND state IN ('pending', 'working', 'input_required')",
     )?;
     let changed = statement.execute(params![
         result.task_id.as_str(),
@@ -64,6 +67,7 @@ pub(super) fn finish(
         total,
         metadata,
         result.started_at,
+        attempt,
     ])?;
     Ok(changed == 1)
 }

@@ -41,12 +41,11 @@ fn restore(connection: &Connection, dir: &RunDir) -> Result<(), RegistryError> {
         inserted => inserted?,
     }
     let attempt = result.as_ref().map(|result| result.attempt).or(started.map(|started| started.attempt));
-    connection.execute(
-        "UPDATE tasks SET attempt = ?2 WHERE id = ?1",
-        params![request.task_id.as_str(), attempt.unwrap_or(0)],
-    )?;
+    let attempt = attempt.unwrap_or(0);
+    connection
+        .execute("UPDATE tasks SET attempt = ?2 WHERE id = ?1", params![request.task_id.as_str(), attempt])?;
     if let Some(result) = result {
-        finish::finish(connection, &result, result.finished_at)?;
+        finish::finish(connection, &result, attempt, result.finished_at)?;
     }
     Ok(())
 }

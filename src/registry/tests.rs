@@ -59,7 +59,8 @@ impl Fixture {
 
     fn finish(&mut self, request: &Request, attempt: u32, outcome: Outcome) -> bool {
         let result = RunResult::bare(request.task_id.clone(), request.run_id.clone(), attempt, outcome, NOW);
-        self.registry.finish(&result, NOW).unwrap()
+        let seen = self.registry.task(&request.task_id).unwrap().unwrap().attempt;
+        self.registry.finish(&result, seen, NOW).unwrap()
     }
 
     fn state(&self, request: &Request) -> State {
@@ -137,6 +138,23 @@ fn an_earlier_attempt_cannot_put_a_later_one_back_and_the_sealed_record_wins() {
     assert!(!fixture.registry.put_back(&row, NOW).unwrap());
     assert!(fixture.finish(&request, 1, Outcome::Completed));
     assert!(!fixture.finish(&request, 2, Outcome::Cancelled { reason: None }));
+}
+
+#[test]
+fn a_row_that_was_claimed_again_is_not_finished_by_who_saw_it_before() {
+    let mut fixture = fixture();
+    let request = numbered(1, None);
+    drop(fixture.submit(&request, 1));
+    let before = fixture.registry.task(&request.task_id).unwrap().unwrap();
+    assert!(fixture.registry.put_back(&before, NOW).unwrap());
+    assert_eq!(fixture.claim(1), Some(request.task_id.clone()));
+    let (task, run) = (request.task_id.clone(), request.run_id.clone());
+    let result = RunResult::bare(task, run, before.attempt, Outcome::Completed, NOW);
+    assert!(!fixture.registry.finish(&result, before.attempt, NOW).unwrap());
+    assert_eq!(fixture.state(&request), State::Working);
+    // Its record counts all the same, for whoever looks at the row as it is.
+    assert!(fixture.registry.finish(&result, before.attempt + 1, NOW).unwrap());
+    assert_eq!(fixture.state(&request), State::Completed);
 }
 
 #[test]

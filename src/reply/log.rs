@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::next::Next;
 use crate::model::TaskId;
+use crate::progress::plain;
 use crate::tasks::{Excerpt, View};
 
 /// Output of a run, as it is on disk or as people read it.
@@ -25,6 +26,9 @@ pub(crate) struct Log {
     pub(crate) total_bytes: u64,
     /// Where all of it is.
     pub(crate) files: Vec<PathBuf>,
+    /// What the caller should know though it ended nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<String>,
     /// What can be done with the task now.
     pub(crate) next: Vec<String>,
 }
@@ -51,6 +55,7 @@ impl Log {
             truncated: excerpt.cut,
             total_bytes: excerpt.total_bytes,
             files,
+            warnings: view.damaged.iter().map(|warning| plain::text(warning)).collect(),
             next: Next::of(view).actions(),
         }
     }

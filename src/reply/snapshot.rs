@@ -11,6 +11,7 @@ use super::metadata::seconds;
 use super::next::Next;
 use super::text::title;
 use crate::model::{self, AgentName, Phase, TaskId, Timestamp};
+use crate::progress::plain;
 use crate::registry::Row;
 use crate::tasks::{Snapshot, View};
 
@@ -36,6 +37,9 @@ pub(crate) struct StatusSnapshot {
     /// The last ones to end, newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) recently_completed: Vec<Ended>,
+    /// What the caller should know though it ended nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -131,11 +135,13 @@ impl StatusSnapshot {
             recently_completed: snapshot.finished.len(),
         };
         let total = summary.running + summary.queued + summary.recently_completed;
+        let damaged = snapshot.running.iter().flat_map(|view| &view.damaged).chain(&snapshot.damaged);
         let data = Self {
             summary,
             tasks: snapshot.running.iter().map(|view| Running::of(view, snapshot.at)).collect(),
             queue: snapshot.queued.iter().map(|(position, row)| Queued::of(*position, row)).collect(),
             recently_completed: snapshot.finished.iter().map(|row| Ended::of(row, kept_for)).collect(),
+            warnings: damaged.map(|warning| plain::text(warning)).collect(),
         };
         (SnapshotMeta { snapshot_ts: snapshot.at, total }, data)
     }

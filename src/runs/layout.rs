@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::model::RunId;
+
 /// One run's directory.
 #[derive(Debug, Clone)]
 pub(crate) struct RunDir {
@@ -98,6 +100,16 @@ impl RunDir {
 
     pub(crate) fn socket(&self) -> PathBuf {
         self.file("ctl.sock")
+    }
+
+    /// Holds an empty file for every run inside this one, named after it.
+    pub(crate) fn inner(&self) -> PathBuf {
+        self.file("inner")
+    }
+
+    /// The directory of another run in the same home.
+    pub(crate) fn of(&self, run: &RunId) -> RunDir {
+        Self::at(self.path.with_file_name(run.as_str()))
     }
 
     /// Room on the disk that is given back when the disk is full, so that the

@@ -1,7 +1,6 @@
 //! Reads the files of a run directory back.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::RunDir;
+use crate::host::files;
 use crate::model::{KillLevel, Progress, Request, RunResult, Timestamp};
 
 /// The content of `started.json`, durable before the agent runs: from here on
@@ -36,7 +36,7 @@ pub(crate) enum ReadError {
     Damaged {
         path: PathBuf,
         #[source]
-        source: serde_json::Error,
+        source: io::Error,
     },
 }
 
@@ -53,6 +53,12 @@ impl RunDir {
         read(&self.started())
     }
 
+    /// The agent's own conversation, once it has named it.
+    pub(crate) fn read_thread(&self) -> Option<String> {
+        let record: serde_json::Value = read(&self.file("thread.json")).ok().flatten()?;
+        Some(record.get("thread_id")?.as_str()?.to_owned())
+    }
+
     pub(crate) fn read_progress(&self) -> Option<Progress> {
         read(&self.progress()).ok().flatten()
     }
@@ -63,20 +69,23 @@ impl RunDir {
 
     /// The reason somebody left in the cancel file, if there is one.
     pub(crate) fn read_cancel(&self) -> Option<Option<String>> {
-        let text = fs::read_to_string(self.cancel()).ok()?;
+        let text = String::from_utf8_lossy(&files::read(&self.cancel()).ok()?).into_owned();
         Some((!text.is_empty()).then_some(text))
     }
 }
 
 /// `None` when the file is not there.
 fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ReadError> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(ReadError::Io { path: path.to_owned(), source }),
-    };
-    match serde_json::from_slice(&bytes) {
+    let read = files::read(path).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
+    match read {
         Ok(value) => Ok(Some(value)),
-        Err(source) => Err(ReadError::Damaged { path: path.to_owned(), source }),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound => Ok(None),
+            // What serde says, and what is no file at all.
+            io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+                Err(ReadError::Damaged { path: path.to_owned(), source: error })
+            }
+            _ => Err(ReadError::Io { path: path.to_owned(), source: error }),
+        },
     }
 }

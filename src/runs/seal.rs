@@ -1,8 +1,9 @@
 //! Seals a run: its result, once and for good.
 
+use std::fs;
 use std::io;
 
-use super::{RunDir, writer};
+use super::{ReadError, RunDir, writer};
 use crate::host::files::{self, Durability};
 use crate::model::RunResult;
 
@@ -12,15 +13,19 @@ impl RunDir {
     /// Only the holder of the run's lock may call this. What is there stays:
     /// a terminal state is never overwritten.
     pub(crate) fn seal(&self, result: &RunResult) -> io::Result<()> {
-        if self.result().exists() {
-            return Ok(());
+        match self.read_result() {
+            Ok(Some(_)) => return Ok(()),
+            Ok(None) => {}
+            // Whoever wrote this was not one of us.
+            Err(ReadError::Damaged { path, .. }) => fs::rename(&path, path.with_extension("json.damaged"))?,
+            Err(ReadError::Io { source, .. }) => return Err(source),
         }
         // An agent may have deleted its own directory; its end is known all the same.
         if !self.path().exists() {
             self.create()?;
         }
         // Left behind by a supervisor that was killed.
-        let _ = std::fs::remove_file(self.socket());
+        let _ = fs::remove_file(self.socket());
         let bytes = writer::pretty(result)?;
         let sealed = files::write(&self.result(), &bytes, Durability::Synced);
         if sealed.is_ok() {

@@ -8,6 +8,12 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use crate::host::proc::{self, Process};
+use crate::model::RunId;
+
+/// What the groups of runs are in.
+const PARENT: &str = "delegator";
+
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     path: PathBuf,
@@ -46,8 +52,15 @@ impl Cgroup {
         Ok(File::options().write(true).open(self.path.join("cgroup.procs"))?.into())
     }
 
-    /// The processes in it.
-    pub(crate) fn members(&self) -> Vec<i32> {
+    /// The processes in it. One that ended while we looked is left out: its
+    /// number may have passed to a stranger before we read who has it.
+    pub(crate) fn members(&self) -> Vec<Process> {
+        let found: Vec<Process> = self.numbers().into_iter().filter_map(proc::read).collect();
+        let still = if found.is_empty() { Vec::new() } else { self.numbers() };
+        found.into_iter().filter(|process| still.contains(&process.pid)).collect()
+    }
+
+    fn numbers(&self) -> Vec<i32> {
         let procs = fs::read_to_string(self.path.join("cgroup.procs")).unwrap_or_default();
         procs.lines().filter_map(|pid| pid.parse().ok()).collect()
     }
@@ -82,18 +95,52 @@ fn remove(path: &Path) {
 
 /// Where the group of `run` is, if it has one.
 pub(crate) fn path_of(run: &str) -> Option<PathBuf> {
-    Some(own_group()?.join("delegator").join(run))
+    Some(own_group()?.join(PARENT).join(run))
+}
+
+/// Leaves the group of every run that this process is in: what it starts from
+/// here on must not end with them.
+pub(crate) fn leave() {
+    if let Some(outside) = own_group().as_deref().and_then(outside) {
+        // Who may not leave is ended with the rest.
+        let _ = fs::write(outside.join("cgroup.procs"), b"0");
+    }
+}
+
+/// The group around the outermost run whose group `group` is, or is below.
+fn outside(group: &Path) -> Option<&Path> {
+    let name = |dir: &Path| dir.file_name()?.to_str().map(str::to_owned);
+    let run = |dir: &&Path| name(dir).is_some_and(|name| name.parse::<RunId>().is_ok());
+    let parents = group.ancestors().filter(run).filter_map(Path::parent);
+    parents.filter(|dir| name(dir).is_some_and(|name| name == PARENT)).filter_map(Path::parent).last()
 }
 
 /// Our own group in the version 2 hierarchy, wherever that is mounted.
 fn own_group() -> Option<PathBuf> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
     let mount = mounts.lines().find_map(|line| {
         let mut fields = line.split(' ');
         let (_, at, kind) = (fields.next()?, fields.next()?, fields.next()?);
         (kind == "cgroup2").then(|| PathBuf::from(at))
     })?;
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     Some(mount.join(own.trim_start_matches('/')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_out_leads_past_every_run() {
+        let [a, b] = [1, 2].map(|n| RunId::from_parts("2026-11-15_093000123", [n; 6]));
+        let check = |group: String, way: Option<&str>| {
+            assert_eq!(outside(Path::new(&group)), way.map(Path::new), "{group}");
+        };
+        check(format!("/cg/user/delegator/{a}/delegator/{b}/own"), Some("/cg/user"));
+        check(format!("/cg/delegator/{b}"), Some("/cg"));
+        check(format!("/cg/other/{b}"), None);
+        check("/cg/delegator/own".to_owned(), None);
+    }
 }

@@ -11,7 +11,8 @@ mod process;
 mod tree;
 
 pub(crate) use capture::{Capture, Stream, join_segments};
+pub(crate) use cgroup::leave as leave_groups;
 pub(crate) use lifecycle::Input;
 pub(crate) use lines::Lines;
-pub(crate) use process::{Control, Ended, Observed, Observer, Order, run};
-pub(crate) use tree::{Tree, best_level, sweep_marked};
+pub(crate) use process::{Control, Ended, Inner, Launched, Observed, Observer, Order, run};
+pub(crate) use tree::{Scope, Tree, Whose, best_level, sweep_marked};

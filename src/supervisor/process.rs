@@ -13,10 +13,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::capture::Stream;
 use super::lifecycle::{Action, Input, Lifecycle};
-use super::tree::Tree;
+use super::tree::{Scope, Swept, Tree, Whose};
 use crate::host::spawn::{self, Reaped};
-use crate::host::{clock, memory};
-use crate::model::{CommandSpec, Exit, Limits, Reach, Signal, Stdin, StopReason};
+use crate::host::{clock, memory, signal};
+use crate::model::{CommandSpec, Exit, KillLevel, Limits, Reach, Signal, Stdin, StopReason};
 
 /// How often the observer is called when nothing happens.
 const TICK: Duration = Duration::from_secs(1);
@@ -59,6 +59,27 @@ pub(crate) enum Order {
     Pump,
 }
 
+/// The runs inside this one. They have supervisors of their own, which end
+/// them and say how they ended; we only see to it that they do.
+pub(crate) trait Inner {
+    /// Starts what waits in the queue, as children of ours.
+    fn pump(&mut self) -> Vec<Launched>;
+
+    /// Asks all of them to end.
+    fn ask(&mut self);
+
+    /// Waits until they have ended, for as long as is sensible. How many had
+    /// to be ended, or `None` where there never was one.
+    fn end(&mut self) -> Option<u32>;
+}
+
+/// A supervisor that we started for the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Launched {
+    pub(crate) pid: i32,
+    pub(crate) whose: Whose,
+}
+
 /// How it ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
@@ -68,6 +89,8 @@ pub(crate) struct Ended {
     pub(crate) processes_ended: u32,
     /// Those that could not be.
     pub(crate) processes_left: u32,
+    /// Runs inside this one that had to be ended.
+    pub(crate) runs_ended: u32,
 }
 
 /// Runs `spec` to its end. On `Err` the agent did not run.
@@ -78,9 +101,9 @@ pub(crate) fn run(
     tree: &mut Tree,
     control: &mut dyn Control,
     observer: &mut dyn Observer,
-    pump: &mut dyn FnMut() -> Vec<i32>,
+    inner: &mut dyn Inner,
 ) -> io::Result<Ended> {
-    let mut child = Driver::start(spec, environment, limits, tree)?;
+    let mut child = Driver::start(spec, environment, limits, tree, inner)?;
     while !child.finished {
         child.write_stdin();
         child.wait_for_something(control);
@@ -91,7 +114,7 @@ pub(crate) fn run(
         while let Some(order) = control.receive() {
             match order {
                 Order::Stop(reason) => child.step(Input::Stop(reason)),
-                Order::Pump => child.tree.spared.extend(pump()),
+                Order::Pump => child.pump(),
             }
         }
         let reason = observer.tick();
@@ -112,10 +135,11 @@ struct Driver<'a> {
     spec: &'a CommandSpec,
     lifecycle: Lifecycle,
     tree: &'a mut Tree,
+    inner: &'a mut dyn Inner,
     finished: bool,
     /// When to give back what is not needed while the run goes on.
     settles: Option<Duration>,
-    killed: HashSet<i32>,
+    killed: HashSet<(i32, u64)>,
     buffer: Vec<u8>,
 }
 
@@ -125,15 +149,9 @@ impl<'a> Driver<'a> {
         environment: &[(String, String)],
         limits: Limits,
         tree: &'a mut Tree,
+        inner: &'a mut dyn Inner,
     ) -> io::Result<Self> {
-        let mut child = match spawn::agent(spec, environment, tree.entry()?.as_ref()) {
-            // The system may let us make a group and not let anybody enter it.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && tree.cgroup_path().is_some() => {
-                tree.leave_group();
-                spawn::agent(spec, environment, None)?
-            }
-            started => started?,
-        };
+        let mut child = spawn::agent(spec, environment, tree.entry()?.as_ref())?;
         let pid = i32::try_from(child.id()).unwrap_or(0);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         for pipe in [
@@ -151,7 +169,8 @@ impl<'a> Driver<'a> {
         Ok(Self {
             pid,
             exit: None,
-            pidfd: pidfd_of(pid),
+            // Where there is no such thing, the tick sees its end.
+            pidfd: signal::open(pid).ok(),
             stdin,
             unsent,
             keep_stdin,
@@ -160,6 +179,7 @@ impl<'a> Driver<'a> {
             spec,
             lifecycle: Lifecycle::new(limits, spec.stop.grace, clock::monotonic()),
             tree,
+            inner,
             finished: false,
             settles: Some(clock::monotonic() + SETTLED),
             killed: HashSet::new(),
@@ -266,29 +286,49 @@ impl<'a> Driver<'a> {
             self.exit = Some(spawn::exit_of(status));
             self.step(Input::Exited);
         }
-        self.tree.spared.retain(|&spared| spared != pid);
+    }
+
+    fn pump(&mut self) {
+        for Launched { pid, whose } in self.inner.pump() {
+            self.tree.knows(pid, whose);
+        }
     }
 
     fn step(&mut self, input: Input) {
         match self.lifecycle.step(input, clock::monotonic()) {
             None => {}
-            Some(Action::Stop) => match self.spec.stop.reach {
-                Reach::Process => spawn::signal(self.pid, self.spec.stop.signal),
-                Reach::Group => spawn::signal_group(self.pid, self.spec.stop.signal),
-            },
+            Some(Action::Stop) => {
+                self.signal(self.spec.stop.reach, self.spec.stop.signal);
+                self.inner.ask();
+            }
             Some(Action::Kill) => {
-                self.killed.extend(self.tree.kill());
-                spawn::signal(self.pid, Signal::Kill);
+                self.killed.extend(self.tree.kill(Scope::Own));
+                self.signal(Reach::Process, Signal::Kill);
             }
             Some(Action::Finish) => self.finished = true,
+        }
+    }
+
+    /// Signals the agent, which is ours by its number until it is collected.
+    fn signal(&self, reach: Reach, signal: Signal) {
+        match reach {
+            _ if self.exit.is_some() => {}
+            Reach::Process => signal::send_to_child(self.pid, self.pidfd.as_ref(), signal),
+            Reach::Group => signal::send_to_group_of_child(self.pid, signal),
         }
     }
 
     /// Ends what is left, then reads what is left in the pipes: nobody can
     /// write to them any more.
     fn end(mut self, observer: &mut dyn Observer) -> Ended {
-        let swept = self.tree.sweep(|_, _| {});
-        self.killed.remove(&self.pid);
+        let mut swept = self.tree.sweep(Scope::Own);
+        // Nobody of ours is left who could start another run inside.
+        let inside = self.inner.end();
+        if inside.is_some() || self.tree.level() == KillLevel::Marker {
+            let Swept { ended, left } = self.tree.sweep(Scope::Everything);
+            swept = Swept { ended: swept.ended.saturating_add(ended), left };
+        }
+        self.killed.retain(|(pid, _)| *pid != self.pid);
         let before = u32::try_from(self.killed.len()).unwrap_or(u32::MAX);
         for stream in [Stream::Stdout, Stream::Stderr] {
             while self.read(stream, observer) {}
@@ -299,6 +339,7 @@ impl<'a> Driver<'a> {
             reason: self.lifecycle.into_reason(),
             processes_ended: swept.ended.saturating_add(before),
             processes_left: swept.left,
+            runs_ended: inside.unwrap_or(0),
         }
     }
 }
@@ -318,15 +359,3 @@ fn widen(pipe: Option<&ChildStdout>) {
 
 #[cfg(not(target_os = "linux"))]
 fn widen(_pipe: Option<&ChildStdout>) {}
-
-/// Readable when the process ends. Where there is no such thing, the tick sees it.
-#[cfg(target_os = "linux")]
-fn pidfd_of(pid: i32) -> Option<OwnedFd> {
-    let pid = rustix::process::Pid::from_raw(pid)?;
-    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn pidfd_of(_pid: i32) -> Option<OwnedFd> {
-    None
-}

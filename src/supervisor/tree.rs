@@ -11,8 +11,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::cgroup::{Cgroup, path_of};
+use crate::host::proc::{self, Found, Process};
 use crate::host::spawn::{self, Reaped};
-use crate::host::{clock, env, proc};
+use crate::host::{clock, env, signal};
 use crate::model::{KillLevel, Signal};
 
 /// After this long a process that does not die is one that nothing can end
@@ -26,8 +27,27 @@ pub(crate) struct Tree {
     /// Orphans come to us.
     adopts: bool,
     run: String,
-    /// Children that are no part of this run: supervisors it was asked to start.
-    pub(crate) spared: Vec<i32>,
+    /// Children of ours that supervise other runs, and whose those are.
+    supervisors: Vec<(Process, Whose)>,
+}
+
+/// Whose run it is that we started the supervisor of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// It belongs to ours and ends with it.
+    Inner,
+    /// It only waited in the same queue: no part of our run.
+    Unrelated,
+}
+
+/// How far a sweep goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// What the agent started itself. The runs inside ours have supervisors of
+    /// their own, which must be able to say how they ended.
+    Own,
+    /// And whatever is still there of the runs inside.
+    Everything,
 }
 
 /// The best level this machine offers to this user. Asks the system by trying.
@@ -42,7 +62,7 @@ pub(crate) fn best_level() -> KillLevel {
 }
 
 /// What a sweep came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Swept {
     pub(crate) ended: u32,
     /// Could not be ended now.
@@ -56,13 +76,15 @@ impl Tree {
             None | Some(KillLevel::Cgroup) => Cgroup::create(run).ok(),
             Some(KillLevel::Subreaper | KillLevel::Marker) => None,
         };
-        let adopts = wanted != Some(KillLevel::Marker) && spawn::adopt_orphans();
+        // At the level of marks too: our orphans must not come to a supervisor
+        // above us that started us for the queue, and end with its run.
+        let adopts = spawn::adopt_orphans() && wanted != Some(KillLevel::Marker);
         let level = match (&cgroup, adopts) {
             (Some(_), _) => KillLevel::Cgroup,
             (None, true) => KillLevel::Subreaper,
             (None, false) => KillLevel::Marker,
         };
-        Self { level, cgroup, adopts, run: run.to_owned(), spared: Vec::new() }
+        Self { level, cgroup, adopts, run: run.to_owned(), supervisors: Vec::new() }
     }
 
     pub(crate) fn level(&self) -> KillLevel {
@@ -84,66 +106,79 @@ impl Tree {
         self.cgroup.as_ref().map(Cgroup::entry).transpose()
     }
 
+    /// Takes note of a child that supervises another run.
+    pub(crate) fn knows(&mut self, pid: i32, whose: Whose) {
+        self.supervisors.extend(proc::read(pid).map(|process| (process, whose)));
+    }
+
     /// Ends whatever is there now, without waiting for it.
-    pub(crate) fn kill(&self) -> Vec<i32> {
-        let mut found = self.members();
-        for &pid in &found {
-            spawn::freeze(pid);
-        }
+    pub(crate) fn kill(&self, scope: Scope) -> HashSet<(i32, u64)> {
+        let mut found = self.members(scope).processes;
+        found.iter().for_each(|&process| signal::freeze(process));
         // Whatever a process had forked before it was frozen is there now.
-        found.extend(self.members());
+        found.extend(self.members(scope).processes);
         if let Some(cgroup) = &self.cgroup {
             cgroup.kill();
         }
-        for &pid in &found {
-            spawn::signal(pid, Signal::Kill);
-        }
-        found
+        found.iter().for_each(|&process| signal::send(process, Signal::Kill));
+        found.into_iter().map(Process::identity).collect()
     }
 
-    /// Ends everything and waits until nothing is left. Every child that is
-    /// collected on the way is told to `reaped`.
-    pub(crate) fn sweep(&self, mut reaped: impl FnMut(i32, i32)) -> Swept {
-        self.sweep_until(|| collect(&mut reaped))
+    /// Ends everything in `scope` and waits until nothing of it is left.
+    pub(crate) fn sweep(&self, scope: Scope) -> Swept {
+        self.sweep_until(scope, collect)
     }
 
-    fn sweep_until(&self, mut children: impl FnMut() -> Reaped) -> Swept {
+    fn sweep_until(&self, scope: Scope, children: impl Fn() -> Reaped) -> Swept {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let mut ended = HashSet::new();
         let give_up = clock::monotonic() + PATIENCE;
         loop {
-            if self.is_empty(children()) {
+            if self.is_empty(scope, children()) {
                 return Swept { ended: count(ended.len()), left: 0 };
             }
             if clock::monotonic() > give_up {
-                let left = self.members();
-                ended.retain(|pid| !left.contains(pid));
-                return Swept { ended: count(ended.len()), left: count(left.len()) };
+                let left: HashSet<_> =
+                    self.members(scope).processes.into_iter().map(Process::identity).collect();
+                return Swept { ended: count(ended.difference(&left).count()), left: count(left.len()) };
             }
-            ended.extend(self.kill());
+            ended.extend(self.kill(scope));
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
-    fn is_empty(&self, children: Reaped) -> bool {
-        let group_empty = self.cgroup.as_ref().is_none_or(|group| !group.populated());
-        match self.level {
-            // Without a child there is no descendant: orphans come to us.
-            KillLevel::Cgroup | KillLevel::Subreaper if children == Reaped::NoChildren => group_empty,
-            KillLevel::Cgroup | KillLevel::Subreaper | KillLevel::Marker => {
-                group_empty && self.members().is_empty()
-            }
+    fn is_empty(&self, scope: Scope, children: Reaped) -> bool {
+        if self.cgroup.as_ref().is_some_and(Cgroup::populated) {
+            return false;
         }
+        // Without a child there is no descendant: orphans come to us.
+        if children == Reaped::NoChildren && !self.by_mark(scope) {
+            return true;
+        }
+        let Found { processes, complete } = self.members(scope);
+        complete && processes.is_empty()
     }
 
-    fn members(&self) -> Vec<i32> {
+    /// The supervisors of the runs inside ours may be anybody's children.
+    fn by_mark(&self, scope: Scope) -> bool {
+        self.level == KillLevel::Marker || scope == Scope::Everything
+    }
+
+    fn members(&self, scope: Scope) -> Found {
         let mut found = match self.level {
             KillLevel::Cgroup | KillLevel::Subreaper => {
-                living(proc::descendants(proc::own_pid(), &self.spared))
+                let spared = |whose| whose == Whose::Unrelated || scope == Scope::Own;
+                let spared = self.supervisors.iter().filter(|(_, whose)| spared(*whose));
+                let spared: Vec<Process> = spared.map(|(process, _)| *process).collect();
+                proc::descendants(proc::own_pid(), &spared)
             }
-            KillLevel::Marker => marked(&self.run),
+            KillLevel::Marker => Found { processes: Vec::new(), complete: true },
         };
-        found.extend(self.cgroup.iter().flat_map(Cgroup::members));
+        if self.by_mark(scope) {
+            found.processes.extend(marked(&self.run, scope));
+        }
+        found.processes.extend(self.cgroup.iter().flat_map(Cgroup::members));
+        found.processes.retain(|process| !process.zombie);
         found
     }
 }
@@ -153,25 +188,55 @@ impl Tree {
 pub(crate) fn sweep_marked(run: &str, cgroup: Option<&Path>) -> u32 {
     let path = cgroup.map(Path::to_owned).or_else(|| path_of(run));
     let cgroup = path.and_then(|path| Cgroup::existing(&path));
-    let tree =
-        Tree { level: KillLevel::Marker, cgroup, adopts: false, run: run.to_owned(), spared: Vec::new() };
-    tree.sweep_until(|| Reaped::StillRunning).ended
+    let level = KillLevel::Marker;
+    let tree = Tree { level, cgroup, adopts: false, run: run.to_owned(), supervisors: Vec::new() };
+    tree.sweep_until(Scope::Everything, || Reaped::StillRunning).ended
 }
 
-fn collect(reaped: &mut impl FnMut(i32, i32)) -> Reaped {
+/// Collects every child that has ended.
+fn collect() -> Reaped {
     loop {
         match spawn::reap() {
-            Reaped::Ended { pid, status } => reaped(pid, status),
+            Reaped::Ended { .. } => {}
             rest @ (Reaped::StillRunning | Reaped::NoChildren) => return rest,
         }
     }
 }
 
-fn marked(run: &str) -> Vec<i32> {
+fn marked(run: &str, scope: Scope) -> Vec<Process> {
     let others = proc::all().into_iter().filter(|process| process.pid != proc::own_pid());
-    living(others.filter(|process| proc::environment_names(process.pid, env::RUNS, run)).collect())
+    others
+        .filter(|&process| proc::variable(process, env::RUNS).is_some_and(|mark| is_meant(&mark, run, scope)))
+        .collect()
 }
 
-fn living(processes: Vec<proc::Process>) -> Vec<i32> {
-    processes.into_iter().filter(|process| !process.zombie).map(|process| process.pid).collect()
+/// Whether a sweep of `run` means a process with this mark. The runs in it are
+/// outermost first: what comes after ours is inside it.
+fn is_meant(mark: &str, run: &str, scope: Scope) -> bool {
+    match (mark.split(':').position(|part| part == run), scope) {
+        (None, _) => false,
+        (Some(_), Scope::Everything) => true,
+        (Some(at), Scope::Own) => mark.split(':').count() == at + 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(mark: &str, own: bool, everything: bool) {
+        assert_eq!(is_meant(mark, "b", Scope::Own), own, "{mark}");
+        assert_eq!(is_meant(mark, "b", Scope::Everything), everything, "{mark}");
+    }
+
+    #[test]
+    fn a_mark_tells_what_is_inside_a_run_and_what_is_around_it() {
+        check("b", true, true);
+        check("a:b", true, true);
+        check("b:c", false, true);
+        check("a:b:c", false, true);
+        check("a", false, false);
+        check("bb:c", false, false);
+        check("", false, false);
+    }
 }

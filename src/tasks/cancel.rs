@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use crate::host::clock;
 use crate::host::lock::Lock;
-use crate::model::{Outcome, State, TaskId};
+use crate::model::{State, TaskId};
 use crate::registry::Row;
 use crate::tasks::control::{self, Message};
 use crate::tasks::{Context, TaskError, Until, View, find, pump, recover, view, wait};
@@ -60,10 +59,7 @@ fn cancel_waiting(context: &mut Context, row: &Row, reason: Option<&str>) -> Res
     let Some(now) = context.registry.task(&row.id)?.filter(|now| now.state == State::Pending) else {
         return Ok(false);
     };
-    let outcome = Outcome::Cancelled { reason: reason.map(ToOwned::to_owned) };
-    let result = recover::bare(&now, outcome, clock::now());
-    dir.seal(&result).map_err(TaskError::write(dir.result()))?;
-    recover::finish(context, &result)?;
+    recover::cancel_waiting(context, &now, reason.map(ToOwned::to_owned))?;
     Ok(true)
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct Cleaned {
 
 pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned, TaskError> {
     let working: Vec<TaskId> = context.registry.working()?.into_iter().map(|row| row.id).collect();
+    // Before the pump, which does the same and does not count.
+    let abandoned = unsettled::sweep(context)?;
     pump(context)?;
     let mut recovered = Vec::new();
     for id in working {
@@ -60,7 +62,7 @@ pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned,
         recovered,
         removed: Vec::new(),
         oldest,
-        abandoned: 0,
+        abandoned,
         bytes_before,
         bytes_after: bytes_before,
         found,
@@ -82,7 +84,6 @@ pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned,
         }
         note.settle();
     }
-    cleaned.abandoned = unsettled::sweep(context)?;
     Ok(cleaned)
 }
 

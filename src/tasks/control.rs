@@ -11,11 +11,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::host::clock;
-use crate::model::StopReason;
+use crate::model::{RunId, StopReason};
 use crate::runs::RunDir;
 use crate::supervisor::{Control, Order};
+use crate::tasks::nested;
 
-/// How often the file is looked at.
+/// How often the file is looked at, and the runs around ours.
 const LOOK: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -53,6 +54,9 @@ fn short_path(dir: &RunDir) -> std::io::Result<(File, PathBuf)> {
 #[derive(Debug)]
 pub(super) struct Listener {
     dir: RunDir,
+    /// The runs around this one, outermost first. It ends with them, also with
+    /// one that was killed and cannot say so.
+    within: Vec<RunId>,
     socket: Option<UnixDatagram>,
     looked: Duration,
     cancelled: bool,
@@ -60,7 +64,7 @@ pub(super) struct Listener {
 
 impl Listener {
     /// Without a socket, the file still works.
-    pub(super) fn open(dir: &RunDir) -> Self {
+    pub(super) fn open(dir: &RunDir, within: &[RunId]) -> Self {
         let bound = || -> std::io::Result<UnixDatagram> {
             let (_open, path) = short_path(dir)?;
             let socket = UnixDatagram::bind(path)?;
@@ -70,7 +74,20 @@ impl Listener {
             Ok(socket)
         };
         let _ = std::fs::remove_file(dir.socket());
-        Self { dir: dir.clone(), socket: bound().ok(), looked: Duration::ZERO, cancelled: false }
+        Self {
+            dir: dir.clone(),
+            within: within.to_vec(),
+            socket: bound().ok(),
+            looked: Duration::ZERO,
+            cancelled: false,
+        }
+    }
+
+    /// Why the run must end, if somebody left word or a run around it is gone.
+    fn look(&self) -> Option<StopReason> {
+        let around = || nested::ended(&self.dir, &self.within).map(|outer| Some(nested::reason(outer)));
+        let reason = self.dir.read_cancel().or_else(around)?;
+        Some(StopReason::Cancelled { reason })
     }
 }
 
@@ -98,8 +115,8 @@ impl Control for Listener {
             return None;
         }
         self.looked = now;
-        let reason = self.dir.read_cancel()?;
+        let reason = self.look()?;
         self.cancelled = true;
-        Some(Order::Stop(StopReason::Cancelled { reason }))
+        Some(Order::Stop(reason))
     }
 }

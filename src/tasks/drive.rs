@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use crate::agents::{self, Agent, Files, Finding, Plan, Probe, Reader};
 use crate::host::env::{self, Env};
-use crate::host::spawn::{self, Ties};
-use crate::host::{clock, proc};
-use crate::model::{AgentName, FailureCode, Fault, Outcome, Request, RunResult, StopReason};
+use crate::host::{clock, proc, spawn};
+use crate::model::{AgentName, FailureCode, Fault, Outcome, Request, RunId, RunResult, StopReason};
 use crate::prompts;
 use crate::runs::{CommandRecord, RunDir, Started};
-use crate::supervisor::{self, Control, Ended, Observer, Order, Tree};
+use crate::supervisor::{self, Control, Ended, Inner, Launched, Observer, Order, Scope, Tree, Whose};
 use crate::tasks::control::Listener;
+use crate::tasks::inner::InnerRuns;
 use crate::tasks::record::Recorder;
 use crate::tasks::{Context, TaskError, pump, recover};
 
@@ -37,6 +37,7 @@ pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32)
     if let Some(result) = dir.read_result()? {
         recover::finish(&mut context, &result)?;
     }
+    InnerRuns::of(&dir, &request.run_id, request.within.len()).finish(&mut context)?;
     // Free before the pump: what it starts must not find us alive.
     drop(lock);
     pump(&mut context)
@@ -50,11 +51,11 @@ pub(crate) fn complain(dir: &Path, text: &str) {
 /// Runs the agent, or finds out why it cannot be run. Always a record.
 fn run(env: &Env, dir: &RunDir, request: &Request, attempt: u32) -> RunResult {
     let agent = agents::agent(request.agent);
-    let mut listener = Listener::open(dir);
+    let mut listener = Listener::open(dir, &request.within);
     let tree = Tree::prepare(request.run_id.as_str(), request.kill_level);
     let prepared = prepare(dir, request, agent);
     // A program that was asked something may have left something behind.
-    tree.sweep(|_, _| {});
+    tree.sweep(Scope::Own);
     let outcome = match prepared {
         Err(fault) => Outcome::Failed { fault },
         Ok(prepared) => match listener.receive() {
@@ -139,7 +140,7 @@ impl Prepared {
         mut tree: Tree,
         listener: &mut Listener,
     ) -> RunResult {
-        let started = Started {
+        let mut started = Started {
             version: 1,
             attempt,
             started_at: clock::now(),
@@ -159,16 +160,23 @@ impl Prepared {
         };
         recorder.tick();
         let litter: Vec<_> = self.plan.litter.iter().filter(|path| !path.exists()).collect();
-        let mut pump = || pump_within(env);
-        let ended = supervisor::run(
-            &self.plan.spec,
-            &self.environment,
-            request.limits,
-            &mut tree,
-            listener,
-            &mut recorder,
-            &mut pump,
-        );
+        let runs = InnerRuns::of(dir, &request.run_id, request.within.len());
+        let mut inner = Inside { env, run: &request.run_id, runs };
+        let mut warnings = self.plan.warnings;
+        let mut run = |tree: &mut Tree| {
+            let (spec, limits) = (&self.plan.spec, request.limits);
+            supervisor::run(spec, &self.environment, limits, tree, listener, &mut recorder, &mut inner)
+        };
+        let mut ended = run(&mut tree);
+        if ended.as_ref().is_err_and(|error| tree.cgroup_path().is_some() && is_no_entry(error)) {
+            tree.leave_group();
+            started = Started { kill_level: tree.level(), cgroup: None, ..started };
+            warnings.push(format!(
+                "no process could enter the run's control group; kill level `{}` was used instead",
+                tree.level().as_str()
+            ));
+            ended = dir.write_started(&started).and_then(|()| run(&mut tree));
+        }
         if ended.as_ref().is_ok_and(|ended| ended.reason.is_some()) {
             for path in litter {
                 // Fails, as it should, where there is something in it.
@@ -176,7 +184,7 @@ impl Prepared {
             }
         }
         match ended {
-            Ok(ended) => judge(self.plan.warnings, request, &started, recorder, ended),
+            Ok(ended) => judge(warnings, request, &started, recorder, ended),
             Err(error) => {
                 let (program, cwd) = (self.plan.spec.program.display(), &self.plan.spec.cwd);
                 let message = if cwd.is_dir() {
@@ -190,6 +198,13 @@ impl Prepared {
             }
         }
     }
+}
+
+/// The system may let us make a group and not let anybody enter it. A program
+/// that may not be started says the same, and says it again without a group.
+fn is_no_entry(error: &io::Error) -> bool {
+    use io::ErrorKind::{PermissionDenied, ResourceBusy, Unsupported};
+    matches!(error.kind(), PermissionDenied | ResourceBusy | Unsupported)
 }
 
 fn judge(
@@ -215,6 +230,10 @@ fn judge(
         warnings
             .push(format!("{} could not be ended: stuck in a system call", processes(ended.processes_left)));
     }
+    if ended.runs_ended > 0 {
+        let count = if ended.runs_ended == 1 { "1 run".into() } else { format!("{} runs", ended.runs_ended) };
+        warnings.push(format!("{count} that had been started from it ended with it"));
+    }
     if ended.processes_ended > 0 && outcome == Outcome::Completed {
         warnings.push(format!("what it had left running was ended: {}", processes(ended.processes_ended)));
     }
@@ -238,10 +257,31 @@ fn judge(
     }
 }
 
-/// Starts what waits, on behalf of a run below us that must not.
-fn pump_within(env: &Env) -> Vec<i32> {
-    let pumped = Context::open(env.clone()).and_then(|mut context| pump::run(&mut context, Ties::Child));
-    pumped.unwrap_or_default()
+/// The runs inside ours, and those that wait with them.
+struct Inside<'a> {
+    env: &'a Env,
+    run: &'a RunId,
+    runs: InnerRuns<'a>,
+}
+
+impl Inner for Inside<'_> {
+    /// Starts what waits, on behalf of a run below us that must not.
+    fn pump(&mut self) -> Vec<Launched> {
+        let whose =
+            |within: &[RunId]| if within.contains(self.run) { Whose::Inner } else { Whose::Unrelated };
+        let context = Context::open(self.env.clone());
+        let pumped = context.and_then(|mut context| pump::pump_in(&mut context, self.run));
+        let launched = pumped.unwrap_or_default().into_iter();
+        launched.map(|one| Launched { pid: one.pid, whose: whose(&one.within) }).collect()
+    }
+
+    fn ask(&mut self) {
+        self.runs.ask();
+    }
+
+    fn end(&mut self) -> Option<u32> {
+        self.runs.end()
+    }
 }
 
 /// One line that says how it ended. What the agent reported is the summary of

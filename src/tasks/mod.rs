@@ -8,6 +8,7 @@ mod doctor;
 mod drive;
 mod error;
 mod excerpt;
+mod inner;
 mod nested;
 mod pump;
 mod record;

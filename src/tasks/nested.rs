@@ -1,4 +1,4 @@
-//! Whether we are inside a run, and inside which.
+//! Whether we are inside a run, inside which, and whether those still go on.
 //!
 //! Two witnesses: the mark that agents hand down in their environment, and the
 //! supervisors among our ancestors, which a scrubbed environment cannot hide.
@@ -9,55 +9,130 @@ use crate::host::env::{self, Env};
 use crate::host::{lock, proc};
 use crate::model::RunId;
 use crate::runs::RunDir;
+use crate::tasks::Context;
 
 /// The runs we are in, outermost first. Empty for a client or a person.
 pub(crate) fn within(env: &Env) -> Vec<RunId> {
-    let marked: Vec<RunId> =
-        env.text(env::RUNS).unwrap_or_default().split(':').filter_map(|run| run.parse().ok()).collect();
-    let mut above: Vec<RunId> = supervisors_above();
-    above.reverse();
-    if above.len() > marked.len() { above } else { marked }
+    // Of the supervisors above us only the nearest is that of a run we are in;
+    // it may have been started, for the queue, by one that has no part in it.
+    let nearest = supervisors_above().into_iter().next();
+    deeper(nearest.map(|(run, dir)| chain(run, &dir)).unwrap_or_default(), marked(env))
+}
+
+/// The runs around `run`, and itself.
+fn chain(run: RunId, dir: &RunDir) -> Vec<RunId> {
+    let request = dir.read_request().ok().flatten();
+    request.map(|request| request.within).unwrap_or_default().into_iter().chain([run]).collect()
+}
+
+/// Each witness may miss a run, and neither makes one up. A mark can be
+/// written by anybody, so it counts where it says more.
+fn deeper(above: Vec<RunId>, marked: Vec<RunId>) -> Vec<RunId> {
+    if marked.len() > above.len() { marked } else { above }
+}
+
+/// The run whose supervisor has to start the queue for us, because whatever we
+/// start would come to it and end with it: the topmost that is still alive.
+pub(super) fn starter(context: &Context) -> Option<RunId> {
+    let above = supervisors_above().into_iter().rev().map(|(run, _)| run);
+    let mut runs = above.chain(marked(&context.env));
+    runs.find(|run| lock::is_held(&context.dir(run).lock()).is_ok_and(|held| held))
+}
+
+/// The outermost of `within` that has ended, as far as can be told from `dir`,
+/// the directory of a run inside them. One of another home cannot be told of.
+pub(super) fn ended<'a>(dir: &RunDir, within: &'a [RunId]) -> Option<&'a RunId> {
+    let over = |dir: RunDir| dir.path().exists() && lock::is_held(&dir.lock()).is_ok_and(|held| !held);
+    within.iter().find(|run| over(dir.of(run)))
+}
+
+/// Why a run is cancelled that was started from `outer`.
+pub(super) fn reason(outer: &RunId) -> String {
+    format!("run {outer}, which it was started from, has ended")
+}
+
+fn marked(env: &Env) -> Vec<RunId> {
+    env.text(env::RUNS).unwrap_or_default().split(':').filter_map(|run| run.parse().ok()).collect()
 }
 
 /// The runs of the live supervisors above us, nearest first.
-fn supervisors_above() -> Vec<RunId> {
-    proc::ancestors().into_iter().filter_map(|process| supervised(&proc::arguments(process.pid))).collect()
+fn supervisors_above() -> Vec<(RunId, RunDir)> {
+    proc::ancestors().into_iter().filter_map(|process| supervised(&proc::arguments(process))).collect()
 }
 
 /// The run that a process with these arguments supervises: only one whose lock
 /// is held is real.
-fn supervised(arguments: &[String]) -> Option<RunId> {
+fn supervised(arguments: &[String]) -> Option<(RunId, RunDir)> {
     if arguments.get(1).is_none_or(|verb| verb != "supervise") {
         return None;
     }
     let dir = arguments.iter().rev().find(|argument| !argument.is_empty()).map(PathBuf::from)?;
     let run = dir.file_name()?.to_str()?.parse().ok()?;
-    lock::is_held(&RunDir::at(dir).lock()).is_ok_and(|held| held).then_some(run)
+    let dir = RunDir::at(dir);
+    lock::is_held(&dir.lock()).is_ok_and(|held| held).then_some((run, dir))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::testing::request;
     use crate::host::lock::Lock;
+    use crate::model::Request;
+
+    fn run(number: u8) -> RunId {
+        RunId::from_parts("2026-11-15_093000123", [number; 6])
+    }
 
     #[test]
     fn the_mark_names_the_runs_outermost_first() {
-        let (outer, inner) = ("2026-11-15_093000123_0a1b2c3d4e5f", "2026-11-15_093000124_0a1b2c3d4e5f");
-        let env = Env::of(&[(env::RUNS, &format!("{outer}:{inner}:junk"))]);
-        assert_eq!(within(&env), [outer.parse().unwrap(), inner.parse().unwrap()]);
+        let env = Env::of(&[(env::RUNS, &format!("{}:{}:junk", run(1), run(2)))]);
+        assert_eq!(within(&env), [run(1), run(2)]);
         assert!(within(&Env::of(&[])).is_empty());
+    }
+
+    #[test]
+    fn of_two_witnesses_the_one_that_says_more_is_believed() {
+        assert_eq!(deeper(vec![run(1)], vec![]), [run(1)]);
+        assert_eq!(deeper(vec![], vec![run(1)]), [run(1)]);
+        assert_eq!(deeper(vec![run(1)], vec![run(2), run(3)]), [run(2), run(3)]);
+        assert_eq!(deeper(vec![run(1)], vec![run(2)]), [run(1)], "a mark may be anybody's");
     }
 
     #[test]
     fn a_supervisor_is_one_that_holds_its_lock() {
         let dir = tempfile::tempdir().unwrap();
-        let run = dir.path().join("2026-11-15_093000123_0a1b2c3d4e5f");
-        std::fs::create_dir(&run).unwrap();
+        let path = dir.path().join(run(1).as_str());
+        std::fs::create_dir(&path).unwrap();
         let arguments: Vec<String> =
-            ["delegator", "supervise", run.to_str().unwrap(), ""].map(str::to_owned).to_vec();
-        assert_eq!(supervised(&arguments), None);
-        let _lock = Lock::take(&RunDir::at(run).lock()).unwrap();
-        assert!(supervised(&arguments).is_some());
-        assert_eq!(supervised(&["delegator".into(), "status".into()]), None);
+            ["delegator", "supervise", path.to_str().unwrap(), ""].map(str::to_owned).to_vec();
+        assert!(supervised(&arguments).is_none());
+        let _lock = Lock::take(&RunDir::at(path).lock()).unwrap();
+        assert!(supervised(&arguments).is_some_and(|(found, _)| found == run(1)));
+        assert!(supervised(&["delegator".into(), "status".into()]).is_none());
+    }
+
+    #[test]
+    fn a_run_is_inside_those_of_its_request_and_of_no_other_supervisor() {
+        let dir = tempfile::tempdir().unwrap();
+        let inner = RunDir::at(dir.path().join(run(2).as_str()));
+        inner.create().unwrap();
+        assert_eq!(chain(run(2), &inner), [run(2)]);
+        inner.write_request(&Request { within: vec![run(1)], ..request() }).unwrap();
+        assert_eq!(chain(run(2), &inner), [run(1), run(2)]);
+    }
+
+    #[test]
+    fn a_run_has_ended_when_its_lock_is_free() {
+        let dir = tempfile::tempdir().unwrap();
+        let [outer, middle, inner] = [1, 2, 3].map(|n| RunDir::at(dir.path().join(run(n).as_str())));
+        let within = [run(1), run(2)];
+        assert_eq!(ended(&inner, &within), None, "those of another home cannot be told of");
+        outer.create().unwrap();
+        middle.create().unwrap();
+        let held = [outer.lock(), middle.lock()].map(|path| Lock::take(&path).unwrap());
+        assert_eq!(ended(&inner, &within), None);
+        let [outer, _middle] = held;
+        drop(outer);
+        assert_eq!(ended(&inner, &within), Some(&run(1)));
     }
 }

@@ -5,32 +5,51 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 
-use crate::host::lock::{self, Lock};
+use crate::host::lock::Lock;
 use crate::host::spawn::{self, Ties};
 use crate::host::{clock, env};
-use crate::model::RunId;
-use crate::registry::Claimed;
-use crate::runs::RunDir;
-use crate::tasks::{Context, TaskError, control, nested, recover, unsettled};
+use crate::model::{FailureCode, Fault, Outcome, RunId};
+use crate::registry::{Claimed, Row};
+use crate::runs::{ReadError, RunDir};
+use crate::supervisor::leave_groups;
+use crate::tasks::{Context, TaskError, control, nested, one_line, recover, unsettled};
 
 /// Recovers what died, then starts what waits while there is room.
 pub(crate) fn pump(context: &mut Context) -> Result<(), TaskError> {
-    // One that has ended takes nothing with it any more.
-    let alive = |run: &&RunId| lock::is_held(&context.dir(run).lock()).unwrap_or(false);
-    match nested::within(&context.env).iter().find(alive) {
-        None => run(context, Ties::Detached).map(|_| ()),
-        // Whatever we start would be a descendant of the run we are in, and
-        // would end with it. Its own supervisor does it for us.
-        Some(outermost) => {
-            recover::recover(context)?;
-            control::send(&context.dir(outermost), &control::Message::Pump);
-            Ok(())
+    if let Some(starter) = nested::starter(context) {
+        recover::recover(context)?;
+        control::send(&context.dir(&starter), &control::Message::Pump);
+        return Ok(());
+    }
+    // We may be left over from a run that was killed and is about to be swept.
+    leave_groups();
+    run(context, Ties::Detached).map(|_| ())
+}
+
+/// A supervisor that was started.
+#[derive(Debug)]
+pub(super) struct Launched {
+    pub(super) pid: i32,
+    /// The runs around the one it supervises.
+    pub(super) within: Vec<RunId>,
+}
+
+/// As [`pump`], for the supervisor of `own` while its run goes on: what it
+/// starts stays its child.
+pub(super) fn pump_in(context: &mut Context, own: &RunId) -> Result<Vec<Launched>, TaskError> {
+    // One above us, which started us for the queue, goes on: what we leave
+    // behind would come to it and end with its run.
+    match nested::starter(context).filter(|starter| starter != own) {
+        Some(starter) => {
+            control::send(&context.dir(&starter), &control::Message::Pump);
+            Ok(Vec::new())
         }
+        None => run(context, Ties::Child),
     }
 }
 
-/// As [`pump`], for a supervisor in its run: what it starts stays its child.
-pub(super) fn run(context: &mut Context, ties: Ties) -> Result<Vec<i32>, TaskError> {
+/// Recovers, claims, launches.
+fn run(context: &mut Context, ties: Ties) -> Result<Vec<Launched>, TaskError> {
     let mut started = Vec::new();
     let mut refused = HashSet::new();
     recover::recover(context)?;
@@ -43,7 +62,8 @@ pub(super) fn run(context: &mut Context, ties: Ties) -> Result<Vec<i32>, TaskErr
             // A lock that is held is one being cancelled; a sealed run waits
             // for its row to be finished; neither may start.
             let lock = Lock::take(&dir.lock()).ok().flatten()?;
-            (!refused.contains(&row.id) && !dir.result().exists()).then_some(lock)
+            let unsealed = matches!(dir.read_result(), Ok(None) | Err(ReadError::Damaged { .. }));
+            (unsealed && !refused.contains(&row.id)).then_some(lock)
         })?;
         let Some(Claimed { row, lock }) = claimed else { return Ok(started) };
         let dir = context.dir(&row.run_id);
@@ -51,9 +71,20 @@ pub(super) fn run(context: &mut Context, ties: Ties) -> Result<Vec<i32>, TaskErr
             recover::give_up(context, &row, &dir)?;
             continue;
         }
-        let within = dir.read_request().ok().flatten().map(|request| request.within).unwrap_or_default();
+        let request = match dir.read_result().and_then(|_| dir.read_request()) {
+            Err(error @ ReadError::Damaged { .. }) => {
+                fail(context, &row, &dir, &error)?;
+                continue;
+            }
+            read => read.ok().flatten(),
+        };
+        let within = request.map(|request| request.within).unwrap_or_default();
+        if let Some(outer) = nested::ended(&dir, &within) {
+            recover::cancel_waiting(context, &row, Some(nested::reason(outer)))?;
+            continue;
+        }
         match launch(context, &row.run_id, &within, lock, row.attempt, ties) {
-            Ok(pid) => started.extend(pid),
+            Ok(pid) => started.extend(pid.map(|pid| Launched { pid, within })),
             // One that cannot be started now must not hold up the others, nor
             // whoever only wanted to look.
             Err(_) => {
@@ -62,6 +93,15 @@ pub(super) fn run(context: &mut Context, ties: Ties) -> Result<Vec<i32>, TaskErr
             }
         }
     }
+}
+
+/// Ends a claimed task whose files somebody has spoiled. Its lock is ours.
+fn fail(context: &mut Context, row: &Row, dir: &RunDir, error: &ReadError) -> Result<(), TaskError> {
+    let fault = Fault::new(FailureCode::Storage, one_line(error)).hint("start the task again");
+    let result = recover::bare(row, Outcome::Failed { fault }, clock::now());
+    dir.seal(&result).map_err(TaskError::write(dir.result()))?;
+    recover::finish(context, &result)?;
+    Ok(())
 }
 
 /// Starts the supervisor of a claimed run and hands it the lock.
@@ -75,7 +115,9 @@ pub(super) fn launch(
 ) -> io::Result<Option<i32>> {
     let mut environment = context.env.scrubbed();
     if !within.is_empty() {
-        let runs: Vec<_> = within.iter().map(RunId::as_str).collect();
+        // With its own name at the end, which tells it from what the agent of
+        // the run around it has started.
+        let runs: Vec<_> = within.iter().chain([run]).map(RunId::as_str).collect();
         environment.push((OsString::from(env::RUNS), runs.join(":").into()));
     }
     spawn::supervisor(&context.home.run(run), &lock, attempt, environment, ties)

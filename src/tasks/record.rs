@@ -111,16 +111,23 @@ impl Recorder {
         observed
     }
 
-    /// About once a second: is there still a place for the record?
+    /// About once a second.
     fn look(&mut self) {
-        if self.dir.request().try_exists().is_ok_and(|exists| !exists) {
-            let fault =
-                Fault::new(FailureCode::Storage, "the run directory was deleted while the run went on");
-            self.stop.get_or_insert(StopReason::Fault(fault));
-        } else if self.stale {
+        if self.has_a_place() && self.stale {
             self.write_progress();
         }
         self.written = Some(clock::monotonic());
+    }
+
+    /// Whether there still is a place for the record; without one, the run ends.
+    fn has_a_place(&mut self) -> bool {
+        let gone = self.dir.request().try_exists().is_ok_and(|exists| !exists);
+        if gone {
+            let fault =
+                Fault::new(FailureCode::Storage, "the run directory was deleted while the run went on");
+            self.stop.get_or_insert(StopReason::Fault(fault));
+        }
+        !gone
     }
 
     fn write_progress(&mut self) {
@@ -131,6 +138,8 @@ impl Recorder {
 
     /// Judges the run and closes its files.
     pub(super) fn finish(mut self, exit: Exit) -> Recorded {
+        // Whoever saw it before us may have ended the agent for it.
+        self.has_a_place();
         let mut rest = Vec::new();
         self.lines.finish(|line| rest.extend_from_slice(line));
         for event in if rest.is_empty() { Vec::new() } else { self.reader.line(&rest).events } {

@@ -9,6 +9,7 @@ use crate::model::{FailureCode, Fault, Outcome, RunResult, State, Stdout, Timest
 use crate::registry::Row;
 use crate::runs::{ReadError, RunDir, Started};
 use crate::supervisor::{join_segments, sweep_marked};
+use crate::tasks::inner::InnerRuns;
 use crate::tasks::{Context, TaskError, record};
 
 /// A task that was claimed this often without its agent being started will not
@@ -95,6 +96,16 @@ fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), Tas
     Ok(())
 }
 
+/// Cancels a task that was not started. The caller holds its lock.
+pub(super) fn cancel_waiting(
+    context: &mut Context,
+    row: &Row,
+    reason: Option<String>,
+) -> Result<(), TaskError> {
+    let dir = context.dir(&row.run_id);
+    seal_and_finish(context, &dir, &bare(row, Outcome::Cancelled { reason }, clock::now()))
+}
+
 /// Ends a task that cannot be started. The caller holds its lock.
 pub(super) fn give_up(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), TaskError> {
     let message = format!("it was claimed {} times, and its agent was never started", row.attempt);
@@ -103,6 +114,9 @@ pub(super) fn give_up(context: &mut Context, row: &Row, dir: &RunDir) -> Result<
 
 /// Ends a run whose supervisor is gone. The caller holds its lock.
 fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started>) -> Result<(), TaskError> {
+    let around = dir.read_request().ok().flatten().map_or(0, |request| request.within.len());
+    let mut inner = InnerRuns::of(dir, &row.run_id, around);
+    inner.end();
     let ended = sweep_marked(row.run_id.as_str(), started.and_then(|started| started.cgroup.as_deref()));
     for (path, kind) in
         [(dir.events(), Stdout::Events), (dir.stdout(), Stdout::Text), (dir.stderr(), Stdout::Text)]
@@ -113,7 +127,8 @@ fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started
     let fault =
         Fault::new(FailureCode::Lost, "the run's supervisor died; how far the agent came is not known")
             .hint("what it wrote is kept; resume the thread or start the task again");
-    seal(context, row, dir, started, fault, ended)
+    seal(context, row, dir, started, fault, ended)?;
+    inner.finish(context)
 }
 
 fn seal(
@@ -140,8 +155,16 @@ fn seal(
         stderr: stream(length(dir.stderr())),
         ..bare(row, Outcome::Failed { fault }, now)
     };
-    dir.seal(&result).map_err(TaskError::write(dir.result()))?;
-    finish(context, &result)?;
+    seal_and_finish(context, dir, &result)
+}
+
+/// Seals a run and finishes its row from what is sealed then: what somebody
+/// else had sealed before stays.
+fn seal_and_finish(context: &mut Context, dir: &RunDir, result: &RunResult) -> Result<(), TaskError> {
+    dir.seal(result).map_err(TaskError::write(dir.result()))?;
+    if let Some(sealed) = dir.read_result()? {
+        finish(context, &sealed)?;
+    }
     Ok(())
 }
 
@@ -157,5 +180,9 @@ pub(super) fn finish(context: &mut Context, result: &RunResult) -> Result<bool, 
     dir.forget_env().map_err(TaskError::write(dir.env()))?;
     let age = i64::try_from(context.config.retention_age().as_millis()).unwrap_or(i64::MAX);
     let keep_until = Timestamp::from_millis(result.finished_at.as_millis().saturating_add(age));
-    Ok(context.registry.finish(result, keep_until)?)
+    // A sealed run is claimed by nobody: the attempt that we read is the last.
+    match context.registry.task(&result.task_id)? {
+        Some(row) => Ok(context.registry.finish(result, row.attempt, keep_until)?),
+        None => Ok(false),
+    }
 }

@@ -1,6 +1,6 @@
 //! Goes on with a thread: a new task in a new directory.
 
-use crate::model::{AgentName, Request, Resumed, ThreadId};
+use crate::model::{AgentName, Request, Resumed, TaskId, ThreadId};
 use crate::registry::{Found, Row};
 use crate::tasks::resolve::Ask;
 use crate::tasks::view::look_up;
@@ -26,7 +26,10 @@ pub(crate) fn resume(context: &mut Context, resume: ResumeAsk) -> Result<Accepte
             return Err(TaskError::Ambiguous { reference: resume.of, candidates });
         }
     };
-    let thread_id = thread(&resume.of, parent.as_ref())?;
+    let thread_id = thread(context, &resume.of, parent.as_ref())?;
+    if let Some(task) = begun_by(context, &thread_id)? {
+        return Err(TaskError::ThreadBusy { thread: thread_id.to_string(), task });
+    }
     let before = parent.as_ref().map(|row| context.dir(&row.run_id).read_request()).transpose()?.flatten();
     // The thread may have gone on since the task that was named. Where its
     // last run left no total, no honest difference exists.
@@ -40,14 +43,25 @@ pub(crate) fn resume(context: &mut Context, resume: ResumeAsk) -> Result<Accepte
     start(context, ask)
 }
 
-fn thread(of: &str, parent: Option<&Row>) -> Result<ThreadId, TaskError> {
+fn thread(context: &Context, of: &str, parent: Option<&Row>) -> Result<ThreadId, TaskError> {
     match parent {
         Some(row) => {
-            let thread = row.thread_id.as_ref().and_then(|thread| thread.parse().ok());
+            let known = row.thread_id.clone().or_else(|| context.dir(&row.run_id).read_thread());
+            let thread = known.and_then(|thread| thread.parse().ok());
             thread.ok_or_else(|| TaskError::NoThread(row.id.clone()))
         }
         None => of.parse().map_err(|_| TaskError::BadThread(of.to_owned())),
     }
+}
+
+/// The task that began `thread` and is still at it. Its row learns of the
+/// thread at its end; until then only its directory knows.
+fn begun_by(context: &Context, thread: &ThreadId) -> Result<Option<TaskId>, TaskError> {
+    let working = context.registry.working()?.into_iter();
+    let mut unknown = working.filter(|row| row.thread_id.is_none());
+    let found =
+        unknown.find(|row| context.dir(&row.run_id).read_thread().as_deref() == Some(thread.as_str()));
+    Ok(found.map(|row| row.id))
 }
 
 fn inherit(ask: Ask, before: Option<&Request>) -> Ask {

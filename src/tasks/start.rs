@@ -9,7 +9,7 @@ use crate::model::{Request, State, TaskId};
 use crate::registry::{Submission, Submitted};
 use crate::runs::RunDir;
 use crate::tasks::resolve::{Ask, resolve};
-use crate::tasks::{Context, TaskError, pump, unsettled};
+use crate::tasks::{Context, TaskError, inner, pump, unsettled};
 
 /// Below this, not even the record of a failure is sure to fit.
 const LEAST_FREE: u64 = 2 << 20;
@@ -42,7 +42,8 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
     let note =
         unsettled::note(context, &request.run_id).map_err(TaskError::write(context.home.unsettled()))?;
     let taken_in = prepare(&dir, &request, &environment).and_then(|lock| {
-        let limit = context.config.max_concurrent;
+        // Inside a run we start no supervisor: it would end with the agent.
+        let limit = if request.within.is_empty() { context.config.max_concurrent } else { 0 };
         Ok(context.registry.submit(Submission { request: &request, lock, limit })?)
     });
     let submitted = match taken_in {
@@ -90,6 +91,7 @@ fn prepare(dir: &RunDir, request: &Request, environment: &[(String, String)]) ->
     let failed = || TaskError::write(dir.path());
     dir.create().map_err(failed())?;
     let lock = Lock::take(&dir.lock()).map_err(failed())?;
+    inner::note(dir, request).map_err(failed())?;
     dir.write_env(environment).map_err(failed())?;
     dir.write_request(request).map_err(failed())?;
     lock.ok_or_else(|| failed()(std::io::ErrorKind::WouldBlock.into()))

@@ -14,6 +14,8 @@ pub(crate) struct Snapshot {
     /// In the order they will start; the position counts other projects' too.
     pub(crate) queued: Vec<(usize, Row)>,
     pub(crate) finished: Vec<Row>,
+    /// What could not be read of a task that is not running; lists do not look.
+    pub(crate) damaged: Vec<String>,
 }
 
 /// The tasks of `project`, or of all projects, with the `recent` last ended.
@@ -35,5 +37,5 @@ pub(crate) fn status(
         context.registry.pending(u32::MAX)?.into_iter().enumerate().filter(|(_, row)| belongs(row)).collect();
     let name = project.as_ref().map(|project| project.to_string_lossy().into_owned());
     let finished = context.registry.finished(name.as_deref(), recent)?;
-    Ok(Snapshot { at: clock::now(), running, queued, finished })
+    Ok(Snapshot { at: clock::now(), running, queued, finished, damaged: Vec::new() })
 }

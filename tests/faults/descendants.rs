@@ -125,15 +125,26 @@ fn nothing_is_left_at_level_marker() {
     check("marker", &KINDS);
 }
 
+/// The levels that can be tried here.
+pub fn levels() -> Vec<&'static str> {
+    let cgroup = cgroups_can_be_made().then_some("cgroup");
+    cgroup.into_iter().chain(["subreaper", "marker"]).collect()
+}
+
 /// Tries it, in our own group of the second hierarchy.
 fn cgroups_can_be_made() -> bool {
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    let mount = mounts.lines().find_map(|line| line.split(' ').nth(1).filter(|_| line.contains(" cgroup2 ")));
-    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let own = groups.lines().find_map(|line| line.strip_prefix("0::/"));
-    let Some(path) = mount.zip(own).map(|(mount, own)| PathBuf::from(mount).join(own)) else { return false };
+    let Some(path) = own_control_group() else { return false };
     let probe = path.join(format!("faults-probe-{}", std::process::id()));
     let made = fs::create_dir(&probe).is_ok() && probe.join("cgroup.kill").exists();
     let _ = fs::remove_dir(&probe);
     made
+}
+
+/// Where our own group of the second hierarchy is.
+pub fn own_control_group() -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let mount = mounts.lines().find_map(|line| line.split(' ').nth(1).filter(|_| line.contains(" cgroup2 ")));
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::/"));
+    mount.zip(own).map(|(mount, own)| PathBuf::from(mount).join(own))
 }

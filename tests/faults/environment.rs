@@ -65,7 +65,7 @@ fn holds(file: &Path, text: &str) -> bool {
     fs::read(file).is_ok_and(|bytes| memchr::memmem::find(&bytes, text.as_bytes()).is_some())
 }
 
-fn files_holding(dir: &Path, text: &str) -> Vec<String> {
+pub fn files_holding(dir: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).unwrap().flatten() {
         let path = entry.path();

@@ -16,7 +16,7 @@ use crate::support::strace::{self, Point};
 const MIB: u64 = 1 << 20;
 
 /// A phase whose home is on a disk of its own.
-fn on_a_disk_of(size: u64) -> (SmallDisk, Phase) {
+pub fn on_a_disk_of(size: u64) -> (SmallDisk, Phase) {
     let disk = SmallDisk::mount(size);
     let home = disk.root().join("state");
     (disk, Phase::in_env(TestEnv::with_home(home)))

@@ -11,18 +11,22 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::claim::claim;
+use crate::crash::crash;
 use crate::phase::Phase;
+use crate::scene::Scene;
 use crate::support::agent::playing;
 use crate::support::env::{Submitted, wait_for};
 use crate::support::kill::{self, Dice, Window, window};
 use crate::support::strace::Point;
+use crate::windows::kill_submitters;
 
 const SUBMITTERS: usize = 110;
 const SUPERVISORS: usize = 55;
 /// Of each window, at least.
 const ENOUGH: usize = 10;
 
-type Windows = BTreeMap<Window, usize>;
+/// How many kills struck which window.
+pub type Windows = BTreeMap<Window, usize>;
 
 #[test]
 fn a_killed_submitter_loses_nothing_that_it_acknowledged() {
@@ -42,22 +46,22 @@ fn a_killed_submitter_loses_nothing_that_it_acknowledged() {
             *windows.entry(struck).or_default() += 1;
         }
     }
-    let points = phase.points(&["run", "--agent", "command", "--json", &task]);
-    for number in 0..300 {
-        if [Window::BeforeCommit, Window::AfterCommit].iter().all(|one| windows.get(one) >= Some(&ENOUGH)) {
-            break;
-        }
-        let alias = format!("chosen-{number}");
-        let point = &points[dice.below(points.len() as u64) as usize];
-        let args = ["run", "--agent", "command", "--json", "--alias", &alias, &task];
-        let ran = phase.crash(point, |tracer| phase.env.command_under(tracer, &args));
-        let struck = window(phase.env.home(), |row| row.alias.as_ref() == Some(&alias));
-        *windows.entry(struck).or_default() += usize::from(ran.code.is_none());
-        phase.note(&ran.stdout);
-    }
-    expect(&windows, &[Window::BeforeCommit, Window::AfterCommit]);
     println!("submitters killed={}, windows={windows:?}", phase.faults.load(Ordering::Relaxed));
     phase.close("submitters");
+}
+
+/// Also while its run has been sealed already, before it could say so.
+#[test]
+fn a_submitter_killed_in_any_window_loses_nothing() {
+    let scene = Scene::new(4, &["say one", "await GO", "say two", "exit 0"]);
+    let mut windows = Windows::new();
+    let wanted = [Window::BeforeCommit, Window::AfterCommit, Window::AfterSpawn, Window::AfterSeal];
+    for window in wanted {
+        kill_submitters(&scene, window, ENOUGH, &mut windows);
+    }
+    expect(&windows, &wanted);
+    println!("submitters killed={}, windows={windows:?}", scene.phase.faults.load(Ordering::Relaxed));
+    scene.phase.close("submitters in chosen windows");
 }
 
 /// Enters the acknowledgement, if the whole of it was printed. Returns whether
@@ -150,9 +154,9 @@ fn kill_at_chosen_calls(phase: &Phase, windows: &mut Windows) {
     let chosen = spread(&points[..started]).chain(points[sealed + 1..].iter().take(20));
     for (point, submitted) in chosen.zip(&tasks[1..]) {
         let claimed = claim(phase, submitted);
-        let ran = phase.crash(point, |tracer| claimed.supervise(phase, tracer));
+        let ran = crash(phase, point, |tracer| claimed.supervise(phase, tracer));
         let struck = window(phase.env.home(), |row| row.id == submitted.task_id);
-        *windows.entry(struck).or_default() += usize::from(ran.code.is_none());
+        *windows.entry(struck).or_default() += usize::from(ran.at.is_some());
     }
 }
 

@@ -7,22 +7,38 @@
 #![allow(clippy::disallowed_methods, reason = "tests start programs and read clocks of their own")]
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "figures are printed; a surprise should panic")]
 
+mod bystanders;
 mod checker;
 mod claim;
+mod cleanup;
+mod crash;
 mod crowd;
+mod damage;
+mod deleted;
 mod descendants;
 mod environment;
 mod full_disk;
+mod groups;
+mod held;
 mod kills;
+mod last_words;
+mod launch;
 mod massacre;
+mod nested;
 mod odd_agents;
 mod pauses;
 mod phase;
+mod probes;
 mod queue;
 mod rebuild;
+mod resume_crowd;
+mod scene;
 mod schema;
 mod small_disk;
+mod strikes;
 mod syscalls;
+mod values;
+mod windows;
 
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]
 #[path = "../support"]
@@ -33,4 +49,5 @@ mod support {
     pub mod journal;
     pub mod kill;
     pub mod strace;
+    pub mod tracer;
 }

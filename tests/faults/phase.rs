@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::checker::{self, Row};
+use crate::support::checker::{self, Figures, Row};
 use crate::support::env::{self, Ran, Submitted, TestEnv, wait_for};
 use crate::support::journal::Journal;
 use crate::support::kill;
-use crate::support::strace::{self, Point};
+use crate::support::strace::{self, Point, Trace};
 
 /// Long enough for hundreds of tasks to be recovered and run.
 const SETTLING: Duration = Duration::from_secs(120);
@@ -67,40 +67,29 @@ impl Phase {
         self.rows().into_iter().find(|row| row.id == task.task_id).unwrap()
     }
 
-    /// The points at which a run of `args` can be crashed.
+    /// The points of a run of `args` that strace can find again.
     pub fn points(&self, args: &[&str]) -> Vec<Point> {
         self.points_of(|prefix| self.env.command_under(prefix, args)).1
     }
 
     /// As [`points`](Self::points), with the run that told them.
     pub fn points_of(&self, command: impl FnOnce(&[&str]) -> Command) -> (Ran, Vec<Point>) {
+        let (ran, mut points) = self.calls_of(command);
+        points.retain(|point| !point.hidden);
+        (ran, points)
+    }
+
+    /// Every call of a run of `args`, in every process.
+    pub fn calls(&self, args: &[&str]) -> Vec<Point> {
+        self.calls_of(|prefix| self.env.command_under(prefix, args)).1
+    }
+
+    /// As [`calls`](Self::calls), with the run that told them.
+    pub fn calls_of(&self, command: impl FnOnce(&[&str]) -> Command) -> (Ran, Vec<Point>) {
         let log = self.env.root().join("trace");
         let ran = under(&strace::logging(&log), command);
         self.note(&ran.stdout);
-        (ran, strace::points(&log))
-    }
-
-    /// Does something at each point, two at a time: interleaving only helps.
-    pub fn at_each(&self, points: &[Point], at: impl Fn(&Point) + Sync) {
-        let next = AtomicUsize::new(0);
-        thread::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        at(point);
-                    }
-                });
-            }
-        });
-    }
-
-    /// Runs a command that is killed at `point`; counts it if it was.
-    pub fn crash(&self, point: &Point, command: impl FnOnce(&[&str]) -> Command) -> Ran {
-        let ran = under(&strace::crashing(point), command);
-        if ran.code.is_none() {
-            self.faults.fetch_add(1, Ordering::Relaxed);
-        }
-        ran
+        (ran, Trace::read(&log).points)
     }
 
     /// Lets recovery and the queue do their work until every task has ended.
@@ -138,20 +127,27 @@ impl Phase {
     /// The reckoning: everything ends, nothing changes any more, nothing is lost.
     #[track_caller]
     pub fn close(self, what: &str) {
+        let figures = self.reckon();
+        println!(
+            "{what}: faults={}, {figures}; ends: {:?}",
+            self.faults.load(Ordering::Relaxed),
+            self.ends()
+        );
+    }
+
+    /// As [`close`](Self::close), for one of many whose figures say little.
+    #[track_caller]
+    pub fn reckon(&self) -> Figures {
         self.settle();
         for row in self.rows() {
             self.journal.told_final(&row.id, &row.state);
         }
         self.env.expect(0, &["status", "--all"]);
         let figures = checker::check(self.env.home(), self.journal.path());
-        println!(
-            "{what}: faults={}, {figures}; ends: {:?}",
-            self.faults.load(Ordering::Relaxed),
-            self.ends()
-        );
-        assert!(figures.nothing_wrong(), "{}", figures.wrong.join("\n"));
+        assert!(figures.nothing_wrong(), "{figures}\n{}", figures.wrong.join("\n"));
         let groups = self.control_groups();
         assert!(groups.is_empty(), "control groups of finished runs are left: {groups:?}");
+        figures
     }
 }
 

@@ -6,6 +6,7 @@
 mod bad_input;
 mod commands;
 mod compat;
+mod damaged;
 mod documents;
 mod shown;
 mod terminal;

@@ -1,12 +1,13 @@
 //! Crashes a program at a chosen system call, or makes it pause or fail there.
 //!
 //! `strace` counts each call separately, by name, in every thread and forked
-//! process; a point is therefore a name and a number. It kills at the entry: the
-//! call itself does not happen. It lets go of a process that executes another
-//! program, so that supervisors and agents run on untraced.
+//! process, and treats them all alike: it strikes whoever is the first to make
+//! a call of that name that often. What a process does as often as another did
+//! before it is [hidden](Point::hidden) from strace; `tracer` reaches it. Both
+//! kill at the entry: the call itself does not happen. Both let go of a process
+//! that executes another program: supervisors and agents run on untraced.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::path::Path;
@@ -17,99 +18,196 @@ pub const PROGRAM: &str = "/usr/bin/strace";
 /// The `nth` time that a process makes a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
+    pub place: Place,
     pub call: String,
     pub nth: usize,
+    /// Another process was the first to make this call this often.
+    pub hidden: bool,
     /// The call as it was logged, with the paths of its descriptors, to find a
     /// certain one by.
     pub text: String,
 }
 
+/// What a point is called in any run, however often other files were touched
+/// before.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Which process or thread, in the order of their births: the program
+    /// itself is 0.
+    pub process: usize,
+    /// What the system knows the call by.
+    pub number: u64,
+    /// The files it is about, without what differs from run to run.
+    paths: Vec<String>,
+    /// How often it has been made about them.
+    turn: usize,
+}
+
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text: String = self.text.chars().take(200).collect();
-        write!(f, "{} number {}, {text}", self.call, self.nth)
+        write!(f, "{} number {} of process {}, {text}", self.call, self.nth, self.place.process)
     }
 }
 
 /// What comes before a command to have its calls logged.
 pub fn logging(log: &Path) -> Vec<String> {
-    let log = log.to_str().unwrap();
-    [PROGRAM, "-f", "-qq", "-y", "--detach-on=execve", "-s", "4096", "-o", log, "--"]
-        .map(str::to_owned)
-        .to_vec()
+    prefix(&[], log)
 }
 
-/// What comes before a command to have it killed at `point`.
-pub fn crashing(point: &Point) -> Vec<String> {
-    tampering(point, "signal=KILL")
+/// What comes before a command to have it killed at `point`; the log tells
+/// whether it [was](Trace::struck).
+pub fn crashing(point: &Point, log: &Path) -> Vec<String> {
+    tampering(point, "signal=KILL", log)
 }
 
 /// What comes before a command to have it stand still at `point` for a while.
 pub fn pausing(point: &Point, time: Duration) -> Vec<String> {
-    tampering(point, &format!("delay_enter={}", time.as_micros()))
+    tampering(point, &format!("delay_enter={}", time.as_micros()), Path::new("/dev/null"))
 }
 
 /// What comes before a command to have the call at `point` fail for want of space.
 pub fn failing(point: &Point) -> Vec<String> {
-    tampering(point, "error=ENOSPC")
+    tampering(point, "error=ENOSPC", Path::new("/dev/null"))
 }
 
-fn tampering(point: &Point, how: &str) -> Vec<String> {
+fn tampering(point: &Point, how: &str, log: &Path) -> Vec<String> {
     let Point { call, nth, .. } = point;
-    let inject = format!("inject={call}:{how}:when={nth}");
-    [PROGRAM, "-f", "-qq", "--detach-on=execve", "-o", "/dev/null", "-e", &inject, "--"]
+    prefix(&["-e", &format!("inject={call}:{how}:when={nth}")], log)
+}
+
+/// Always as long: a program that looks who is above it takes more calls to
+/// read more.
+fn prefix(options: &[&str], log: &Path) -> Vec<String> {
+    const LENGTH: usize = 600;
+    let fixed = [PROGRAM, "-f", "-qq", "-n", "-y", "-s", "4096", "--detach-on=execve", "-o", "--"];
+    let (dir, name) = (log.parent().unwrap().to_str().unwrap(), log.file_name().unwrap().to_str().unwrap());
+    let length = fixed.iter().chain(options).chain(&[dir, name]).map(|word| word.len() + 1).sum();
+    let slashes = "/".repeat(LENGTH.saturating_sub(length).max(1));
+    let log = format!("{dir}{slashes}{name}");
+    let (end, before) = fixed.split_last().unwrap();
+    before
+        .iter()
+        .copied()
+        .chain([log.as_str()])
+        .chain(options.iter().copied())
+        .chain([*end])
         .map(str::to_owned)
-        .to_vec()
+        .collect()
 }
 
-/// The points of a logged run, in the order in which they are reached first.
-///
-/// A point that two processes share strikes whichever comes first, so the later
-/// one of them is not counted.
-pub fn points(log: &Path) -> Vec<Point> {
-    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
-    let mut seen: BTreeMap<(String, usize), ()> = BTreeMap::new();
-    let mut points = Vec::new();
-    for line in fs::read_to_string(log).unwrap().lines() {
-        let Some((process, call, text)) = parse(line) else { continue };
-        let nth = counts.entry((process.to_owned(), call.to_owned())).or_default();
-        *nth += 1;
-        if let Entry::Vacant(new) = seen.entry((call.to_owned(), *nth)) {
-            new.insert(());
-            points.push(Point { call: call.to_owned(), nth: *nth, text: text.to_owned() });
+/// A logged run.
+#[derive(Debug, Default)]
+pub struct Trace {
+    /// Every call of every process, in their order.
+    pub points: Vec<Point>,
+    killed: BTreeSet<usize>,
+}
+
+impl Trace {
+    pub fn read(log: &Path) -> Trace {
+        let mut trace = Trace::default();
+        let mut processes: Vec<String> = Vec::new();
+        let (mut counts, mut turns) = (BTreeMap::new(), BTreeMap::new());
+        let mut seen: BTreeSet<(u64, usize)> = BTreeSet::new();
+        for line in fs::read_to_string(log).unwrap().lines() {
+            let Some((pid, number, what)) = parse(line) else { continue };
+            let process = processes.iter().position(|known| known == pid).unwrap_or_else(|| {
+                processes.push(pid.to_owned());
+                processes.len() - 1
+            });
+            if what.starts_with("+++ killed by SIGKILL") {
+                trace.killed.insert(process);
+            }
+            // The first call of all has happened by the time that strace could
+            // strike, and is not counted.
+            let Some(call) = call(what).filter(|&call| process > 0 || call != "execve") else { continue };
+            let paths = paths(call, what);
+            let turn = next(&mut turns, (process, number, paths.clone()));
+            let nth = next(&mut counts, (process, number));
+            trace.points.push(Point {
+                place: Place { process, number, paths, turn },
+                call: call.to_owned(),
+                nth,
+                hidden: !seen.insert((number, nth)),
+                text: what.to_owned(),
+            });
         }
+        trace
     }
-    points
+
+    /// Where a process was killed, if it was.
+    pub fn struck(&self, process: usize) -> Option<&Point> {
+        let last = self.points.iter().rfind(|last| last.place.process == process);
+        last.filter(|_| self.killed.contains(&process))
+    }
 }
 
-/// Process, name and whole text of a call; other lines tell of signals, ends,
-/// and second halves of calls.
-fn parse(line: &str) -> Option<(&str, &str, &str)> {
-    let (process, text) = line.split_once(' ')?;
-    let text = text.trim_start();
-    let (call, _) = text.split_once('(')?;
-    // The first call of all has happened by the time that strace could strike.
+fn next<K: Ord>(counts: &mut BTreeMap<K, usize>, key: K) -> usize {
+    let count = counts.entry(key).or_default();
+    *count += 1;
+    *count
+}
+
+/// The files that a call is about, as known when it begins. A part of a path
+/// that has a digit in it is some number or random name.
+fn paths(call: &str, what: &str) -> Vec<String> {
+    let arguments = what.rsplit_once(") = ").map_or(what, |(arguments, _)| arguments);
+    let descriptors = arguments.match_indices("</").map(|(at, _)| until(&arguments[at + 1..], '>'));
+    let told_at_the_end = ["getcwd", "pread64", "read", "recvfrom"].contains(&call);
+    let name = arguments.find("\"/").filter(|_| !told_at_the_end);
+    let name = name.map(|at| until(&arguments[at + 1..], '"'));
+    let lasting =
+        |part: &&str| !part.contains(|c: char| c.is_ascii_digit()) && !part.starts_with("delegator-");
+    let path = |path: &str| path.split('/').filter(lasting).collect::<Vec<_>>().join("/");
+    descriptors.chain(name).map(path).collect()
+}
+
+fn until(text: &str, end: char) -> &str {
+    text.split(end).next().unwrap_or_default()
+}
+
+/// Process, number of the call, and what is told about it.
+fn parse(line: &str) -> Option<(&str, u64, &str)> {
+    let (process, rest) = line.split_once(' ')?;
+    let (number, what) = rest.trim_start().strip_prefix('[')?.split_once("] ")?;
+    Some((process, number.trim().parse().ok()?, what))
+}
+
+/// The name of a call. Other lines tell of signals, ends, and second halves of
+/// calls.
+fn call(what: &str) -> Option<&str> {
+    let (call, _) = what.split_once('(')?;
     let nameable = call.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    (nameable && !call.is_empty() && call != "execve").then_some((process, call, text))
+    (nameable && !call.is_empty()).then_some(call)
 }
 
 #[test]
-fn a_point_is_the_nth_call_of_a_name_in_any_process() {
+fn a_point_is_the_nth_call_of_a_name_in_a_process() {
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("log");
     let lines = [
-        "10 execve(\"/bin/x\") = 0",
-        "10 write(1, \"a\") = 1",
-        "10 fork() = 11",
-        "11 write(1, \"b\" <unfinished ...>",
-        "10 write(1, \"c\") = 1",
-        "11 <... write resumed>) = 1",
-        "11 write(1, \"d\") = 1",
-        "11 close(3) = 0",
-        "11 +++ exited with 0 +++",
+        "10  [  59] execve(\"/bin/x\") = 0",
+        "10  [   1] write(1, \"a\") = 1",
+        "10  [  57] fork() = 11",
+        "11  [   1] write(1, \"b\" <unfinished ...>",
+        "10  [   1] write(1, \"c\") = 1",
+        "11  [   1] <... write resumed>) = 1",
+        "11  [   1] write(1, \"d\") = 1",
+        "10  [  61] --- SIGCHLD {si_pid=(11)} ---",
+        "11  [   3] close(3) = 0",
+        "11  [  59] execve(\"/bin/y\" <unfinished ...>",
+        "11  [  59] +++ killed by SIGKILL +++",
     ];
     fs::write(&log, lines.join("\n")).unwrap();
-    let found: Vec<_> =
-        points(&log).into_iter().map(|point| format!("{}#{}", point.call, point.nth)).collect();
-    assert_eq!(found, ["write#1", "fork#1", "write#2", "close#1"]);
+    let trace = Trace::read(&log);
+    let name = |point: &Point| {
+        let Point { place, call, nth, hidden, .. } = point;
+        format!("{}:{call}#{nth}{}", place.process, if *hidden { " hidden" } else { "" })
+    };
+    let found: Vec<String> = trace.points.iter().map(name).collect();
+    let all = "0:write#1 0:fork#1 1:write#1 hidden 0:write#2 1:write#2 hidden 1:close#1 1:execve#1";
+    assert_eq!(found.join(" "), all);
+    assert_eq!(trace.struck(0), None);
+    assert_eq!(trace.struck(1).map(name), Some("1:execve#1".to_owned()));
 }

@@ -51,6 +51,8 @@ pub(super) fn plan(
     if !line.offers.known() {
         line.warnings
             .push("could not ask Codex for its options: all of them are taken for granted".to_owned());
+    } else if agent_version.is_none() {
+        line.warnings.push("this Codex does not tell its version".to_owned());
     }
     line.add(["exec", "--json", "-s", request.sandbox.as_str(), "-C", guard::utf8(&request.cwd)?]);
     if request.skip_git_repo_check {
@@ -286,6 +288,15 @@ mod tests {
         let plan = plan(&request(), "", &files, &[]).unwrap();
         assert_eq!(plan.warnings.len(), 2, "{:?}", plan.warnings);
         assert_eq!(plan.agent_version, None);
+    }
+
+    #[test]
+    fn a_program_without_a_version_is_tried_with_a_warning() {
+        let files = Files { schema: PathBuf::from("/s"), last_message: PathBuf::from("/m") };
+        let findings =
+            [None, Some(HELP), Some("[]")].map(|stdout| Finding { stdout: stdout.map(str::to_owned) });
+        let plan = plan(&request(), "", &files, &findings).unwrap();
+        assert_eq!(plan.warnings, ["this Codex does not tell its version"]);
     }
 
     #[test]
