@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
-use super::cgroup::{Cgroup, path_of};
+use super::cgroup::{Cgroup, leave, path_of};
 use crate::host::proc::{self, Found, Process};
 use crate::host::spawn::{self, Reaped};
 use crate::host::{clock, env, signal};
@@ -178,7 +178,7 @@ impl Tree {
             found.processes.extend(marked(&self.run, scope));
         }
         found.processes.extend(self.cgroup.iter().flat_map(Cgroup::members));
-        found.processes.retain(|process| !process.zombie);
+        found.processes.retain(|process| is_target(*process, proc::own_pid()));
         found
     }
 }
@@ -188,6 +188,10 @@ impl Tree {
 pub(crate) fn sweep_marked(run: &str, cgroup: Option<&Path>) -> u32 {
     let path = cgroup.map(Path::to_owned).or_else(|| path_of(run));
     let cgroup = path.and_then(|path| Cgroup::existing(&path));
+    // We may be left over from that very run: who recovers it must live to say so.
+    if cgroup.is_some() {
+        leave();
+    }
     let level = KillLevel::Marker;
     let tree = Tree { level, cgroup, adopts: false, run: run.to_owned(), supervisors: Vec::new() };
     tree.sweep_until(Scope::Everything, || Reaped::StillRunning).ended
@@ -204,10 +208,16 @@ fn collect() -> Reaped {
 }
 
 fn marked(run: &str, scope: Scope) -> Vec<Process> {
-    let others = proc::all().into_iter().filter(|process| process.pid != proc::own_pid());
-    others
+    proc::all()
+        .into_iter()
         .filter(|&process| proc::variable(process, env::RUNS).is_some_and(|mark| is_meant(&mark, run, scope)))
         .collect()
+}
+
+/// Whoever sweeps is never swept: stopped by its own hand, it would hold the
+/// lock of what it recovers for ever.
+fn is_target(process: Process, own: i32) -> bool {
+    !process.zombie && process.pid != own
 }
 
 /// Whether a sweep of `run` means a process with this mark. The runs in it are
@@ -227,6 +237,14 @@ mod tests {
     fn check(mark: &str, own: bool, everything: bool) {
         assert_eq!(is_meant(mark, "b", Scope::Own), own, "{mark}");
         assert_eq!(is_meant(mark, "b", Scope::Everything), everything, "{mark}");
+    }
+
+    #[test]
+    fn who_sweeps_is_not_swept_and_neither_are_the_dead() {
+        let process = |pid, zombie| Process { pid, parent: 1, started: 7, zombie };
+        assert!(is_target(process(5, false), 4));
+        assert!(!is_target(process(4, false), 4));
+        assert!(!is_target(process(5, true), 4));
     }
 
     #[test]

@@ -4,13 +4,12 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 
 use crate::descendants::levels;
 use crate::nested::{
-    SOON, agent_of, configure, file, handed_in, parent, script, until_there, world, written,
+    SOON, agent_of, configure, file, handed_in, kill_supervisor, parent, script, until_there, world, written,
 };
 use crate::phase::Phase;
 use crate::support::agent::playing;
@@ -92,8 +91,7 @@ fn end(phase: &Phase, outer: &Submitted, end: End, go: &PathBuf) {
             "cancelled"
         }
         End::Killed => {
-            kill::send(supervisor(phase, outer), libc::SIGKILL);
-            phase.faults.fetch_add(1, Ordering::Relaxed);
+            kill_supervisor(phase, outer);
             phase.env.expect(0, &["status", "--all"]);
             "failed"
         }
@@ -202,8 +200,7 @@ fn a_bystander_survives_the_sweep_of_the_run_that_its_starter_is_left_over_from(
         let lost = phase.submit(&script(&phase, "lost", &lines));
         let bystander = Bystander::hand_in(&phase, "bystander");
         wait_for("somebody to be left over", SOON, || ready.exists().then_some(()));
-        kill::send(supervisor(&phase, &lost), libc::SIGKILL);
-        phase.faults.fetch_add(1, Ordering::Relaxed);
+        kill_supervisor(&phase, &lost);
         fs::write(&look, "").unwrap();
         let processes = bystander.processes(&phase);
         assert_eq!(phase.row(&lost).code.as_deref(), Some("LOST"), "{level}: it was recovered first");

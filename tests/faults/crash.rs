@@ -34,14 +34,14 @@ pub fn crash(phase: &Phase, point: &Point, command: impl FnOnce(&[&str]) -> Comm
     Crash { ran, at }
 }
 
-/// Does something at each point, several at a time: interleaving only helps.
-pub fn at_each(points: &[&Point], at_once: usize, at: impl Fn(&Point) + Sync) {
+/// Does something with each of them, several at once: interleaving only helps.
+pub fn with_each<T: Sync>(all: &[T], at_once: usize, act: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..at_once {
             scope.spawn(|| {
-                while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    at(point);
+                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    act(one);
                 }
             });
         }

@@ -88,6 +88,16 @@ pub fn parent(pid: i32) -> Option<i32> {
     stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
 }
 
+/// Kills the supervisor of a run and waits until it is dead: before that, who
+/// looks finds its lock held.
+#[track_caller]
+pub fn kill_supervisor(phase: &Phase, task: &Submitted) {
+    let pid = kill::supervisor_of(&phase.env.run_dir(&task.run_id)).unwrap();
+    kill::send(pid, libc::SIGKILL);
+    wait_for("a supervisor to die", SOON, || (!kill::alive(pid)).then_some(()));
+    phase.faults.fetch_add(1, Ordering::Relaxed);
+}
+
 /// The processes that wrote their numbers to a file.
 #[track_caller]
 pub fn written(path: &Path) -> Vec<i32> {
@@ -253,8 +263,7 @@ fn a_run_whose_outer_supervisor_was_killed_ends_and_says_why() {
     for level in levels() {
         let phase = world(level, 2);
         let Family { outer, inner, pids } = family(&phase, "sleep 600");
-        kill::send(kill::supervisor_of(&phase.env.run_dir(&outer.run_id)).unwrap(), libc::SIGKILL);
-        phase.faults.fetch_add(1, Ordering::Relaxed);
+        kill_supervisor(&phase, &outer);
         assert_ended_with(&phase, &inner, &outer, level);
         assert_eq!(phase.env.await_final(&inner.task_id), "cancelled", "{level}");
         assert_eq!(phase.env.await_final(&outer.task_id), "failed", "{level}: the inner one saw to it");
@@ -270,8 +279,7 @@ fn who_recovers_a_run_lets_the_runs_inside_it_say_how_they_ended() {
     for level in levels() {
         let phase = world(level, 2);
         let Family { outer, inner, pids } = family(&phase, "sleep 600");
-        kill::send(kill::supervisor_of(&phase.env.run_dir(&outer.run_id)).unwrap(), libc::SIGKILL);
-        phase.faults.fetch_add(1, Ordering::Relaxed);
+        kill_supervisor(&phase, &outer);
         phase.env.expect(0, &["status", "--all"]);
         assert_eq!(phase.env.await_final(&outer.task_id), "failed", "{level}");
         assert_ended_with(&phase, &inner, &outer, level);
@@ -327,6 +335,32 @@ fn a_run_inside_a_run_inside_a_run_ends_with_the_one_around_it() {
         assert_eq!(phase.row(&outer).state, "working", "{level}: the outermost run goes on");
         phase.env.expect(0, &["cancel", &outer.task_id]);
         phase.close(&format!("three deep at level {level}"));
+    }
+}
+
+/// The supervisor of the inner run was killed, and the first who looks is left
+/// over from that run, while the outer one goes on.
+#[test]
+fn who_is_left_over_from_a_killed_run_can_recover_it() {
+    for level in levels() {
+        let phase = world(level, 2);
+        let (look, ready) = (file(&phase, "look"), file(&phase, "ready"));
+        let looking =
+            format!("touch {}; {}; {PROGRAM} status >/dev/null", ready.display(), until_there(&look));
+        let lines = [format!("setsid sh -c '{looking}' &"), "sleep 600".to_owned()];
+        let inner = script(&phase, "inner", &lines);
+        let lines = [hand_in(&phase, "inner.json", &inner), "sleep 600".to_owned()];
+        let outer = phase.submit(&script(&phase, "outer", &lines));
+        let inner = handed_in(&phase, "inner.json");
+        wait_for("somebody to be left over", SOON, || ready.exists().then_some(()));
+        kill_supervisor(&phase, &inner);
+        fs::write(&look, "").unwrap();
+        // Nobody else looks: the rows are read, and no command is run.
+        assert_eq!(phase.env.await_final(&inner.task_id), "failed", "{level}");
+        assert_eq!(phase.row(&inner).code.as_deref(), Some("LOST"), "{level}");
+        assert_eq!(phase.row(&outer).state, "working", "{level}: the outer run goes on");
+        phase.env.expect(0, &["cancel", &outer.task_id]);
+        phase.close(&format!("recovered from inside at level {level}"));
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use std::sync::Mutex;
 
-use crate::crash::{at_each, crash};
+use crate::crash::{crash, with_each};
 use crate::scene::Scene;
 use crate::support::env::Ran;
 use crate::support::strace::{Place, Point};
@@ -21,7 +21,7 @@ pub const TRIES: usize = 12;
 /// calls to read it.
 const TOGETHER: usize = 6;
 /// So many of the calls that are made by chance may never be met again.
-const BY_CHANCE: usize = 10;
+const BY_CHANCE: usize = 5;
 
 /// What is done, and crashed while it is done.
 pub struct Deed {
@@ -53,8 +53,8 @@ impl Deed {
         shared.release();
         // The second time, fewer others are in the way.
         for _ in 0..2 {
-            let strike = |point: &Point| drop(account.strike(&shared, point, &[]));
-            at_each(&account.missed(&one), self.at_once, strike);
+            let strike = |point: &&Point| drop(account.strike(&shared, point, &[]));
+            with_each(&account.missed(&one), self.at_once, strike);
         }
         // What a single run has done is chance, such as one more turn of a loop
         // that waits; what every run does is none.
@@ -67,7 +67,9 @@ impl Deed {
         let by_chance = recorded - calls.len();
         let led_astray = account.missed(&calls).len();
         for _ in 0..TRIES {
-            account.missed(&calls).chunks(TOGETHER).for_each(|few| account.look_for(few));
+            let missed = account.missed(&calls);
+            let some: Vec<&[&Point]> = missed.chunks(TOGETHER).collect();
+            with_each(&some, 2, |few| account.look_for(few));
         }
         let missed = account.missed(&calls);
         let kinds: BTreeSet<&str> = calls.values().map(|point| point.call.as_str()).collect();

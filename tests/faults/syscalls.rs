@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::claim::claim;
-use crate::crash::{at_each, crash};
+use crate::crash::{crash, with_each};
 use crate::phase::Phase;
 use crate::scene::Scene;
 use crate::strikes::{Deed, Run, TRIES};
@@ -191,7 +191,7 @@ fn a_crash_while_the_registry_is_made_leaves_one_that_works() {
     let points: Vec<&Point> =
         points[opened..].iter().filter(|point| !point.text.contains("/proc/")).collect();
     let crashed = AtomicUsize::new(0);
-    at_each(&points, 2, |point| {
+    with_each(&points, 2, |point| {
         let reached = (0..TRIES).any(|_| {
             let phase = Phase::new();
             let crash = crash(&phase, point, |tracer| phase.env.command_under(tracer, &["status"]));
