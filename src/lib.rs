@@ -5,6 +5,8 @@
 
 mod model;
 
+mod redact;
+
 mod host;
 
 mod config;
@@ -26,6 +28,8 @@ mod tasks;
 mod failure;
 
 mod reply;
+
+mod tools;
 
 mod cli;
 

@@ -87,6 +87,26 @@ pub fn collect_all() {
     while collect(-1).is_some() {}
 }
 
+/// Waits until no child but `kept` is left.
+pub fn collect_all_but(kept: i32) {
+    loop {
+        // SAFETY: the structure is a plain one, which the call fills in; nothing is collected.
+        let found = unsafe {
+            let mut found: libc::siginfo_t = std::mem::zeroed();
+            libc::waitid(libc::P_ALL, 0, &mut found, libc::WEXITED | libc::WNOWAIT | libc::WNOHANG);
+            found.si_pid()
+        };
+        let children =
+            fs::read_to_string(format!("/proc/self/task/{}/children", std::process::id())).unwrap();
+        let others = children.split_whitespace().any(|pid| pid != kept.to_string());
+        match found {
+            0 if !others => return,
+            0 => std::thread::sleep(Duration::from_micros(200)),
+            pid => drop(collect(pid)),
+        }
+    }
+}
+
 /// One number of kibibytes out of a file of `/proc`, in MiB.
 pub fn mebibytes(pid: i32, file: &str, field: &str) -> Option<f64> {
     let text = fs::read_to_string(format!("/proc/{pid}/{file}")).ok()?;

@@ -15,6 +15,7 @@ mod capture;
 mod figures;
 mod machine;
 mod memory;
+mod serve;
 mod status;
 mod submit;
 mod wake;
@@ -39,8 +40,9 @@ const QUICK: Effort =
 
 type Part = fn(Effort, &mut Table);
 
-const PARTS: [(&str, Part); 5] = [
+const PARTS: [(&str, Part); 6] = [
     ("submit", submit::measure),
+    ("serve", serve::measure),
     ("memory", memory::measure),
     ("wake", wake::measure),
     ("capture", capture::measure),

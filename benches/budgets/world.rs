@@ -54,6 +54,10 @@ impl World {
         World { state, _work: work, environment }
     }
 
+    pub fn environment(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     pub fn registry(&self) -> PathBuf {
         self.state.path().join("home/registry.db")
     }

@@ -1,6 +1,9 @@
 //! Shortens a text for people.
 //!
-//! Knows characters, nothing else: what was cut stays on disk in full.
+//! Knows characters, and that no secret may be cut in two: the half of one is
+//! not recognised later. What was cut stays on disk in full.
+
+use crate::redact;
 
 /// The text, or its first characters and `…`, `most` characters in all.
 pub(crate) fn cut(text: &str, most: usize) -> String {
@@ -9,7 +12,8 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
         return text.to_owned();
     }
     let end = text.char_indices().nth(most.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
-    format!("{}…", &text[..end])
+    let beyond = text[end..].char_indices().nth(redact::MARGIN).map_or(text.len(), |(at, _)| end + at);
+    format!("{}…", redact::beginning(&text[..end], &text[..beyond]))
 }
 
 #[cfg(test)]

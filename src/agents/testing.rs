@@ -21,6 +21,8 @@ pub(crate) fn request() -> Request {
         network: false,
         skip_git_repo_check: false,
         add_dirs: Vec::new(),
+        temporary: true,
+        jail: None,
         model: None,
         reasoning_effort: None,
         config_overrides: Vec::new(),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::print;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Voice};
 use crate::host::env::Env;
 use crate::host::{clock, ids};
 use crate::model::State;
@@ -21,6 +21,11 @@ pub(super) struct Call {
 impl Call {
     pub(super) fn open(&self) -> Result<Context, Failure> {
         Ok(Context::open(self.env.clone())?)
+    }
+
+    /// For commands that look or end: a broken configuration keeps nobody from it.
+    pub(super) fn open_to_look(&self) -> Result<Context, Failure> {
+        Ok(Context::open_to_look(self.env.clone())?)
     }
 
     fn stamp(&self) -> Result<Stamp, Failure> {
@@ -64,13 +69,13 @@ impl Call {
 
 impl From<TaskError> for Failure {
     fn from(error: TaskError) -> Self {
-        Failure::from(&error)
+        Failure::of(&error, Voice::Shell)
     }
 }
 
 /// The report of a task as it is now.
 pub(super) fn report(view: &View) -> Report {
-    Report::of(view, view.dir.artifacts())
+    Report::of(view, view.dir.artifacts(), Voice::Shell)
 }
 
 /// The exit code for a task in this state.

@@ -8,7 +8,7 @@ use super::table::fit;
 use crate::host::{clock, terminal};
 use crate::model::{Phase, State, Timestamp};
 use crate::reply::duration;
-use crate::tasks::View;
+use crate::tasks::{Look, View};
 
 /// How often the line is drawn anew while nothing happens: it shows seconds.
 const TICK: Duration = Duration::from_secs(1);
@@ -40,36 +40,36 @@ impl Live {
         Self { show, drawn: false, told: (State::Working, Phase::Starting), told_at: None }
     }
 
-    /// Shows where the tasks are; returns when to be called again at the latest.
-    pub(super) fn show(&mut self, views: &[View]) -> Option<Duration> {
-        let Show::Progress { every } = self.show else { return None };
-        let open = views.iter().find(|view| !view.state().is_final())?;
+    /// Shows where the tasks are; says when it wants to look again.
+    pub(super) fn show(&mut self, views: &[View]) -> Look {
+        let Show::Progress { every } = self.show else { return Look::OnChange };
+        let Some(open) = views.iter().find(|view| !view.state().is_final()) else { return Look::OnChange };
         let text = line(views, open, clock::now());
         match terminal::stderr_width() {
             Some(width) => {
                 // One column stays free: some terminals wrap when the last is used.
                 print::note_part(&format!("\r{}\u{1b}[K", fit(&text, width - 1)));
                 self.drawn = true;
-                Some(TICK)
+                Look::Within(TICK)
             }
             None => self.tell(&text, key(open), every),
         }
     }
 
-    fn tell(&mut self, text: &str, key: Key, every: Duration) -> Option<Duration> {
+    fn tell(&mut self, text: &str, key: Key, every: Duration) -> Look {
         let now = clock::monotonic();
         let next = self.told_at.map_or(Duration::ZERO, |at| at + every);
         // Its end is told by its result.
         if key == self.told || key.1 == Phase::Finished {
-            return None;
+            return Look::OnChange;
         }
         if now < next {
-            return Some(next - now);
+            return Look::Within(next - now);
         }
         print::note(text);
         self.told = key;
         self.told_at = Some(now);
-        None
+        Look::OnChange
     }
 
     /// Leaves the terminal as it was.

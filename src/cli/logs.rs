@@ -40,7 +40,7 @@ pub(super) struct Logs {
 
 impl Logs {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
-        let mut context = call.open()?;
+        let mut context = call.open_to_look()?;
         let row = tasks::find(&context, &self.id)?;
         let view = tasks::view(&mut context, row)?;
         let mut sources = self.sources(&view)?;

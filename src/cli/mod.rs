@@ -7,6 +7,7 @@
 mod call;
 mod cancel;
 mod cleanup;
+mod confined;
 mod demo;
 mod doctor;
 mod interrupt;
@@ -18,6 +19,7 @@ mod results;
 mod resume;
 mod run;
 mod schema;
+mod serve;
 mod source;
 mod status;
 mod supervise;
@@ -37,11 +39,12 @@ use call::Call;
 
 /// Runs the program with its arguments, its own name first.
 pub(crate) fn run(args: Vec<OsString>) -> ExitCode {
-    // Started by ourselves, many times over: these two do without the whole
+    // Started by ourselves, many times over: these do without the whole
     // description of the command line.
     match args.get(1).and_then(|verb| verb.to_str()) {
         Some("supervise") => return supervise::run(&args),
         Some("play") => return play::run(&args),
+        Some("confined") => return confined::run(&args),
         _ => {}
     }
     let (tool, category) = usage::tool(&args);
@@ -104,6 +107,8 @@ enum Verb {
     Doctor(doctor::Doctor),
     /// Play one task from start to end, without any agent
     Demo(demo::Demo),
+    /// Serve MCP clients, on standard input and output or over HTTP
+    Serve(serve::Serve),
     /// Print the JSON Schemas of all replies
     Schema(schema::Schema),
 }
@@ -121,6 +126,7 @@ impl Verb {
             Verb::Cleanup(verb) => verb.run(call),
             Verb::Doctor(verb) => verb.run(call),
             Verb::Demo(verb) => verb.run(call),
+            Verb::Serve(verb) => verb.run(call),
             Verb::Schema(verb) => verb.run(),
         }
     }

@@ -6,9 +6,11 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use serde::Serialize;
 
 use crate::failure::Exit;
+use crate::redact;
 
+/// Text for people, without the secrets that somebody else may have put in it.
 pub(super) fn out(text: &str) {
-    bytes(text.as_bytes());
+    bytes(redact::text(text).as_bytes());
 }
 
 pub(super) fn bytes(bytes: &[u8]) {
@@ -20,8 +22,12 @@ pub(super) fn bytes(bytes: &[u8]) {
 
 /// One document, and nothing around it.
 pub(super) fn document(value: &impl Serialize) {
-    match serde_json::to_string_pretty(value) {
-        Ok(text) => out(&(text + "\n")),
+    let redacted = serde_json::to_value(value).and_then(|mut value| {
+        redact::value(&mut value);
+        serde_json::to_string_pretty(&value)
+    });
+    match redacted {
+        Ok(text) => bytes((text + "\n").as_bytes()),
         Err(error) => give_up(&error.into()),
     }
 }

@@ -5,9 +5,9 @@ use clap::Args;
 
 use super::call::{self, Call};
 use super::print;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Voice};
 use crate::host::clock;
-use crate::reply::{self, ResultMeta, Section, TaskResult};
+use crate::reply::{self, ResultMeta, TaskResult};
 use crate::tasks::{self, ResultAsk};
 
 /// Bytes of output, unless told otherwise.
@@ -29,7 +29,7 @@ pub(super) struct Results {
 
 impl Results {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
-        let mut context = call.open()?;
+        let mut context = call.open_to_look()?;
         let ask = ResultAsk {
             output: self.output.then_some(self.max_output_bytes.unwrap_or(OUTPUT)),
             events: self.events,
@@ -37,28 +37,11 @@ impl Results {
         let results = tasks::results(&mut context, &self.id, ask)?;
         let exit = call::exit_of(results.view.state());
         if call.json {
-            let data = TaskResult::of(&results, clock::now());
-            call.document(ResultMeta { count: 1 }, data)?;
+            let data = TaskResult::of(&results, clock::now(), Voice::Shell);
+            call.document(ResultMeta { count: 1, notice: None }, data)?;
         } else {
-            print::out(&reply::report(call.tool, &call::report(&results.view), &sections(&results)));
+            print::out(&reply::report(call.tool, &call::report(&results.view), &reply::sections(&results)));
         }
         Ok(exit)
     }
-}
-
-/// The output that the structured reply would hold, as text.
-fn sections(results: &tasks::Results) -> Vec<Section> {
-    let output = results.output.as_ref();
-    let streams = output.map(|output| [("stdout", &output.stdout), ("stderr", &output.stderr)]);
-    let mut sections: Vec<Section> = streams
-        .into_iter()
-        .flatten()
-        .filter(|(_, excerpt)| !excerpt.text.is_empty())
-        .map(|(name, excerpt)| Section { title: name, body: excerpt.text.clone() })
-        .collect();
-    if let Some(events) = &results.events {
-        let body = events.iter().map(|event| format!("{event}\n")).collect();
-        sections.push(Section { title: "events", body });
-    }
-    sections
 }

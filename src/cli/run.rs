@@ -8,7 +8,7 @@ use super::call::{self, Call};
 use super::live::Show;
 use super::task_args::{Patience, TaskArgs};
 use super::{print, wait};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Voice};
 use crate::reply::{self, Next, Report};
 use crate::tasks::{self, Accepted, Context, Until};
 
@@ -80,7 +80,7 @@ fn acknowledge(accepted: &Accepted) {
     for warning in &accepted.warnings {
         print::note(&format!("warning: {warning}"));
     }
-    for action in Next::started(&accepted.task_id).actions() {
+    for action in Next::started(&accepted.task_id).actions(Voice::Shell) {
         print::note(&format!("next: {action}"));
     }
 }

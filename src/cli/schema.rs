@@ -1,27 +1,43 @@
-//! `delegator schema`: the JSON Schemas of all replies.
+//! `delegator schema`: the JSON Schemas of all replies, and of what tools take.
+
+use std::collections::BTreeMap;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use serde_json::Value;
 
-use super::print;
+use super::{print, usage};
 use crate::failure::{Exit, Failure};
 use crate::reply;
+use crate::tools;
 
 #[derive(Debug, Args)]
 pub(super) struct Schema {
     /// Only the schema of this name, or of this tool or command
     #[arg(value_parser = names(), hide_possible_values = true)]
     name: Option<String>,
+    /// What the tools take, instead of what they reply
+    #[arg(long)]
+    input: bool,
 }
 
 impl Schema {
     pub(super) fn run(self) -> Result<Exit, Failure> {
-        match self.name {
-            Some(name) => print::document(&reply::schema(&name)),
-            None => {
-                let all = reply::SCHEMAS.iter().map(|one| (one.name.to_owned(), reply::schema(one.name)));
-                print::document(&all.collect::<std::collections::BTreeMap<_, _>>());
-            }
+        let all: BTreeMap<&str, Value> = if self.input {
+            tools::names().filter_map(|name| Some((name, tools::input_schema(name)?))).collect()
+        } else {
+            reply::SCHEMAS.iter().filter_map(|one| Some((one.name, reply::schema(one.name)?))).collect()
+        };
+        let one = |name: &str| if self.input { tools::input_schema(name) } else { reply::schema(name) };
+        match &self.name {
+            None => print::document(&all),
+            Some(name) => match one(name) {
+                Some(schema) => print::document(&schema),
+                None => {
+                    let known = tools::names().collect::<Vec<_>>().join(", ");
+                    return Err(usage::bad(format!("`{name}` is no tool"), format!("known: {known}")));
+                }
+            },
         }
         Ok(Exit::Done)
     }

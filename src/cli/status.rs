@@ -7,11 +7,10 @@ use clap::Args;
 use super::call::Call;
 use super::print;
 use super::table::table;
-use crate::failure::{Exit, Failure};
-use crate::host::paths;
+use crate::failure::{Exit, Failure, Voice};
 use crate::model::State;
 use crate::reply::{StatusSnapshot, duration};
-use crate::tasks::{self, Context, Snapshot};
+use crate::tasks;
 
 /// Below this, a line has room for the task's own words and no more.
 const WIDE: usize = 100;
@@ -30,41 +29,19 @@ pub(super) struct Status {
 
 impl Status {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
-        let mut context = call.open()?;
-        let project = if self.all { None } else { project() };
+        let mut context = call.open_to_look()?;
+        let project = if self.all { None } else { Some(context.project()) };
         let snapshot = match &self.id {
-            Some(id) => one(&mut context, id)?,
+            Some(id) => tasks::status_of(&mut context, id)?,
             None => tasks::status(&mut context, project.clone(), self.limit)?,
         };
-        let (meta, data) = StatusSnapshot::of(&snapshot, context.config.retention_age());
+        let (meta, data) = StatusSnapshot::of(&snapshot, context.config.retention_age(), Voice::Shell);
         call.answer(meta, data, |data| match self.id {
             Some(_) => detail(data),
             None => list(data, project),
         })?;
         Ok(Exit::Done)
     }
-}
-
-/// What tasks are listed by: the git root above this directory, else itself.
-fn project() -> Option<PathBuf> {
-    let here = std::fs::canonicalize(".").ok()?;
-    paths::git_root(&here).or(Some(here))
-}
-
-fn one(context: &mut Context, reference: &str) -> Result<Snapshot, Failure> {
-    let id = tasks::find(context, reference)?.id;
-    let mut snapshot = tasks::status(context, None, 0)?;
-    snapshot.running.retain(|view| view.row.id == id);
-    snapshot.queued.retain(|(_, row)| row.id == id);
-    if snapshot.running.is_empty() {
-        let row = tasks::find(context, id.as_str())?;
-        let view = tasks::view(context, row)?;
-        if snapshot.queued.is_empty() {
-            snapshot.finished.push(view.row);
-        }
-        snapshot.damaged = view.damaged;
-    }
-    Ok(snapshot)
 }
 
 fn list(data: &StatusSnapshot, project: Option<PathBuf>) -> String {

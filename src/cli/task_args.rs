@@ -12,7 +12,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::usage;
 use crate::failure::Failure;
 use crate::model::{AgentName, Sandbox};
-use crate::tasks::{Ask, LimitAsk, TaskError};
+use crate::tasks::{Ask, Caller, LimitAsk, TaskError};
 
 /// More of a task than this is not read from standard input; far less is taken.
 const LONGEST_INPUT: u64 = 64 << 20;
@@ -113,6 +113,8 @@ impl TaskArgs {
             idempotency_key: self.key,
             env_from: self.env,
             resume: None,
+            caller: Caller::Person,
+            dedupe: false,
         })
     }
 }

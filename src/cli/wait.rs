@@ -9,7 +9,7 @@ use super::live::{Live, Show};
 use super::table::table;
 use super::task_args::seconds;
 use super::{interrupt, print};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Voice};
 use crate::host::clock;
 use crate::model::TaskId;
 use crate::reply::{self, Report, WaitData};
@@ -30,7 +30,7 @@ pub(super) struct Wait {
 
 impl Wait {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
-        let mut context = call.open()?;
+        let mut context = call.open_to_look()?;
         let mut ids: Vec<TaskId> = Vec::new();
         for reference in &self.ids {
             let id = tasks::find(&context, reference)?.id;
@@ -45,7 +45,7 @@ impl Wait {
         if call.json {
             let results: Vec<_> =
                 waited.views.into_iter().map(|view| tasks::gather(view, ResultAsk::default())).collect();
-            let (meta, data) = WaitData::of(&results, self.timeout, clock::now());
+            let (meta, data) = WaitData::of(&results, self.timeout, clock::now(), Voice::Shell);
             call.document(meta, data)?;
         } else {
             print::out(&text(call, &waited));

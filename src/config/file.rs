@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use super::Profile;
 use crate::host::env::Env;
 use crate::model::{AgentName, KillLevel, Limits, Sandbox};
 
@@ -19,6 +20,9 @@ pub(crate) struct Config {
     pub(crate) allow_network: bool,
     pub(crate) config_override_keys: Vec<String>,
     pub(crate) env_allow: Vec<String>,
+    pub(crate) roots: Vec<PathBuf>,
+    /// Whether clients may have shell commands run, in a sandbox.
+    pub(crate) command_over_mcp: bool,
     pub(crate) max_depth: u32,
     pub(crate) max_concurrent: u32,
     idle_timeout_s: u64,
@@ -27,6 +31,11 @@ pub(crate) struct Config {
     pub(crate) max_stream_bytes: u64,
     pub(crate) kill_level: Option<KillLevel>,
     pub(crate) codex_path: Option<PathBuf>,
+    tools: Profile,
+    allow_internal_tools: bool,
+    /// Browser origins that may use the HTTP server.
+    pub(crate) http_origins: Vec<String>,
+    pub(crate) http_allow_remote: bool,
     retention_days: u64,
     pub(crate) retention_bytes: u64,
 }
@@ -52,6 +61,8 @@ impl Default for Config {
             allow_network: false,
             config_override_keys: vec!["model_reasoning_effort".into(), "model_verbosity".into()],
             env_allow: Vec::new(),
+            roots: Vec::new(),
+            command_over_mcp: false,
             max_depth: 1,
             max_concurrent: 4,
             idle_timeout_s: 15 * 60,
@@ -60,6 +71,10 @@ impl Default for Config {
             max_stream_bytes: 256 << 20,
             kill_level: None,
             codex_path: None,
+            tools: Profile::Default,
+            allow_internal_tools: false,
+            http_origins: Vec::new(),
+            http_allow_remote: false,
             retention_days: 30,
             retention_bytes: 5 << 30,
         }
@@ -84,6 +99,11 @@ impl Config {
         }
     }
 
+    /// In place of one that cannot be read, for those who only look.
+    pub(crate) fn starting_nothing() -> Self {
+        Self { max_concurrent: 0, ..Self::default() }
+    }
+
     fn parse(text: &str) -> Result<Self, String> {
         let config: Self = toml::from_str(text).map_err(|error| {
             let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
@@ -96,6 +116,15 @@ impl Config {
         let limits = [config.idle_timeout_s, config.hard_timeout_s, config.command_timeout_s];
         if limits.contains(&0) {
             return Err("a timeout of 0 seconds would end every run at once".into());
+        }
+        if let Some(relative) = config.roots.iter().chain(&config.codex_path).find(|path| !path.is_absolute())
+        {
+            return Err(format!("`{}` is not an absolute path", relative.display()));
+        }
+        if let Some(other) = config.http_origins.iter().find(|text| !is_origin(text)) {
+            return Err(format!(
+                "`{other}` in `http_origins` is no origin such as \"http://localhost:6274\""
+            ));
         }
         Ok(config)
     }
@@ -110,9 +139,21 @@ impl Config {
         }
     }
 
+    /// The tools that a server lists when nobody says otherwise.
+    pub(crate) fn profile(&self) -> Profile {
+        if self.allow_internal_tools { Profile::All } else { self.tools }
+    }
+
     pub(crate) fn retention_age(&self) -> Duration {
         Duration::from_secs(self.retention_days.saturating_mul(24 * 60 * 60))
     }
+}
+
+/// Whether a browser would name an origin so. `null` is what many send that
+/// have nothing in common.
+fn is_origin(text: &str) -> bool {
+    let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    host.is_some_and(|host| !host.is_empty() && !host.contains(['/', '*', '?', '#', '@', ' ']))
 }
 
 #[cfg(test)]
@@ -133,6 +174,24 @@ mod tests {
     fn a_misspelt_key_is_an_error_that_names_the_line() {
         let error = Config::parse("max_depth = 2\nmax_sandbx = \"read-only\"\n").unwrap_err();
         assert!(error.starts_with("line 2: unknown field `max_sandbx`"), "{error}");
+    }
+
+    #[test]
+    fn an_origin_is_named_as_a_browser_names_it() {
+        let parse = |origin: &str| Config::parse(&format!("http_origins = [\"{origin}\"]"));
+        assert!(parse("http://localhost:6274").is_ok());
+        assert!(parse("https://app.example.com").is_ok());
+        for other in ["*", "null", "localhost:6274", "http://", "http://localhost:*", "http://localhost/"] {
+            assert!(parse(other).is_err(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_path_means_the_same_from_everywhere() {
+        assert!(Config::parse("roots = [\"/srv/project\"]").is_ok());
+        for text in ["roots = [\"project\"]", "roots = [\"~/x\"]", "codex_path = \"codex\""] {
+            assert!(Config::parse(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -21,12 +21,22 @@ pub(crate) const KEYS: &[Key] = &[
     Key {
         name: "config_override_keys",
         default: "[\"model_reasoning_effort\", \"model_verbosity\"]",
-        meaning: "keys of the agent's own configuration that a task may set",
+        meaning: "keys of the agent's own configuration that a task may set; those that start programs never",
     },
     Key {
         name: "env_allow",
         default: "[]",
         meaning: "names of further variables that a task may hand to its agent",
+    },
+    Key {
+        name: "roots",
+        default: "[]",
+        meaning: "further directories below which a client may have an agent write, beside its own project",
+    },
+    Key {
+        name: "command_over_mcp",
+        default: "false",
+        meaning: "whether clients may run shell commands; only in a sandbox that was tried, without network",
     },
     Key {
         name: "max_depth",
@@ -60,6 +70,22 @@ pub(crate) const KEYS: &[Key] = &[
         meaning: "force how processes are ended: cgroup, subreaper, marker; unset takes the best there is",
     },
     Key { name: "codex_path", default: "", meaning: "the Codex program to use instead of the one on PATH" },
+    Key {
+        name: "tools",
+        default: "\"default\"",
+        meaning: "tools that `serve` lists: default, or all, which adds the primitives; DELEGATOR_TOOLS and --tools go before",
+    },
+    Key { name: "allow_internal_tools", default: "false", meaning: "the same as tools = \"all\"" },
+    Key {
+        name: "http_origins",
+        default: "[]",
+        meaning: "browser origins that may use `serve --http`, such as \"http://localhost:6274\"",
+    },
+    Key {
+        name: "http_allow_remote",
+        default: "false",
+        meaning: "whether `serve --http` may listen where other machines can reach it",
+    },
     Key { name: "retention_days", default: "30", meaning: "days that a finished run is kept" },
     Key { name: "retention_bytes", default: "5368709120", meaning: "bytes that all finished runs may take" },
 ];

@@ -2,6 +2,8 @@
 
 mod file;
 mod keys;
+mod profile;
 
 pub(crate) use file::{Config, ConfigError};
 pub(crate) use keys::{KEYS, Key};
+pub(crate) use profile::Profile;

@@ -9,6 +9,9 @@ pub(crate) const HOME: &str = "DELEGATOR_HOME";
 /// The runs a process belongs to, outermost first, separated by `:`.
 pub(crate) const RUNS: &str = "DELEGATOR_RUNS";
 
+/// Which tools a server lists.
+pub(crate) const TOOLS: &str = "DELEGATOR_TOOLS";
+
 /// What every agent gets, where the caller has it.
 const SHARED: &[&str] = &[
     "PATH",

@@ -3,7 +3,10 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
 
 /// Whether the bytes must survive a power cut, or only a crash of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,10 +19,7 @@ pub(crate) enum Durability {
 
 /// Writes `bytes` to `path`, readable by the owner alone, all or nothing.
 pub(crate) fn write(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
-    let dir = path.parent().unwrap_or(Path::new("."));
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = dir.join(name);
+    let temporary = temporary(path);
     let result = write_through(&temporary, path, bytes, durability);
     if result.is_err() {
         let _ = fs::remove_file(&temporary);
@@ -27,16 +27,40 @@ pub(crate) fn write(path: &Path, bytes: &[u8], durability: Durability) -> io::Re
     result
 }
 
+/// Writes `bytes` to `path` unless there is something already, readable by the
+/// owner alone; nobody ever sees half of it.
+pub(crate) fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = temporary(path);
+    let made =
+        write_new(&temporary, bytes, Durability::Synced).and_then(|()| fs::hard_link(&temporary, path));
+    let _ = fs::remove_file(&temporary);
+    made?;
+    sync_dir(path.parent().unwrap_or(Path::new(".")))
+}
+
 fn write_through(temporary: &Path, path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(temporary)?;
-    file.write_all(bytes)?;
-    if durability == Durability::Synced {
-        file.sync_all()?;
-    }
+    write_new(temporary, bytes, durability)?;
     fs::rename(temporary, path)?;
     match (durability, path.parent()) {
         (Durability::Synced, Some(dir)) => sync_dir(dir),
         _ => Ok(()),
+    }
+}
+
+/// A name beside `path` that nobody else uses, in whatever process or thread.
+fn temporary(path: &Path) -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}-{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+    path.with_file_name(name)
+}
+
+fn write_new(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    match durability {
+        Durability::Synced => file.sync_all(),
+        Durability::Whole => Ok(()),
     }
 }
 
@@ -53,6 +77,15 @@ pub(crate) fn create_dir(path: &Path) -> io::Result<()> {
 /// Opens a new file for the owner alone, to be appended to.
 pub(crate) fn create_log(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+}
+
+/// Opens a plain file of `dir` to read it: never what a link leads to, and
+/// nothing that would keep the reader waiting.
+pub(crate) fn open_in(dir: &Path, name: &str) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let dir = openat(CWD, dir, flags | OFlags::DIRECTORY, Mode::empty())?;
+    let file = File::from(openat(&dir, name, flags | OFlags::NONBLOCK, Mode::empty())?);
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
 /// The whole of a file. What only bears its name, a directory or a pipe that
@@ -93,6 +126,29 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_is_created_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("http-token");
+        create(&path, b"one").unwrap();
+        assert_eq!(create(&path, b"two").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn only_a_plain_file_of_the_directory_itself_is_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("log"), b"here").unwrap();
+        std::os::unix::fs::symlink("log", dir.path().join("link")).unwrap();
+        let text = io::read_to_string(open_in(dir.path(), "log").unwrap()).unwrap();
+        assert_eq!(text, "here");
+        for bad in ["link", ".", "none"] {
+            assert!(open_in(dir.path(), bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -25,6 +25,16 @@ pub(crate) fn request_id() -> Result<String, NoRandomness> {
     Ok(format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]))
 }
 
+/// 128 random bits, for whatever must not be guessed.
+pub(crate) fn secret() -> Result<String, NoRandomness> {
+    Ok(random::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// 256 random bits, for what opens everything.
+pub(crate) fn token() -> Result<String, NoRandomness> {
+    Ok(random::<32>()?.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 fn random<const N: usize>() -> Result<[u8; N], NoRandomness> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)?;

@@ -2,10 +2,13 @@
 //! processes, locks, and notifications. One thing each.
 
 pub(crate) mod clock;
+pub(crate) mod confine;
 pub(crate) mod disk;
 pub(crate) mod env;
 pub(crate) mod files;
 pub(crate) mod ids;
+pub(crate) mod listen;
+pub(crate) mod litter;
 pub(crate) mod lock;
 pub(crate) mod memory;
 pub(crate) mod paths;
@@ -13,4 +16,5 @@ pub(crate) mod proc;
 pub(crate) mod signal;
 pub(crate) mod spawn;
 pub(crate) mod terminal;
+pub(crate) mod token;
 pub(crate) mod watch;

@@ -76,6 +76,11 @@ impl Home {
         self.root.join("runs")
     }
 
+    /// What HTTP clients have to show.
+    pub(crate) fn token(&self) -> PathBuf {
+        self.root.join("http-token")
+    }
+
     /// Notes about runs whose directory and row are not both there.
     pub(crate) fn unsettled(&self) -> PathBuf {
         self.root.join("unsettled")
@@ -91,14 +96,18 @@ fn check(root: &Path, found: &std::fs::Metadata) -> Result<(), HomeError> {
     if !found.is_dir() {
         return Err(HomeError::NotADirectory(root));
     }
-    let own = rustix::process::geteuid().as_raw();
-    if found.uid() != own {
+    if found.uid() != own_uid() {
         return Err(HomeError::NotOurs { root, owner: found.uid() });
     }
     match found.mode() & 0o777 {
         mode if mode & 0o077 != 0 => Err(HomeError::TooOpen { root, mode }),
         _ => Ok(()),
     }
+}
+
+/// The user that we act for.
+pub(crate) fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
 }
 
 /// Parents as usual, the home itself for the owner alone.

@@ -103,15 +103,14 @@ fn certain(walked: Vec<Process>, root: i32, started: impl Fn(i32) -> Option<u64>
     Found { complete: processes.len() == all, processes }
 }
 
-/// The processes above this one, nearest first.
+/// The processes above this one, nearest first, however many there are. Each
+/// was there before the next: one that was not took over a number meanwhile.
 pub(crate) fn ancestors() -> Vec<Process> {
-    let mut found = Vec::new();
-    let mut next = read(own_pid());
-    while let Some(process) = next {
-        next = parent_of(process).filter(|parent| parent.pid > 1 && found.len() < 64);
-        found.extend(next);
-    }
-    found
+    let above = |process: &Process| {
+        parent_of(*process).filter(|parent| parent.pid > 1 && parent.started <= process.started)
+    };
+    let own = read(own_pid());
+    std::iter::successors(own.as_ref().and_then(above), above).collect()
 }
 
 /// One whose child still has it for a parent had its number all the time.

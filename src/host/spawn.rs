@@ -167,6 +167,11 @@ pub(crate) fn inherited_lock(descriptor: RawFd) -> io::Result<Lock> {
     Ok(Lock::inherited(unsafe { std::fs::File::from_raw_fd(descriptor) }))
 }
 
+/// Becomes another program, with one variable set. Returns only if it fails.
+pub(crate) fn become_program(path: &Path, args: &[OsString], variable: (&str, &str)) -> io::Error {
+    program(path).args(args).env(variable.0, variable.1).exec()
+}
+
 /// Asks a program something: its standard output, when it ends well in time.
 pub(crate) fn ask(
     path: &Path,

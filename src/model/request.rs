@@ -30,6 +30,12 @@ pub(crate) struct Request {
     pub(crate) network: bool,
     pub(crate) skip_git_repo_check: bool,
     pub(crate) add_dirs: Vec<PathBuf>,
+    /// Whether `workspace-write` reaches the system's temporary directories too.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub(crate) temporary: bool,
+    /// What holds a command to its sandbox, where it is not the caller's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) jail: Option<Jail>,
     pub(crate) model: Option<String>,
     pub(crate) reasoning_effort: Option<String>,
     /// Allowed keys with their values as TOML scalars.
@@ -60,6 +66,38 @@ impl Request {
     pub(crate) fn project(&self) -> &std::path::Path {
         self.git_root.as_deref().unwrap_or(&self.cwd)
     }
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_true(flag: &bool) -> bool {
+    *flag
+}
+
+/// The program that keeps a command in its sandbox, and what is out of its reach.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Jail {
+    pub(crate) kind: JailKind,
+    pub(crate) program: PathBuf,
+    /// Not even to be read.
+    pub(crate) hidden: PathBuf,
+    /// Below the working directory, but not to be written to.
+    pub(crate) kept: Vec<PathBuf>,
+    /// The same, but not there yet; it must not be made either.
+    pub(crate) missing: Vec<PathBuf>,
+    /// Where writing is tried, and has to fail, before the command starts.
+    pub(crate) outside: Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum JailKind {
+    /// `codex sandbox`.
+    Codex,
+    /// Bubblewrap.
+    Bwrap,
 }
 
 /// The thread a run goes on with.

@@ -4,35 +4,42 @@
 //! characters, and marks that turn the direction of writing; on a screen each
 //! can make one thing look like another. Meaning is not touched.
 
+use crate::redact;
+
 /// One line: line breaks and tabs become single spaces. At most `most`
-/// characters, the last one `…` when there was more. Stops reading there, so a
-/// megabyte costs no more than a line.
+/// characters, the last one `…` when there was more. Stops reading soon after,
+/// so a megabyte costs no more than a line.
 pub(crate) fn line(text: &str, most: usize) -> String {
+    let whole = joined(text, most);
+    let Some((over, _)) = whole.char_indices().nth(most) else { return whole };
+    let most = most.saturating_sub(1);
+    // No secret is cut in two: the half of one is not recognised later.
+    let more = joined(text, over + redact::MARGIN);
+    let end = more.char_indices().nth(most).map_or(more.len(), |(at, _)| at);
+    let cut = redact::beginning(&more[..end], &more);
+    if over == 0 { String::new() } else { format!("{}…", cut.trim_end()) }
+}
+
+/// The words of a text with single spaces between them, until there are more
+/// than `enough` characters.
+fn joined(text: &str, enough: usize) -> String {
     let mut line = String::new();
-    let mut length = 0;
-    let mut gap = false;
+    let (mut length, mut gap) = (0, false);
     for c in Visible::new(text) {
         if c.is_whitespace() {
             gap = length > 0;
             continue;
         }
-        let wide = usize::from(gap) + 1;
-        if length + wide > most {
-            // Make room for the mark that something is missing.
-            while length >= most && line.pop().is_some() {
-                length -= 1;
-            }
-            if most > 0 {
-                line.push('…');
-            }
-            return line;
-        }
         if gap {
             line.push(' ');
+            length += 1;
         }
         line.push(c);
-        length += wide;
+        length += 1;
         gap = false;
+        if length > enough {
+            break;
+        }
     }
     line
 }

@@ -10,6 +10,14 @@ use crate::model::{RunId, TaskId, ThreadId};
 #[derive(Debug, Clone)]
 pub(crate) struct Reference(pub(crate) String);
 
+/// How far a name reaches that others could guess. An id always reaches
+/// everywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Everywhere,
+    Project,
+}
+
 #[derive(Debug)]
 pub(crate) enum Found {
     One(Box<Row>),
@@ -22,8 +30,13 @@ impl Registry {
     /// Looks for a task id, a run id, a thread id, an alias, then a unique
     /// beginning of a task or run id. Of several tasks on one thread, or under
     /// one alias in `project`, the newest is meant; an alias of other projects
-    /// must be the only one.
-    pub(crate) fn find(&self, reference: &Reference, project: &str) -> Result<Found, RegistryError> {
+    /// must be the only one, and in the scope.
+    pub(crate) fn find(
+        &self,
+        reference: &Reference,
+        project: &str,
+        scope: Scope,
+    ) -> Result<Found, RegistryError> {
         let text = reference.0.trim();
         let newest = |column: &str, value: &str| {
             let rest = format!("WHERE {column} = ?1 ORDER BY seq DESC LIMIT 1");
@@ -39,6 +52,7 @@ impl Registry {
             let rest = "WHERE alias = ?1 AND project = ?2 ORDER BY seq DESC LIMIT 1";
             match select(&self.connection, rest, [text, project])?.pop() {
                 Some(row) => Some(row),
+                None if scope == Scope::Project => None,
                 None => {
                     let mut rows =
                         select(&self.connection, "WHERE alias = ?1 ORDER BY seq DESC LIMIT 6", [text])?;
@@ -51,11 +65,11 @@ impl Registry {
         };
         match exact {
             Some(row) => Ok(Found::One(Box::new(row))),
-            None => self.find_by_beginning(text),
+            None => self.find_by_beginning(text, project, scope),
         }
     }
 
-    fn find_by_beginning(&self, text: &str) -> Result<Found, RegistryError> {
+    fn find_by_beginning(&self, text: &str, project: &str, scope: Scope) -> Result<Found, RegistryError> {
         let lower = text.to_ascii_lowercase();
         // `T` and `T-local-` begin every id.
         let tail = if "t-local-".starts_with(&lower) {
@@ -70,14 +84,42 @@ impl Registry {
         // Ranges, not LIKE: the unique indexes answer them.
         let mut rows = select(
             &self.connection,
-            "WHERE (id >= ?1 AND id < ?2) OR (run_id >= ?3 AND run_id < ?4) ORDER BY seq DESC LIMIT 6",
-            params![format!("T-local-{tail}"), format!("T-local-{tail}~"), lower, format!("{lower}~")],
+            "WHERE ((id >= ?1 AND id < ?2) OR (run_id >= ?3 AND run_id < ?4)) AND (?5 OR project = ?6)
+             ORDER BY seq DESC LIMIT 6",
+            params![
+                format!("T-local-{tail}"),
+                format!("T-local-{tail}~"),
+                lower,
+                format!("{lower}~"),
+                scope == Scope::Everywhere,
+                project,
+            ],
         )?;
         Ok(match rows.len() {
             0 => Found::None,
             1 => Found::One(Box::new(rows.remove(0))),
             _ => Found::Several(rows),
         })
+    }
+
+    /// The ids and aliases of `project` that begin like `beginning`, in any
+    /// case, those of the newest tasks first, and how many there are.
+    pub(crate) fn names(
+        &self,
+        project: &str,
+        beginning: &str,
+        most: u32,
+    ) -> Result<(Vec<String>, u32), RegistryError> {
+        let named = "FROM (SELECT id AS name, seq, 0 AS rank FROM tasks WHERE project = ?1 UNION ALL
+                           SELECT alias, seq, 1 FROM tasks WHERE project = ?1 AND alias IS NOT NULL)
+                     WHERE substr(lower(name), 1, length(?2)) = ?2";
+        let beginning = beginning.to_ascii_lowercase();
+        let mut count = self.connection.prepare_cached(&format!("SELECT count(DISTINCT name) {named}"))?;
+        let count = count.query_row([project, &beginning], |row| row.get(0))?;
+        let newest = format!("SELECT name {named} GROUP BY name ORDER BY max(seq) DESC, rank LIMIT ?3");
+        let mut newest = self.connection.prepare_cached(&newest)?;
+        let names = newest.query_map(params![project, beginning, most], |row| row.get(0))?;
+        Ok((names.collect::<Result<_, _>>()?, count))
     }
 
     /// The newest task on `thread`.

@@ -9,7 +9,7 @@ use super::RegistryError;
 use crate::model::State;
 
 /// The format this program writes.
-pub(crate) const VERSION: i64 = 2;
+pub(crate) const VERSION: i64 = 3;
 
 pub(super) fn apply(connection: &Connection, found: i64) -> Result<(), RegistryError> {
     if found >= VERSION {
@@ -20,6 +20,9 @@ pub(super) fn apply(connection: &Connection, found: i64) -> Result<(), RegistryE
     }
     if found < 2 {
         connection.execute_batch(QUEUE_INDEXES)?;
+    }
+    if found < 3 {
+        connection.execute_batch(CLIENT_TABLES)?;
     }
     connection.pragma_update(None, "user_version", VERSION)?;
     Ok(())
@@ -66,6 +69,19 @@ fn tasks_table() -> String {
         states.join(", ")
     )
 }
+
+/// What clients need: their unread results at once, the same request found
+/// again, and waits that outlive a server.
+const CLIENT_TABLES: &str = "
+  CREATE INDEX tasks_unread ON tasks (project, completed_at) WHERE unread = 1;
+  CREATE INDEX tasks_open ON tasks (fingerprint) WHERE state IN ('pending', 'working', 'input_required');
+  CREATE TABLE waits (
+    id TEXT PRIMARY KEY,
+    request TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    cancelled INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+";
 
 const QUEUE_INDEXES: &str = "
   CREATE INDEX tasks_by_state ON tasks (state, seq);

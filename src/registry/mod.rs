@@ -14,9 +14,11 @@ mod submit;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 pub(crate) use connection::{Registry, RegistryError};
-pub(crate) use find::{Found, Reference};
+pub(crate) use find::{Found, Reference, Scope};
 pub(crate) use queue::Claimed;
 pub(crate) use submit::{Submission, Submitted};
 pub(crate) use tasks::Row;
+pub(crate) use waits::Wait;

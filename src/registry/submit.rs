@@ -1,5 +1,7 @@
 //! Taking a task in: once per key, in order, started at once where there is room.
 
+use std::time::Duration;
+
 use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
@@ -15,6 +17,8 @@ pub(crate) struct Submission<'a> {
     pub(crate) request: &'a Request,
     pub(crate) lock: Lock,
     pub(crate) limit: u32,
+    /// Give back an identical task that is still open and no older than this.
+    pub(crate) same_within: Option<Duration>,
 }
 
 #[derive(Debug)]
@@ -33,7 +37,7 @@ pub(crate) enum Submitted {
 
 impl Registry {
     pub(crate) fn submit(&mut self, submission: Submission<'_>) -> Result<Submitted, RegistryError> {
-        let Submission { request, lock, limit } = submission;
+        let Submission { request, lock, limit, same_within } = submission;
         let fingerprint = fingerprint(request);
         let mut lock = Some(lock);
         self.transaction(|transaction| {
@@ -43,6 +47,11 @@ impl Registry {
                 } else {
                     Submitted::Conflict(row)
                 });
+            }
+            if let Some(within) = same_within
+                && let Some(row) = same(transaction, request, &fingerprint, within)?
+            {
+                return Ok(Submitted::Existing(row));
             }
             if let Some(resume) = &request.resume
                 && let Some(row) = busy_with(transaction, &resume.thread_id)?
@@ -76,6 +85,20 @@ fn has_room(connection: &Connection, limit: u32) -> Result<bool, RegistryError> 
         .query_row([], |row| row.get(0))
         .optional()?;
     Ok(waiting.is_none() && super::queue::taken(connection)? < limit)
+}
+
+/// An identical task that was taken in a moment ago and is still open.
+fn same(
+    connection: &Connection,
+    request: &Request,
+    fingerprint: &str,
+    within: Duration,
+) -> Result<Option<Row>, RegistryError> {
+    let rest = "WHERE fingerprint = ?1 AND project = ?2 AND created_at >= ?3
+                AND state IN ('pending', 'working', 'input_required') ORDER BY seq LIMIT 1";
+    let since = request.created_at.as_millis() - i64::try_from(within.as_millis()).unwrap_or(i64::MAX);
+    let project = request.project().to_string_lossy();
+    Ok(select(connection, rest, params![fingerprint, project, since])?.pop())
 }
 
 /// A task that is going on with `thread` right now.
@@ -135,6 +158,7 @@ pub(crate) fn fingerprint(request: &Request) -> String {
             "within",
             "env_names",
             "program",
+            "jail",
             "kill_level",
             "max_stream_bytes",
             "user",

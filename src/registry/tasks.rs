@@ -119,6 +119,35 @@ impl Registry {
         Ok(rows)
     }
 
+    /// The finished tasks of `project` that nobody has read, newest first, and
+    /// how many there are.
+    pub(crate) fn unread(&self, project: &str, most: u32) -> Result<(Vec<Row>, u32), RegistryError> {
+        let unread = "WHERE project = ?1 AND unread = 1";
+        let rows = select(
+            &self.connection,
+            &format!("{unread} ORDER BY completed_at DESC LIMIT ?2"),
+            params![project, most],
+        )?;
+        let mut statement =
+            self.connection.prepare_cached(&format!("SELECT count(*) FROM tasks {unread}"))?;
+        Ok((rows, statement.query_row([project], |row| row.get(0))?))
+    }
+
+    /// Takes the mark off these tasks. Without a write where none has it.
+    pub(crate) fn mark_read(&mut self, ids: &[TaskId]) -> Result<(), RegistryError> {
+        let marked = |id: &&TaskId| self.task(id).is_ok_and(|row| row.is_some_and(|row| row.unread));
+        let ids: Vec<&TaskId> = ids.iter().filter(marked).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        self.transaction(|transaction| {
+            for id in &ids {
+                transaction.execute("UPDATE tasks SET unread = 0 WHERE id = ?1", [id.as_str()])?;
+            }
+            Ok(())
+        })
+    }
+
     /// Whether SQLite finds nothing wrong with the file.
     pub(crate) fn is_sound(&self) -> bool {
         let found = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));

@@ -48,7 +48,7 @@ impl Fixture {
             dir.write_request(request).unwrap();
         }
         let lock = self.lock(&request.run_id).unwrap();
-        self.registry.submit(Submission { request, lock, limit }).unwrap()
+        self.registry.submit(Submission { request, lock, limit, same_within: None }).unwrap()
     }
 
     fn claim(&mut self, limit: u32) -> Option<TaskId> {
@@ -179,7 +179,9 @@ fn a_task_is_found_by_anything_that_names_it_alone() {
     let second = numbered(2, None);
     fixture.submit(&first, 0);
     fixture.submit(&second, 0);
-    let find = |text: &str| fixture.registry.find(&Reference(text.to_owned()), "/home/dev/project").unwrap();
+    let find = |text: &str| {
+        fixture.registry.find(&Reference(text.to_owned()), "/home/dev/project", Scope::Everywhere).unwrap()
+    };
     let id = first.task_id.as_str();
     for text in [id, &id.to_uppercase(), &id[..12], &id[8..11], "tests", first.run_id.as_str()] {
         match find(text) {
@@ -202,10 +204,33 @@ fn an_alias_means_the_newest_of_this_project_and_never_one_of_several_others() {
     for request in [here(1), here(2), there(3, "/home/dev/b"), there(4, "/home/dev/c")] {
         fixture.submit(&request, 0);
     }
-    let find = |project: &str| fixture.registry.find(&Reference("fix".into()), project).unwrap();
+    let find =
+        |project: &str| fixture.registry.find(&Reference("fix".into()), project, Scope::Everywhere).unwrap();
     assert!(matches!(find("/home/dev/project"), Found::One(row) if row.id == here(2).task_id));
     assert!(matches!(find("/home/dev/b"), Found::One(row) if row.id == here(3).task_id));
     assert!(matches!(find("/elsewhere"), Found::Several(rows) if rows.len() == 4));
+}
+
+#[test]
+fn a_name_that_can_be_guessed_stays_in_its_project() {
+    let mut fixture = fixture();
+    let here = Request { alias: Some("fix".into()), ..numbered(1, None) };
+    fixture.submit(&here, 0);
+    let (id, run) = (here.task_id.as_str(), here.run_id.as_str());
+    let find = |text: &str, project: &str| match fixture
+        .registry
+        .find(&Reference(text.to_owned()), project, Scope::Project)
+        .unwrap()
+    {
+        Found::One(row) => row.id == here.task_id,
+        Found::None => false,
+        Found::Several(rows) => panic!("{rows:?}"),
+    };
+    for text in ["fix", "T", "T-local-", &id[..12], "2026-11-15", &run[..25]] {
+        assert!(find(text, "/home/dev/project"), "{text}");
+        assert!(!find(text, "/elsewhere"), "{text}");
+    }
+    assert!(find(id, "/elsewhere") && find(run, "/elsewhere"));
 }
 
 #[test]
@@ -268,4 +293,21 @@ fn every_state_is_one_the_table_takes() {
         assert_eq!(fixture.state(&request), state);
     }
     assert!(fixture.registry.connection.execute("UPDATE tasks SET state = 'done'", []).is_err());
+}
+
+#[test]
+fn names_are_offered_by_their_beginning_the_newest_first() {
+    let mut fixture = fixture();
+    for number in 0..3 {
+        let alias = Some(if number == 0 { "Build".to_owned() } else { "check".to_owned() });
+        fixture.submit(&Request { alias, ..numbered(number, None) }, 1);
+    }
+    let project = fixture.registry.all().unwrap()[0].project.to_string_lossy().into_owned();
+    let id = |number| numbered(number, None).task_id.to_string();
+    let names = |beginning: &str, most| fixture.registry.names(&project, beginning, most).unwrap();
+    assert_eq!(names("", 9), (vec![id(2), "check".into(), id(1), id(0), "Build".into()], 5));
+    assert_eq!(names("t-LOCAL-", 2), (vec![id(2), id(1)], 3));
+    assert_eq!(names("bu", 9), (vec!["Build".into()], 1));
+    assert_eq!(names("%", 9), (vec![], 0));
+    assert_eq!(fixture.registry.names("/elsewhere", "", 9).unwrap(), (vec![], 0));
 }

@@ -125,7 +125,7 @@ impl Envelope<Nothing, Nothing> {
             details: Map::new(),
             retryable: match failure.code {
                 Code::Internal => true,
-                Code::Validation | Code::NotFound | Code::Unsupported => false,
+                Code::Validation | Code::NotFound | Code::Unsupported | Code::Lasting => false,
             },
             hint: failure.hint.clone(),
         };

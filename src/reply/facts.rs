@@ -8,6 +8,7 @@ use crate::model::{
     AgentName, Answer, Deliverable, Exit, FailureCode, Limit, Outcome, RunResult, State, Timestamp, Usage,
 };
 use crate::progress::plain;
+use crate::registry::Row;
 use crate::tasks::View;
 
 #[derive(Debug)]
@@ -46,7 +47,7 @@ impl<'a> Facts<'a> {
         Self {
             state: view.state(),
             summary: plain::text(&summary(view)),
-            reported: result.is_some_and(|result| is_reported(row.agent, result)),
+            reported: is_reported(row),
             started_at: result.map_or(row.started_at, |result| result.started_at),
             finished_at: result.map(|result| result.finished_at).or(row.completed_at),
             duration_ms: result.map(|result| result.duration_ms).or_else(|| {
@@ -112,13 +113,13 @@ fn summary(view: &View) -> String {
 }
 
 /// A run that ended otherwise than by its agent's answer is summed up by us.
-fn is_reported(agent: AgentName, result: &RunResult) -> bool {
-    let answered = match &result.outcome {
-        Outcome::Completed => true,
-        Outcome::Failed { fault } => fault.code == FailureCode::Schema,
-        Outcome::Cancelled { .. } | Outcome::TimedOut { .. } => false,
+pub(super) fn is_reported(row: &Row) -> bool {
+    let answered = match row.state {
+        State::Completed => true,
+        State::Failed => row.code.as_deref() == Some(FailureCode::Schema.as_str()),
+        State::Pending | State::Working | State::InputRequired | State::Cancelled | State::TimedOut => false,
     };
-    answered && agent != AgentName::Command
+    answered && row.agent != AgentName::Command
 }
 
 fn trouble(result: &RunResult) -> Option<Trouble> {

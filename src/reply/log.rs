@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::next::Next;
+use crate::failure::Voice;
 use crate::model::TaskId;
 use crate::progress::plain;
 use crate::tasks::{Excerpt, View};
@@ -56,7 +57,7 @@ impl Log {
             total_bytes: excerpt.total_bytes,
             files,
             warnings: view.damaged.iter().map(|warning| plain::text(warning)).collect(),
-            next: Next::of(view).actions(),
+            next: Next::of(view).actions(Voice::Shell),
         }
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::facts::{Facts, Trouble};
 use super::next::Next;
+use crate::failure::Voice;
 use crate::model::{Limit, Timestamp, Usage};
 use crate::tasks::{Partial, Results};
 
@@ -83,8 +84,8 @@ struct PartialResults {
 }
 
 impl Metadata {
-    pub(super) fn of(results: &Results, facts: &Facts<'_>, now: Timestamp) -> Self {
-        let suggestions = Next::of(&results.view).actions();
+    pub(super) fn of(results: &Results, facts: &Facts<'_>, now: Timestamp, voice: Voice) -> Self {
+        let suggestions = Next::of(&results.view).actions(voice);
         Self {
             duration: seconds(facts.elapsed_ms(now)),
             thread_info: facts.thread_id.map(|thread| Thread {

@@ -3,9 +3,13 @@
 //!
 //! Nothing here reads a file, a clock, or the environment, and nothing prints.
 
+mod ack;
+mod budget;
 mod diagnosis;
 mod envelope;
 mod facts;
+mod funnel;
+mod lists;
 mod log;
 mod metadata;
 mod next;
@@ -18,14 +22,18 @@ mod text;
 mod wait_result;
 mod wire;
 
+pub(crate) use ack::{Ack, AckMeta};
+pub(crate) use budget::Budget;
 pub(crate) use diagnosis::{Diagnosis, Keys, Rebuilt};
 pub(crate) use envelope::{Category, Envelope, Stamp};
+pub(crate) use funnel::pass;
+pub(crate) use lists::{reports, sections, snapshot};
 pub(crate) use log::{Log, Stream};
 pub(crate) use next::Next;
 pub(crate) use registry_info::{Cancellation, Cleanup, RegistryMeta};
 pub(crate) use report::Report;
 pub(crate) use result_set::{ResultMeta, TaskResult};
-pub(crate) use schema::{SCHEMAS, schema};
-pub(crate) use snapshot::StatusSnapshot;
-pub(crate) use text::{Section, duration, report, title};
-pub(crate) use wait_result::WaitData;
+pub(crate) use schema::{SCHEMAS, advertised, schema};
+pub(crate) use snapshot::{SnapshotMeta, StatusSnapshot};
+pub(crate) use text::{duration, report, title};
+pub(crate) use wait_result::{WaitData, WaitMeta};

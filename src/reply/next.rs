@@ -1,5 +1,6 @@
-//! What to do now, in the words of the command line.
+//! What to do now, in the words of the reader's surface.
 
+use crate::failure::Voice;
 use crate::model::{AgentName, State, TaskId};
 use crate::tasks::View;
 
@@ -27,8 +28,34 @@ impl Next {
         Self { id: id.clone(), state: State::Working, can_resume: false }
     }
 
-    /// One command a line, the likeliest first.
-    pub(crate) fn actions(&self) -> Vec<String> {
+    /// One action a line, the likeliest first.
+    pub(crate) fn actions(&self, voice: Voice) -> Vec<String> {
+        match voice {
+            Voice::Shell => self.commands(),
+            Voice::Tools => self.calls(),
+        }
+    }
+
+    fn calls(&self) -> Vec<String> {
+        let Self { id, .. } = self;
+        match self.state {
+            State::Pending | State::Working | State::InputRequired => vec![
+                format!("delegate_wait {{\"task_id\": \"{id}\"}} waits for its end"),
+                format!("delegate_cancel {{\"task_id\": \"{id}\"}} ends it"),
+            ],
+            State::Completed | State::Failed | State::TimedOut | State::Cancelled => {
+                let look = format!(
+                    "delegate_results {{\"task_id\": \"{id}\", \"include_output\": true}} shows what it printed"
+                );
+                let resume = format!(
+                    "delegate_resume {{\"task_id\": \"{id}\", \"task\": \"...\"}} goes on with its thread"
+                );
+                [Some(look), self.can_resume.then_some(resume)].into_iter().flatten().collect()
+            }
+        }
+    }
+
+    fn commands(&self) -> Vec<String> {
         let Self { id, .. } = self;
         match self.state {
             State::Pending => vec![

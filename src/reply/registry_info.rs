@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::metadata::seconds;
 use super::text::count;
 use crate::model::{Outcome, TaskId, Timestamp};
+use crate::progress::plain;
 use crate::tasks::{Cancelled, Cleaned, CleanupAsk};
 
 /// What each kind of reply says about itself; most say nothing.
@@ -23,6 +24,9 @@ pub(crate) struct RegistryMeta {
     /// Finished runs of this age are old.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) old_threshold_hours: Option<f64>,
+    /// Finished runs of this project that nobody has read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) notice: Option<String>,
 }
 
 /// What became of a task that somebody cancelled.
@@ -82,6 +86,27 @@ struct Storage {
 }
 
 impl Cancellation {
+    /// All of it as text.
+    pub(crate) fn text(&self, tool: &str, notice: Option<&str>) -> String {
+        let reason = self.reason.as_deref().map(|reason| format!("reason: {}\n", plain::line(reason, 200)));
+        let notice = notice.map(|notice| format!("notice: {notice}\n"));
+        format!(
+            "{tool}\nstatus: {} (was {})\ntask_id: {}\n{}processes_ended: {}\nmessage: {}\n{}next: {}\n",
+            self.state,
+            self.previous_state,
+            self.task_id,
+            reason.unwrap_or_default(),
+            self.processes_ended,
+            self.message,
+            notice.unwrap_or_default(),
+            if self.cancel_requested {
+                "delegate_wait waits for its end"
+            } else {
+                "delegate_results shows how far it came"
+            },
+        )
+    }
+
     pub(crate) fn of(cancelled: &Cancelled, asked_reason: Option<&str>) -> Self {
         let view = &cancelled.view;
         let result = view.result.as_ref();

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::facts::Facts;
 use super::next::Next;
+use crate::failure::Voice;
 use crate::model::{Deliverable, RunId, TaskId, Timestamp};
 use crate::tasks::View;
 
@@ -44,12 +45,31 @@ pub(crate) struct Report {
     /// The same request had been taken in before; this is its task.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) deduplicated: bool,
+    /// What else the reader should know: finished runs that nobody has read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) notice: Option<String>,
     /// The time to wait was up before the run was done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) wait_exceeded: bool,
+    /// The state in the words of the structure that goes with the text.
+    #[serde(skip)]
+    pub(crate) state: &'static str,
+    /// Code and advice of a failure, for the text.
+    #[serde(skip)]
+    pub(crate) advice: Option<Advice>,
     /// What the reader can do now; told in the text.
     #[serde(skip)]
     pub(crate) next: Next,
+    #[serde(skip)]
+    pub(crate) voice: Voice,
+}
+
+/// What to make of a failure.
+#[derive(Debug)]
+pub(crate) struct Advice {
+    pub(crate) code: String,
+    pub(crate) retryable: bool,
+    pub(crate) hint: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -78,7 +98,7 @@ pub(crate) struct Timing {
 
 impl Report {
     /// `artifacts` are the files that are there now.
-    pub(crate) fn of(view: &View, artifacts: Vec<(&'static str, PathBuf)>) -> Self {
+    pub(crate) fn of(view: &View, artifacts: Vec<(&'static str, PathBuf)>, voice: Voice) -> Self {
         let facts = Facts::of(view);
         Self {
             task_id: view.row.id.clone(),
@@ -96,14 +116,27 @@ impl Report {
                 duration_ms: facts.duration_ms,
             },
             status: facts.state.in_report(),
+            state: facts.state.in_report(),
+            advice: facts.trouble.as_ref().map(|trouble| Advice {
+                code: trouble.code.clone(),
+                retryable: trouble.retryable,
+                hint: trouble.hint.clone(),
+            }),
             error: facts.trouble.as_ref().map(|trouble| trouble.message.clone()),
             warnings: facts.warnings.clone(),
             report_by: facts.reported.then_some("agent"),
             summary: facts.summary,
             deduplicated: false,
             wait_exceeded: false,
+            notice: None,
             next: Next::of(view),
+            voice,
         }
+    }
+
+    /// For replies whose structure is an envelope, which has more states.
+    pub(crate) fn in_envelope(self, view: &View) -> Self {
+        Self { state: view.state().in_envelope(), ..self }
     }
 
     /// The path of the artifact called `name`, where it exists.

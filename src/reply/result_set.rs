@@ -10,16 +10,32 @@ use serde_json::Value;
 use super::facts::Facts;
 use super::metadata::{Metadata, seconds};
 use super::snapshot::Progress;
+use super::text::title;
+use crate::failure::Voice;
 use crate::model::{AgentName, Deliverable, RunId, TaskId, Timestamp};
 use crate::tasks::{self, Results};
 
-const UNASKED_OUTPUT: &str = "left out because nobody asked for it (`--output`, `include_output`)";
-const UNASKED_EVENTS: &str = "left out because nobody asked for them (`--events`, `include_events`)";
+fn unasked_output(voice: Voice) -> &'static str {
+    voice.say(
+        "left out because nobody asked for it (`--output`)",
+        "left out because nobody asked for it (`include_output`)",
+    )
+}
+
+fn unasked_events(voice: Voice) -> &'static str {
+    voice.say(
+        "left out because nobody asked for them (`--events`)",
+        "left out because nobody asked for them (`include_events`)",
+    )
+}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ResultMeta {
     /// How many tasks are in this reply.
     pub(crate) count: usize,
+    /// Finished runs of this project that nobody has read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) notice: Option<String>,
 }
 
 /// One task with what came of it, or with how far it is.
@@ -66,6 +82,43 @@ pub(crate) struct TaskResult {
     artifacts: Vec<ArtifactRef>,
     output: Output,
     events: Events,
+}
+
+/// One of several tasks: enough to know which of them to read in full.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Brief {
+    task_id: TaskId,
+    #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
+    state: &'static str,
+    /// The beginning of what came of it; while it works, what it is doing.
+    summary: String,
+    /// `agent` when the summary is the agent's own account rather than ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["agent"]))]
+    report_by: Option<&'static str>,
+    /// Seconds that the run took, or has taken so far.
+    duration_seconds: f64,
+    /// Of the agent's process, where it ended by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    /// The run was not finished when the reply was made.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    wait_exceeded: bool,
+}
+
+impl Brief {
+    pub(super) fn of(results: &Results, now: Timestamp) -> Self {
+        let facts = Facts::of(&results.view);
+        Self {
+            task_id: results.view.row.id.clone(),
+            state: facts.state.in_envelope(),
+            summary: title(&facts.summary),
+            report_by: facts.reported.then_some("agent"),
+            duration_seconds: seconds(facts.elapsed_ms(now)),
+            exit_code: facts.exit_code,
+            wait_exceeded: !facts.state.is_final(),
+        }
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -115,7 +168,7 @@ struct Events {
 }
 
 impl TaskResult {
-    pub(crate) fn of(results: &Results, now: Timestamp) -> Self {
+    pub(crate) fn of(results: &Results, now: Timestamp, voice: Voice) -> Self {
         let view = &results.view;
         let facts = Facts::of(view);
         Self {
@@ -128,11 +181,11 @@ impl TaskResult {
             completed_ts: facts.finished_at,
             exit_code: facts.exit_code,
             wait_exceeded: !facts.state.is_final(),
-            progress: Progress::so_far(view, &facts),
-            metadata: Metadata::of(results, &facts, now),
+            progress: Progress::so_far(view, &facts, voice),
+            metadata: Metadata::of(results, &facts, now, voice),
             artifacts: results.artifacts.iter().map(ArtifactRef::of).collect(),
-            output: results.output.as_ref().map_or(Output::LEFT_OUT, Output::of),
-            events: Events::of(results),
+            output: results.output.as_ref().map_or_else(|| Output::left_out(voice), Output::of),
+            events: Events::of(results, voice),
             deliverables: facts.answer.deliverables,
             open_questions: facts.answer.open_questions,
             next_actions: facts.answer.next_actions,
@@ -150,15 +203,17 @@ impl ArtifactRef {
 }
 
 impl Output {
-    const LEFT_OUT: Output = Output {
-        included: false,
-        reason: Some(UNASKED_OUTPUT),
-        truncated: false,
-        max_bytes: 0,
-        original_size: None,
-        stdout: None,
-        stderr: None,
-    };
+    fn left_out(voice: Voice) -> Self {
+        Self {
+            included: false,
+            reason: Some(unasked_output(voice)),
+            truncated: false,
+            max_bytes: 0,
+            original_size: None,
+            stdout: None,
+            stderr: None,
+        }
+    }
 
     fn of(output: &tasks::Output) -> Self {
         let tasks::Output { max_bytes, stdout, stderr } = output;
@@ -176,7 +231,7 @@ impl Output {
 }
 
 impl Events {
-    fn of(results: &Results) -> Self {
+    fn of(results: &Results, voice: Voice) -> Self {
         let count = match results.view.row.agent {
             AgentName::Command => 0,
             AgentName::Codex | AgentName::Replay => {
@@ -187,7 +242,7 @@ impl Events {
             .events
             .as_ref()
             .map(|events| events.iter().filter(|one| one.is_object()).cloned().collect());
-        let reason = if results.events.is_none() { Some(UNASKED_EVENTS) } else { None };
+        let reason = if results.events.is_none() { Some(unasked_events(voice)) } else { None };
         Self { included: results.events.is_some(), count, reason, items }
     }
 }

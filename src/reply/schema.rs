@@ -5,8 +5,9 @@
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::ack::{Ack, AckMeta};
 use super::diagnosis::{Diagnosis, Keys, Rebuilt};
 use super::envelope::{Category, Envelope, Nothing};
 use super::log::Log;
@@ -33,26 +34,40 @@ pub(crate) const SCHEMAS: &[Named] = &[
         make: <Report as JsonSchema>::json_schema,
     },
     Named {
+        name: "execution_ack",
+        used_by: &["_codex_local_run", "_codex_local_exec", "_codex_local_resume"],
+        id: || Category::ExecutionAck.schema_id(),
+        make: Envelope::<AckMeta, Ack>::json_schema,
+    },
+    Named {
         name: "status_snapshot",
-        used_by: &["status", "delegate_status"],
+        used_by: &["status", "delegate_status", "_codex_local_status"],
         id: || Category::StatusSnapshot.schema_id(),
         make: Envelope::<SnapshotMeta, StatusSnapshot>::json_schema,
     },
     Named {
         name: "wait_result",
-        used_by: &["wait", "delegate_wait"],
+        used_by: &["wait", "delegate_wait", "_codex_local_wait"],
         id: || Category::WaitResult.schema_id(),
         make: Envelope::<WaitMeta, WaitData>::json_schema,
     },
     Named {
         name: "result_set",
-        used_by: &["results", "delegate_results"],
+        used_by: &["results", "delegate_results", "_codex_local_results"],
         id: || Category::ResultSet.schema_id(),
         make: Envelope::<ResultMeta, TaskResult>::json_schema,
     },
     Named {
         name: "registry_info",
-        used_by: &["cancel", "cleanup", "doctor", "logs", "delegate_cancel", "_codex_cleanup_registry"],
+        used_by: &[
+            "cancel",
+            "cleanup",
+            "doctor",
+            "logs",
+            "delegate_cancel",
+            "_codex_local_cancel",
+            "_codex_cleanup_registry",
+        ],
         id: || Category::RegistryInfo.schema_id(),
         make: Envelope::<RegistryMeta, RegistryData>::json_schema,
     },
@@ -94,6 +109,60 @@ pub(crate) fn schema(name: &str) -> Option<Value> {
     }
     simplify(&mut document);
     Some(document)
+}
+
+/// The schema of `T` as clients are told it: what they validate, without the
+/// words, and deep objects as objects. Every reply fits it, and it is small.
+pub(crate) fn advertised<T: JsonSchema>() -> Map<String, Value> {
+    let mut settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.inline_subschemas = true;
+    let mut made = T::json_schema(&mut settings.into_generator()).to_value();
+    simplify(&mut made);
+    terse(&mut made, 0);
+    if let Value::Object(made) = made { made } else { Map::new() }
+}
+
+/// How deep the fields of an advertised schema are told.
+const TOLD_DEPTH: usize = 2;
+
+fn terse(schema: &mut Value, depth: usize) {
+    let Some(fields) = schema.as_object_mut() else { return };
+    for words in ["description", "title", "pattern", "format"] {
+        fields.shift_remove(words);
+    }
+    if let Some(Value::Array(shapes)) = fields.shift_remove("anyOf") {
+        fields.extend(any_of(&shapes));
+    }
+    if depth >= TOLD_DEPTH && fields.contains_key("properties") {
+        fields.retain(|name, _| name == "type");
+        return;
+    }
+    if let Some(Value::Object(properties)) = fields.get_mut("properties") {
+        properties.values_mut().for_each(|property| terse(property, depth + 1));
+        // An error has nothing to say there.
+        if let Some(Value::Object(meta)) = properties.get_mut("meta") {
+            meta.shift_remove("required");
+        }
+    }
+    if let Some(items) = fields.get_mut("items") {
+        terse(items, depth + 1);
+    }
+}
+
+/// One object that every one of these shapes fits.
+fn any_of(shapes: &[Value]) -> Map<String, Value> {
+    let mut types: Vec<Value> = shapes.iter().map(|shape| shape["type"].clone()).collect();
+    types.dedup();
+    let mut properties = Map::new();
+    for (name, property) in shapes.iter().filter_map(|shape| shape["properties"].as_object()).flatten() {
+        properties.entry(name).or_insert_with(|| property.clone());
+    }
+    let mut fields = Map::new();
+    fields.insert("type".into(), if types.len() == 1 { types.remove(0) } else { types.into() });
+    if !properties.is_empty() {
+        fields.insert("properties".into(), properties.into());
+    }
+    fields
 }
 
 /// Takes out what only our own types care about: the width of numbers, which

@@ -6,10 +6,11 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::facts::Facts;
+use super::facts::{Facts, is_reported};
 use super::metadata::seconds;
 use super::next::Next;
 use super::text::title;
+use crate::failure::Voice;
 use crate::model::{self, AgentName, Phase, TaskId, Timestamp};
 use crate::progress::plain;
 use crate::registry::Row;
@@ -23,6 +24,9 @@ pub(crate) struct SnapshotMeta {
     snapshot_ts: Timestamp,
     /// How many tasks are in this reply.
     total: usize,
+    /// Finished runs of this project that nobody has read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) notice: Option<String>,
 }
 
 /// The lists are there only when they have something in them.
@@ -90,6 +94,10 @@ pub(crate) struct Ended {
     pub(crate) title: String,
     /// The beginning of what came of it.
     pub(crate) summary: String,
+    /// `agent` when the summary is the agent's own account rather than ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["agent"]))]
+    pub(crate) report_by: Option<&'static str>,
     pub(crate) duration_seconds: f64,
     pub(crate) completed_ts: Timestamp,
     /// Nobody has fetched its result yet.
@@ -126,9 +134,15 @@ pub(crate) struct Step {
     pub(crate) done: bool,
 }
 
+impl SnapshotMeta {
+    pub(crate) fn with_notice(self, notice: Option<String>) -> Self {
+        Self { notice, ..self }
+    }
+}
+
 impl StatusSnapshot {
     /// `kept_for` is how long a finished run stays.
-    pub(crate) fn of(snapshot: &Snapshot, kept_for: Duration) -> (SnapshotMeta, Self) {
+    pub(crate) fn of(snapshot: &Snapshot, kept_for: Duration, voice: Voice) -> (SnapshotMeta, Self) {
         let summary = Counts {
             running: snapshot.running.len(),
             queued: snapshot.queued.len(),
@@ -138,17 +152,17 @@ impl StatusSnapshot {
         let damaged = snapshot.running.iter().flat_map(|view| &view.damaged).chain(&snapshot.damaged);
         let data = Self {
             summary,
-            tasks: snapshot.running.iter().map(|view| Running::of(view, snapshot.at)).collect(),
+            tasks: snapshot.running.iter().map(|view| Running::of(view, snapshot.at, voice)).collect(),
             queue: snapshot.queued.iter().map(|(position, row)| Queued::of(*position, row)).collect(),
             recently_completed: snapshot.finished.iter().map(|row| Ended::of(row, kept_for)).collect(),
             warnings: damaged.map(|warning| plain::text(warning)).collect(),
         };
-        (SnapshotMeta { snapshot_ts: snapshot.at, total }, data)
+        (SnapshotMeta { snapshot_ts: snapshot.at, total, notice: None }, data)
     }
 }
 
 impl Running {
-    pub(crate) fn of(view: &View, now: Timestamp) -> Self {
+    pub(crate) fn of(view: &View, now: Timestamp, voice: Voice) -> Self {
         let started = view.row.started_at.unwrap_or(view.row.created_at);
         Self {
             task_id: view.row.id.clone(),
@@ -158,7 +172,7 @@ impl Running {
             title: title(&view.row.instruction),
             started_ts: started,
             elapsed_seconds: seconds(now.millis_since(started)),
-            progress: Progress::of(view),
+            progress: Progress::of(view, voice),
         }
     }
 }
@@ -187,6 +201,7 @@ impl Ended {
             alias: alias(row),
             title: title(&row.instruction),
             summary: title(row.summary.as_deref().unwrap_or_default()),
+            report_by: is_reported(row).then_some("agent"),
             duration_seconds: seconds(row.started_at.map_or(0, |started| completed.millis_since(started))),
             completed_ts: completed,
             unread: row.unread,
@@ -197,7 +212,7 @@ impl Ended {
 
 impl Progress {
     /// `None` before the agent has said anything.
-    pub(super) fn of(view: &View) -> Option<Self> {
+    pub(super) fn of(view: &View, voice: Voice) -> Option<Self> {
         let model::Progress { phase, activity, percent, steps, last_event_at, .. } =
             view.progress.as_ref()?;
         Some(Self {
@@ -209,16 +224,16 @@ impl Progress {
             steps: steps.iter().map(|step| Step { text: step.text.clone(), done: step.done }).collect(),
             last_event_at: *last_event_at,
             poll_frequency_ms: POLL_MS,
-            next_actions: Next::of(view).actions(),
+            next_actions: Next::of(view).actions(voice),
         })
     }
 
     /// Of a task that is not finished; even a queued one has something to say.
-    pub(super) fn so_far(view: &View, facts: &Facts<'_>) -> Option<Self> {
+    pub(super) fn so_far(view: &View, facts: &Facts<'_>, voice: Voice) -> Option<Self> {
         if facts.state.is_final() {
             return None;
         }
-        Self::of(view).or_else(|| {
+        Self::of(view, voice).or_else(|| {
             Some(Self {
                 percent: None,
                 completed_steps: 0,
@@ -228,7 +243,7 @@ impl Progress {
                 steps: Vec::new(),
                 last_event_at: None,
                 poll_frequency_ms: POLL_MS,
-                next_actions: Next::of(view).actions(),
+                next_actions: Next::of(view).actions(voice),
             })
         })
     }

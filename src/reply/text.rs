@@ -32,8 +32,11 @@ pub(crate) fn report(tool: &str, report: &Report, sections: &[Section]) -> Strin
     line("subagent_thread_id", report.subagent_thread_id.as_deref().unwrap_or("(none)"));
     let by_agent = if report.report_by.is_some() { BY_AGENT } else { "" };
     line(&format!("summary{by_agent}"), &shown(&report.summary));
-    if let Some(error) = report.error.as_ref().filter(|error| **error != report.summary) {
-        line("error", &shown(error));
+    if let Some(error) = &report.error {
+        line("error", &trouble(report, error));
+    }
+    if let Some(hint) = report.advice.as_ref().and_then(|advice| advice.hint.as_ref()) {
+        line("hint", &shown(hint));
     }
     let deliverables =
         report.deliverables.iter().map(|one| format!("{}: {}", one.path, one.description)).collect();
@@ -45,7 +48,10 @@ pub(crate) fn report(tool: &str, report: &Report, sections: &[Section]) -> Strin
     for Section { title, body } in sections {
         let _ = writeln!(text, "{title}:\n{}", body.trim_end());
     }
-    let _ = writeln!(text, "next: {}", report.next.actions().join("; "));
+    if let Some(notice) = &report.notice {
+        let _ = writeln!(text, "notice: {notice}");
+    }
+    let _ = writeln!(text, "next: {}", report.next.actions(report.voice).join("; "));
     format!("{tool}\n{text}")
 }
 
@@ -55,10 +61,20 @@ fn status(report: &Report) -> String {
     let known = report.deduplicated.then(|| "the same request as before".to_owned());
     let notes: Vec<String> = [took, late, known].into_iter().flatten().collect();
     if notes.is_empty() {
-        report.status.to_owned()
+        report.state.to_owned()
     } else {
-        format!("{} ({})", report.status, notes.join(", "))
+        format!("{} ({})", report.state, notes.join(", "))
     }
+}
+
+/// What went wrong, not said twice, with its code.
+fn trouble(report: &Report, error: &str) -> String {
+    let message = if error == report.summary { String::new() } else { shown(error) };
+    let code = report.advice.as_ref().map(|advice| {
+        let again = if advice.retryable { ", may succeed the next time" } else { "" };
+        format!("({}{again})", advice.code)
+    });
+    [Some(message), code].into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn list(text: &mut String, name: &str, label: &str, items: Vec<String>) {
@@ -125,6 +141,7 @@ pub(crate) fn duration(millis: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::Voice;
     use crate::model::{Deliverable, RunId, TaskId, Timestamp};
     use crate::reply::next::Next;
     use crate::reply::report::{Pointer, Timing};
@@ -154,6 +171,10 @@ mod tests {
             warnings: vec!["aaaa ".repeat(60)],
             report_by: Some("agent"),
             deduplicated: false,
+            state: "completed",
+            advice: None,
+            notice: None,
+            voice: Voice::Shell,
             wait_exceeded: false,
         }
     }
@@ -187,8 +208,13 @@ mod tests {
 
     #[test]
     fn a_failed_run_shows_its_error_and_where_to_look() {
-        let failed =
-            Report { status: "failed", error: Some("exit code 2".into()), report_by: None, ..sample() };
+        let failed = Report {
+            status: "failed",
+            state: "failed",
+            error: Some("exit code 2".into()),
+            report_by: None,
+            ..sample()
+        };
         let text = report("delegate_resume", &failed, &[]);
         assert!(text.starts_with("delegate_resume\nstatus: failed (6.0 s)\n"), "{text}");
         for line in [

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::facts::Facts;
-use super::result_set::TaskResult;
+use super::result_set::{Brief, TaskResult};
+use crate::failure::Voice;
 use crate::model::Timestamp;
 use crate::tasks::Results;
 
@@ -30,6 +31,9 @@ pub(crate) struct WaitMeta {
     waited_limit_ms: Option<u64>,
     /// How many tasks are in this reply.
     count: usize,
+    /// Finished runs of this project that nobody has read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) notice: Option<String>,
 }
 
 /// The one task that was waited for, or all of them.
@@ -37,11 +41,22 @@ pub(crate) struct WaitMeta {
 #[serde(untagged)]
 pub(crate) enum WaitData {
     One(Box<TaskResult>),
-    Several { tasks: Vec<TaskResult> },
+    Several { tasks: Vec<Brief> },
+}
+
+impl WaitMeta {
+    pub(crate) fn with_notice(self, notice: Option<String>) -> Self {
+        Self { notice, ..self }
+    }
 }
 
 impl WaitData {
-    pub(crate) fn of(waited: &[Results], limit: Option<Duration>, now: Timestamp) -> (WaitMeta, Self) {
+    pub(crate) fn of(
+        waited: &[Results],
+        limit: Option<Duration>,
+        now: Timestamp,
+        voice: Voice,
+    ) -> (WaitMeta, Self) {
         let waited_limit_ms = limit.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
         let bare = WaitMeta {
             started_ts: None,
@@ -50,6 +65,7 @@ impl WaitData {
             exit_code: None,
             waited_limit_ms,
             count: waited.len(),
+            notice: None,
         };
         match waited {
             [one] => {
@@ -61,12 +77,11 @@ impl WaitData {
                     exit_code: facts.exit_code,
                     ..bare
                 };
-                (meta, WaitData::One(Box::new(TaskResult::of(one, now))))
+                (meta, WaitData::One(Box::new(TaskResult::of(one, now, voice))))
             }
-            several => (
-                bare,
-                WaitData::Several { tasks: several.iter().map(|one| TaskResult::of(one, now)).collect() },
-            ),
+            several => {
+                (bare, WaitData::Several { tasks: several.iter().map(|one| Brief::of(one, now)).collect() })
+            }
         }
     }
 }

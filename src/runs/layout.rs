@@ -118,6 +118,12 @@ impl RunDir {
         self.file("reserve")
     }
 
+    /// What artifacts are called, there or not. Whoever asks for one by name is
+    /// held to these: no path is ever made of what a caller wrote.
+    pub(crate) fn artifact_names() -> impl Iterator<Item = &'static str> {
+        ARTIFACTS.iter().copied()
+    }
+
     /// The artifacts that are there now.
     pub(crate) fn artifacts(&self) -> Vec<(&'static str, PathBuf)> {
         let there = |name: &&str| self.file(name).is_file();

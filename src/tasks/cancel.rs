@@ -6,7 +6,7 @@ use crate::host::lock::Lock;
 use crate::model::{State, TaskId};
 use crate::registry::Row;
 use crate::tasks::control::{self, Message};
-use crate::tasks::{Context, TaskError, Until, View, find, pump, recover, view, wait};
+use crate::tasks::{Context, Look, TaskError, Until, View, find, pump, recover, view, wait};
 
 /// How long an answer may take before it says "asked" instead of "done".
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -40,7 +40,8 @@ pub(crate) fn cancel(
         control::send(&before.dir, &Message::Cancel { reason: reason.map(ToOwned::to_owned) });
     }
     pump(context)?;
-    let waited = wait(context, std::slice::from_ref(&id), Until::All, Some(PATIENCE), &mut |_| None)?;
+    let waited =
+        wait(context, std::slice::from_ref(&id), Until::All, Some(PATIENCE), &mut |_| Look::OnChange)?;
     let view = one(waited.views, &id)?;
     Ok(Cancelled { still_ending: waited.exceeded, view, previous_state, was_final: false })
 }

@@ -9,7 +9,7 @@ use crate::host::env::Env;
 use crate::host::paths::Home;
 use crate::host::{clock, files};
 use crate::model::{TaskId, Timestamp};
-use crate::registry::{Registry, RegistryError};
+use crate::registry::{Registry, RegistryError, Row, Scope};
 use crate::runs::{Kept, Policy, expired};
 use crate::tasks::{Context, TaskError, pump, unsettled};
 
@@ -33,8 +33,13 @@ pub(crate) struct Cleaned {
     pub(crate) bytes_after: u64,
 }
 
+/// Removes the old runs that are in the caller's scope: nobody tidies up, or
+/// learns of, what belongs to others.
 pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned, TaskError> {
-    let working: Vec<TaskId> = context.registry.working()?.into_iter().map(|row| row.id).collect();
+    let (scope, project) = (context.scope, context.project());
+    let own = |row: &Row| scope == Scope::Everywhere || row.project == project;
+    let working: Vec<TaskId> =
+        context.registry.working()?.into_iter().filter(own).map(|row| row.id).collect();
     // Before the pump, which does the same and does not count.
     let abandoned = unsettled::sweep(context)?;
     pump(context)?;
@@ -44,7 +49,7 @@ pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned,
             recovered.push(id);
         }
     }
-    let rows = context.registry.all()?;
+    let rows: Vec<Row> = context.registry.all()?.into_iter().filter(own).collect();
     let runs: Vec<Kept> = rows
         .iter()
         .map(|row| Kept {

@@ -1,15 +1,21 @@
 //! What every use case works with, opened once per process.
 
+use std::path::PathBuf;
+
 use crate::config::Config;
 use crate::host::env::Env;
-use crate::host::paths::Home;
-use crate::registry::Registry;
+use crate::host::paths::{self, Home};
+use crate::registry::{Registry, Scope};
 use crate::runs::RunDir;
 use crate::tasks::TaskError;
 
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) env: Env,
+    /// Where the caller stands: relative paths and names start from there.
+    pub(crate) place: PathBuf,
+    /// How far the names reach that the caller uses for tasks.
+    pub(crate) scope: Scope,
     pub(crate) config: Config,
     pub(crate) home: Home,
     pub(crate) registry: Registry,
@@ -18,9 +24,34 @@ pub(crate) struct Context {
 impl Context {
     pub(crate) fn open(env: Env) -> Result<Self, TaskError> {
         let config = Config::load(&env)?;
+        Self::with(env, config)
+    }
+
+    fn with(env: Env, config: Config) -> Result<Self, TaskError> {
         let home = Home::open(&env)?;
         let registry = Registry::open(&home)?;
-        Ok(Self { env, config, home, registry })
+        let place = std::env::current_dir().unwrap_or_default();
+        Ok(Self { env, place, scope: Scope::Everywhere, config, home, registry })
+    }
+
+    /// As [`open`](Self::open), to look and to end: for these a configuration
+    /// that cannot be read is no hindrance. Nothing is started meanwhile.
+    pub(crate) fn open_to_look(env: Env) -> Result<Self, TaskError> {
+        let config = Config::load(&env).unwrap_or_else(|_| Config::starting_nothing());
+        Self::with(env, config)
+    }
+
+    /// Takes over what the operator has changed meanwhile; what cannot be read
+    /// changes nothing.
+    pub(crate) fn refresh(&mut self) {
+        if let Ok(config) = Config::load(&self.env) {
+            self.config = config;
+        }
+    }
+
+    /// What tasks are listed by: the git root above the place, else the place.
+    pub(crate) fn project(&self) -> PathBuf {
+        paths::git_root(&self.place).unwrap_or_else(|| self.place.clone())
     }
 
     pub(crate) fn dir(&self, run: &crate::model::RunId) -> RunDir {

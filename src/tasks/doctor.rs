@@ -8,10 +8,11 @@ use crate::config::Config;
 use crate::host::env::{self, Env};
 use crate::host::paths::{self, Home};
 use crate::host::{disk, spawn};
-use crate::model::{AgentName, KillLevel};
+use crate::model::{AgentName, KillLevel, Sandbox};
 use crate::registry::{Registry, RegistryError};
 use crate::supervisor::best_level;
 use crate::tasks::error::one_line;
+use crate::tasks::jail;
 use crate::tasks::resolve::codex_program;
 
 /// How long one program may take to answer.
@@ -65,6 +66,9 @@ pub(crate) fn doctor(env: &Env) -> Vec<Check> {
     let config = config.unwrap_or_default();
     rows.extend(codex(env, &config));
     rows.push(Check::new("agent command", Verdict::Good, "/bin/sh"));
+    if let (true, Ok(home)) = (config.command_over_mcp, &home) {
+        rows.push(commands_of_clients(env, &config, home));
+    }
     rows.push(Check::new("agent replay", Verdict::Good, "built in"));
     rows.push(kill_level(&config));
     let limits = format!(
@@ -159,6 +163,19 @@ fn codex(env: &Env, config: &Config) -> Vec<Check> {
             .hint("Codex cannot run commands in a sandbox without user namespaces; see `codex doctor`"),
     });
     rows
+}
+
+/// Tries what a client's command would be kept in.
+fn commands_of_clients(env: &Env, config: &Config, home: &Home) -> Check {
+    let wanted = jail::Wanted { cwd: Path::new("/"), sandbox: Sandbox::ReadOnly };
+    match jail::find(env, config, home, &wanted, &env.allowed_with(&[], &[])) {
+        Ok(jail) => {
+            let found = format!("kept in their sandbox by {}", jail.program.display());
+            Check::new("command over MCP", Verdict::Good, found)
+        }
+        Err(error) => Check::new("command over MCP", Verdict::Worth, one_line(&error))
+            .hint("clients are refused it; install Codex or bubblewrap, or turn `command_over_mcp` off"),
+    }
 }
 
 fn kill_level(config: &Config) -> Check {

@@ -10,8 +10,11 @@ use std::time::Duration;
 
 use crate::agents::{self, Agent, Files, Finding, Plan, Probe, Reader};
 use crate::host::env::{self, Env};
+use crate::host::litter::Litter;
 use crate::host::{clock, proc, spawn};
-use crate::model::{AgentName, FailureCode, Fault, Outcome, Request, RunId, RunResult, StopReason};
+use crate::model::{
+    AgentName, FailureCode, Fault, JailKind, Outcome, Request, RunId, RunResult, Sandbox, StopReason,
+};
 use crate::prompts;
 use crate::runs::{CommandRecord, RunDir, Started};
 use crate::supervisor::{self, Control, Ended, Inner, Launched, Observer, Order, Scope, Tree, Whose};
@@ -89,8 +92,24 @@ fn prepare(dir: &RunDir, request: &Request, agent: &dyn Agent) -> Result<Prepare
     let prompt = prompts::render(request);
     let files = Files { schema: dir.schema(), last_message: dir.last_message() };
     let plan = agent.command(request, &prompt, &files, &findings)?;
+    stay_put(request)?;
     write_inputs(dir, request, &prompt, &plan, &environment).map_err(|error| storage(&error))?;
     Ok(Prepared { plan, environment, reader: agent.reader(request, &prompt) })
+}
+
+/// What may be written to was decided when the task was taken in. A link that
+/// came to stand in its place since then leads elsewhere.
+fn stay_put(request: &Request) -> Result<(), Fault> {
+    let places = std::iter::once(&request.cwd).chain(&request.add_dirs);
+    let moved = |place: &&PathBuf| std::fs::canonicalize(place).is_ok_and(|now| now != **place);
+    match places.into_iter().find(moved) {
+        Some(place) if request.sandbox == Sandbox::WorkspaceWrite => Err(Fault::new(
+            FailureCode::Sandbox,
+            format!("`{}` is not the directory any more that it was", place.display()),
+        )
+        .hint("start the task again, in the directory that it now leads to")),
+        Some(_) | None => Ok(()),
+    }
 }
 
 fn write_inputs(
@@ -159,7 +178,7 @@ impl Prepared {
             Err(error) => return bare(request, attempt, Outcome::Failed { fault: storage(&error) }),
         };
         recorder.tick();
-        let litter: Vec<_> = self.plan.litter.iter().filter(|path| !path.exists()).collect();
+        let litter = Litter::expect(&request.cwd, &self.plan.litter);
         let runs = InnerRuns::of(dir, &request.run_id, request.within.len());
         let mut inner = Inside { env, run: &request.run_id, runs };
         let mut warnings = self.plan.warnings;
@@ -177,11 +196,10 @@ impl Prepared {
             ));
             ended = dir.write_started(&started).and_then(|()| run(&mut tree));
         }
-        if ended.as_ref().is_ok_and(|ended| ended.reason.is_some()) {
-            for path in litter {
-                // Fails, as it should, where there is something in it.
-                let _ = std::fs::remove_dir(path);
-            }
+        // Codex tidies up after itself, unless it is stopped.
+        let stopped = ended.as_ref().is_ok_and(|ended| ended.reason.is_some());
+        if stopped || request.jail.as_ref().is_some_and(|jail| jail.kind == JailKind::Bwrap) {
+            litter.clear();
         }
         match ended {
             Ok(ended) => judge(warnings, request, &started, recorder, ended),

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use crate::agents::BadRecording;
 use crate::config::ConfigError;
 use crate::host::ids::NoRandomness;
+use crate::host::listen::ListenError;
 use crate::host::paths::HomeError;
+use crate::host::token::TokenError;
 use crate::model::{AgentName, Sandbox, TaskId};
 use crate::registry::RegistryError;
 use crate::runs::ReadError;
@@ -23,6 +25,10 @@ pub(crate) enum TaskError {
     Registry(#[from] RegistryError),
     #[error(transparent)]
     Read(#[from] ReadError),
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    #[error(transparent)]
+    Token(#[from] TokenError),
     #[error(transparent)]
     Random(#[from] NoRandomness),
     #[error("failed to write to `{}`", path.display())]
@@ -49,6 +55,10 @@ pub(crate) enum TaskError {
     LongField { name: &'static str, bytes: usize, limit: usize },
     #[error("`{name}` is empty")]
     EmptyField { name: &'static str },
+    #[error("`{name}` holds characters that cannot be seen, or begins like an option")]
+    OddField { name: &'static str },
+    #[error("`{name}` has {count} entries; at most {limit} are taken")]
+    LongList { name: &'static str, count: usize, limit: usize },
     #[error("`{}` cannot be an alias", .0.escape_debug())]
     BadAlias(String),
     #[error("`{name}` must be a number of seconds above zero, a year at most")]
@@ -69,15 +79,35 @@ pub(crate) enum TaskError {
     Unsupported { agent: AgentName, field: &'static str },
     #[error("sandbox `{asked}` is more than this machine's configuration allows (`{max}`)")]
     SandboxBeyond { asked: Sandbox, max: Sandbox },
+    #[error("sandbox `{asked}` is more than the client itself has (`{max}`)")]
+    SandboxBeyondClient { asked: Sandbox, max: Sandbox },
+    #[error("`{}` is outside of this client's project", .0.display())]
+    OutsideRoots(PathBuf),
+    #[error("`{}` is outside of what the client itself may write to", .0.display())]
+    OutsideSandbox(PathBuf),
+    #[error("the agent `command` is not offered to clients")]
+    CommandOverMcp,
+    #[error("a command of a client runs in a sandbox, and `danger-full-access` is none")]
+    CommandUnconfined,
+    #[error("nothing here can keep a command in a sandbox: {0}")]
+    NoJail(String),
+    #[error("only the recordings that come with delegator can be replayed for a client")]
+    ForeignRecording,
+    #[error("`{0}` is not enforced yet, so it is not accepted")]
+    NotYet(&'static str),
     #[error("network access is not allowed by this machine's configuration")]
     NetworkOff,
-    #[error("the variable `{0}` may not be handed to an agent")]
+    #[error("network access is more than the client itself has")]
+    NetworkBeyondClient,
+    #[error("the client itself may not read everything, and no agent can be kept to that")]
+    ReadsBeyondClient,
+    #[error("the variable `{}` may not be handed to an agent", .0.escape_debug())]
     EnvNotAllowed(String),
-    #[error("the variable `{0}` is not set")]
+    #[error("the variable `{}` is not set", .0.escape_debug())]
     EnvNotSet(String),
-    #[error("the override `{0}` is not of the form `key=value`")]
+    #[error("the override `{}` is not of the form `key=value`", .0.escape_debug())]
     BadOverride(String),
-    #[error("the override key `{0}` is not allowed")]
+    #[error("the override key `{}` is not allowed", .0.escape_debug())]
     OverrideNotAllowed(String),
     #[error("the output schema is not a valid JSON Schema: {0}")]
     BadSchema(String),

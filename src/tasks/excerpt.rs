@@ -7,7 +7,11 @@ use std::path::Path;
 
 use crate::host::files;
 use crate::progress::plain;
+use crate::redact;
 use crate::tasks::Transcript;
+
+/// Read beyond a cut.
+const MARGIN: u64 = redact::MARGIN as u64;
 
 /// How much of a stream of events is read for its last lines.
 const EVENTS_TAIL: u64 = 1 << 20;
@@ -23,8 +27,8 @@ pub(crate) struct Excerpt {
 impl Excerpt {
     /// The last `most` bytes of a file.
     pub(crate) fn tail(path: &Path, most: u64) -> Self {
-        let Ok((bytes, total)) = files::tail(path, most) else { return Self::default() };
-        Self::from_ends(&[], &bytes, total)
+        let Ok((bytes, total)) = files::tail(path, most + MARGIN) else { return Self::default() };
+        Self::from_ends(&[], &bytes, total, (0, most as usize))
     }
 
     /// The first and the last bytes of a file, `most` in all.
@@ -37,46 +41,60 @@ impl Excerpt {
         let length = std::fs::metadata(path).map_or(0, |found| found.len());
         if length <= most {
             let bytes = head(most).unwrap_or_default();
-            return Self::from_ends(&[], &bytes, bytes.len() as u64);
+            return Self::from_ends(&[], &bytes, bytes.len() as u64, (0, most as usize));
         }
-        let first = head(most / 2).unwrap_or_default();
-        let (last, total) = files::tail(path, most - most / 2).unwrap_or_default();
-        Self::from_ends(&first, &last, total)
+        let first = head(most / 2 + MARGIN).unwrap_or_default();
+        let (last, total) = files::tail(path, most - most / 2 + MARGIN).unwrap_or_default();
+        Self::from_ends(&first, &last, total, halves(most))
     }
 
     /// As [`ends`](Self::ends), of a stream of events as people read it.
     pub(crate) fn of_events(path: &Path, transcript: Transcript, most: u64) -> Self {
-        let mut kept = Ends::new(most);
+        let mut kept = Ends::new(halves(most));
         let _ = read_events(path, 0, transcript, &mut kept);
-        Self::from_ends(&kept.head, &kept.tail, kept.total)
+        Self::from_ends(&kept.head, &kept.tail, kept.total, halves(most))
     }
 
     /// As [`tail`](Self::tail), of a stream of events as people read it.
     pub(crate) fn of_last_events(path: &Path, transcript: Transcript, most: u64) -> Self {
-        let mut kept = Ends { head_room: 0, tail_room: most as usize, ..Ends::new(0) };
+        let mut kept = Ends { head_room: 0, ..Ends::new((0, most as usize)) };
         let _ = read_events(path, EVENTS_TAIL, transcript, &mut kept);
-        Self::from_ends(&[], &kept.tail, kept.total)
+        Self::from_ends(&[], &kept.tail, kept.total, (0, most as usize))
     }
 
     /// `total` bytes of which these two parts are known; adjoining when they
-    /// make up the whole.
-    fn from_ends(head: &[u8], tail: &[u8], total: u64) -> Self {
+    /// make up the whole. At most `rooms` of each are shown: what is known
+    /// beyond that tells where a secret is cut in two.
+    fn from_ends(head: &[u8], tail: &[u8], total: u64, rooms: (usize, usize)) -> Self {
         let known = (head.len() + tail.len()) as u64;
-        if known >= total {
-            let whole = [head, tail].concat();
-            return Self { text: shown(&whole), total_bytes: total, cut: false };
+        if known >= total && total <= (rooms.0 + rooms.1) as u64 {
+            let whole = shown(&[head, tail].concat());
+            return Self { text: redact::text(&whole).into_owned(), total_bytes: total, cut: false };
         }
-        let head = &head[..head.iter().rposition(|&byte| byte == b'\n').map_or(head.len(), |at| at + 1)];
-        let from = tail.iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        let first = &head[..head.len().min(rooms.0)];
+        let first = &first[..first.iter().rposition(|&byte| byte == b'\n').map_or(first.len(), |at| at + 1)];
+        let last = &tail[tail.len().saturating_sub(rooms.1)..];
+        let from = last.iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         // One endless line has no better place to be cut than where it is.
-        let tail = if from < tail.len() { &tail[from..] } else { tail };
-        let left_out = total - (head.len() + tail.len()) as u64;
-        let mark = format!("… ({left_out} bytes left out)\n");
-        Self { text: format!("{}{mark}{}", shown(head), shown(tail)), total_bytes: total, cut: true }
+        let last = if from < last.len() { &last[from..] } else { last };
+        let left_out = total - (first.len() + last.len()) as u64;
+        let text = format!(
+            "{}… ({left_out} bytes left out)\n{}",
+            redact::beginning(&shown(first), &shown(head)),
+            redact::ending(&shown(last), &shown(tail))
+        );
+        Self { text, total_bytes: total, cut: true }
     }
 }
 
-fn shown(bytes: &[u8]) -> String {
+/// How `most` bytes are shared between beginning and end.
+fn halves(most: u64) -> (usize, usize) {
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    (most / 2, most - most / 2)
+}
+
+/// The bytes as text that may be shown; a cut character at either end is left out.
+pub(super) fn shown(bytes: &[u8]) -> String {
     // A character that was cut in two is no character.
     let start = bytes.iter().take(3).take_while(|&&byte| byte & 0xc0 == 0x80).count();
     let text = String::from_utf8_lossy(&bytes[start..]);
@@ -111,13 +129,13 @@ struct Ends {
 }
 
 impl Ends {
-    fn new(most: u64) -> Self {
-        let half = most as usize / 2;
+    /// Of `rooms`, and a margin beyond each.
+    fn new(rooms: (usize, usize)) -> Self {
         Self {
             head: Vec::new(),
             tail: Vec::new(),
-            head_room: half,
-            tail_room: most as usize - half,
+            head_room: rooms.0 + redact::MARGIN,
+            tail_room: rooms.1 + redact::MARGIN,
             total: 0,
         }
     }

@@ -11,12 +11,20 @@ use crate::model::RunId;
 use crate::runs::RunDir;
 use crate::tasks::Context;
 
-/// The runs we are in, outermost first. Empty for a client or a person.
-pub(crate) fn within(env: &Env) -> Vec<RunId> {
+/// The runs we are in.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Within {
+    /// Outermost first. Empty for a client or a person.
+    pub(crate) runs: Vec<RunId>,
+    /// As the one of the two witnesses says that counts more.
+    pub(crate) depth: usize,
+}
+
+pub(crate) fn within(env: &Env) -> Within {
     // Of the supervisors above us only the nearest is that of a run we are in;
     // it may have been started, for the queue, by one that has no part in it.
     let nearest = supervisors_above().into_iter().next();
-    deeper(nearest.map(|(run, dir)| chain(run, &dir)).unwrap_or_default(), marked(env))
+    weigh(marked(env), nearest.map(|(run, dir)| chain(run, &dir)).unwrap_or_default())
 }
 
 /// The runs around `run`, and itself.
@@ -25,10 +33,12 @@ fn chain(run: RunId, dir: &RunDir) -> Vec<RunId> {
     request.map(|request| request.within).unwrap_or_default().into_iter().chain([run]).collect()
 }
 
-/// Each witness may miss a run, and neither makes one up. A mark can be
-/// written by anybody, so it counts where it says more.
-fn deeper(above: Vec<RunId>, marked: Vec<RunId>) -> Vec<RunId> {
-    if marked.len() > above.len() { marked } else { above }
+/// A mark can be forged, a process above us cannot: the mark is believed where
+/// it names all of them.
+fn weigh(marked: Vec<RunId>, above: Vec<RunId>) -> Within {
+    let depth = marked.len().max(above.len());
+    let honest = above.iter().all(|run| marked.contains(run));
+    Within { runs: if honest { marked } else { above }, depth }
 }
 
 /// The run whose supervisor has to start the queue for us, because whatever we
@@ -83,19 +93,30 @@ mod tests {
         RunId::from_parts("2026-11-15_093000123", [number; 6])
     }
 
-    #[test]
-    fn the_mark_names_the_runs_outermost_first() {
-        let env = Env::of(&[(env::RUNS, &format!("{}:{}:junk", run(1), run(2)))]);
-        assert_eq!(within(&env), [run(1), run(2)]);
-        assert!(within(&Env::of(&[])).is_empty());
+    fn runs(numbers: &[u8]) -> Vec<RunId> {
+        numbers.iter().map(|&number| RunId::from_parts("2026-11-15_093000123", [number; 6])).collect()
     }
 
     #[test]
-    fn of_two_witnesses_the_one_that_says_more_is_believed() {
-        assert_eq!(deeper(vec![run(1)], vec![]), [run(1)]);
-        assert_eq!(deeper(vec![], vec![run(1)]), [run(1)]);
-        assert_eq!(deeper(vec![run(1)], vec![run(2), run(3)]), [run(2), run(3)]);
-        assert_eq!(deeper(vec![run(1)], vec![run(2)]), [run(1)], "a mark may be anybody's");
+    fn the_mark_names_the_runs_outermost_first() {
+        let [outer, inner] = &runs(&[1, 2])[..] else { unreachable!("two") };
+        let env = Env::of(&[(env::RUNS, &format!("{outer}:{inner}:junk"))]);
+        assert_eq!(within(&env), Within { runs: runs(&[1, 2]), depth: 2 });
+        assert_eq!(within(&Env::of(&[])), Within::default());
+    }
+
+    #[track_caller]
+    fn check(marked: &[u8], above: &[u8], expected: &[u8], depth: usize) {
+        assert_eq!(weigh(runs(marked), runs(above)), Within { runs: runs(expected), depth });
+    }
+
+    #[test]
+    fn a_mark_that_hides_a_process_above_is_not_believed() {
+        check(&[1, 2], &[1], &[1, 2], 2);
+        check(&[], &[1], &[1], 1);
+        check(&[9], &[1], &[1], 1);
+        // Still, whoever says that it is deeper is.
+        check(&[8, 9], &[1], &[1], 2);
     }
 
     #[test]

@@ -10,21 +10,11 @@ use serde_json::Value;
 use crate::agents::{self, Platform};
 use crate::config::Config;
 use crate::host::env::{self, Env};
-use crate::host::paths::{self, Home};
+use crate::host::paths;
 use crate::host::{clock, ids};
-use crate::model::{AgentName, Limits, Request, Resumed, RunId, Sandbox, TaskId, ThreadId};
-use crate::progress::plain;
-use crate::tasks::{Context, TaskError, nested};
-
-const LONGEST_TASK: usize = 1 << 20;
-/// What Linux takes as one argument, with the byte that ends it.
-const LONGEST_ARGUMENT: usize = (128 << 10) - 1;
-const LONGEST_NAME: usize = 200;
-
-/// Keys that start programs or raise access even in a read-only sandbox. No
-/// configuration can allow them.
-const FORBIDDEN_KEYS: &[&str] =
-    &["notify", "mcp_servers", "model_provider", "sandbox", "projects", "hooks", "shell_environment_policy"];
+use crate::model::{AgentName, Limits, Request, Resumed, Sandbox};
+use crate::tasks::places::{self, Bounds};
+use crate::tasks::{Caller, Context, TaskError, input, jail, nested, overrides};
 
 /// What a caller wants. Absent fields take the configuration's defaults.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +36,9 @@ pub(crate) struct Ask {
     pub(crate) idempotency_key: Option<String>,
     pub(crate) env_from: Vec<String>,
     pub(crate) resume: Option<Resumed>,
+    pub(crate) caller: Caller,
+    /// An identical request of a moment ago is this one.
+    pub(crate) dedupe: bool,
 }
 
 /// Limits in seconds, as a caller writes them.
@@ -60,41 +53,39 @@ pub(crate) struct LimitAsk {
 pub(super) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(String, String)>), TaskError> {
     let Context { config, env, home, .. } = context;
     let agent = ask.agent.unwrap_or(config.default_agent);
-    check_text(&ask, agent)?;
-    check_supported(agent, &ask)?;
-    let cwd = directory(ask.cwd.as_deref())?;
+    let hold = Hold::of(agent, &ask.caller);
+    input::check(&ask, agent)?;
+    input::check_supported(agent, &ask)?;
+    check_offered(config, agent, &ask)?;
+    let cwd = places::directory(&context.place, ask.cwd.as_deref().unwrap_or(Path::new(".")))?;
     let git_root = paths::git_root(&cwd);
     if agent == AgentName::Codex && git_root.is_none() && !ask.skip_git_repo_check {
         return Err(TaskError::OutsideGit(cwd));
     }
-    let sandbox = sandbox(config, agent, ask.sandbox)?;
-    if agent == AgentName::Codex && sandbox > Sandbox::ReadOnly {
-        for root in std::iter::once(&cwd).chain(&ask.add_dirs) {
-            check_writable_root(root, home, env.path("HOME").as_deref())?;
-        }
-    }
-    if ask.network && !config.allow_network {
-        return Err(TaskError::NetworkOff);
-    }
-    if agent == AgentName::Codex && sandbox == Sandbox::ReadOnly {
-        let asked = [("network", ask.network), ("add_dirs", !ask.add_dirs.is_empty())];
-        if let Some((field, _)) = asked.into_iter().find(|(_, asked)| *asked) {
-            return Err(TaskError::NeedsWrite { field });
-        }
-    }
+    let sandbox = sandbox(config, agent, &ask.caller, ask.sandbox)?;
+    let bounds = Bounds::of(env, home);
+    let add_dirs = writable(context, hold, sandbox, &bounds, &cwd, &ask)?;
+    let temporary = ask.caller.may_use_temporary() && bounds.allow_temporary(env);
     let config_overrides =
-        ask.config_overrides.iter().map(|text| checked_override(config, text)).collect::<Result<_, _>>()?;
+        ask.config_overrides.iter().map(|text| overrides::checked(config, text)).collect::<Result<_, _>>()?;
     if let Some(schema) = &ask.output_schema {
         jsonschema::validator_for(schema).map_err(|error| TaskError::BadSchema(error.to_string()))?;
     }
-    let program = program(context, agent, &ask.task)?;
     let within = nested::within(env);
-    let depth = u32::try_from(within.len()).unwrap_or(u32::MAX);
+    let depth = u32::try_from(within.depth.max(ask.caller.depth())).unwrap_or(u32::MAX);
     if depth >= config.max_depth {
         return Err(TaskError::TooDeep { depth, max: config.max_depth });
     }
-    let environment = environment(context, agent, &ask.env_from)?;
+    let environment = environment(context, agent, hold, &ask.env_from)?;
     let limits = limits(config, agent, ask.limits)?;
+    let program = program(context, agent, hold, &ask.task)?;
+    // Last, because a program has to be started for it.
+    let jail = match hold {
+        Hold::Jail => {
+            Some(jail::find(env, config, home, &jail::Wanted { cwd: &cwd, sandbox }, &environment)?)
+        }
+        Hold::Agent | Hold::Nobody => None,
+    };
     let request = Request {
         version: Request::VERSION,
         task_id: ids::task_id()?,
@@ -109,7 +100,9 @@ pub(super) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(Stri
         sandbox,
         network: ask.network,
         skip_git_repo_check: ask.skip_git_repo_check,
-        add_dirs: ask.add_dirs,
+        add_dirs,
+        temporary,
+        jail,
         model: ask.model,
         reasoning_effort: ask.reasoning_effort,
         config_overrides,
@@ -120,7 +113,7 @@ pub(super) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(Stri
         resume: ask.resume,
         env_from: ask.env_from,
         env_names: environment.iter().map(|(name, _)| name.clone()).collect(),
-        within,
+        within: within.runs,
         kill_level: config.kill_level,
         max_stream_bytes: config.max_stream_bytes,
         user: env.text("USER").unwrap_or_default().to_owned(),
@@ -128,140 +121,109 @@ pub(super) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(Stri
     Ok((request, environment))
 }
 
-fn check_text(ask: &Ask, agent: AgentName) -> Result<(), TaskError> {
-    let continues = ask.resume.is_some() && agent == AgentName::Codex;
-    if ask.task.trim().is_empty() && !continues {
-        return Err(TaskError::EmptyTask);
-    }
-    let limit = if agent == AgentName::Command { LONGEST_ARGUMENT } else { LONGEST_TASK };
-    if ask.task.len() > limit {
-        return Err(TaskError::LongTask { bytes: ask.task.len(), limit });
-    }
-    if agent == AgentName::Command && ask.task.contains('\0') {
-        return Err(TaskError::NulInTask);
-    }
-    let fields = [
-        ("role", &ask.role),
-        ("alias", &ask.alias),
-        ("idempotency_key", &ask.idempotency_key),
-        ("model", &ask.model),
-        ("reasoning_effort", &ask.reasoning_effort),
-    ];
-    for (name, value) in fields {
-        match value.as_ref().map_or(1, String::len) {
-            0 => return Err(TaskError::EmptyField { name }),
-            bytes if bytes > LONGEST_NAME => {
-                return Err(TaskError::LongField { name, bytes, limit: LONGEST_NAME });
-            }
-            _ => {}
+/// Who keeps a run to its sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hold {
+    /// It is the caller's own, or does nothing.
+    Nobody,
+    Agent,
+    /// A program around it.
+    Jail,
+}
+
+impl Hold {
+    fn of(agent: AgentName, caller: &Caller) -> Self {
+        match (agent, caller) {
+            (AgentName::Codex, _) => Hold::Agent,
+            (AgentName::Command, Caller::Client(_)) => Hold::Jail,
+            (AgentName::Command, Caller::Person) | (AgentName::Replay, _) => Hold::Nobody,
         }
     }
-    ask.alias.as_deref().map_or(Ok(()), check_alias)
 }
 
-/// An alias stands wherever an id may, and is printed in lists.
-fn check_alias(alias: &str) -> Result<(), TaskError> {
-    let is_id = alias.parse::<TaskId>().is_ok()
-        || alias.parse::<RunId>().is_ok()
-        || alias.parse::<ThreadId>().is_ok();
-    if is_id || alias.trim() != alias || plain::line(alias, LONGEST_NAME) != alias {
-        return Err(TaskError::BadAlias(alias.to_owned()));
-    }
-    Ok(())
-}
-
-/// Nothing is ignored silently: what an agent cannot honour is refused.
-fn check_supported(agent: AgentName, ask: &Ask) -> Result<(), TaskError> {
-    if agent == AgentName::Codex {
-        return Ok(());
-    }
-    let given = [
-        // First: a resumed task brings the others along.
-        ("resume", ask.resume.is_some()),
-        ("command_limit", agent == AgentName::Command && ask.limits.command_s.is_some()),
-        ("sandbox", ask.sandbox.is_some()),
-        ("network", ask.network),
-        ("model", ask.model.is_some()),
-        ("reasoning_effort", ask.reasoning_effort.is_some()),
-        ("config_overrides", !ask.config_overrides.is_empty()),
-        ("output_schema", ask.output_schema.is_some()),
-        ("add_dirs", !ask.add_dirs.is_empty()),
-        ("role", ask.role.is_some()),
-    ];
-    match given.into_iter().find(|(_, given)| *given) {
-        Some((field, _)) => Err(TaskError::Unsupported { agent, field }),
-        None => Ok(()),
+/// What only a person may have.
+fn check_offered(config: &Config, agent: AgentName, ask: &Ask) -> Result<(), TaskError> {
+    match (&ask.caller, agent) {
+        (Caller::Client(_), AgentName::Command) if !config.command_over_mcp => Err(TaskError::CommandOverMcp),
+        (Caller::Client(_), AgentName::Replay) if !agents::is_shipped(&ask.task) => {
+            Err(TaskError::ForeignRecording)
+        }
+        (Caller::Client(_) | Caller::Person, _) => Ok(()),
     }
 }
 
-fn directory(asked: Option<&Path>) -> Result<PathBuf, TaskError> {
-    let asked = asked.unwrap_or(Path::new("."));
-    let missing = |_| TaskError::NoDirectory(asked.to_owned());
-    let found = std::fs::canonicalize(asked).map_err(missing)?;
-    if found.is_dir() { Ok(found) } else { Err(TaskError::NotADirectory(found)) }
-}
-
-fn sandbox(config: &Config, agent: AgentName, asked: Option<Sandbox>) -> Result<Sandbox, TaskError> {
-    match agent {
+fn sandbox(
+    config: &Config,
+    agent: AgentName,
+    caller: &Caller,
+    asked: Option<Sandbox>,
+) -> Result<Sandbox, TaskError> {
+    match (agent, caller, asked) {
+        (AgentName::Replay, _, _) => return Ok(Sandbox::ReadOnly),
         // A command is the caller's own and runs as the caller would run it.
-        AgentName::Command => return Ok(Sandbox::DangerFullAccess),
-        AgentName::Replay => return Ok(Sandbox::ReadOnly),
-        AgentName::Codex => {}
+        (AgentName::Command, Caller::Person, _) => return Ok(Sandbox::DangerFullAccess),
+        (AgentName::Command, Caller::Client(_), Some(Sandbox::DangerFullAccess)) => {
+            return Err(TaskError::CommandUnconfined);
+        }
+        (AgentName::Command | AgentName::Codex, _, _) => {}
     }
-    let wanted = asked.unwrap_or(config.default_sandbox);
-    if wanted > config.max_sandbox {
-        return Err(TaskError::SandboxBeyond { asked: wanted, max: config.max_sandbox });
+    if let Some(asked) = asked {
+        caller.check_sandbox(config, asked)?;
     }
-    Ok(wanted)
-}
-
-/// Write access to `/`, to the user's home as a whole, or to our own state
-/// would undo every other boundary.
-fn check_writable_root(root: &Path, home: &Home, user_home: Option<&Path>) -> Result<(), TaskError> {
-    let root = std::fs::canonicalize(root).map_err(|_| TaskError::NoDirectory(root.to_owned()))?;
-    let ours = std::fs::canonicalize(home.root()).unwrap_or_else(|_| home.root().to_owned());
-    let whole_home = user_home
-        .and_then(|home| std::fs::canonicalize(home).ok())
-        .is_some_and(|home| home.starts_with(&root));
-    if root.parent().is_none() || whole_home || ours.starts_with(&root) || root.starts_with(&ours) {
-        return Err(TaskError::ForbiddenRoot(root));
-    }
-    Ok(())
-}
-
-/// Splits `key=value` and writes the value again as a TOML scalar.
-fn checked_override(config: &Config, text: &str) -> Result<(String, String), TaskError> {
-    let Some((key, value)) = text.split_once('=') else { return Err(TaskError::BadOverride(text.into())) };
-    let first = key.split('.').next().unwrap_or_default();
-    let forbidden = FORBIDDEN_KEYS.iter().any(|known| first.starts_with(known)) || key.ends_with("base_url");
-    if forbidden || !config.config_override_keys.iter().any(|allowed| allowed == key) {
-        return Err(TaskError::OverrideNotAllowed(key.into()));
-    }
-    let scalar = match toml::from_str::<toml::Table>(&format!("value = {value}"))
-        .ok()
-        .and_then(|mut t| t.remove("value"))
-    {
-        Some(
-            scalar @ (toml::Value::Integer(_)
-            | toml::Value::Float(_)
-            | toml::Value::Boolean(_)
-            | toml::Value::String(_)),
-        ) => scalar,
-        Some(_) => return Err(TaskError::BadOverride(text.into())),
-        None => toml::Value::String(value.to_owned()),
+    let most = match agent {
+        AgentName::Command => Sandbox::WorkspaceWrite,
+        AgentName::Codex | AgentName::Replay => Sandbox::DangerFullAccess,
     };
-    Ok((key.to_owned(), scalar.to_string()))
+    Ok(asked.unwrap_or_else(|| config.default_sandbox.min(caller.max_sandbox(config)).min(most)))
+}
+
+/// Holds everything that a run wants to touch against what it may. Gives back
+/// the further directories as they really are.
+fn writable(
+    context: &Context,
+    hold: Hold,
+    sandbox: Sandbox,
+    bounds: &Bounds,
+    cwd: &Path,
+    ask: &Ask,
+) -> Result<Vec<PathBuf>, TaskError> {
+    let Context { config, place, .. } = context;
+    if hold == Hold::Nobody {
+        return Ok(Vec::new());
+    }
+    ask.caller.check_read()?;
+    if ask.network {
+        ask.caller.check_network(config)?;
+    }
+    if sandbox == Sandbox::ReadOnly {
+        let asked = [("network", ask.network), ("add_dirs", !ask.add_dirs.is_empty())];
+        return match asked.into_iter().find(|(_, asked)| *asked) {
+            Some((field, _)) => Err(TaskError::NeedsWrite { field }),
+            None => Ok(Vec::new()),
+        };
+    }
+    ask.caller.check_write(config, bounds, cwd)?;
+    let mut dirs = Vec::new();
+    for dir in &ask.add_dirs {
+        let dir = places::directory(place, dir)?;
+        ask.caller.check_write(config, bounds, &dir)?;
+        dirs.push(dir);
+    }
+    Ok(dirs)
 }
 
 /// The program that will be started, found now: the one who starts it later
 /// may have another `PATH`.
-fn program(context: &Context, agent: AgentName, task: &str) -> Result<PathBuf, TaskError> {
+fn program(context: &Context, agent: AgentName, hold: Hold, task: &str) -> Result<PathBuf, TaskError> {
+    let own = || std::env::current_exe().map_err(TaskError::write("/proc/self/exe"));
     match agent {
         AgentName::Codex => codex_program(&context.env, &context.config),
+        // Ours is the first inside the jail.
+        AgentName::Command if hold == Hold::Jail => own(),
         AgentName::Command => Ok("/bin/sh".into()),
         AgentName::Replay => {
             agents::check_task(task).map_err(TaskError::BadRecording)?;
-            std::env::current_exe().map_err(TaskError::write("/proc/self/exe"))
+            own()
         }
     }
 }
@@ -289,10 +251,12 @@ fn native(launcher: &Path) -> PathBuf {
 fn environment(
     context: &Context,
     agent: AgentName,
+    hold: Hold,
     names: &[String],
 ) -> Result<Vec<(String, String)>, TaskError> {
+    let own = agent == AgentName::Command && hold == Hold::Nobody;
     for name in names {
-        if agent != AgentName::Command && !context.config.env_allow.contains(name) {
+        if !own && !context.config.env_allow.contains(name) {
             return Err(TaskError::EnvNotAllowed(name.clone()));
         }
         if context.env.get(name).is_none() {
@@ -300,9 +264,9 @@ fn environment(
         }
     }
     Ok(match agent {
-        AgentName::Command => context.env.everything(),
+        AgentName::Command if own => context.env.everything(),
         AgentName::Codex => context.env.allowed_with(env::CODEX, names),
-        AgentName::Replay => context.env.allowed_with(&[], names),
+        AgentName::Command | AgentName::Replay => context.env.allowed_with(&[], names),
     })
 }
 
@@ -327,34 +291,6 @@ fn limits(config: &Config, agent: AgentName, asked: LimitAsk) -> Result<Limits, 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_listed_keys_pass_and_values_become_scalars() {
-        let config = Config::default();
-        let pass = |text: &str| checked_override(&config, text).ok();
-        assert_eq!(pass("model_verbosity=high"), Some(("model_verbosity".into(), "\"high\"".into())));
-        assert_eq!(pass("model_verbosity=\"a\\\"b\""), Some(("model_verbosity".into(), "'a\"b'".into())));
-        assert_eq!(pass("model_verbosity={a=1}"), None);
-        assert_eq!(pass("model=other"), None);
-        assert_eq!(pass("model_verbosity"), None);
-    }
-
-    #[test]
-    fn no_configuration_can_allow_what_raises_access() {
-        let keys = [
-            "notify",
-            "mcp_servers.x.command",
-            "model_providers.x",
-            "sandbox_mode",
-            "openai_base_url",
-            "hooks",
-        ];
-        let mut config = Config::default();
-        config.config_override_keys = keys.map(str::to_owned).to_vec();
-        for key in keys {
-            assert!(checked_override(&config, &format!("{key}=1")).is_err(), "{key}");
-        }
-    }
 
     #[test]
     fn a_limit_is_a_positive_number_of_seconds() {

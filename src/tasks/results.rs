@@ -146,7 +146,7 @@ fn last_events(path: &Path) -> Vec<Value> {
 
 fn shortened(value: Value) -> Value {
     match value {
-        Value::String(text) => Value::String(plain::text(&agents::cut(&text, LONGEST_STRING))),
+        Value::String(text) => Value::String(agents::cut(&plain::text(&text), LONGEST_STRING)),
         Value::Array(items) => Value::Array(items.into_iter().take(MOST_ITEMS).map(shortened).collect()),
         Value::Object(fields) => {
             Value::Object(fields.into_iter().map(|(name, one)| (name, shortened(one))).collect())

@@ -1,11 +1,12 @@
 //! Starts a task: durable first, then running, then answered.
 
 use std::fs;
+use std::time::Duration;
 
 use crate::host::disk;
 use crate::host::lock::Lock;
 use crate::host::spawn::Ties;
-use crate::model::{Request, State, TaskId};
+use crate::model::{AgentName, Request, State, TaskId};
 use crate::registry::{Submission, Submitted};
 use crate::runs::RunDir;
 use crate::tasks::resolve::{Ask, resolve};
@@ -14,12 +15,15 @@ use crate::tasks::{Context, TaskError, inner, pump, unsettled};
 /// Below this, not even the record of a failure is sure to fit.
 const LEAST_FREE: u64 = 2 << 20;
 
+/// A client that sends the same request again within this time has lost the answer.
+const SAME: Duration = Duration::from_secs(60);
+
 /// What is certain once a task was taken in.
 #[derive(Debug)]
 pub(crate) struct Accepted {
     pub(crate) task_id: TaskId,
     pub(crate) state: State,
-    /// The same request had been taken in before under its key.
+    /// The same request had been taken in before.
     pub(crate) deduplicated: bool,
     /// It is taken in, but something else went wrong on the way.
     pub(crate) warnings: Vec<String>,
@@ -33,7 +37,10 @@ impl Accepted {
 
 /// Takes the task in. When this returns, it survives any crash.
 pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskError> {
+    let same_within = ask.dedupe.then_some(SAME);
     let (request, environment) = resolve(context, ask)?;
+    // A command may well be meant to run twice.
+    let same_within = same_within.filter(|_| request.agent != AgentName::Command);
     let free = disk::free_bytes(context.home.root()).unwrap_or(u64::MAX);
     if free < LEAST_FREE {
         return Err(TaskError::DiskFull { path: context.home.root().to_owned(), free });
@@ -44,7 +51,7 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
     let taken_in = prepare(&dir, &request, &environment).and_then(|lock| {
         // Inside a run we start no supervisor: it would end with the agent.
         let limit = if request.within.is_empty() { context.config.max_concurrent } else { 0 };
-        Ok(context.registry.submit(Submission { request: &request, lock, limit })?)
+        Ok(context.registry.submit(Submission { request: &request, lock, limit, same_within })?)
     });
     let submitted = match taken_in {
         Ok(submitted) => submitted,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::host::clock;
 use crate::model::{State, Timestamp};
 use crate::registry::Row;
-use crate::tasks::{Context, TaskError, View, pump, view};
+use crate::tasks::{Context, TaskError, View, find, pump, view};
 
 #[derive(Debug)]
 pub(crate) struct Snapshot {
@@ -36,6 +36,36 @@ pub(crate) fn status(
     let queued =
         context.registry.pending(u32::MAX)?.into_iter().enumerate().filter(|(_, row)| belongs(row)).collect();
     let name = project.as_ref().map(|project| project.to_string_lossy().into_owned());
-    let finished = context.registry.finished(name.as_deref(), recent)?;
+    let finished = ended(context, name.as_deref(), recent)?;
     Ok(Snapshot { at: clock::now(), running, queued, finished, damaged: Vec::new() })
+}
+
+/// The last tasks to end. Of one project, those come first that nobody has
+/// read: they must not be hidden behind others.
+fn ended(context: &Context, project: Option<&str>, most: u32) -> Result<Vec<Row>, TaskError> {
+    let mut rows = match project {
+        Some(project) => context.registry.unread(project, most)?.0,
+        None => Vec::new(),
+    };
+    let newest = context.registry.finished(project, most)?;
+    rows.extend(newest.into_iter().filter(|row| project.is_none() || !row.unread));
+    rows.truncate(most as usize);
+    Ok(rows)
+}
+
+/// The one task that `reference` means, wherever it is.
+pub(crate) fn status_of(context: &mut Context, reference: &str) -> Result<Snapshot, TaskError> {
+    let id = find(context, reference)?.id;
+    let mut snapshot = status(context, None, 0)?;
+    snapshot.running.retain(|view| view.row.id == id);
+    snapshot.queued.retain(|(_, row)| row.id == id);
+    if snapshot.running.is_empty() {
+        let row = find(context, id.as_str())?;
+        let view = view(context, row)?;
+        if snapshot.queued.is_empty() {
+            snapshot.finished.push(view.row);
+        }
+        snapshot.damaged = view.damaged;
+    }
+    Ok(snapshot)
 }

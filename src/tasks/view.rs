@@ -1,6 +1,6 @@
 //! A task as a reader sees it: its row, and what its directory says now.
 
-use crate::host::{lock, paths};
+use crate::host::lock;
 use crate::model::{Progress, Request, RunResult, State};
 use crate::registry::{Found, Reference, Row};
 use crate::runs::{ReadError, RunDir};
@@ -38,9 +38,9 @@ pub(crate) fn find(context: &Context, reference: &str) -> Result<Row, TaskError>
 
 /// What `reference` could mean, seen from the project we are called in.
 pub(super) fn look_up(context: &Context, reference: &str) -> Result<Found, TaskError> {
-    let here = std::env::current_dir().unwrap_or_default();
-    let project = paths::git_root(&here).unwrap_or(here);
-    Ok(context.registry.find(&Reference(reference.to_owned()), &project.to_string_lossy())?)
+    let project = context.project();
+    let reference = Reference(reference.to_owned());
+    Ok(context.registry.find(&reference, &project.to_string_lossy(), context.scope)?)
 }
 
 /// Everything there is to say of a task now.

@@ -18,6 +18,17 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 const BRIEF: Duration = Duration::from_millis(60);
 const BRIEF_LOOK: Duration = Duration::from_millis(2);
 
+/// What the one who looks on wants next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// To see the next change.
+    OnChange,
+    /// To look again after so long, whatever happens.
+    Within(Duration),
+    /// Nothing more: the one who waited is gone.
+    NoMore,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
     Any,
@@ -40,7 +51,7 @@ pub(crate) fn wait(
     ids: &[TaskId],
     until: Until,
     limit: Option<Duration>,
-    observe: &mut dyn FnMut(&[View]) -> Option<Duration>,
+    observe: &mut dyn FnMut(&[View]) -> Look,
 ) -> Result<Waited, TaskError> {
     let begun = clock::monotonic();
     let deadline = limit.map(|limit| begun + limit);
@@ -59,12 +70,13 @@ pub(crate) fn wait(
             Until::Any => done > 0,
             Until::All => done == views.len(),
         };
-        let next_call = observe(&views);
+        let next = observe(&views);
         let left = deadline.map(|at| at.saturating_sub(clock::monotonic()));
-        if enough || left == Some(Duration::ZERO) {
+        if enough || left == Some(Duration::ZERO) || next == Look::NoMore {
             return Ok(Waited { views, exceeded: !enough, _watching: watching });
         }
-        let sleep = HEARTBEAT.min(left.unwrap_or(HEARTBEAT)).min(next_call.unwrap_or(HEARTBEAT));
+        let next = if let Look::Within(next) = next { next } else { HEARTBEAT };
+        let sleep = HEARTBEAT.min(left.unwrap_or(HEARTBEAT)).min(next);
         match &mut watching {
             Some(watching) => drop(watching.watch.sleep(sleep)),
             None => sleep_until_sealed(&views, sleep.min(BRIEF)),
@@ -93,13 +105,13 @@ fn look(context: &mut Context, ids: &[TaskId]) -> Result<Vec<View>, TaskError> {
 /// What a waiter watches: the directories of its tasks, the registry's log,
 /// which grows with every commit, and the locks of all runs that are working.
 #[derive(Debug)]
-struct Watching {
+pub(super) struct Watching {
     watch: Watch,
     locks: Vec<std::path::PathBuf>,
 }
 
 impl Watching {
-    fn new(context: &Context, ids: &[TaskId]) -> Result<Self, TaskError> {
+    pub(super) fn new(context: &Context, ids: &[TaskId]) -> Result<Self, TaskError> {
         let mut watch = Watch::new();
         for id in ids {
             let dir = context.dir(&find(context, id.as_str())?.run_id);
@@ -113,8 +125,13 @@ impl Watching {
         Ok(Self { watch, locks: Vec::new() })
     }
 
+    /// Sleeps until something changes.
+    pub(super) fn sleep(&mut self) {
+        self.watch.sleep(HEARTBEAT);
+    }
+
     /// Watches the locks of runs that started since, and acts on freed ones.
-    fn follow_the_queue(&mut self, context: &mut Context) -> Result<(), TaskError> {
+    pub(super) fn follow_the_queue(&mut self, context: &mut Context) -> Result<(), TaskError> {
         let working = context.registry.working()?;
         let mut dead = false;
         for row in &working {
@@ -124,8 +141,12 @@ impl Watching {
             }
             dead |= !is_alive(&dir);
         }
-        let waiting = u32::try_from(working.len()).unwrap_or(u32::MAX) < context.config.max_concurrent
-            && !context.registry.pending(1)?.is_empty();
-        if dead || waiting { pump(context) } else { Ok(()) }
+        let waits = !context.registry.pending(1)?.is_empty();
+        if dead || waits {
+            // It may be a long time since we looked.
+            context.refresh();
+        }
+        let room = u32::try_from(working.len()).unwrap_or(u32::MAX) < context.config.max_concurrent;
+        if dead || (waits && room) { pump(context) } else { Ok(()) }
     }
 }

@@ -300,6 +300,6 @@ fn a_misspelt_configuration_is_an_error() {
     let env = TestEnv::new();
     env.configure("max_sandbx = \"read-only\"\n");
     let told =
-        Told { code: 6, error: "VALIDATION", message: "unknown field `max_sandbx`", hint: "doctor --config" };
+        Told { code: 6, error: "INTERNAL", message: "unknown field `max_sandbx`", hint: "doctor --config" };
     check(&env, &["run", "--agent", "command", "true"], &told);
 }

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module uses only those before it.
-const LAYERS: [&str; 13] = [
+const LAYERS: [&str; 15] = [
     "model",
+    "redact",
     "host",
     "config",
     "supervisor",
@@ -17,6 +18,7 @@ const LAYERS: [&str; 13] = [
     "tasks",
     "failure",
     "reply",
+    "tools",
     "cli",
 ];
 

@@ -12,6 +12,7 @@ use std::{fmt, fs, thread};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::installed::installed;
 use crate::model::{ModelServer, Request};
 use crate::processes;
 
@@ -24,6 +25,11 @@ pub const DEADLINE: Duration = Duration::from_secs(90);
 const CODEX: &str = r#"
 model = "gpt-5.5"
 model_provider = "scripted"
+# It talks to nobody but the model.
+check_for_update_on_startup = false
+analytics.enabled = false
+features.plugins = false
+features.apps = false
 
 [model_providers.scripted]
 name = "Scripted"
@@ -260,18 +266,7 @@ pub fn items(run: &Value, kind: &str) -> Vec<Value> {
     completed.map(|mut event| event["item"].take()).filter(|item| item["type"] == kind).collect()
 }
 
-/// The directory of the pinned Codex: the one the test command names, else where `scripts/agents` puts it.
+/// The directory of the pinned Codex.
 fn codex() -> PathBuf {
-    let named = std::env::var_os("DELEGATOR_TEST_CODEX").map(PathBuf::from);
-    let program = named.unwrap_or_else(|| {
-        let script = include_str!("../../scripts/agents");
-        let version = script.lines().find_map(|line| line.strip_prefix("codex_version="));
-        let version = version.expect("`scripts/agents` pins a version");
-        let cache = std::env::var_os("XDG_CACHE_HOME")
-            .map(PathBuf::from)
-            .unwrap_or_else(|| Path::new(&std::env::var_os("HOME").unwrap_or_default()).join(".cache"));
-        cache.join(format!("delegator-agents/codex-{version}/node_modules/.bin/codex"))
-    });
-    assert!(program.exists(), "no Codex at {}: run `scripts/agents` first", program.display());
-    if program.is_dir() { program } else { program.parent().unwrap_or(Path::new("/")).to_owned() }
+    installed("codex").parent().unwrap_or(Path::new("/")).to_owned()
 }

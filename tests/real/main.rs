@@ -11,6 +11,8 @@ mod cancel;
 mod env;
 mod failures;
 mod guard;
+#[path = "../support/installed.rs"]
+mod installed;
 #[path = "../support/model.rs"]
 mod model;
 mod processes;

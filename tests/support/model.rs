@@ -1,15 +1,18 @@
-//! A scripted model on loopback that the real Codex accepts.
+//! A scripted model on loopback that the real Codex and the real Claude Code accept.
 //!
-//! It speaks the Responses API over server-sent events, one request per connection, and keeps every request for the
-//! test to look at. It knows nothing of delegator. The script travels inside the prompt: the last user message that
-//! holds a marker `SCENARIO:name {arguments}` decides, and how many tool outputs follow it says which step is due. So
-//! one server can serve any number of agents at once, in any order, and remembers nothing about them.
+//! It speaks the Responses API, and the Messages API in its terms, over server-sent events, one request per connection,
+//! and keeps every request for the test to look at. It knows nothing of delegator. The script travels inside the prompt:
+//! the last user message that holds a marker `SCENARIO:name {arguments}` decides, and how many tool outputs follow it
+//! says which step is due. So one server can serve any number of agents at once, in any order, and remembers nothing
+//! about them.
 
 // Explicit paths: the file is a module root in one test target and a child in another.
 #[path = "model/http.rs"]
 mod http;
 #[path = "model/items.rs"]
 mod items;
+#[path = "model/messages.rs"]
+mod messages;
 #[path = "model/scenario.rs"]
 mod scenario;
 
@@ -34,10 +37,13 @@ use scenario::Reply;
 /// | `shell` | `cmd`, any other argument of `exec_command` | runs a command, then answers |
 /// | `patch` | `path`, `body` | adds a file, then answers |
 /// | `plan` | `steps` | reports the plan before each step and after the last, then answers |
-/// | `call` | `calls`: a list of `tool`, `args` | calls those function tools one by one, then answers |
+/// | `call` | `calls`: a list of `tool`, `args` or `text`, maybe `namespace` | calls those tools one by one, then answers |
 /// | `status` | `code`, `body` | refuses with that HTTP status |
 /// | `failed` | `code`, `message` | starts a response and fails it |
 /// | `hang` | | takes the request and never sends a header |
+///
+/// An argument of a call that is `{"seen": "T-"}` becomes the first word that begins so in the outputs of the calls before
+/// it: what the model can know only from what the agent showed it.
 ///
 /// Scenarios that end in an answer take it as `answer`, text or JSON. A marker that cannot be played is refused with
 /// HTTP 400 and the reason, so that a mistyped script fails its test instead of passing for another one.
@@ -67,7 +73,12 @@ impl ModelServer {
 
     /// What a `model_providers` table takes as `base_url`.
     pub fn base_url(&self) -> String {
-        format!("http://{}/v1", self.address)
+        format!("{}/v1", self.origin())
+    }
+
+    /// What Claude Code takes as `ANTHROPIC_BASE_URL`.
+    pub fn origin(&self) -> String {
+        format!("http://{}", self.address)
     }
 
     /// Every request received so far, oldest first.
@@ -141,13 +152,18 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 
 fn serve(mut stream: &TcpStream, number: usize, shared: &Shared) -> io::Result<()> {
     let request = Request::read(&mut BufReader::new(stream))?;
-    let reply = if request.method == "POST" && request.path.ends_with("/responses") {
+    let posted = |endpoint: &str| request.method == "POST" && request.path.ends_with(endpoint);
+    let messages = posted("/messages");
+    let reply = if posted("/responses") {
         scenario::reply(&request.body, number)
+    } else if messages {
+        scenario::reply(&messages::as_responses(&request.body), number)
     } else {
-        Reply::refuse(404, "only the responses endpoint is scripted")
+        Reply::refuse(404, "only the endpoints for responses and messages are scripted")
     };
     shared.lock().requests.push(request);
     match reply {
+        Reply::Items(items) if messages => http::write_events(stream, &messages::completed(&items, number)),
         Reply::Items(items) => http::write_events(stream, &items::completed(&items, number)),
         Reply::Failed { code, message } => {
             http::write_events(stream, &items::failed(&code, &message, number))

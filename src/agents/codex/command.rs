@@ -78,7 +78,7 @@ pub(super) fn plan(
     for (key, value) in &request.config_overrides {
         line.set(format!("{key}={value}"));
     }
-    line.network(request);
+    line.reach(request);
     for dir in &request.add_dirs {
         line.offered("--add-dir", Some(guard::utf8(dir)?), "the directory cannot be written to");
     }
@@ -143,11 +143,16 @@ impl Arguments<'_> {
         }
     }
 
-    /// Said either way, so that the user's configuration cannot open it.
-    fn network(&mut self, request: &Request) {
+    /// Said either way, so that the user's configuration cannot widen it.
+    fn reach(&mut self, request: &Request) {
         match request.sandbox {
             Sandbox::WorkspaceWrite => {
                 self.set(format!("sandbox_workspace_write.network_access={}", request.network));
+                self.set("sandbox_workspace_write.writable_roots=[]");
+                if !request.temporary {
+                    self.set("sandbox_workspace_write.exclude_slash_tmp=true");
+                    self.set("sandbox_workspace_write.exclude_tmpdir_env_var=true");
+                }
             }
             Sandbox::ReadOnly if request.network => {
                 self.warnings.push("Codex gives no network to a `read-only` run".to_owned());
@@ -227,6 +232,8 @@ mod tests {
         model_verbosity="low"
         -c
         sandbox_workspace_write.network_access=true
+        -c
+        sandbox_workspace_write.writable_roots=[]
         --add-dir
         /srv/more
         --output-schema
@@ -265,6 +272,15 @@ mod tests {
         01a1de11-e775-7fc2-8102-aec1425b9fd0
         -"#,
         );
+    }
+
+    #[test]
+    fn temporary_directories_are_left_out_where_they_have_to_be() {
+        let request = Request { sandbox: Sandbox::WorkspaceWrite, temporary: false, ..request() };
+        let args = planned(&request, HELP, "[]").unwrap().spec.args;
+        for setting in ["exclude_slash_tmp=true", "exclude_tmpdir_env_var=true", "network_access=false"] {
+            assert!(args.contains(&format!("sandbox_workspace_write.{setting}")), "{args:?}");
+        }
     }
 
     #[test]

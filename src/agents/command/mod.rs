@@ -2,17 +2,28 @@
 //! output kept. No model is involved.
 //!
 //! The shell is `/bin/sh`, whatever the user's own: a task must mean the same
-//! for whoever starts it. What it may do from where is decided before it gets here.
+//! for whoever starts it. A person's command is their own; a client's is kept in
+//! a sandbox (`jail`). Which of both it is was decided before it gets here.
+
+mod jail;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{Agent, End, Files, Finding, Plan, Probe, Reader, Reading, Verdict, cut, signal_name};
-use crate::model::{CommandSpec, Exit, FailureCode, Fault, Reach, Request, Signal, Stdin, Stdout, Stop};
+use crate::model::{
+    CommandSpec, Exit, FailureCode, Fault, Jail, Reach, Request, Signal, Stdin, Stdout, Stop,
+};
+
+pub(crate) use jail::Cell;
 
 const SHELL: &str = "/bin/sh";
 const GRACE: Duration = Duration::from_secs(5);
 const LONGEST_LINE: usize = 200;
+
+/// What `delegator confined` says, and ends with, when the sandbox has a hole.
+pub(crate) const LEAKS: &str = "delegator: the sandbox does not hold: ";
+pub(crate) const LEAKED: u8 = 125;
 
 pub(crate) struct Command;
 
@@ -22,10 +33,15 @@ impl Agent for Command {
     }
 
     fn command(&self, request: &Request, _: &str, _: &Files, _: &[Finding]) -> Result<Plan, Fault> {
+        // A command line may begin with a dash.
+        let args = ["-c", "--", &request.task];
+        let (program, args) = match &request.jail {
+            None => (PathBuf::from(SHELL), args.map(str::to_owned).to_vec()),
+            Some(jail) => (jail.program.clone(), jailed(request, jail, &args)?),
+        };
         let spec = CommandSpec {
-            program: PathBuf::from(SHELL),
-            // A command line may begin with a dash.
-            args: vec!["-c".to_owned(), "--".to_owned(), request.task.clone()],
+            program,
+            args,
             cwd: request.cwd.clone(),
             env: Vec::new(),
             stdin: Stdin::Text(String::new()),
@@ -34,16 +50,28 @@ impl Agent for Command {
             stop: Stop { signal: Signal::Terminate, reach: Reach::Group, grace: GRACE },
             on_orphaned: Signal::Kill,
         };
-        Ok(Plan { spec, warnings: Vec::new(), agent_version: None, litter: Vec::new() })
+        // Where something was missing, a sandbox may leave an empty directory.
+        let litter = request.jail.as_ref().map(|jail| jail.missing.clone()).unwrap_or_default();
+        Ok(Plan { spec, warnings: Vec::new(), agent_version: None, litter })
     }
 
-    fn reader(&self, _request: &Request, _prompt: &str) -> Box<dyn Reader> {
-        Box::new(Silent)
+    fn reader(&self, request: &Request, _prompt: &str) -> Box<dyn Reader> {
+        Box::new(Silent { jailed: request.jail.is_some() })
     }
 }
 
+fn jailed(request: &Request, jail: &Jail, args: &[&str]) -> Result<Vec<String>, Fault> {
+    let cell = Cell { jail, own: &request.program, cwd: &request.cwd, sandbox: request.sandbox };
+    let command: Vec<&str> = std::iter::once(SHELL).chain(args.iter().copied()).collect();
+    cell.arguments(&command).ok_or_else(|| {
+        Fault::new(FailureCode::Spawn, "a path is not valid UTF-8").hint("rename the directory")
+    })
+}
+
 /// Plain output has no events; only its end is judged.
-struct Silent;
+struct Silent {
+    jailed: bool,
+}
 
 impl Reader for Silent {
     fn line(&mut self, _line: &[u8]) -> Reading {
@@ -51,15 +79,12 @@ impl Reader for Silent {
     }
 
     fn verdict(&self, end: &End) -> Verdict {
-        let how = match end.exit {
-            Exit::Code(code) => format!("exit {code}"),
-            Exit::Signal(signal) => signal_name(signal),
+        let (result, summary) = match self.leak(end) {
+            Some(fault) => (Err(fault.clone()), fault.message),
+            None => (if end.exit.succeeded() { Ok(()) } else { Err(fault(end.exit)) }, told(end)),
         };
-        let last = last_line(end);
-        let summary =
-            if last.is_empty() { how.clone() } else { format!("{how}: {}", cut(last, LONGEST_LINE)) };
         Verdict {
-            result: if end.exit.succeeded() { Ok(()) } else { Err(fault(end.exit)) },
+            result,
             summary,
             answer: None,
             warnings: Vec::new(),
@@ -68,6 +93,33 @@ impl Reader for Silent {
             usage: None,
             usage_total: None,
         }
+    }
+}
+
+impl Silent {
+    /// The command was never started: what should hold it does not.
+    fn leak(&self, end: &End) -> Option<Fault> {
+        let told = end.stderr_tail.lines().rev().find_map(|line| line.strip_prefix(LEAKS))?;
+        let leaked = self.jailed && end.exit == Exit::Code(LEAKED.into());
+        leaked.then(|| {
+            Fault::new(
+                FailureCode::Sandbox,
+                format!("the sandbox does not hold: {}", cut(told, LONGEST_LINE)),
+            )
+            .hint("`delegator doctor` shows what holds commands of clients here")
+        })
+    }
+}
+
+/// How it ended, and what it said last.
+fn told(end: &End) -> String {
+    let how = match end.exit {
+        Exit::Code(code) => format!("exit {code}"),
+        Exit::Signal(signal) => signal_name(signal),
+    };
+    match last_line(end) {
+        "" => how,
+        last => format!("{how}: {}", cut(last, LONGEST_LINE)),
     }
 }
 
@@ -145,6 +197,19 @@ mod tests {
             assert!(hint.contains(word), "{code}: {hint}");
         }
         assert_eq!(fault(Exit::Code(1)).hint, None);
+    }
+
+    #[test]
+    fn only_a_jailed_command_can_have_met_a_leak() {
+        let end = End {
+            exit: Exit::Code(125),
+            stderr_tail: format!("warning\n{LEAKS}a TCP socket opens\n"),
+            last_line: String::new(),
+            last_message: None,
+        };
+        let code = |jailed| Silent { jailed }.verdict(&end).result.unwrap_err().code;
+        assert_eq!(code(true), FailureCode::Sandbox);
+        assert_eq!(code(false), FailureCode::ToolError);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::{Agent, Files, Finding, Plan, Probe, Reader};
 use crate::model::{CommandSpec, FailureCode, Fault, Reach, Request, Signal, Stdin, Stdout, Stop};
 
 pub(crate) use play::play;
-pub(crate) use task::{BadRecording, check_task};
+pub(crate) use task::{BadRecording, check_task, is_shipped};
 
 use task::Playback;
 

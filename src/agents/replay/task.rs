@@ -56,6 +56,11 @@ pub(crate) fn check_task(task: &str) -> Result<(), BadRecording> {
     task.parse::<Playback>().map(|_| ())
 }
 
+/// Whether the task is one of the recordings that come with the program.
+pub(crate) fn is_shipped(task: &str) -> bool {
+    task.parse::<Playback>().is_ok_and(|playback| matches!(playback.source, Source::Ours(_)))
+}
+
 impl Playback {
     /// The arguments of `play`; they read back as this playback.
     pub(super) fn into_args(self) -> Vec<String> {

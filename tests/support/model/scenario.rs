@@ -37,6 +37,8 @@ struct Scenario {
     arguments: Value,
     /// How many tool outputs came after the marker.
     step: usize,
+    /// What they said.
+    heard: String,
 }
 
 impl Scenario {
@@ -52,8 +54,9 @@ impl Scenario {
             .ok_or_else(|| format!("no user message holds `{MARKER}`"))?;
         let (_, script) = text.split_once(MARKER).unwrap_or_default();
         let name: String = script.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-        let step = input[at..].iter().filter(|item| is_tool_output(item)).count();
-        Ok(Scenario { arguments: arguments(&script[name.len()..])?, name, step })
+        let outputs = || input[at..].iter().filter(|item| is_tool_output(item));
+        let heard = outputs().map(|item| said(&item["output"])).collect::<Vec<_>>().join("\n");
+        Ok(Scenario { arguments: arguments(&script[name.len()..])?, name, step: outputs().count(), heard })
     }
 
     fn play(&self, number: usize) -> Result<Reply, String> {
@@ -78,7 +81,14 @@ impl Scenario {
             "call" if step < self.list("calls")?.len() => {
                 let due = &self.list("calls")?[step];
                 let tool = due["tool"].as_str().ok_or("a call needs the name of a `tool`")?;
-                call(tool, &due["args"])
+                let mut item = match due["text"].as_str() {
+                    Some(text) => text_call(tool, text, number),
+                    None => function_call(tool, &filled(&due["args"], &self.heard)?, number),
+                };
+                if let Some(namespace) = due.get("namespace") {
+                    item["namespace"] = namespace.clone();
+                }
+                Reply::Items(vec![item])
             }
             "shell" | "patch" | "plan" | "call" => self.answer(number),
             "status" => {
@@ -129,6 +139,19 @@ fn arguments(rest: &str) -> Result<Value, String> {
     }
 }
 
+/// The arguments of a call, with what was to be taken from the outputs before it.
+fn filled(arguments: &Value, heard: &str) -> Result<Value, String> {
+    let Some(given) = arguments.as_object() else { return Ok(arguments.clone()) };
+    given.iter().map(|(name, value)| Ok((name.clone(), taken(value, heard)?))).collect()
+}
+
+fn taken(value: &Value, heard: &str) -> Result<Value, String> {
+    let Some(beginning) = value["seen"].as_str() else { return Ok(value.clone()) };
+    let at = heard.find(beginning).ok_or_else(|| format!("no tool output has a `{beginning}…`"))?;
+    let word = heard[at..].chars().take_while(|c| c.is_ascii_alphanumeric() || "-_".contains(*c));
+    Ok(Value::String(word.collect()))
+}
+
 /// The plan when `done` of its steps are finished.
 fn plan(steps: &[Value], done: usize) -> Value {
     let steps: Vec<Value> = steps
@@ -146,9 +169,13 @@ fn plan(steps: &[Value], done: usize) -> Value {
     json!({ "plan": steps })
 }
 
-/// A message's content is a text, or a list of parts with texts.
 fn text_of(item: &Value) -> String {
-    match &item["content"] {
+    said(&item["content"])
+}
+
+/// A content is a text, or a list of parts with texts.
+fn said(content: &Value) -> String {
+    match content {
         Value::String(text) => text.clone(),
         content => {
             let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();

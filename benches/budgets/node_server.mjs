@@ -1,0 +1,10 @@
+// The smallest server that the official SDK makes: the reference beside ours.
+import { pathToFileURL } from 'node:url';
+
+const sdk = (file) => import(pathToFileURL(`${process.argv[2]}/dist/esm/server/${file}.js`));
+const { McpServer } = await sdk('mcp');
+const { StdioServerTransport } = await sdk('stdio');
+
+const server = new McpServer({ name: 'reference', version: '1' });
+server.registerTool('hello', { description: 'Says hello.' }, async () => ({ content: [{ type: 'text', text: 'hello' }] }));
+await server.connect(new StdioServerTransport());

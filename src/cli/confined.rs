@@ -1,0 +1,45 @@
+//! `delegator confined`, hidden: the first program inside the sandbox that a
+//! client's command is kept in. It becomes the command once the sandbox holds.
+//!
+//! `confined [--outside PATH]... [-- PROGRAM ARGUMENTS...]`. Without a program
+//! it says on standard output whether the sandbox holds.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::agents::{LEAKED, LEAKS};
+use crate::host::{confine, ids, spawn};
+
+pub(super) fn run(args: &[OsString]) -> ExitCode {
+    let args = args.get(2..).unwrap_or_default();
+    let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    let outside: Vec<PathBuf> =
+        args[..end].iter().filter(|arg| *arg != "--outside").map(PathBuf::from).collect();
+    let open = open(&outside);
+    match (args.get(end + 1..), open.is_empty()) {
+        (Some([program, rest @ ..]), true) => {
+            let error = spawn::become_program(Path::new(program), rest, ("TMPDIR", confine::SCRATCH));
+            eprintln!("delegator: failed to start `{}`: {error}", program.display());
+            ExitCode::from(127)
+        }
+        (Some([_, ..]), false) => {
+            eprintln!("{LEAKS}{}", open.join(", "));
+            ExitCode::from(LEAKED)
+        }
+        (Some([]) | None, _) => {
+            println!("{}", if open.is_empty() { "held".to_owned() } else { open.join(", ") });
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+fn open(outside: &[PathBuf]) -> Vec<String> {
+    if let Err(error) = confine::close_sockets() {
+        return vec![format!("sockets cannot be closed ({error})")];
+    }
+    match ids::secret() {
+        Ok(name) => confine::ways_out(outside, &format!(".delegator-{name}")),
+        Err(error) => vec![format!("it cannot be tried ({error})")],
+    }
+}

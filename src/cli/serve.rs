@@ -1,0 +1,88 @@
+//! `delegator serve`: the MCP server, for clients.
+
+use std::net::{AddrParseError, SocketAddr};
+
+use clap::Args;
+
+use super::call::Call;
+use super::{print, usage};
+use crate::config::{Config, Profile};
+use crate::failure::{Code, Exit, Failure};
+use crate::host::env::{self, Env};
+use crate::tools::{self, Ended};
+
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    /// Which tools to list: `default`, or `all`, which adds the primitives
+    #[arg(long, value_name = "PROFILE")]
+    tools: Option<Profile>,
+    /// Serve any number of clients over HTTP at this address, such as 127.0.0.1:8931; port 0 takes a free one
+    ///
+    /// Clients send `Authorization: Bearer TOKEN`. The token is made once and
+    /// kept in `http-token` in the home of delegator, for its owner to read.
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    http: Option<SocketAddr>,
+}
+
+impl Serve {
+    pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
+        let profile = self.profile(&call.env)?;
+        match self.http {
+            Some(address) => http(call, address, profile),
+            None => {
+                if std::io::IsTerminal::is_terminal(&std::io::stdin()) {
+                    print::note(
+                        "delegator: this speaks MCP on standard input; docs/clients.md says how a client starts it",
+                    );
+                }
+                tools::serve(call.env.clone(), profile).map_err(|error| unable(&error))?;
+                Ok(Exit::Done)
+            }
+        }
+    }
+
+    /// The option goes before the variable, the variable before the configuration.
+    fn profile(&self, env: &Env) -> Result<Profile, Failure> {
+        if let Some(asked) = self.tools {
+            return Ok(asked);
+        }
+        match env.text(env::TOOLS).map(str::parse) {
+            Some(Ok(profile)) => Ok(profile),
+            Some(Err(message)) => {
+                Err(usage::bad(format!("{}: {message}", env::TOOLS), "unset it, or correct it"))
+            }
+            // A configuration that cannot be read is told by every call.
+            None => Ok(Config::load(env).unwrap_or_default().profile()),
+        }
+    }
+}
+
+fn http(call: &Call, address: SocketAddr, profile: Profile) -> Result<Exit, Failure> {
+    let listening = tools::listen(&call.env, address)?;
+    print::note(&format!(
+        "delegator: serving {}; the token is in {}",
+        listening.url(),
+        listening.token_file().display()
+    ));
+    match listening.serve(call.env.clone(), profile).map_err(|error| unable(&error))? {
+        Ended::Interrupted => Ok(Exit::Interrupted),
+        Ended::Asked => Ok(Exit::Done),
+    }
+}
+
+/// An address with its port; `localhost` is the one that every machine has.
+fn address(text: &str) -> Result<SocketAddr, AddrParseError> {
+    match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}").parse(),
+        None => text.parse(),
+    }
+}
+
+fn unable(error: &std::io::Error) -> Failure {
+    Failure {
+        code: Code::Internal,
+        exit: Exit::Machine,
+        message: format!("the server could not be started: {error}"),
+        hint: None,
+    }
+}

@@ -1,0 +1,82 @@
+//! Sockets that wait for clients, and how far they can be reached.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+/// Who can reach a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Programs on this machine.
+    Machine,
+    /// Whoever the network lets through.
+    Network,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ListenError {
+    #[error("`{0}` can be reached from other machines")]
+    TooFar(SocketAddr),
+    #[error("failed to listen on `{address}`")]
+    Unusable {
+        address: SocketAddr,
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Listens on `address`, which may not reach farther than `most`.
+pub(crate) fn listen(address: SocketAddr, most: Reach) -> Result<TcpListener, ListenError> {
+    if reach(address) == Reach::Network && most == Reach::Machine {
+        return Err(ListenError::TooFar(address));
+    }
+    let open = || {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    };
+    open().map_err(|source| ListenError::Unusable { address, source })
+}
+
+pub(crate) fn reach(address: SocketAddr) -> Reach {
+    if address.ip().to_canonical().is_loopback() { Reach::Machine } else { Reach::Network }
+}
+
+/// Ends the connection when the other side takes in nothing for that long.
+pub(crate) fn give_up_after(connection: &impl AsFd, silence: Duration) {
+    // Where the system cannot, a stuck reader keeps its connection, and no more than that.
+    #[cfg(target_os = "linux")]
+    {
+        let millis = u32::try_from(silence.as_millis()).unwrap_or(u32::MAX);
+        let _ = rustix::net::sockopt::set_tcp_user_timeout(connection, millis);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (connection, silence);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_addresses_stay_on_this_machine() {
+        let check =
+            |address: &str, expected| assert_eq!(reach(address.parse().unwrap()), expected, "{address}");
+        check("127.0.0.1:80", Reach::Machine);
+        check("127.9.9.9:80", Reach::Machine);
+        check("[::1]:80", Reach::Machine);
+        check("[::ffff:127.0.0.1]:80", Reach::Machine);
+        check("0.0.0.0:80", Reach::Network);
+        check("[::]:80", Reach::Network);
+        check("192.168.1.7:80", Reach::Network);
+        check("[::ffff:192.168.1.7]:80", Reach::Network);
+    }
+
+    #[test]
+    fn nothing_is_bound_that_reaches_too_far() {
+        let address = "0.0.0.0:0".parse().unwrap();
+        assert!(matches!(listen(address, Reach::Machine), Err(ListenError::TooFar(_))));
+        assert!(listen(address, Reach::Network).is_ok());
+    }
+}

@@ -1,0 +1,750 @@
+//! Takes secrets out of whatever leaves: keys of common vendors, private keys,
+//! headers, passwords in addresses, and values whose names say what they are.
+//!
+//! A guard against accidents, not a boundary: raw files stay as they are for
+//! their owner. A secret becomes `[redacted:<kind>]`, which tells nothing of
+//! its length. Redact before cutting: half a key is not recognised.
+
+mod anchors;
+mod assigned;
+mod judge;
+mod pem;
+mod rules;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+use anchors::Owner;
+use judge::MARK;
+
+/// No secret is shorter together with what tells it.
+const SHORTEST: usize = 8;
+const LONGEST_MARK: usize = 32;
+const MOST_PASSES: usize = 4;
+const PRIVATE_KEY: &str = "private-key";
+
+/// The text without its secrets.
+pub(crate) fn text(input: &str) -> Cow<'_, str> {
+    let mut shown = Cow::Borrowed(input);
+    // What stands in place of one secret may make the next one plain.
+    for _ in 0..MOST_PASSES {
+        match once(&shown) {
+            Some(redacted) => shown = Cow::Owned(redacted),
+            None => break,
+        }
+    }
+    shown
+}
+
+/// The text without the secrets that show at once; nothing where there are none.
+fn once(input: &str) -> Option<String> {
+    let spans = spans(input);
+    if spans.is_empty() {
+        return None;
+    }
+    let mut shown = String::with_capacity(input.len());
+    let mut done = 0;
+    for Span { range, kind } in spans {
+        shown.push_str(&input[done..range.start]);
+        shown.push_str(&mark(kind));
+        done = range.end;
+    }
+    shown.push_str(&input[done..]);
+    Some(shown)
+}
+
+/// How much must be known beyond a cut to see a secret that it goes through.
+pub(crate) const MARGIN: usize = 4 << 10;
+
+/// `part`, the beginning of `more`, without secrets: what only `more` shows to
+/// be one is left out, so that no half of it is told.
+pub(crate) fn beginning(part: &str, more: &str) -> String {
+    let (part, more) = (text(part), text(more));
+    let same = part.char_indices().zip(more.chars()).find(|((_, a), b)| a != b);
+    let end = same.map_or(part.len().min(more.len()), |((at, _), _)| at);
+    part[..end].to_owned()
+}
+
+/// As [`beginning`], for a `part` that `more` ends with.
+pub(crate) fn ending(part: &str, more: &str) -> String {
+    let (part, more) = (text(part), text(more));
+    let alike = part.chars().rev().zip(more.chars().rev()).take_while(|(a, b)| a == b);
+    let length: usize = alike.map(|(a, _)| a.len_utf8()).sum();
+    part[part.len() - length..].to_owned()
+}
+
+/// Takes the secrets out of every string of a value, the names of members
+/// included. What has which type, and how many there are of it, stays.
+pub(crate) fn value(value: &mut Value) {
+    match value {
+        Value::String(string) => replace(string),
+        Value::Array(items) => {
+            let mut inside_key = false;
+            for item in items {
+                inside_key = match item {
+                    Value::String(line) => lines(line, inside_key),
+                    _ => inside_key,
+                };
+                self::value(item);
+            }
+        }
+        Value::Object(members) => {
+            for (name, member) in members.iter_mut() {
+                let kind = member.as_str().and_then(|value| assigned::member(name, value));
+                match kind {
+                    Some(kind) => *member = Value::String(mark(kind)),
+                    None => self::value(member),
+                }
+            }
+            names(members);
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// A part of a text that is a secret.
+#[derive(Debug, PartialEq, Eq)]
+struct Span {
+    range: Range<usize>,
+    kind: &'static str,
+}
+
+/// The secrets of a text in their order, none over another.
+fn spans(text: &str) -> Vec<Span> {
+    if text.len() < SHORTEST {
+        return Vec::new();
+    }
+    let keys = pem::find(text).into_iter().map(|range| (0, Span { range, kind: PRIVATE_KEY }));
+    let mut found: Vec<(usize, Span)> = keys.collect();
+    // Up to where the text was read, for each rule and for the names.
+    let mut read = [0; rules::RULES.len() + 1];
+    for anchor in anchors::find(text) {
+        let rank = match anchor.owner {
+            Owner::Rule(at) => at,
+            Owner::Name => rules::RULES.len(),
+        };
+        if anchor.start < read[rank] {
+            continue;
+        }
+        let secret = match anchor.owner {
+            Owner::Rule(at) => rules::find(text, at, anchor.start),
+            Owner::Name => assigned::find(text, anchor.start..anchor.end),
+        };
+        let Some((range, kind)) = secret else { continue };
+        read[rank] = range.end;
+        if !reaches_mark(text, &range) {
+            found.push((rank + 1, Span { range, kind }));
+        }
+    }
+    merge(found)
+}
+
+/// Makes one span of those that overlap; the kind is of the most exact.
+fn merge(mut found: Vec<(usize, Span)>) -> Vec<Span> {
+    found.sort_by_key(|(rank, span)| (span.range.start, *rank));
+    let mut merged: Vec<(usize, Span)> = Vec::with_capacity(found.len());
+    for (rank, span) in found {
+        match merged.last_mut() {
+            Some((best, last)) if span.range.start < last.range.end => {
+                last.range.end = last.range.end.max(span.range.end);
+                if rank < *best {
+                    (*best, last.kind) = (rank, span.kind);
+                }
+            }
+            _ => merged.push((rank, span)),
+        }
+    }
+    merged.into_iter().map(|(_, span)| span).collect()
+}
+
+fn mark(kind: &str) -> String {
+    format!("{MARK}{kind}]")
+}
+
+/// Whether part of a range was redacted before.
+fn reaches_mark(text: &str, range: &Range<usize>) -> bool {
+    let from = text.floor_char_boundary(range.start.saturating_sub(LONGEST_MARK));
+    text[from..range.end].match_indices(MARK).any(|(at, _)| {
+        let kind = from + at + MARK.len();
+        let end = kind + text[kind..].bytes().take_while(|c| c.is_ascii_lowercase() || *c == b'-').count();
+        text[end..].starts_with(']') && end >= range.start
+    })
+}
+
+fn replace(string: &mut String) {
+    if let Cow::Owned(shown) = text(string) {
+        *string = shown;
+    }
+}
+
+/// Redacts one of several lines that may be inside a private key, and says
+/// whether the next one is.
+fn lines(line: &mut String, inside_key: bool) -> bool {
+    let next = pem::ends_inside(line, inside_key);
+    if inside_key && pem::is_line(line) {
+        *line = mark(PRIVATE_KEY);
+    }
+    next
+}
+
+/// Redacts the names of members. Two that become alike are told apart.
+fn names(members: &mut Map<String, Value>) {
+    if members.keys().all(|name| matches!(text(name), Cow::Borrowed(_))) {
+        return;
+    }
+    let mut number = 1;
+    for (name, member) in std::mem::take(members) {
+        let shown = text(&name).into_owned();
+        let mut unique = shown.clone();
+        while members.contains_key(&unique) {
+            number += 1;
+            unique = format!("{shown} {number}");
+        }
+        members.insert(unique, member);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    /// Keys are put together here, lest a scanner take this file for a leak.
+    const RANDOM: &str = "a7Bq9ZkT3mXw5Rc1VnY8dLf2Gs6Hj4Ep0UoKx7iQ2bWz8Nt5MvC1eJ9rFy3hDg6Al4Sp";
+    const HEX: &str = "3f9a1c07be52d84e6b1f0a9d2c7e5843af60";
+
+    fn random(length: usize) -> String {
+        RANDOM.chars().cycle().take(length).collect()
+    }
+
+    fn hex(length: usize) -> String {
+        HEX.chars().cycle().take(length).collect()
+    }
+
+    #[track_caller]
+    fn check(given: &str, expected: &str) {
+        assert_eq!(text(given), expected);
+        assert_eq!(text(expected), expected, "redacted twice");
+    }
+
+    #[track_caller]
+    fn check_untouched(given: &str) {
+        check(given, given);
+    }
+
+    fn vendors_keys() -> Vec<(&'static str, String)> {
+        let upper = random(40).to_ascii_uppercase();
+        vec![
+            ("anthropic", format!("sk-ant-api03-{}-AA", random(90))),
+            ("anthropic", format!("sk-ant-oat01-{}", random(40))),
+            ("openai", format!("sk-{}", random(48))),
+            ("openai", format!("sk-proj-{}_{}", random(60), random(30))),
+            ("openai", format!("sk-svcacct-{}", random(60))),
+            ("openai", format!("sk-or-v1-{}", hex(64))),
+            ("openai", format!("sk-{}", hex(32))),
+            ("google", format!("AIza{}", random(35))),
+            ("google", format!("ya29.{}", random(60))),
+            ("google", format!("GOCSPX-{}", random(28))),
+            ("aws", format!("AKIA{}", &upper[..16])),
+            ("aws", format!("ASIA{}", &upper[..16])),
+            ("github", format!("ghp_{}", random(36))),
+            ("github", format!("gho_{}", random(36))),
+            ("github", format!("ghu_{}", random(36))),
+            ("github", format!("ghs_{}", random(36))),
+            ("github", format!("ghr_{}", random(70))),
+            ("github", format!("github_pat_{}_{}", random(22), random(59))),
+            ("gitlab", format!("glpat-{}", random(20))),
+            ("gitlab", format!("glrt-{}", random(24))),
+            ("slack", format!("xoxb-{}-{}", "123456789012", random(24))),
+            ("slack", format!("xapp-1-A0{}", random(40))),
+            ("stripe", format!("sk_live_{}", random(24))),
+            ("stripe", format!("rk_test_{}", random(24))),
+            ("npm", format!("npm_{}", random(36))),
+            ("pypi", format!("pypi-AgEIcHlwaS5vcmc{}", random(80))),
+            ("huggingface", format!("hf_{}", random(34))),
+            ("azure", format!("{}8Q~{}", "aB3", random(34))),
+            ("azure", format!("{}JQQJ99{}", random(52), random(26))),
+            ("jwt", format!("eyJ{}.eyJ{}.{}", random(20), random(60), random(43))),
+            ("jwt", format!("eyJ{}..{}.{}.{}", random(30), random(16), random(80), random(22))),
+            ("api-key", format!("gsk_{}", random(52))),
+            ("api-key", format!("SG.{}.{}", random(22), random(43))),
+            ("api-key", format!("dop_v1_{}", hex(64))),
+        ]
+    }
+
+    #[test]
+    fn a_secret_that_shows_only_beside_the_mark_of_another_is_taken_out_too() {
+        let given = "npm_a7Bq9ZkT3mXw5Rc1VnY8dLf2Gs6Hj4Ep0UoK auth=a7Bq9ZkT3mXw";
+        assert_eq!(text(given), "[redacted:npm] auth=[redacted:secret]");
+    }
+
+    #[test]
+    fn a_cut_through_a_secret_tells_nothing_of_it() {
+        let secret = format!("ghp_{}", "Ab3x".repeat(9));
+        let whole = format!("pushed with {secret} to the origin");
+        for cut in 0..=whole.len() {
+            let (head, tail) = (beginning(&whole[..cut], &whole), ending(&whole[cut..], &whole));
+            for half in [&head, &tail] {
+                let told = half.replace("[redacted:github-token]", "");
+                assert!(!told.contains("Ab3") && !told.contains("ghp"), "{cut}: {half}");
+            }
+        }
+        let plain = "nothing to hide here";
+        assert_eq!(beginning(&plain[..7], plain) + &ending(&plain[7..], plain), plain);
+    }
+
+    #[test]
+    fn keys_of_vendors_are_redacted_wherever_they_stand() {
+        for (kind, key) in vendors_keys() {
+            let mark = format!("[redacted:{kind}]");
+            check(&key, &mark);
+            for (before, after) in [
+                ("key ", " ends"),
+                ("\"", "\","),
+                ("(", ")."),
+                ("X=", ""),
+                ("é", "é"),
+                (r"out\n", r"\nnext"),
+                (r"out\u001b[32m", r"\u001b[0m"),
+                ("\u{1b}[01;31m\u{1b}[K", "\u{1b}[m"),
+                ("q%3D", ""),
+                ("https://", "@host/"),
+            ] {
+                check(&format!("{before}{key}{after}"), &format!("{before}{mark}{after}"));
+            }
+        }
+    }
+
+    #[test]
+    fn what_only_begins_like_a_key_stays() {
+        for given in [
+            "task-notification-with-a-very-long-name-2",
+            "sk-fading-circle-with-a-long-name-2 sk-learn",
+            "sk-proj-your-own-key-goes-here-please",
+            "the ghp_ prefix, ghp_short1, ghs_a_name_in_code_that_is_long",
+            "github_pat_environment_variable_name",
+            "npm_config_registry=https://registry.npmjs.org npm_lifecycle_event_of_a_package_script1",
+            "hf_hub_download(repo_id=repo_identifier_of_a_model)",
+            "ASIA AKIA Asia akiabcdefghijklmnopqrst AKIASHORT",
+            "eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbXX0= and eyJhbGciOiJIUzI1NiJ9",
+            "commit 3f9a1c07be52d84e6b1f0a9d2c7e5843af603f9a",
+            "sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            "thread 01a1de18-e185-7850-bd49-27a1844ec993 of T-local-0a1b2c3d4e5f",
+            "/home/u/.local/state/delegator/runs/2026-11-15_113707665_4559a963df74/result.json",
+        ] {
+            check_untouched(given);
+        }
+    }
+
+    #[test]
+    fn headers_lose_what_follows_their_scheme() {
+        check("Authorization: Bearer abc.def-123", "Authorization: Bearer [redacted:bearer]");
+        check("AUTHORIZATION: bearer abcDEFghi", "AUTHORIZATION: bearer [redacted:bearer]");
+        check("authorization:Basic dXNlcjpwYXNz", "authorization:Basic [redacted:basic]");
+        check(
+            "Proxy-Authorization: basic dXNlcjpwYXNzd29yZA==\r\nHost: x",
+            "Proxy-Authorization: basic [redacted:basic]\r\nHost: x",
+        );
+        check(r#"-H "authorization: token 0a1b2c""#, r#"-H "authorization: token [redacted:bearer]""#);
+        check(
+            r#"{\"Authorization\": \"Bearer a1b2c3d4\"}"#,
+            r#"{\"Authorization\": \"Bearer [redacted:bearer]\"}"#,
+        );
+        check(&format!("auth is bearer {}", random(24)), "auth is bearer [redacted:bearer]");
+        check_untouched("Authorization: Bearer authentication is required");
+        check_untouched(
+            "Authorization: Bearer $TOKEN, Authorization: Bearer <token>, Authorization: Basic ${AUTH}",
+        );
+        check_untouched("the bearer of-a-very-long-compound-word");
+    }
+
+    #[test]
+    fn addresses_lose_their_password_alone() {
+        check("postgres://app:s3cret@db:5432/x", "postgres://app:[redacted:password]@db:5432/x");
+        check("redis://:p@ss@h and a@b", "redis://:[redacted:password]@h and a@b");
+        check(
+            "'https://x-access-token:letmein@h.org/r.git'",
+            "'https://x-access-token:[redacted:password]@h.org/r.git'",
+        );
+        check_untouched("http://localhost:3000/a@b ssh://git@h:22/r https://u@h http://[::1]:80/x");
+        check_untouched("postgres://${USER}:${PASS}@h mysql://u:<password>@h amqp://u:****@h");
+        check_untouched("https://h/?q=a:b@c");
+    }
+
+    #[test]
+    fn logins_of_curl_lose_their_password() {
+        check("curl -u bob:hunter2 https://h", "curl -u bob:[redacted:password] https://h");
+        check("curl -sS --user 'bob:a b' h", "curl -sS --user 'bob:[redacted:password]' h");
+        check(r#"["curl","-u","bob:letmein","h"]"#, r#"["curl","-u","bob:[redacted:password]","h"]"#);
+        check("curl -X POST \\\n  -u bob:hunter2", "curl -X POST \\\n  -u bob:[redacted:password]");
+        check_untouched("docker run -u 1000:1000 curl\nsort -u a:b; curl -u $USER:$PASS h; curl -u bob h");
+    }
+
+    #[test]
+    fn names_tell_secrets() {
+        check("DB_PASSWORD=letmein", "DB_PASSWORD=[redacted:password]");
+        check("password: hunter2", "password: [redacted:password]");
+        check(r#"{"password":"p4ss\"word","x":1}"#, r#"{"password":"[redacted:password]","x":1}"#);
+        check(r#"{\"passwd\": \"hunter2\"}"#, r#"{\"passwd\": \"[redacted:password]\"}"#);
+        check("config['db_pass'] = 'S3cr3t!'", "config['db_pass'] = '[redacted:password]'");
+        check("--password hunter2 --token=x", "--password [redacted:password] --token=x");
+        check("const password: string = \"hunter2\";", "const password: string = \"[redacted:password]\";");
+        check("<password>hunter2</password>", "<password>[redacted:password]</password>");
+        check("Server=x;Password=hunter2;Database=y", "Server=x;Password=[redacted:password];Database=y");
+        let key = random(40);
+        for name in [
+            "AWS_SECRET_ACCESS_KEY",
+            "aws_secret_access_key",
+            "OPENAI_API_KEY",
+            "apiKey",
+            "x-api-key",
+            "API key",
+        ] {
+            check(&format!("{name}={key}"), &format!("{name}=[redacted:api-key]"));
+            check(&format!("{name}: {key},"), &format!("{name}: [redacted:api-key],"));
+            check(&format!("\"{name}\": \"{key}\""), &format!("\"{name}\": \"[redacted:api-key]\""));
+            check(&format!("\"--{name}\", \"{key}\""), &format!("\"--{name}\", \"[redacted:api-key]\""));
+        }
+        for value in [random(32), hex(32), hex(40), hex(64)] {
+            check(&format!("token = {value}"), "token = [redacted:token]");
+            check(&format!("access_token={value}&page=2"), "access_token=[redacted:token]&page=2");
+            check(&format!("//r.org/:_authToken={value}"), "//r.org/:_authToken=[redacted:token]");
+            check(&format!("client_secret: \"{value}\""), "client_secret: \"[redacted:secret]\"");
+            check(&format!("API_KEY_2={value}"), "API_KEY_2=[redacted:api-key]");
+        }
+        check(&format!("GITHUB_TOKEN=ghp_{}", random(36)), "GITHUB_TOKEN=[redacted:github]");
+        check("api_key: 550e8400-e29b-41d4-a716-446655440000", "api_key: [redacted:api-key]");
+        check(
+            "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+            "AWS_SECRET_ACCESS_KEY=[redacted:api-key]",
+        );
+    }
+
+    #[test]
+    fn code_and_prose_about_secrets_stay() {
+        for given in [
+            "token = parser.next()",
+            "let token = self.tokens[3].clone();",
+            "token: Token::Ident(name2)",
+            "password: required",
+            "password: String, password: &'static str, password: Option<String>",
+            "'password' => 'required|min:8'",
+            "password = getpass.getpass()",
+            "password: z.string().min(8)",
+            "password: req.body.password2",
+            "Password: the one you chose on 2026-01-01",
+            "\"password\": \"Enter at least 8 characters\"",
+            "PASSWORD=$DB_PASSWORD PASSWORD=${X} password=<password> password: ******** password=changeme",
+            "PASSWORD=required PASSWORD=true",
+            "PWD=/home/u/project2 OLDPWD=/tmp/x1",
+            "password_file: /run/secrets/db1 secret=/run/secrets/api-key-2",
+            "type=\"password\" name=\"pw12ab\"",
+            "['user.password', 'user.*.name2']",
+            "const cacheKey = `user:${id}:v2:0a1b2c3d4e5f6071`;",
+            "cache_key = a7Bq9ZkT3mXw5Rc1VnY8dLf2 primary_key: 3f9a1c07be52d84e6b1f0a9d",
+            "\"idempotency_key\": \"a7Bq9ZkT3mXw5Rc1VnY8dLf2\"",
+            "public_key: a7Bq9ZkT3mXw5Rc1VnY8dLf2Gs6Hj4Ep",
+            "apiKey: process.env.OPENAI_API_KEY",
+            "api_key = os.environ[\"OPENAI_API_KEY\"]",
+            "\"apiKeySource\":\"ANTHROPIC_API_KEY\"",
+            "token: ${{ secrets.GITHUB_TOKEN }}",
+            "token = getAccessTokenFromStorage",
+            "token: handleOAuth2TokenV3Exchange",
+            "token: 550e8400-e29b-41d4-a716-446655440000",
+            "\"progressToken\": \"a7Bq9ZkT3mXw5Rc1VnY8dLf2\"",
+            "next_page_token=a7Bq9ZkT3mXw5Rc1VnY8dLf2",
+            "confirmation_token: a7Bq9ZkT3mXw5Rc1VnY8dLf2",
+            "\"input_tokens\":1200,\"max_tokens\":128000,\"token_count\": 3",
+            "token: sha256:9f86d081884c7d659a2feaa0c55ad015",
+            "secret: T-local-0a1b2c3d4e5f",
+            "secretName: my-app-credentials-v2-production",
+            "tokenizer: a7Bq9ZkT3mXw5Rc1VnY8dLf2",
+            "the token, if any, and the key: see docs/token-2.md",
+            "keyboard=a7Bq9ZkT3mXw5Rc1VnY8dLf2 monkey: 3f9a1c07be52d84e6b1f0a9d",
+            "author=a7Bq9ZkT3mXw5Rc1VnY8dLf2",
+        ] {
+            check_untouched(given);
+        }
+    }
+
+    #[test]
+    fn a_private_key_goes_from_its_beginning_to_its_end() {
+        let lines = format!("{}\n{}\nQ==", random(64), random(64));
+        for label in ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED "] {
+            let key =
+                format!("-----BEGIN {label}PRIVATE KEY-----\n{lines}\n-----END {label}PRIVATE KEY-----");
+            check(&format!("a\n{key}\nb"), "a\n[redacted:private-key]\nb");
+            check(&format!("{}\nb", key.replace('\n', r"\n")), "[redacted:private-key]\nb");
+        }
+        let block = format!(
+            "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: 1\n\n{lines}\n-----END PGP PRIVATE KEY BLOCK-----"
+        );
+        check(&block, "[redacted:private-key]");
+        check_untouched(&format!("-----BEGIN CERTIFICATE-----\n{lines}\n-----END CERTIFICATE-----"));
+    }
+
+    #[test]
+    fn a_private_key_without_its_end_goes_to_the_end_of_the_text() {
+        check(
+            &format!("a -----BEGIN PRIVATE KEY-----\n{}\nwhatever", random(64)),
+            "a [redacted:private-key]",
+        );
+        check("-----BEGIN RSA PRIVATE KEY-----", "[redacted:private-key]");
+    }
+
+    #[test]
+    fn a_private_key_without_its_beginning_goes_from_the_start_of_the_text() {
+        let lines = format!("{}\n{}\nQ==\n", random(30), random(64));
+        let end = "-----END PRIVATE KEY-----";
+        check(&format!("{lines}{end} b"), "[redacted:private-key] b");
+        check(&format!("{}{end}", lines.replace('\n', r"\n")), "[redacted:private-key]");
+        check(&format!("of a file:\n{lines}{end}"), "of a file:\n[redacted:private-key]");
+        check_untouched("nothing before\n-----END PRIVATE KEY-----");
+    }
+
+    #[test]
+    fn code_about_private_keys_stays() {
+        check_untouched(
+            "if line == \"-----BEGIN PRIVATE KEY-----\" { begun = true }\nif line == \"-----END PRIVATE KEY-----\" {}",
+        );
+        let begin = "key = \"-----BEGIN PRIVATE KEY-----\" +";
+        check(&format!("{begin}\n  \"{}\"", random(64)), "key = \"[redacted:private-key]");
+    }
+
+    #[track_caller]
+    fn check_value(mut given: Value, expected: &Value) {
+        for _ in 0..2 {
+            value(&mut given);
+            assert_eq!(&given, expected);
+        }
+    }
+
+    #[test]
+    fn a_value_keeps_its_shape() {
+        let key = format!("ghp_{}", random(36));
+        let other = format!("ghp_{}", hex(36));
+        check_value(
+            json!({ "n": 1, &key: [true, null, &key], "in": { "text": format!("a {key}") }, &other: 2, "z": "" }),
+            &json!({
+                "n": 1, "[redacted:github]": [true, null, "[redacted:github]"],
+                "in": { "text": "a [redacted:github]" }, "[redacted:github] 2": 2, "z": "",
+            }),
+        );
+    }
+
+    #[test]
+    fn members_are_told_by_their_names() {
+        let (secret, id) = (random(32), "550e8400-e29b-41d4-a716-446655440000");
+        check_value(
+            json!({ "apiKey": secret, "password": "hunter2", "token": { "value": secret }, "thread_id": id,
+                    "request_id": secret, "Authorization": "Bearer a1b2c3d4e5f6a7b8", "token_2": secret, "tokens": 5,
+                    "secret": "of success", "progress_token": secret, "sha256": hex(64) }),
+            &json!({ "apiKey": "[redacted:api-key]", "password": "[redacted:password]", "token": { "value": secret },
+                     "thread_id": id, "request_id": secret, "Authorization": "Bearer [redacted:bearer]",
+                     "token_2": "[redacted:token]", "tokens": 5, "secret": "of success", "progress_token": secret,
+                     "sha256": hex(64) }),
+        );
+    }
+
+    #[test]
+    fn a_private_key_in_a_list_of_lines_is_one_key() {
+        let line = random(64);
+        check_value(
+            json!([line, "-----BEGIN PRIVATE KEY-----", line, "Q==", "-----END PRIVATE KEY-----", line]),
+            &json!([
+                line,
+                "[redacted:private-key]",
+                "[redacted:private-key]",
+                "Q==",
+                "-----END PRIVATE KEY-----",
+                line
+            ]),
+        );
+    }
+
+    #[test]
+    fn a_mark_does_not_tell_how_long_the_secret_was() {
+        let marked = |length| text(&format!("ghp_{}", random(length))).into_owned();
+        assert_eq!(marked(36), marked(60));
+    }
+
+    #[test]
+    fn every_pattern_compiles() {
+        for (at, rule) in rules::RULES.iter().enumerate() {
+            assert!(rules::compiled(at).is_some(), "{rule:?}");
+        }
+        check("x -----END PRIVATE KEY----- token: 1", "x -----END PRIVATE KEY----- token: 1");
+    }
+
+    #[test]
+    fn nothing_in_the_corpus_looks_like_a_secret() {
+        let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+        let mut hits = Vec::new();
+        let mut files = 0;
+        for agent in ["claude", "codex", "gemini"] {
+            for file in std::fs::read_dir(corpus.join(agent)).unwrap() {
+                let path = file.unwrap().path();
+                let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                let hit = |span: Span| format!("{agent}/{name}: {}: {}", span.kind, &text[span.range]);
+                hits.extend(spans(&text).into_iter().map(hit));
+                files += 1;
+            }
+        }
+        assert!(files > 100, "only {files} files");
+        hits.sort();
+        insta::assert_snapshot!(hits.join("\n"), @"");
+    }
+
+    /// Text made of what the rules look at, in any order.
+    fn fragments() -> impl Strategy<Value = String> {
+        let keys: Vec<String> = vendors_keys().into_iter().map(|(_, key)| key).collect();
+        let signs: Vec<String> = [
+            "password",
+            "token",
+            "api_key",
+            "secret",
+            "PASS",
+            "auth",
+            "Authorization",
+            "Bearer ",
+            "basic ",
+            "=",
+            ": ",
+            ":",
+            "\"",
+            "'",
+            "\\",
+            "\\n",
+            "\n",
+            " ",
+            "-",
+            "_",
+            ".",
+            "/",
+            "://",
+            "u:",
+            "@",
+            "curl",
+            " -u ",
+            "--user ",
+            "a:b",
+            "sk-",
+            "ghp_",
+            "AKIA",
+            "eyJ",
+            "Q~",
+            "JQQJ99",
+            "hunter2",
+            "[redacted:token]",
+            "[redacted:password]",
+            "]",
+            "(",
+            ")",
+            "é",
+            "…",
+            "&x=",
+            ";",
+            ",",
+            ">",
+            "<",
+            "{",
+            "}",
+            "|",
+            "$",
+            "%3D",
+            "m",
+            "\u{1b}[32m",
+            "?sig=",
+            "--",
+            "1//0",
+            "-----BEGIN RSA PRIVATE KEY-----",
+            "-----END RSA PRIVATE KEY-----",
+            "-----",
+            "PRIVATE KEY",
+            "xoxb-",
+            "page",
+            "next",
+            "2",
+            "word",
+            "camelCase",
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        let one = prop_oneof![
+            5 => prop::sample::select(signs),
+            2 => prop::sample::select(keys),
+            1 => (1usize..70).prop_map(random),
+            1 => (1usize..70).prop_map(hex),
+            1 => "[ -~]{0,12}",
+        ];
+        prop::collection::vec(one, 0..12).prop_map(|parts| parts.concat())
+    }
+
+    fn values() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<i32>().prop_map(Value::from),
+            fragments().prop_map(Value::from)
+        ];
+        leaf.prop_recursive(3, 20, 5, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                prop::collection::vec((fragments(), inner), 0..5)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    /// A value without its texts.
+    fn shape(value: &Value) -> Value {
+        match value {
+            Value::String(_) => "".into(),
+            Value::Array(items) => items.iter().map(shape).collect(),
+            Value::Object(members) => members.values().map(|member| json!({ "": shape(member) })).collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn redacting_twice_changes_nothing(given in fragments()) {
+            let once = text(&given).into_owned();
+            prop_assert_eq!(text(&once), once.as_str(), "{:?}", given);
+        }
+
+        #[test]
+        fn a_vendors_key_never_gets_through(
+            before in "[ -~é\n]{0,20}[ \"'=:(\n]",
+            after in "[ \"',;)\n][ -~é\n]{0,20}",
+            which in any::<prop::sample::Index>(),
+        ) {
+            let keys = vendors_keys();
+            let (_, key) = which.get(&keys);
+            let shown = text(&format!("{before}{key}{after}")).into_owned();
+            prop_assert!(!shown.contains(key), "{}", shown);
+        }
+
+        #[test]
+        fn whatever_comes_is_read(given in any::<String>()) {
+            let once = text(&given).into_owned();
+            prop_assert_eq!(text(&once), once.as_str());
+        }
+
+        #[test]
+        fn a_value_keeps_its_shape_whatever_it_is(given in values()) {
+            let mut once = given.clone();
+            value(&mut once);
+            prop_assert_eq!(shape(&once), shape(&given));
+            let mut twice = once.clone();
+            value(&mut twice);
+            prop_assert_eq!(twice, once);
+        }
+    }
+}

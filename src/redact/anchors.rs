@@ -1,0 +1,140 @@
+//! Finds every literal that a secret may be told by, in one pass over a text.
+//!
+//! The table is made by the compiler, so that a program that redacts one short
+//! reply pays for nothing but its bytes. Five bits of a letter are the same in
+//! both cases: three characters make an index of fifteen bits.
+
+use super::assigned::ENDINGS;
+use super::rules::RULES;
+
+/// No literal is shorter than what the index is made of.
+const PART: usize = 3;
+const BITS: usize = 5;
+const INDEX: usize = 1 << (PART * BITS);
+
+/// Whom a literal belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// The rule of this number.
+    Rule(usize),
+    /// The names of secrets.
+    Name,
+}
+
+/// A literal that stands in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Anchor {
+    pub(super) owner: Owner,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// All of them, in the order of their beginnings.
+pub(super) fn find(text: &str) -> impl Iterator<Item = Anchor> {
+    let bytes = text.as_bytes();
+    let mut index = 0;
+    let starts = bytes.iter().enumerate().filter_map(move |(at, byte)| {
+        index = push(index, *byte);
+        let known = TABLE.known[index / 64] >> (index % 64) & 1 == 1;
+        (known && at + 1 >= PART).then(|| at + 1 - PART)
+    });
+    starts.flat_map(move |start| {
+        let first = TABLE.first[usize::from(bytes[start]) % TABLE.first.len()];
+        let same = std::iter::successors(first, |at| TABLE.next[usize::from(*at)]);
+        same.filter_map(move |at| {
+            let (literal, owner) = TABLE.literals[usize::from(at)];
+            let end = start + literal.len();
+            let stands = bytes.get(start..end)?.eq_ignore_ascii_case(literal.as_bytes());
+            stands.then_some(Anchor { owner, start, end })
+        })
+    })
+}
+
+const fn push(index: usize, byte: u8) -> usize {
+    ((index << BITS) | (byte as usize % (1 << BITS))) % INDEX
+}
+
+const COUNT: usize = {
+    let (mut count, mut rule) = (ENDINGS.len(), 0);
+    while rule < RULES.len() {
+        count += RULES[rule].anchors.len();
+        rule += 1;
+    }
+    count
+};
+
+/// Literals with the same first character are a list each.
+struct Table {
+    /// A bit for every index that a literal begins with.
+    known: [u64; INDEX / 64],
+    literals: [(&'static str, Owner); COUNT],
+    first: [Option<u8>; 1 << BITS],
+    next: [Option<u8>; COUNT],
+}
+
+static TABLE: Table = {
+    let mut table = Table {
+        known: [0; INDEX / 64],
+        literals: [("", Owner::Name); COUNT],
+        first: [None; 1 << BITS],
+        next: [None; COUNT],
+    };
+    let (mut count, mut rule) = (0, 0);
+    while rule <= RULES.len() {
+        let (literals, owner) = if rule < RULES.len() {
+            (RULES[rule].anchors, Owner::Rule(rule))
+        } else {
+            (ENDINGS, Owner::Name)
+        };
+        let mut at = 0;
+        while at < literals.len() {
+            let literal = literals[at].as_bytes();
+            let index = push(push(push(0, literal[0]), literal[1]), literal[2]);
+            table.known[index / 64] |= 1 << (index % 64);
+            table.literals[count] = (literals[at], owner);
+            let list = literal[0] as usize % (1 << BITS);
+            table.next[count] = table.first[list];
+            table.first[list] = Some(count as u8);
+            count += 1;
+            at += 1;
+        }
+        rule += 1;
+    }
+    assert!(count == COUNT && count <= u8::MAX as usize, "more literals than the lists have numbers for");
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// How many there are, found the slow way.
+    fn count(text: &str) -> usize {
+        let stands = |at: usize, literal: &str| {
+            text.as_bytes()
+                .get(at..at + literal.len())
+                .is_some_and(|part| part.eq_ignore_ascii_case(literal.as_bytes()))
+        };
+        let literals = TABLE.literals.iter();
+        literals.map(|(literal, _)| (0..text.len()).filter(|at| stands(*at, literal)).count()).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn every_literal_is_found_wherever_it_stands(
+            parts in prop::collection::vec((any::<prop::sample::Index>(), "[ -~é]{0,3}", any::<bool>()), 0..6)
+        ) {
+            let mut text = String::new();
+            for (which, after, shout) in parts {
+                let (literal, _) = which.get(&TABLE.literals);
+                text += &if shout { literal.to_ascii_uppercase() } else { (*literal).to_owned() };
+                text += &after;
+            }
+            let found: Vec<Anchor> = find(&text).collect();
+            prop_assert!(found.is_sorted_by_key(|anchor| anchor.start));
+            prop_assert_eq!(found.len(), count(&text));
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Secrets told by their names: `OPENAI_API_KEY=…`, `password: …`, `"token": "…"`.
+//!
+//! The name decides what the value must look like: anything odd for a
+//! password, long and random for a key or a token.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use regex::bytes::Regex;
+
+use super::judge::{self, Writing};
+use super::rules::compile;
+
+/// What the names of secrets end in, in small letters.
+pub(super) const ENDINGS: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "pass",
+    "secret",
+    "credential",
+    "credentials",
+    "token",
+    "key",
+    "auth",
+];
+
+/// Keys of these are secret; those of caches, tables and maps are not.
+const SECRET_KEYS: &[&str] = &[
+    "api",
+    "secret",
+    "access",
+    "private",
+    "auth",
+    "account",
+    "encryption",
+    "signing",
+    "master",
+    "service",
+    "shared",
+    "subscription",
+    "admin",
+    "deploy",
+    "hmac",
+    "session",
+];
+/// Tokens of these are handles, or words of a language.
+const OPEN_TOKENS: &[&str] = &[
+    "page",
+    "next",
+    "previous",
+    "continuation",
+    "continue",
+    "sync",
+    "cursor",
+    "delta",
+    "resume",
+    "cancel",
+    "cancellation",
+    "progress",
+    "confirm",
+    "confirmation",
+    "stop",
+    "eos",
+    "bos",
+    "pad",
+    "mask",
+    "last",
+    "first",
+    "current",
+];
+
+/// How much of a value is looked at before it is known to be one.
+const WINDOW: usize = 256;
+/// Between a name and its value: the end of the name's quotes, a sign, the
+/// value's type, and the value's quotes, which may be escaped several times.
+const BETWEEN: &str = r#"(?x)
+    (?: \\{0,7} (?P<named> ["'`] ) \]? )?
+    [\x20\t]{0,8}
+    (?P<sign> => | := | ={1,3} | , | > | : (?: [\x20\t]{0,8} [&A-Za-z] [A-Za-z0-9_<>&.'\[\]\x20]{0,40} \x20 = )? )?
+    [\x20\t]{0,8}
+    (?: [bfru@]{0,2} (?P<open> \\{0,7} ["'`] ) )?"#;
+
+/// What a name says of its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Name {
+    Password,
+    Secret,
+    Key,
+    Token,
+}
+
+/// The value of the name that ends in what stands at `ending`, if it is secret.
+pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'static str)> {
+    let rest = &text[ending.end..];
+    let rest = &rest[number(rest)..];
+    if rest.starts_with(|c: char| c.is_alphanumeric() || "_-.(".contains(c)) {
+        return None;
+    }
+    let name = Name::of(text, ending.clone())?;
+    static COMPILED: OnceLock<Option<Regex>> = OnceLock::new();
+    let window = &rest[..rest.floor_char_boundary(WINDOW)];
+    let between = COMPILED.get_or_init(|| compile(BETWEEN)).as_ref()?.captures(window.as_bytes())?;
+    let part = |name| between.name(name).and_then(|part| window.get(part.range()));
+    let sign = part("sign").unwrap_or_default();
+    let is_assigned = match sign {
+        "" => part("named").is_none() && rest.starts_with([' ', '\t']) && is_flag(text, ending.start),
+        // Arguments of a call or a program; lists of words have commas, too.
+        "," => part("named").is_some() && (name != Name::Password || is_flag(text, ending.start)),
+        ">" => part("named").is_none(),
+        // With a type before it, only what is in quotes is no code.
+        sign => sign.len() <= 3 || part("open").is_some(),
+    };
+    if !is_assigned {
+        return None;
+    }
+    let start = between.get(0)?.end();
+    let open = part("open");
+    let value = &window[start..start + length(&window[start..], open)];
+    let variable =
+        sign == "=" && start == sign.len() && text[ending.clone()].bytes().all(|c| c.is_ascii_uppercase());
+    let writing = match open {
+        Some(_) => Writing::Quoted,
+        None if variable => Writing::Variable,
+        None => Writing::Bare,
+    };
+    let kind = name.judge(value, writing)?;
+    let start = text.len() - rest.len() + start;
+    Some((start..start + length(&text[start..], open), kind))
+}
+
+/// Whether a name, a part of which begins at `at`, is an option: `--db-password`.
+fn is_flag(text: &str, at: usize) -> bool {
+    let before = text[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '-');
+    let alone = before.is_empty() || before.ends_with(|c: char| c.is_whitespace() || "\"'`".contains(c));
+    alone && text[before.len()..].starts_with("--")
+}
+
+/// What kind of secret a member of an object is.
+pub(super) fn member(name: &str, value: &str) -> Option<&'static str> {
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches(['_', '-']);
+    let name = if name.len() - bare.len() <= 3 { bare } else { name };
+    let lower = name.to_ascii_lowercase();
+    let ending =
+        ENDINGS.iter().filter(|ending| lower.ends_with(**ending)).max_by_key(|ending| ending.len())?;
+    Name::of(name, name.len() - ending.len()..name.len())?.judge(value, Writing::Quoted)
+}
+
+impl Name {
+    fn of(text: &str, ending: Range<usize>) -> Option<Self> {
+        let before = &text[..ending.start];
+        let word = &text[ending];
+        let owner = last_word(before);
+        let apart = before.ends_with(['_', '-', '.'])
+            || (word.starts_with('P') && before.ends_with(char::is_lowercase));
+        let owned_by = |owners: &[&str]| owners.iter().any(|one| owner.ends_with(one));
+        match word.to_ascii_lowercase().as_str() {
+            "password" | "passwd" | "passphrase" => Some(Name::Password),
+            // `PWD` alone is a directory, and `pass` a word.
+            "pwd" | "pass" => (apart && !owner.is_empty()).then_some(Name::Password),
+            "secret" | "credential" | "credentials" => Some(Name::Secret),
+            "auth" => (owner.is_empty() || before.ends_with('_')).then_some(Name::Secret),
+            "token" => (!owned_by(OPEN_TOKENS)).then_some(Name::Token),
+            "key" => owned_by(SECRET_KEYS).then_some(Name::Key),
+            _ => None,
+        }
+    }
+
+    fn judge(self, value: &str, writing: Writing) -> Option<&'static str> {
+        let (is_secret, kind) = match self {
+            Name::Password => (judge::is_password(value, writing), "password"),
+            Name::Secret => (judge::is_secret(value, writing, 12), "secret"),
+            Name::Key => (judge::is_secret(value, writing, 12) || judge::is_aws(value), "api-key"),
+            Name::Token => (judge::is_secret(value, writing, 16) && !judge::is_uuid(value), "token"),
+        };
+        is_secret.then_some(kind)
+    }
+}
+
+/// The length of a number that a name may end in: `API_KEY_2`.
+fn number(rest: &str) -> usize {
+    let sign = usize::from(rest.starts_with(['_', '-']));
+    let digits = rest[sign..].bytes().take_while(u8::is_ascii_digit).count();
+    if matches!(digits, 1 | 2) { sign + digits } else { 0 }
+}
+
+/// The word before the last one of a name, in small letters: `api` in `myApiKey`.
+fn last_word(before: &str) -> String {
+    let before = before.strip_suffix(['_', '-', '.', ' ']).unwrap_or(before);
+    let mut word = String::new();
+    for c in before.chars().rev().take_while(char::is_ascii_alphabetic).take(16) {
+        let hump = c.is_ascii_uppercase() && word.starts_with(|first: char| first.is_ascii_lowercase());
+        word.insert(0, c);
+        if hump {
+            break;
+        }
+    }
+    word.to_ascii_lowercase()
+}
+
+/// Up to where a value goes that begins here.
+fn length(text: &str, open: Option<&str>) -> usize {
+    let end = |stop: &dyn Fn(char) -> bool| text.find(stop).unwrap_or(text.len());
+    let Some(open) = open else {
+        let run = &text[..end(&|c| c.is_whitespace() || "\"'`<>\\".contains(c))];
+        let run = &run[..next_assignment(run)];
+        return run.trim_end_matches([',', ';', '.', ')', ']', '}']).len();
+    };
+    let quote = open.chars().next_back().unwrap_or('"');
+    if open.len() > 1 {
+        return end(&|c| c == quote || "\\\r\n".contains(c));
+    }
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '\r' | '\n' => return at,
+            c if c == quote => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Where the next of several assignments begins: `…&page=2`, `…;Server=x`.
+fn next_assignment(run: &str) -> usize {
+    let names = |rest: &str| {
+        let name = rest.bytes().take_while(|c| c.is_ascii_alphanumeric() || b"_.-".contains(c)).count();
+        name > 0 && rest[name..].starts_with(['=', ':'])
+    };
+    let found = run.match_indices(['&', ';', ',']).find(|(at, _)| names(&run[at + 1..]));
+    found.map_or(run.len(), |(at, _)| at)
+}

@@ -1,0 +1,105 @@
+//! Private keys in armour: `-----BEGIN … PRIVATE KEY-----` and all that follows.
+//!
+//! A key is told by where it begins and ends, not by its lines: these look
+//! like any other base64.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use memchr::memmem;
+use regex::Regex;
+
+const MARKER: &str = "-{4,5} ?(?:BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}";
+/// A line of a key is at least this long; its first and last may be cut.
+const SHORTEST_LINE: usize = 16;
+/// Where a key begins, a run of base64 at least this long follows soon.
+const SHORTEST_RUN: usize = 32;
+const SOON: usize = 200;
+
+/// Where the private keys of a text are.
+pub(super) fn find(text: &str) -> Vec<Range<usize>> {
+    let mut keys = Vec::new();
+    let (mut begun, mut seen) = (None, 0);
+    for (is_end, marker) in markers(text) {
+        match (begun, is_end) {
+            (None, false) => begun = is_key(&text[marker.end..]).then_some(marker.start),
+            (None, true) => {
+                let lines = key_lines_before(&text[seen..marker.start]);
+                keys.extend(lines.map(|start| seen + start..whole(text, marker.end)));
+            }
+            (Some(start), true) => {
+                keys.push(start..whole(text, marker.end));
+                begun = None;
+            }
+            (Some(_), false) => {}
+        }
+        seen = marker.end;
+    }
+    keys.extend(begun.map(|start| start..text.len()));
+    keys
+}
+
+/// Whether a text that begins inside a key, or not, ends inside one.
+pub(super) fn ends_inside(text: &str, inside: bool) -> bool {
+    markers(text).last().map_or(inside, |(is_end, marker)| !is_end && is_key(&text[marker.end..]))
+}
+
+/// Whether a text may be one line of a key.
+pub(super) fn is_line(line: &str) -> bool {
+    line.len() >= SHORTEST_LINE && line.bytes().all(is_base64)
+}
+
+/// Every beginning and end of a key that is named in a text.
+fn markers(text: &str) -> impl Iterator<Item = (bool, Range<usize>)> {
+    static COMPILED: OnceLock<Option<Regex>> = OnceLock::new();
+    let named = memmem::find(text.as_bytes(), b"PRIVATE KEY").is_some();
+    let regex = named.then(|| COMPILED.get_or_init(|| Regex::new(MARKER).ok()).as_ref()).flatten();
+    let found = regex.into_iter().flat_map(move |regex| regex.find_iter(text));
+    found.map(|marker| (marker.as_str().contains("END "), marker.range()))
+}
+
+/// Whether a key follows its marker. Code and prose name the marker, too, and
+/// go on in the same line with something else.
+fn is_key(after: &str) -> bool {
+    let soon = &after.as_bytes()[..after.len().min(SOON)];
+    match after.trim_start_matches([' ', '\t']).bytes().next() {
+        None | Some(b'\n' | b'\r' | b'\\') => true,
+        Some(_) if after.bytes().next().is_some_and(is_base64) => true,
+        Some(_) => soon.split(|c| !is_base64(*c)).any(|run| run.len() >= SHORTEST_RUN),
+    }
+}
+
+/// Where the lines of a key begin that end with `text`, if they do. Line
+/// breaks may be escaped, and lines numbered.
+fn key_lines_before(text: &str) -> Option<usize> {
+    let (mut start, mut is_key) = (None, false);
+    let mut rest = text;
+    loop {
+        let bytes = rest.as_bytes();
+        let is_break = |at: &usize| bytes[*at] == b'\n' || bytes[..=*at].ends_with(br"\n");
+        let line_start = (0..bytes.len()).rev().find(is_break).map_or(0, |at| at + 1);
+        let line = rest[line_start..].trim_end_matches(['\r', ' ', '\t', '"', '\\']);
+        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || " \t\"|:>+-".contains(c));
+        let is_long = line.len() >= SHORTEST_LINE;
+        if !line.bytes().all(is_base64) || !(is_long || line.is_empty() || start.is_none() || line_start == 0)
+        {
+            break;
+        }
+        is_key |= is_long;
+        start = if line.is_empty() { start } else { Some(line_start) };
+        if line_start == 0 {
+            break;
+        }
+        rest = &rest[..line_start - if bytes[line_start - 1] == b'n' { 2 } else { 1 }];
+    }
+    start.filter(|_| is_key)
+}
+
+/// The end of a marker, with what hangs on to it.
+fn whole(text: &str, end: usize) -> usize {
+    end + text[end..].bytes().take_while(|c| is_base64(*c) || matches!(c, b'-' | b'_')).count()
+}
+
+fn is_base64(c: u8) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, b'+' | b'/' | b'=')
+}

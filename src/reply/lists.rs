@@ -1,0 +1,132 @@
+//! Several tasks as plain text: a snapshot, and the end of a wait for many.
+
+use std::fmt::Write;
+
+use super::report::Report;
+use super::snapshot::{SnapshotMeta, StatusSnapshot};
+use super::text::{Section, duration, title};
+use crate::tasks::Results;
+
+/// A snapshot as text, for readers who see nothing else.
+pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -> String {
+    let counts = &data.summary;
+    let mut text = format!(
+        "{tool}\nstatus: {} running, {} queued, {} finished lately\n",
+        counts.running, counts.queued, counts.recently_completed
+    );
+    let mut section = |name: &str, lines: Vec<String>| {
+        if !lines.is_empty() {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{name}:\n{}", lines.join("\n"));
+        }
+    };
+    section(
+        "running",
+        data.tasks
+            .iter()
+            .map(|one| {
+                let activity =
+                    one.progress.as_ref().map_or("starting", |progress| progress.current_activity.as_str());
+                let steps = one
+                    .progress
+                    .as_ref()
+                    .filter(|progress| progress.total_steps > 0)
+                    .map_or(String::new(), |progress| {
+                        format!(", {}/{} steps", progress.completed_steps, progress.total_steps)
+                    });
+                format!(
+                    "- {} {} for {:.0} s: {} ({}{steps})",
+                    one.task_id,
+                    one.state,
+                    one.elapsed_seconds,
+                    one.title,
+                    title(activity)
+                )
+            })
+            .collect(),
+    );
+    section(
+        "queued",
+        data.queue
+            .iter()
+            .map(|one| format!("- {} at position {}: {}", one.task_id, one.position, one.title))
+            .collect(),
+    );
+    section(
+        "finished",
+        data.recently_completed
+            .iter()
+            .map(|one| {
+                let unread = if one.unread { ", unread" } else { "" };
+                let by = if one.report_by.is_some() { " (reported by the agent)" } else { "" };
+                format!(
+                    "- {} {} after {}{unread}: {} -> {}{by}",
+                    one.task_id,
+                    one.state,
+                    duration(millis(one.duration_seconds)),
+                    one.title,
+                    one.summary
+                )
+            })
+            .collect(),
+    );
+    for warning in &data.warnings {
+        let _ = writeln!(text, "warning: {warning}");
+    }
+    if let Some(notice) = &meta.notice {
+        let _ = writeln!(text, "notice: {notice}");
+    }
+    let next = if counts.running + counts.queued > 0 {
+        "delegate_wait waits for the end of a task"
+    } else if counts.recently_completed > 0 {
+        "delegate_results shows what came of a task"
+    } else {
+        "delegate_run starts a task"
+    };
+    let _ = writeln!(text, "next: {next}");
+    text
+}
+
+fn millis(seconds: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a duration of ours")]
+    let millis = (seconds * 1000.0) as u64;
+    millis
+}
+
+/// Several tasks that somebody waited for.
+pub(crate) fn reports(tool: &str, reports: &[Report], notice: Option<&str>) -> String {
+    let done = reports.iter().filter(|one| !matches!(one.state, "working" | "pending")).count();
+    let mut text = format!("{tool}\nstatus: {done} of {} done\ntasks:\n", reports.len());
+    for one in reports {
+        let took = one.timing.duration_ms.map(|ms| format!(" ({})", duration(ms))).unwrap_or_default();
+        let by = if one.report_by.is_some() { " (reported by the agent)" } else { "" };
+        let _ = writeln!(text, "- {} {}{took}: {}{by}", one.task_id, one.state, title(&one.summary));
+    }
+    if let Some(notice) = notice {
+        let _ = writeln!(text, "notice: {notice}");
+    }
+    let next = if done < reports.len() {
+        "delegate_wait again for those that still work; delegate_results shows one in full"
+    } else {
+        "delegate_results shows one in full"
+    };
+    let _ = writeln!(text, "next: {next}");
+    text
+}
+
+/// The output that the structured reply holds, as text.
+pub(crate) fn sections(results: &Results) -> Vec<Section> {
+    let output = results.output.as_ref();
+    let streams = output.map(|output| [("stdout", &output.stdout), ("stderr", &output.stderr)]);
+    let mut sections: Vec<Section> = streams
+        .into_iter()
+        .flatten()
+        .filter(|(_, excerpt)| !excerpt.text.is_empty())
+        .map(|(name, excerpt)| Section { title: name, body: excerpt.text.clone() })
+        .collect();
+    if let Some(events) = &results.events {
+        let body = events.iter().map(|event| format!("{event}\n")).collect();
+        sections.push(Section { title: "events", body });
+    }
+    sections
+}

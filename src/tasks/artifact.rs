@@ -1,0 +1,75 @@
+//! One file of a run, for somebody who asks for it by its name.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use crate::host::files;
+use crate::runs::RunDir;
+use crate::tasks::excerpt::shown;
+
+/// The beginning and the end of a file, as text that may be shown.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Ends {
+    pub(crate) head: String,
+    /// Absent where `head` is everything.
+    pub(crate) tail: Option<String>,
+    pub(crate) total_bytes: u64,
+}
+
+/// Reads an artifact: all of it up to `most` bytes, else half of that from
+/// either end.
+///
+/// Fails on what is no plain file of this very directory.
+pub(crate) fn artifact(dir: &RunDir, name: &'static str, most: u64) -> io::Result<Ends> {
+    let mut file = files::open_in(dir.path(), name)?;
+    let length = file.metadata()?.len();
+    let mut read = |start: u64, most: u64| {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(start))?;
+        file.by_ref().take(most).read_to_end(&mut bytes)?;
+        io::Result::Ok(bytes)
+    };
+    if length <= most {
+        let whole = read(0, most)?;
+        return Ok(Ends { head: shown(&whole), tail: None, total_bytes: whole.len() as u64 });
+    }
+    let half = most / 2;
+    let (head, tail) = (read(0, half)?, read(length - half, half)?);
+    Ok(Ends { head: shown(&head), tail: Some(shown(&tail)), total_bytes: length })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(content: &[u8], most: u64, head: &str, tail: Option<&str>) {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("stdout.log"), content).unwrap();
+        let ends = Ends { head: head.into(), tail: tail.map(Into::into), total_bytes: content.len() as u64 };
+        assert_eq!(artifact(&RunDir::at(dir.path().to_owned()), "stdout.log", most).unwrap(), ends);
+    }
+
+    #[test]
+    fn what_fits_is_whole() {
+        check(b"one\ntwo\n", 8, "one\ntwo\n", None);
+        check(b"", 8, "", None);
+    }
+
+    #[test]
+    fn of_a_long_file_both_ends_are_read() {
+        check(b"0123456789", 4, "01", Some("89"));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_shown_as_far_as_they_go() {
+        check(b"a\x1b[31mred\x1b[0m \xff b\0", 100, "ared \u{fffd} b", None);
+    }
+
+    #[test]
+    fn a_link_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("secret"), "x").unwrap();
+        std::os::unix::fs::symlink("secret", dir.path().join("stdout.log")).unwrap();
+        assert!(artifact(&RunDir::at(dir.path().to_owned()), "stdout.log", 8).is_err());
+    }
+}

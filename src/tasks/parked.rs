@@ -1,0 +1,33 @@
+//! Waits that nobody holds a call open for: kept, looked at, given up.
+
+use std::time::Duration;
+
+use crate::host::{clock, ids};
+use crate::model::Timestamp;
+use crate::registry::Wait;
+use crate::tasks::{Context, TaskError};
+
+/// How long one can come back for a wait.
+pub(crate) const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Keeps a wait for `request`, which is JSON. When this returns, it is durable.
+pub(crate) fn park(context: &mut Context, request: String) -> Result<Wait, TaskError> {
+    let now = clock::now();
+    let kept = i64::try_from(KEPT.as_millis()).unwrap_or(i64::MAX);
+    let since = Timestamp::from_millis(now.as_millis().saturating_sub(kept));
+    let wait = Wait { id: format!("wait_{}", ids::secret()?), request, created_at: now, cancelled: false };
+    context.registry.keep_wait(&wait, since)?;
+    Ok(wait)
+}
+
+/// The wait called `id`, while one can come back for it.
+pub(crate) fn parked(context: &Context, id: &str) -> Result<Option<Wait>, TaskError> {
+    let now = clock::now();
+    let kept = |wait: &Wait| u128::from(now.millis_since(wait.created_at)) <= KEPT.as_millis();
+    Ok(context.registry.wait(id)?.filter(kept))
+}
+
+/// Gives up the wait; the tasks go on. `false` when there is none.
+pub(crate) fn unpark(context: &mut Context, id: &str) -> Result<bool, TaskError> {
+    Ok(context.registry.cancel_wait(id)?)
+}

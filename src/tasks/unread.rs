@@ -1,0 +1,18 @@
+//! Results that nobody has fetched: how a client that lost its context finds
+//! its work again.
+
+use crate::model::TaskId;
+use crate::registry::Row;
+use crate::tasks::{Context, TaskError};
+
+/// The finished tasks of the caller's project that are still unread, newest
+/// first, `most` at most, and how many there are.
+pub(crate) fn unread(context: &Context, most: u32) -> Result<(Vec<Row>, u32), TaskError> {
+    let project = context.project();
+    Ok(context.registry.unread(&project.to_string_lossy(), most)?)
+}
+
+/// The results of these tasks were handed out.
+pub(crate) fn mark_read(context: &mut Context, ids: &[TaskId]) -> Result<(), TaskError> {
+    Ok(context.registry.mark_read(ids)?)
+}

@@ -1,0 +1,146 @@
+//! One call of a tool: who calls, with what, and the reply to it.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_util::sync::CancellationToken;
+
+use super::start::Format;
+use super::{Tool, field};
+use crate::failure::{Code, Exit, Failure, Voice};
+use crate::host::{clock, ids};
+use crate::model::TaskId;
+use crate::reply::{self, Budget, Category, Envelope, Stamp};
+use crate::tasks::{self, Caller, Client, Context, Look, TaskError, View};
+
+/// Finished tasks that a notice names.
+const NAMED: u32 = 3;
+
+pub(super) struct Call {
+    pub(super) tool: &'static Tool,
+    pub(super) context: Context,
+    pub(super) client: Client,
+    /// How long a call of this client may take.
+    pub(super) safe_wait: Duration,
+    /// Free again when the call is over.
+    pub(super) _place: Option<OwnedSemaphorePermit>,
+    /// Called while somebody waits, with the tasks as they are.
+    pub(super) observe: Observer,
+    /// Cancelled when nobody wants the answer any more.
+    pub(super) unwanted: CancellationToken,
+}
+
+pub(super) type Observer = Box<dyn FnMut(&[View]) -> Look + Send>;
+
+/// What a tool answers: the same facts twice.
+#[derive(Debug)]
+pub(super) struct Reply {
+    structured: Value,
+    text: String,
+    format: Format,
+    budget: Budget,
+}
+
+impl Reply {
+    /// With the text that was asked for.
+    pub(super) fn in_format(self, format: Format) -> Self {
+        Self { format, ..self }
+    }
+
+    pub(super) fn within(self, budget: Budget) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// The structured content and the text, fit to leave.
+    pub(super) fn finish(mut self) -> (Value, String) {
+        let text = reply::pass(&mut self.structured, &self.text, self.budget);
+        match self.format {
+            Format::Markdown => (self.structured, text),
+            Format::Json => {
+                let text = self.structured.to_string();
+                (self.structured, text)
+            }
+        }
+    }
+}
+
+impl Call {
+    pub(super) fn caller(&self) -> Caller {
+        Caller::Client(self.client.clone())
+    }
+
+    /// The reply with this envelope, and `text` beside it.
+    pub(super) fn envelope<M: Serialize, D: Serialize>(
+        &self,
+        meta: M,
+        data: D,
+        text: String,
+    ) -> Result<Reply, Failure> {
+        reply(&Envelope::ok(stamp(self.tool)?, meta, data), text)
+    }
+
+    /// What the reader should know beside the answer: finished runs of this
+    /// project whose result nobody has fetched. `but` are those in the answer.
+    pub(super) fn notice(&mut self, but: &[TaskId]) -> Option<String> {
+        let (rows, count) = tasks::unread(&self.context, NAMED + u32::try_from(but.len()).ok()?).ok()?;
+        let left_out = rows.iter().filter(|row| but.contains(&row.id)).count();
+        let count = (count as usize).saturating_sub(left_out);
+        let names: Vec<&str> = rows
+            .iter()
+            .filter(|row| !but.contains(&row.id))
+            .map(|row| row.id.as_str())
+            .take(NAMED as usize)
+            .collect();
+        let more = if count > names.len() { ", …" } else { "" };
+        match count {
+            0 => None,
+            1 => Some(format!("1 finished run unread: {}", names.join(", "))),
+            _ => Some(format!("{count} finished runs unread: {}{more}", names.join(", "))),
+        }
+    }
+
+    /// Results of these tasks go out with the answer.
+    pub(super) fn read<'a>(&mut self, views: impl Iterator<Item = &'a View>) {
+        if self.unwanted.is_cancelled() {
+            return;
+        }
+        let ended: Vec<TaskId> =
+            views.filter(|view| view.state().is_final()).map(|view| view.row.id.clone()).collect();
+        // A mark that stays costs a notice, no more.
+        let _ = tasks::mark_read(&mut self.context, &ended);
+    }
+}
+
+pub(super) fn reply(structured: &impl Serialize, text: String) -> Result<Reply, Failure> {
+    let structured = serde_json::to_value(structured).map_err(|error| internal(&error))?;
+    Ok(Reply { structured, text, format: Format::Markdown, budget: Budget::USUAL })
+}
+
+pub(super) fn stamp(tool: &Tool) -> Result<Stamp, Failure> {
+    let request_id = ids::request_id().map_err(|error| failure(&error.into()))?;
+    let category = tool.category.unwrap_or(Category::ExecutionAck);
+    Ok(Stamp { tool: tool.name, category, request_id, at: clock::now() })
+}
+
+/// The arguments of a tool as its own type.
+pub(super) fn arguments<T: DeserializeOwned>(tool: &Tool, given: Map<String, Value>) -> Result<T, Failure> {
+    let read = field::read(tool.fields, given)?;
+    serde_json::from_value(Value::Object(read)).map_err(|error| internal(&error))
+}
+
+/// The failure in the words of the tools.
+pub(super) fn failure(error: &TaskError) -> Failure {
+    Failure::of(error, Voice::Tools)
+}
+
+/// An input that cannot be taken.
+pub(super) fn refused(message: impl Into<String>, hint: impl Into<String>) -> Failure {
+    Failure { code: Code::Validation, exit: Exit::BadInput, message: message.into(), hint: Some(hint.into()) }
+}
+
+fn internal(error: &dyn std::fmt::Display) -> Failure {
+    Failure { code: Code::Internal, exit: Exit::Machine, message: error.to_string(), hint: None }
+}

@@ -1,0 +1,113 @@
+//! From a request to a result, on a thread of its own.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Map, Value};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_util::sync::CancellationToken;
+
+use super::call::{Call, Observer, Reply, stamp};
+use super::{Effect, Tool, client};
+use crate::failure::{Code, Exit, Failure, Voice};
+use crate::host::env::Env;
+use crate::progress::plain;
+use crate::redact;
+use crate::registry::Scope;
+use crate::reply::{self, Budget, Envelope};
+use crate::tasks::{Client, Context};
+
+/// Most of an error of the protocol.
+const LONGEST_ERROR: usize = 1000;
+
+/// What is known of a request before its arguments are read.
+pub(super) struct Incoming {
+    pub(super) env: Env,
+    /// The directories that the client says it works in.
+    pub(super) roots: Vec<PathBuf>,
+    pub(super) meta: Map<String, Value>,
+    pub(super) safe_wait: Duration,
+    /// To wait in; absent where all are taken.
+    pub(super) place: Option<OwnedSemaphorePermit>,
+    pub(super) observe: Observer,
+    /// Cancelled when nobody wants the answer any more.
+    pub(super) unwanted: CancellationToken,
+}
+
+impl Incoming {
+    /// Opens everything that a call works with.
+    pub(super) fn open(self, tool: &'static Tool) -> Result<Call, Failure> {
+        let Self { env, roots, meta, safe_wait, place, observe, unwanted } = self;
+        let opened = match tool.effect {
+            Effect::Starts => Context::open(env),
+            Effect::Reads | Effect::Ends => Context::open_to_look(env),
+        };
+        let mut context = opened.map_err(|error| Failure::of(&error, Voice::Tools))?;
+        context.scope = Scope::Project;
+        if let Some(place) = roots.first().cloned().or_else(|| client::place(&meta)) {
+            context.place = std::fs::canonicalize(&place).unwrap_or(place);
+        }
+        let roots = if roots.is_empty() { vec![context.project()] } else { roots };
+        let client = Client { roots, ceiling: client::ceiling(&meta), is_run: client::is_run(&meta) };
+        Ok(Call { tool, context, client, safe_wait, _place: place, observe, unwanted })
+    }
+
+    /// One call of a tool.
+    pub(super) fn answer(self, tool: &'static Tool, given: Map<String, Value>) -> CallToolResult {
+        result(tool, self.open(tool).and_then(|mut call| (tool.answer)(&mut call, given)))
+    }
+}
+
+/// The reply as the protocol wants it.
+pub(super) fn result(tool: &Tool, replied: Result<Reply, Failure>) -> CallToolResult {
+    match replied {
+        Ok(reply) => {
+            let (structured, text) = reply.finish();
+            let mut result = CallToolResult::structured(structured);
+            result.content = vec![ContentBlock::text(text)];
+            result
+        }
+        Err(failure) => {
+            // One line and one hint, for the model to read.
+            let hint = failure.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+            let text =
+                format!("{}\nerror: {} ({}){hint}\n", tool.name, failure.message, failure.code.as_str());
+            let mut envelope = tool
+                .category
+                .and_then(|_| serde_json::to_value(Envelope::error(stamp(tool).ok()?, &failure)).ok())
+                .unwrap_or_default();
+            let text = reply::pass(&mut envelope, &text, Budget::USUAL);
+            let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+            // The report of a run has no place for an error of ours.
+            result.structured_content = tool.category.map(|_| envelope);
+            result
+        }
+    }
+}
+
+/// The failure as an error of the protocol, for what is no call of a tool.
+pub(super) fn told(failure: Failure) -> ErrorData {
+    let hint = failure.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+    let message = plain::line(&redact::text(&format!("{}{hint}", failure.message)), LONGEST_ERROR);
+    match failure.code {
+        Code::Validation | Code::Unsupported => ErrorData::invalid_params(message, None),
+        Code::NotFound => ErrorData::resource_not_found(message, None),
+        Code::Internal | Code::Lasting => ErrorData::internal_error(message, None),
+    }
+}
+
+/// A call that ended in a panic of ours.
+pub(super) fn crashed() -> Failure {
+    internal("the call failed inside delegator", "`delegator doctor` may show why; runs go on")
+}
+
+/// Nobody reads the answer any more.
+pub(super) fn unheard() -> Failure {
+    internal("the client is gone", "runs go on")
+}
+
+fn internal(message: &str, hint: &str) -> Failure {
+    Failure { code: Code::Internal, exit: Exit::Machine, message: message.into(), hint: Some(hint.into()) }
+}

@@ -1,0 +1,370 @@
+//! What a tool takes, declared once: the schema that clients see and the
+//! reading of what they send both follow from it.
+//!
+//! Models are generous with types and spellings, so is the reading: `null` is
+//! absent, `"3"` and `3.0` are 3, `taskId` is `task_id`. What has no meaning
+//! is refused with the nearest name that has one.
+
+use serde_json::{Map, Value, json};
+
+use super::call::refused;
+use crate::failure::Failure;
+use crate::progress::plain;
+
+/// One argument of a tool.
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    /// Further spellings, beside the same name in camel case.
+    pub(super) also: &'static [&'static str],
+    pub(super) kind: Kind,
+    pub(super) required: bool,
+    /// Taken, but not told.
+    hidden: bool,
+    /// What clients are told of it.
+    pub(super) about: &'static str,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind {
+    Text,
+    Texts,
+    Flag,
+    Integer {
+        least: i64,
+        most: i64,
+    },
+    /// Seconds or the like: any positive number.
+    Number,
+    Choice(&'static [&'static str]),
+    /// Named in the description only: few callers need them, all pay for them.
+    Rare(&'static [Field]),
+    /// Any JSON object, passed on as it is.
+    Object,
+    /// Taken for the sake of old callers, and without effect.
+    Ignored,
+    /// One of two shapes: an object of these, or one of these words.
+    ObjectOr(&'static [Field], &'static [&'static str]),
+}
+
+impl Field {
+    pub(super) const fn new(name: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self { name, also: &[], kind, required: false, hidden: false, about }
+    }
+
+    pub(super) const fn hidden(self) -> Self {
+        Self { hidden: true, ..self }
+    }
+
+    pub(super) const fn required(self) -> Self {
+        Self { required: true, ..self }
+    }
+
+    pub(super) const fn also(self, also: &'static [&'static str]) -> Self {
+        Self { also, ..self }
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || camel(self.name) == name || self.also.contains(&name)
+    }
+}
+
+/// Which fields a schema shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// What a model has to read.
+    Common,
+    /// Everything, for people.
+    Whole,
+}
+
+/// The JSON Schema of an object with these fields, plain enough for every
+/// client: no references, no unions, no formats.
+pub(super) fn schema(fields: &[Field], detail: Detail) -> Map<String, Value> {
+    let mut properties = Map::new();
+    for field in fields.iter().filter(|field| !field.hidden) {
+        properties.insert(field.name.to_owned(), property(field, detail));
+    }
+    let required: Vec<&str> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    let mut schema = Map::new();
+    schema.insert("type".into(), "object".into());
+    schema.insert("properties".into(), properties.into());
+    if !required.is_empty() {
+        schema.insert("required".into(), required.into());
+    }
+    schema.insert("additionalProperties".into(), false.into());
+    schema
+}
+
+fn property(field: &Field, detail: Detail) -> Value {
+    let mut property = match field.kind {
+        Kind::Text | Kind::Ignored => json!({ "type": "string" }),
+        Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Integer { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Kind::Number => json!({ "type": "number", "exclusiveMinimum": 0 }),
+        Kind::Choice(words) => json!({ "type": "string", "enum": words }),
+        Kind::Object => json!({ "type": "object" }),
+        Kind::Rare(_) if detail == Detail::Common => json!({ "type": "object" }),
+        Kind::Rare(fields) | Kind::ObjectOr(fields, _) => Value::Object(schema(fields, detail)),
+    };
+    if let Some(property) = property.as_object_mut()
+        && !field.about.is_empty()
+    {
+        property.insert("description".into(), field.about.into());
+    }
+    property
+}
+
+/// Reads what a client sent: the fields by their own names, each of its kind.
+pub(super) fn read(fields: &[Field], given: Map<String, Value>) -> Result<Map<String, Value>, Failure> {
+    let mut read = Map::new();
+    for (name, value) in given {
+        let Some(field) = fields.iter().find(|field| field.is_called(&name)) else {
+            return Err(unknown(fields, &name));
+        };
+        if value.is_null() || matches!(field.kind, Kind::Ignored) {
+            continue;
+        }
+        if read.insert(field.name.to_owned(), of_kind(field, value)?).is_some() {
+            return Err(refused(
+                format!("`{}` is given twice", field.name),
+                format!("keep one spelling of `{}`", field.name),
+            ));
+        }
+    }
+    match fields.iter().find(|field| field.required && !read.contains_key(field.name)) {
+        Some(missing) => {
+            Err(refused(format!("`{}` is missing", missing.name), format!("add it: {}", missing.about)))
+        }
+        None => Ok(read),
+    }
+}
+
+fn of_kind(field: &Field, value: Value) -> Result<Value, Failure> {
+    let name = field.name;
+    let wrong = |what: &str| {
+        Err(refused(format!("`{name}` is {}, not {what}", kind_of(&value)), format!("give {what}")))
+    };
+    match field.kind {
+        Kind::Text => match value {
+            Value::String(_) => Ok(value),
+            _ => wrong("a string"),
+        },
+        Kind::Texts => match value {
+            Value::String(one) => Ok(json!([one])),
+            Value::Array(items) if items.iter().all(Value::is_string) => Ok(Value::Array(items)),
+            _ => wrong("a list of strings"),
+        },
+        Kind::Flag => match &value {
+            Value::Bool(_) => Ok(value),
+            Value::String(word) if word == "true" => Ok(true.into()),
+            Value::String(word) if word == "false" => Ok(false.into()),
+            _ => wrong("true or false"),
+        },
+        Kind::Integer { least, most } => match integer(&value) {
+            Some(number) if (least..=most).contains(&number) => Ok(number.into()),
+            Some(number) => Err(refused(
+                format!("`{name}` is {number}, outside {least} to {most}"),
+                format!("give a whole number from {least} to {most}"),
+            )),
+            None => wrong("a whole number"),
+        },
+        Kind::Number => match number(&value) {
+            Some(number) if number > 0.0 && number.is_finite() => Ok(number.into()),
+            _ => wrong("a positive number"),
+        },
+        Kind::Choice(words) => match value.as_str() {
+            Some(word) if words.contains(&word) => Ok(value),
+            Some(word) => Err(unknown_word(name, word, words)),
+            None => wrong("a string"),
+        },
+        Kind::Object => match value {
+            Value::Object(_) => Ok(value),
+            _ => wrong("an object"),
+        },
+        Kind::Rare(fields) => match value {
+            Value::Object(members) => read(fields, members).map(Value::Object),
+            _ => wrong("an object"),
+        },
+        Kind::ObjectOr(fields, words) => match value {
+            Value::Object(members) => read(fields, members).map(Value::Object),
+            Value::String(word) if words.contains(&word.as_str()) => Ok(word.into()),
+            Value::String(word) => Err(unknown_word(name, &word, words).or_object(fields)),
+            _ => {
+                Err(refused(format!("`{name}` is {}, not an object", kind_of(&value)), "").or_object(fields))
+            }
+        },
+        Kind::Ignored => Ok(Value::Null),
+    }
+}
+
+fn integer(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(number) => number.as_i64().or_else(|| whole(number.as_f64()?)),
+        Value::String(text) => text.trim().parse().ok().or_else(|| whole(text.trim().parse().ok()?)),
+        _ => None,
+    }
+}
+
+fn whole(number: f64) -> Option<i64> {
+    // Beyond 2^53 a float no longer says which integer it means.
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
+    (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn unknown(fields: &[Field], name: &str) -> Failure {
+    // A rare field at the top is the likeliest mistake of all.
+    let inside = fields.iter().find_map(|field| match field.kind {
+        Kind::Rare(members) if members.iter().any(|member| member.is_called(name)) => Some(field.name),
+        _ => None,
+    });
+    let shown = || fields.iter().filter(|field| !field.hidden).map(|field| field.name);
+    let hint = match (inside, nearest(name, shown())) {
+        (Some(object), _) => format!("it belongs inside `{object}`"),
+        (None, Some(near)) => format!("did you mean `{near}`?"),
+        (None, None) => format!("it takes {}", shown().collect::<Vec<_>>().join(", ")),
+    };
+    refused(format!("unknown field `{}`", short(name)), hint)
+}
+
+fn unknown_word(name: &str, word: &str, words: &[&'static str]) -> Failure {
+    let hint = match nearest(word, words.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`? It is one of {}", words.join(", ")),
+        None => format!("it is one of {}", words.join(", ")),
+    };
+    refused(format!("`{name}` cannot be `{}`", short(word)), hint)
+}
+
+trait OrObject {
+    /// Adds that an object with these fields would do as well.
+    fn or_object(self, fields: &[Field]) -> Self;
+}
+
+impl OrObject for Failure {
+    fn or_object(self, fields: &[Field]) -> Self {
+        let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
+        let object = format!("give an object with {}", names.join(", "));
+        let hint = self.hint.filter(|hint| !hint.is_empty()).map(|hint| format!("{hint}, or {object}"));
+        Self { hint: Some(hint.unwrap_or(object)), ..self }
+    }
+}
+
+/// The name that somebody may have meant.
+pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = short(name).to_lowercase();
+    let scored = known.map(|one| (strsim::jaro_winkler(&name, one), one));
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 > 0.8).then_some(best.1)
+}
+
+/// As much of somebody's word as a message can hold, and safe to show.
+fn short(word: &str) -> String {
+    plain::line(word, 60)
+}
+
+/// `task_id` as `taskId`.
+fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |text, word| {
+        let mut letters = word.chars();
+        let head = letters.next().map(|letter| letter.to_ascii_uppercase());
+        head.into_iter().fold(text, |mut text, head| {
+            text.push(head);
+            text
+        }) + letters.as_str()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RARE: &[Field] = &[Field::new("model", Kind::Text, "")];
+    const FIELDS: &[Field] = &[
+        Field::new("task_id", Kind::Text, "Which task.").required().also(&["id"]),
+        Field::new("count", Kind::Integer { least: 1, most: 9 }, ""),
+        Field::new("seconds", Kind::Number, ""),
+        Field::new("names", Kind::Texts, ""),
+        Field::new("quick", Kind::Flag, ""),
+        Field::new("until", Kind::Choice(&["any", "all"]), ""),
+        Field::new("options", Kind::Rare(RARE), "model"),
+        Field::new("poll_interval_sec", Kind::Ignored, "").hidden(),
+    ];
+
+    fn reading(given: Value) -> Result<Value, (String, String)> {
+        let Value::Object(given) = given else { panic!("an object") };
+        read(FIELDS, given)
+            .map(Value::Object)
+            .map_err(|failure| (failure.message, failure.hint.unwrap_or_default()))
+    }
+
+    #[test]
+    fn spellings_nulls_and_types_are_taken_generously() {
+        let given = json!({
+            "taskId": "T", "count": "3", "seconds": 2, "names": "one", "quick": "true",
+            "until": "any", "options": { "model": null }, "poll_interval_sec": 5, "id": null
+        });
+        let read = reading(given).unwrap();
+        assert_eq!(
+            read,
+            json!({ "task_id": "T", "count": 3, "seconds": 2.0, "names": ["one"], "quick": true, "until": "any", "options": {} })
+        );
+        assert_eq!(
+            reading(json!({ "id": "T", "count": 3.0 })).unwrap(),
+            json!({ "task_id": "T", "count": 3 })
+        );
+    }
+
+    #[test]
+    fn what_has_no_meaning_is_refused_with_the_nearest_name() {
+        let hint = |given: Value| reading(given).unwrap_err();
+        assert_eq!(
+            hint(json!({ "task_idd": "T" })),
+            ("unknown field `task_idd`".into(), "did you mean `task_id`?".into())
+        );
+        assert_eq!(hint(json!({ "model": "x" })).1, "it belongs inside `options`");
+        assert_eq!(hint(json!({})), ("`task_id` is missing".into(), "add it: Which task.".into()));
+        assert_eq!(hint(json!({ "task_id": 3 })).0, "`task_id` is a number, not a string");
+        assert_eq!(hint(json!({ "task_id": "T", "count": 10 })).0, "`count` is 10, outside 1 to 9");
+        assert_eq!(
+            hint(json!({ "task_id": "T", "count": 1.5 })).0,
+            "`count` is a number, not a whole number"
+        );
+        assert_eq!(hint(json!({ "task_id": "T", "id": "U" })).0, "`task_id` is given twice");
+        assert_eq!(
+            hint(json!({ "task_id": "T", "until": "al" })).1,
+            "did you mean `all`? It is one of any, all"
+        );
+    }
+
+    #[test]
+    fn a_schema_shows_common_fields_and_names_the_rare_ones() {
+        let common = Value::Object(schema(FIELDS, Detail::Common));
+        assert_eq!(common["properties"]["options"], json!({ "type": "object", "description": "model" }));
+        assert_eq!(common["required"], json!(["task_id"]));
+        assert_eq!(common["properties"].get("poll_interval_sec"), None);
+        let whole = Value::Object(schema(FIELDS, Detail::Whole));
+        assert_eq!(whole["properties"]["options"]["properties"]["model"]["type"], "string");
+    }
+}

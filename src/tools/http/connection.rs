@@ -1,0 +1,149 @@
+//! One connection: what a client may send, how long it may take over it, and
+//! the answers that are not the SDK's.
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
+
+use super::Door;
+use super::guard::{Admitted, Refusal};
+use crate::host::listen;
+
+/// A task is at most 1 MiB, and may need several bytes for one in JSON.
+const LONGEST_BODY: usize = 4 << 20;
+/// With room for whatever clients add; more gets 431.
+const LONGEST_HEAD: usize = 32 << 10;
+const MOST_HEADERS: usize = 64;
+/// Also how long a connection may stay open between two requests.
+const HEAD_PATIENCE: Duration = Duration::from_secs(30);
+const BODY_PATIENCE: Duration = Duration::from_secs(30);
+/// How long a client may leave an answer untouched.
+const READER_PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a page's script may send and see.
+const ALLOWED_METHODS: &str = "POST, GET, DELETE";
+const ALLOWED_HEADERS: &str = "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id";
+const EXPOSED_HEADERS: &str = "mcp-session-id, mcp-protocol-version, www-authenticate";
+
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+/// Answers whatever comes on `stream` until either side has had enough.
+pub(super) async fn serve(stream: TcpStream, door: Arc<Door>, stop: CancellationToken) {
+    let _ = stream.set_nodelay(true);
+    listen::give_up_after(&stream, READER_PATIENCE);
+    let answer = service_fn(|request| {
+        let door = door.clone();
+        async move { Ok::<_, Infallible>(door.answer(request).await) }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(HEAD_PATIENCE)
+        .max_headers(MOST_HEADERS)
+        .max_buf_size(LONGEST_HEAD);
+    let mut connection = pin!(http.serve_connection(TokioIo::new(stream), answer));
+    // What goes wrong on a connection ends it, and is nobody else's business.
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        () = stop.cancelled() => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}
+
+impl Door {
+    async fn answer(&self, request: Request<Incoming>) -> Answer {
+        let admitted = self.guard.admit(request.method(), request.uri(), request.headers());
+        let origin = self.guard.origin(request.headers()).cloned();
+        let mut answer = match admitted {
+            Ok(Admitted::Request) => self.pass(request).await,
+            Ok(Admitted::Preflight) => preflight(),
+            Err(refusal) => refuse(refusal),
+        };
+        if let Some(origin) = origin {
+            let headers = answer.headers_mut();
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            set(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
+            set(headers, header::VARY, "origin");
+        }
+        answer
+    }
+
+    /// Hands a request to the SDK, once it is all there, and without its token.
+    async fn pass(&self, request: Request<Incoming>) -> Answer {
+        let (mut head, body) = request.into_parts();
+        head.headers.remove(header::AUTHORIZATION);
+        if let Some(id) = session(&head.headers) {
+            self.sessions.used(id);
+        }
+        match read(body).await {
+            Ok(body) => {
+                let answer = self.mcp.handle(Request::from_parts(head, Full::new(body))).await;
+                if let Some(id) = session(answer.headers()) {
+                    self.sessions.begun(id).await;
+                }
+                answer
+            }
+            Err((status, text)) => {
+                let mut answer = plain(status, text);
+                set(answer.headers_mut(), header::CONNECTION, "close");
+                answer
+            }
+        }
+    }
+}
+
+fn session(headers: &HeaderMap) -> Option<&str> {
+    headers.get("mcp-session-id")?.to_str().ok()
+}
+
+async fn read(body: Incoming) -> Result<Bytes, (StatusCode, &'static str)> {
+    let too_long = (StatusCode::PAYLOAD_TOO_LARGE, "the request is longer than 4 MiB\n");
+    if body.size_hint().lower() > LONGEST_BODY as u64 {
+        return Err(too_long);
+    }
+    let whole = Limited::new(body, LONGEST_BODY).collect();
+    match tokio::time::timeout(BODY_PATIENCE, whole).await {
+        Ok(Ok(whole)) => Ok(whole.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long),
+        Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the request broke off\n")),
+        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time\n")),
+    }
+}
+
+fn refuse(refusal: Refusal) -> Answer {
+    let mut answer = plain(refusal.status(), refusal.text());
+    if refusal == Refusal::Token {
+        set(answer.headers_mut(), header::WWW_AUTHENTICATE, "Bearer");
+    }
+    answer
+}
+
+fn preflight() -> Answer {
+    let mut answer = plain(StatusCode::NO_CONTENT, "");
+    let headers = answer.headers_mut();
+    set(headers, header::ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS);
+    set(headers, header::ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED_HEADERS);
+    answer
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from_static(text.as_bytes())).boxed());
+    *answer.status_mut() = status;
+    set(answer.headers_mut(), header::CONTENT_TYPE, "text/plain; charset=utf-8");
+    answer
+}
+
+fn set(headers: &mut HeaderMap, name: header::HeaderName, value: &'static str) {
+    headers.insert(name, HeaderValue::from_static(value));
+}

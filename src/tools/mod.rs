@@ -1,0 +1,130 @@
+//! The MCP tools: one table, one file per tool, and the server around them.
+//!
+//! A tool parses, calls a use case, and renders; it decides nothing. All that
+//! is particular to the protocol is in `server` and what it uses.
+
+mod address;
+mod call;
+mod cancel;
+mod client;
+mod complete;
+mod describe;
+mod dispatch;
+mod field;
+mod follow;
+mod http;
+mod input;
+mod notify;
+mod parked;
+mod primitives;
+mod prompts;
+mod resources;
+mod results;
+mod resume;
+#[cfg(test)]
+mod rules;
+mod run;
+mod serve;
+mod server;
+mod shared;
+mod shown;
+mod start;
+mod status;
+mod subscriptions;
+mod wait;
+
+use serde_json::{Map, Value};
+
+pub(crate) use http::{Ended, listen};
+pub(crate) use serve::serve;
+
+use crate::config::Profile;
+use crate::failure::Failure;
+use crate::reply::Category;
+use call::{Call, Reply};
+use field::Field;
+
+/// One tool: what clients are told of it, and what it does.
+#[derive(Debug)]
+struct Tool {
+    name: &'static str,
+    title: &'static str,
+    /// For the model: when to use it, when not, what comes back.
+    about: &'static str,
+    /// How a client that searches for tools finds it.
+    search_hint: &'static str,
+    /// Whether a client that hides tools should show it at once.
+    at_hand: bool,
+    /// Only in the profile that has everything.
+    internal: bool,
+    fields: &'static [Field],
+    /// Of its envelope; absent where it answers with a run's own report.
+    category: Option<Category>,
+    output: fn() -> Map<String, Value>,
+    effect: Effect,
+    /// Whether it may be answered later, where the client can poll.
+    waits: bool,
+    answer: Answer,
+}
+
+type Answer = fn(&mut Call, Map<String, Value>) -> Result<Reply, Failure>;
+
+/// What a tool does to the world; its hints follow from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Reads,
+    /// Starts an agent: what that may do is up to the configuration.
+    Starts,
+    Ends,
+}
+
+/// In the order that clients see them.
+const TOOLS: &[Tool] = &[
+    run::TOOL,
+    resume::TOOL,
+    status::TOOL,
+    wait::TOOL,
+    results::TOOL,
+    cancel::TOOL,
+    primitives::LOCAL_RUN,
+    primitives::LOCAL_EXEC,
+    primitives::LOCAL_RESUME,
+    primitives::LOCAL_STATUS,
+    primitives::LOCAL_WAIT,
+    primitives::LOCAL_RESULTS,
+    primitives::LOCAL_CANCEL,
+    primitives::CLEANUP,
+];
+
+/// Every tool takes this one.
+const FORMAT: Field = Field::new(
+    "format",
+    field::Kind::Choice(&["markdown", "json"]),
+    "What the text holds: a readable account (default) or the structured content as JSON.",
+);
+
+/// The tools that a server with this profile lists.
+fn listed(profile: Profile) -> impl Iterator<Item = &'static Tool> {
+    TOOLS.iter().filter(move |tool| profile == Profile::All || !tool.internal)
+}
+
+/// The input schema of a tool with everything it takes, for people.
+pub(crate) fn input_schema(name: &str) -> Option<Value> {
+    let tool = find(name)?;
+    let mut schema = Map::new();
+    schema.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
+    schema.insert("$id".into(), format!("delegator/{name}/input/v1").into());
+    schema.insert("title".into(), format!("{name}.input").into());
+    schema.insert("description".into(), tool.about.into());
+    schema.extend(field::schema(tool.fields, field::Detail::Whole));
+    Some(Value::Object(schema))
+}
+
+/// The tools that take something of their own.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    TOOLS.iter().filter(|tool| !tool.internal || tool.name == primitives::CLEANUP.name).map(|tool| tool.name)
+}
+
+fn find(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}

@@ -1,0 +1,78 @@
+//! `delegate_results`: what came of a task, with its output where asked for.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::call::{Call, Reply, arguments, failure};
+use super::field::{Field, Kind};
+use super::start::Format;
+use super::{Effect, FORMAT, Tool};
+use crate::failure::{Failure, Voice};
+use crate::host::clock;
+use crate::reply::{self, Budget, Category, Envelope, Report, ResultMeta, TaskResult, advertised};
+use crate::tasks::{self, ResultAsk};
+
+const OUTPUT: u64 = 16_384;
+
+pub(super) const TOOL: Tool = Tool {
+    name: "delegate_results",
+    title: "Read what came of a task",
+    about: "Like reading the report: summary, files, errors, timing and where everything is kept, for a finished task \
+            (or how far it is). Answers at once; to wait for the end use delegate_wait. Output and events come only \
+            when asked for. Takes task_id (T-local-0123456789ab).",
+    search_hint: "read the result and output of a delegated agent run",
+    at_hand: false,
+    internal: false,
+    fields: &[
+        Field::new("task_id", Kind::Text, "The task: its id, alias, or the beginning of its id.").required(),
+        Field::new(
+            "include_output",
+            Kind::Flag,
+            "Include what it printed, its beginning and its end. Default: false.",
+        ),
+        Field::new("include_events", Kind::Flag, "Include its last events. Default: false."),
+        Field::new(
+            "max_output_bytes",
+            Kind::Integer { least: 1, most: 65_536 },
+            "Most of the output, both streams together. Default 16384, at most 65536.",
+        ),
+        FORMAT,
+    ],
+    category: Some(Category::ResultSet),
+    output: advertised::<Envelope<ResultMeta, TaskResult>>,
+    effect: Effect::Reads,
+    waits: false,
+    answer,
+};
+
+#[derive(Debug, Deserialize)]
+struct Ask {
+    task_id: String,
+    #[serde(default)]
+    include_output: bool,
+    #[serde(default)]
+    include_events: bool,
+    max_output_bytes: Option<u64>,
+    #[serde(default)]
+    format: Format,
+}
+
+fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
+    let ask: Ask = arguments(call.tool, given)?;
+    let wanted = ResultAsk {
+        output: ask.include_output.then_some(ask.max_output_bytes.unwrap_or(OUTPUT)),
+        events: ask.include_events,
+    };
+    let budget = if ask.include_output || ask.include_events { Budget::MOST } else { Budget::USUAL };
+    let results = tasks::results(&mut call.context, &ask.task_id, wanted).map_err(|error| failure(&error))?;
+    call.read(std::iter::once(&results.view));
+    let notice = call.notice(std::slice::from_ref(&results.view.row.id));
+    let report = Report {
+        notice: notice.clone(),
+        ..Report::of(&results.view, results.view.dir.artifacts(), Voice::Tools).in_envelope(&results.view)
+    };
+    let text = reply::report(call.tool.name, &report, &reply::sections(&results));
+    let data = TaskResult::of(&results, clock::now(), Voice::Tools);
+    let meta = ResultMeta { count: 1, notice };
+    Ok(call.envelope(meta, data, text)?.in_format(ask.format).within(budget))
+}

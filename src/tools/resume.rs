@@ -1,0 +1,59 @@
+//! `delegate_resume`: goes on with the thread of an earlier task.
+
+use serde_json::{Map, Value};
+
+use super::call::{Call, Reply, arguments, failure};
+use super::field::{Field, Kind};
+use super::start::{
+    CWD, GIT, GLOBAL_SKILLS, MAX_SKILLS, OPTIONS, REPO_SKILLS, ROLE, SANDBOX, SKILLS, SKILLS_MODE, Start,
+    WAIT_MS,
+};
+use super::{Effect, FORMAT, Tool};
+use crate::failure::Failure;
+use crate::reply::{Report, advertised};
+use crate::tasks::{self, ResumeAsk};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "delegate_resume",
+    title: "Go on with a task",
+    about: "Like asking the same colleague a follow-up: a new task on the thread of an earlier one, which remembers \
+            everything. For corrections and next steps; for other work use delegate_run. Takes task_id \
+            (T-local-0123456789ab) or thread_id. Returns a new task_id at once.",
+    search_hint: "continue an earlier delegated agent run with a follow-up",
+    at_hand: false,
+    internal: false,
+    fields: &[
+        Field::new(
+            "task_id",
+            Kind::Text,
+            "The task to go on with: its id, alias, or the beginning of its id.",
+        ),
+        Field::new("thread_id", Kind::Text, "Or the agent's own thread."),
+        Field::new("task", Kind::Text, "What to do next. Empty: continue."),
+        CWD,
+        SANDBOX,
+        WAIT_MS,
+        ROLE,
+        GIT,
+        OPTIONS,
+        FORMAT,
+        SKILLS_MODE,
+        SKILLS,
+        MAX_SKILLS,
+        REPO_SKILLS,
+        GLOBAL_SKILLS,
+    ],
+    category: None,
+    output: advertised::<Report>,
+    effect: Effect::Starts,
+    waits: false,
+    answer,
+};
+
+fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
+    let start: Start = arguments(call.tool, given)?;
+    let (of, ask) = (start.resumed()?, start.ask(call)?);
+    let accepted =
+        tasks::resume(&mut call.context, ResumeAsk { of, ask }).map_err(|error| failure(&error))?;
+    start.answer(call, &accepted)
+}

@@ -1,0 +1,68 @@
+//! What all that one process serves has in common: a thread that looks after
+//! the queue, and the number of calls that may wait at a time.
+
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::host::env::Env;
+use crate::tasks;
+
+/// A client that only tries us out is gone by then.
+const MOMENT: Duration = Duration::from_secs(1);
+
+/// Calls that wait, and runs that are followed, at a time. Each takes a thread;
+/// the others are for calls that answer at once.
+const MOST_WAITING: usize = 384;
+pub(super) const MOST_CALLS: usize = MOST_WAITING + 128;
+
+#[derive(Clone)]
+pub(super) struct Shared {
+    env: Env,
+    started: Arc<Once>,
+    waiting: Arc<Semaphore>,
+}
+
+impl Shared {
+    pub(super) fn new(env: Env) -> Self {
+        Self { env, started: Arc::new(Once::new()), waiting: Arc::new(Semaphore::new(MOST_WAITING)) }
+    }
+
+    /// A place to wait in, while there is one.
+    pub(super) fn place(&self) -> Option<OwnedSemaphorePermit> {
+        self.waiting.clone().try_acquire_owned().ok()
+    }
+
+    /// Starts looking after the queue, once: with the first call, so that a
+    /// client that only asks who we are gets no thread and no open file.
+    pub(super) fn keep_the_queue(&self) {
+        self.started.call_once(|| {
+            let env = self.env.clone();
+            // Without it, calls still keep the queue moving.
+            let _ = std::thread::Builder::new().name("keeper".into()).spawn(move || tasks::keep(&env));
+        });
+    }
+
+    /// Starts it after a moment, if there is a registry.
+    pub(super) async fn keep_the_queue_later(self) {
+        tokio::time::sleep(MOMENT).await;
+        if tasks::has_registry(&self.env) {
+            self.keep_the_queue();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_to_wait_in_are_bounded_and_come_back() {
+        let shared = Shared::new(Env::of(&[]));
+        let taken: Vec<_> = (0..MOST_WAITING).map(|_| shared.place()).collect();
+        assert!(taken.iter().all(Option::is_some) && shared.place().is_none());
+        drop(taken);
+        assert!(shared.place().is_some());
+    }
+}

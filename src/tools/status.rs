@@ -1,0 +1,66 @@
+//! `delegate_status`: what runs, what waits, what ended lately.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::call::{Call, Reply, arguments, failure};
+use super::field::{Field, Kind};
+use super::start::Format;
+use super::{Effect, FORMAT, Tool};
+use crate::failure::{Failure, Voice};
+use crate::reply::{Budget, Category, Envelope, SnapshotMeta, StatusSnapshot, advertised, snapshot};
+use crate::tasks;
+
+/// Finished tasks in a list.
+const RECENT: u32 = 5;
+
+pub(super) const TOOL: Tool = Tool {
+    name: "delegate_status",
+    title: "See what is going on",
+    about: "Like a look at the notice board: this project's running, queued and lately finished tasks, or one of \
+            them. Answers at once and shows no output. Call it when you lost track of task ids \
+            (T-local-0123456789ab); to wait, use delegate_wait instead of asking again.",
+    search_hint: "list delegated agent runs and their progress",
+    at_hand: false,
+    internal: false,
+    fields: &[
+        Field::new("task_id", Kind::Text, "Only this task: its id, alias, or the beginning of its id."),
+        Field::new(
+            "limit",
+            Kind::Integer { least: 1, most: 50 },
+            "Most finished tasks to list, unread ones first. Default 5, at most 50.",
+        ),
+        FORMAT,
+    ],
+    category: Some(Category::StatusSnapshot),
+    output: advertised::<Envelope<SnapshotMeta, StatusSnapshot>>,
+    effect: Effect::Reads,
+    waits: false,
+    answer,
+};
+
+#[derive(Debug, Deserialize)]
+struct Status {
+    task_id: Option<String>,
+    limit: Option<u32>,
+    #[serde(default)]
+    format: Format,
+}
+
+fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
+    let status: Status = arguments(call.tool, given)?;
+    let found = match &status.task_id {
+        Some(id) => tasks::status_of(&mut call.context, id),
+        None => {
+            let project = call.context.project();
+            tasks::status(&mut call.context, Some(project), status.limit.unwrap_or(RECENT))
+        }
+    };
+    let found = found.map_err(|error| failure(&error))?;
+    let kept = call.context.config.retention_age();
+    let (meta, data) = StatusSnapshot::of(&found, kept, Voice::Tools);
+    let meta = meta.with_notice(call.notice(&[]));
+    let text = snapshot(call.tool.name, &meta, &data);
+    let budget = if status.limit.is_some() { Budget::MOST } else { Budget::USUAL };
+    Ok(call.envelope(meta, data, text)?.in_format(status.format).within(budget))
+}

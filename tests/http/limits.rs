@@ -1,0 +1,116 @@
+//! What a client may cost: bytes, headers, time.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::client::{Answer, Client};
+use crate::peer::Peer;
+use crate::server::Server;
+use crate::support::env::TestEnv;
+
+const MEBIBYTE: usize = 1 << 20;
+
+/// Sends the bytes as they are, as far as the server takes them.
+fn sent(client: &Client, bytes: &[u8]) -> Answer {
+    let mut stream = client.connect();
+    // The answer may come, and the connection end, before all of it is sent.
+    let _ = stream.write_all(bytes);
+    Answer::read(stream)
+}
+
+#[test]
+fn a_body_that_says_it_is_too_long_is_not_even_read() {
+    let env = TestEnv::new();
+    let server = Server::start(&env);
+    let client = Client::of(&server).with("Content-Length", &(5 * MEBIBYTE).to_string());
+    assert_eq!(sent(&client, client.head("POST", "/mcp").as_bytes()).status, 413);
+}
+
+#[test]
+fn a_body_that_turns_out_too_long_is_given_up() {
+    let env = TestEnv::new();
+    let server = Server::start(&env);
+    let client = Client::of(&server).with("Transfer-Encoding", "chunked");
+    let mut bytes = client.head("POST", "/mcp").into_bytes();
+    let chunk = format!("{MEBIBYTE:x}\r\n{}\r\n", " ".repeat(MEBIBYTE));
+    for _ in 0..5 {
+        bytes.extend_from_slice(chunk.as_bytes());
+    }
+    assert_eq!(sent(&client, &bytes).status, 413);
+    // What one client tried does not trouble the next.
+    assert!(Peer::modern(&server).ask("tools/list", json!({}))["result"]["tools"].is_array());
+}
+
+#[test]
+fn a_long_task_fits() {
+    let env = TestEnv::new();
+    let server = Server::start(&env);
+    let task = "é".repeat(MEBIBYTE);
+    let answer =
+        Peer::modern(&server).ask("tools/call", json!({"name": "delegate_run", "arguments": {"task": task}}));
+    // Too long for a task, and still read and answered as such.
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+}
+
+#[test]
+fn a_head_has_its_limits_too() {
+    let env = TestEnv::new();
+    let server = Server::start(&env);
+    let client = Client::of(&server);
+    let long = client.with("X-Long", &"x".repeat(100_000));
+    assert_eq!(sent(&client, long.head("POST", "/mcp").as_bytes()).status, 431);
+    let many = (0..200).fold(client.clone(), |client, at| client.with(&format!("X-{at}"), "x"));
+    assert_eq!(sent(&client, many.head("POST", "/mcp").as_bytes()).status, 431);
+}
+
+#[test]
+fn what_is_no_request_gets_an_error_and_troubles_nobody() {
+    let env = TestEnv::new();
+    let server = Server::start(&env);
+    let client = Client::of(&server);
+    for bytes in [&b"\x16\x03\x01\x02\x00\x01\x00"[..], b"GET\r\n\r\n", b"POST /mcp HTTP/9.9\r\n\r\n"] {
+        let mut stream = client.connect();
+        stream.write_all(bytes).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 4"), "{answer:?}");
+    }
+    for body in ["", "{", "[]", "null", "[[[[", "{\"jsonrpc\":\"2.0\"}", &"[".repeat(100_000)] {
+        let status = client.post(body).status;
+        assert!((400..500).contains(&status), "{status} for {:.40}", body);
+    }
+    assert!(Peer::legacy(&server).ask("tools/list", json!({}))["result"]["tools"].is_array());
+}
+
+/// Whoever says nothing for half a minute is left alone: in the head, in the
+/// body, and before anything.
+#[test]
+fn a_slow_client_is_not_waited_for() {
+    let env = TestEnv::new();
+    let server = Server::start(&env);
+    let client = Client::of(&server).with("Content-Length", "100");
+    let begun = Instant::now();
+    let head = client.head("POST", "/mcp");
+    let silent: Vec<TcpStream> = ["", &head[..40], &format!("{head}{{\"jsonrpc\"")]
+        .iter()
+        .map(|bytes| {
+            let mut stream = client.connect();
+            stream.write_all(bytes.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    for mut stream in silent {
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        assert!(
+            answer.is_empty() || answer.starts_with(b"HTTP/1.1 408"),
+            "{}",
+            String::from_utf8_lossy(&answer)
+        );
+    }
+    assert!(begun.elapsed() < Duration::from_secs(45), "{:?}", begun.elapsed());
+}

@@ -1,0 +1,30 @@
+//! What the server offers beside its tools, asked for in plain JSON-RPC over
+//! pipes: no library stands between the test and the wire.
+
+#![allow(clippy::disallowed_methods, reason = "tests start programs and read the clock themselves")]
+#![allow(clippy::unwrap_used, reason = "a surprise should panic")]
+
+mod client;
+mod completion;
+mod durable;
+mod edge;
+mod listing;
+mod parallel;
+mod place;
+mod polling;
+mod profiles;
+mod prompts;
+mod reading;
+mod replies;
+mod secrets;
+mod unread;
+mod updates;
+
+#[allow(dead_code, reason = "shared with other test targets, which use other parts")]
+#[path = "../support"]
+mod support {
+    pub mod checker;
+    pub mod env;
+    pub mod journal;
+    pub mod kill;
+}

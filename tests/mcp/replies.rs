@@ -1,0 +1,114 @@
+//! Replies are short, whole, and say the same twice.
+
+use serde_json::json;
+
+use crate::client::{Client, Era, told};
+use crate::support::env::TestEnv;
+
+#[test]
+fn an_error_is_no_longer_than_any_other_reply() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    let long = "x".repeat(1_000_000);
+    for (tool, arguments) in [
+        ("delegate_status", json!({ "task_id": long })),
+        ("delegate_wait", json!({ "task_ids": [long] })),
+        ("delegate_run", json!({ "task": "quick", "cwd": long, "options": { "agent": "replay" } })),
+        ("delegate_cancel", json!({ "task_id": "T", "reason": long })),
+    ] {
+        let reply = client.result("tools/call", json!({ "name": tool, "arguments": arguments }));
+        assert!(reply.to_string().len() < 20_000, "{tool}: {} bytes", reply.to_string().len());
+        told(&reply).unwrap_err();
+    }
+}
+
+#[test]
+fn a_wait_for_many_names_every_one_of_them() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    let tasks: Vec<String> = (0..20).map(|_| client.replay("quick --instant")).collect();
+    tasks.iter().for_each(|task| drop(env.await_final(task)));
+    let ask = json!({ "name": "delegate_wait", "arguments": { "task_ids": tasks, "until": "all" } });
+    let reply = client.result("tools/call", ask);
+    let (text, data) = (reply["content"][0]["text"].as_str().unwrap(), &reply["structuredContent"]["data"]);
+    assert_eq!(data["tasks"].as_array().unwrap().len(), 20, "{reply}");
+    for task in &tasks {
+        assert!(text.contains(task.as_str()) && data.to_string().contains(task.as_str()), "{task}: {text}");
+    }
+    assert!(reply.to_string().len() < 20_000);
+}
+
+#[test]
+fn a_result_that_nobody_got_stays_unread() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    let (done, runs) = (client.replay("quick --instant"), client.replay("fix-test --speed 0.01"));
+    env.await_final(&done);
+    let wait = json!({ "name": "delegate_wait", "arguments": { "task_ids": [done, runs], "until": "all" } });
+    let begun = client.begin("tools/call", wait);
+    client.call("delegate_status", json!({})).unwrap();
+    client.notify("notifications/cancelled", json!({ "requestId": begun }));
+    // The wait notices within a second; after that its end must have changed nothing.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(3);
+    while std::time::Instant::now() < deadline {
+        let status = client.call("delegate_status", json!({})).unwrap();
+        assert_eq!(status["meta"]["notice"], format!("1 finished run unread: {done}"), "{status}");
+    }
+    client.call("delegate_cancel", json!({ "task_id": runs })).unwrap();
+}
+
+#[test]
+fn text_and_structure_name_the_same_state() {
+    let env = TestEnv::new();
+    env.configure("max_concurrent = 1\n");
+    let mut client = Client::new(&env, Era::Session);
+    let limit = json!({ "agent": "replay", "dedupe": false, "timeout": { "hard_s": 1 } });
+    let run = json!({ "task": "fix-test --speed 0.01", "options": limit });
+    let first = client.call("delegate_run", run).unwrap()["task_id"].as_str().unwrap().to_owned();
+    let second = client.replay("quick");
+    for (task, wait) in [(&second, 0.05), (&first, 60.0)] {
+        let ask = json!({ "name": "delegate_wait", "arguments": { "task_id": task, "timeout_sec": wait } });
+        let reply = client.result("tools/call", ask);
+        let state = reply["structuredContent"]["data"]["state"].as_str().unwrap();
+        let text = reply["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains(&format!("\nstatus: {state}")), "{state}: {text}");
+    }
+    let reply =
+        client.result("tools/call", json!({ "name": "delegate_results", "arguments": { "task_id": first } }));
+    let text = reply["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("\nstatus: timeout") && text.contains("(TIMEOUT"), "{text}");
+}
+
+#[test]
+fn unread_results_come_first_and_more_can_be_asked_for() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    let forgotten = client.replay("quick --instant");
+    env.await_final(&forgotten);
+    let options = json!({ "agent": "replay", "dedupe": false });
+    for _ in 0..8 {
+        let run = json!({ "task": "quick --instant", "wait_ms": 20_000, "options": options });
+        client.call("delegate_run", run).unwrap();
+    }
+    let status = client.call("delegate_status", json!({})).unwrap();
+    assert_eq!(status["data"]["recently_completed"][0]["task_id"], forgotten, "{status}");
+    let status = client.call("delegate_status", json!({ "limit": 50 })).unwrap();
+    assert_eq!(status["data"]["recently_completed"].as_array().unwrap().len(), 9);
+}
+
+#[test]
+fn a_broken_configuration_keeps_nobody_from_looking_and_ending() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    let task = client.replay("fix-test --speed 0.01");
+    env.configure("max_sandbx = 1\n");
+    client.call("delegate_status", json!({})).unwrap();
+    client.call("delegate_results", json!({ "task_id": task })).unwrap();
+    let refused = client
+        .call("delegate_run", json!({ "task": "quick", "options": { "agent": "replay" } }))
+        .unwrap_err();
+    assert!(refused.contains("max_sandbx") && refused.contains("ask the user"), "{refused}");
+    let cancelled = client.call("delegate_cancel", json!({ "task_id": task })).unwrap();
+    assert_eq!(cancelled["data"]["state"], "cancelled");
+    env.expect(0, &["status"]);
+}

@@ -1,0 +1,52 @@
+//! Results that nobody has fetched are announced until somebody does.
+
+use serde_json::json;
+
+use crate::client::{Client, Era};
+use crate::support::env::TestEnv;
+
+#[test]
+fn a_client_that_lost_its_context_finds_its_work_again() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    let first = client.replay("quick --instant");
+    let second = client.replay("fails --instant");
+    env.await_final(&first);
+    env.await_final(&second);
+    // A new client, which knows of nothing.
+    let mut client = Client::new(&env, Era::Stateless);
+    let status = client.call("delegate_status", json!({})).unwrap();
+    let notice = status["meta"]["notice"].as_str().unwrap();
+    assert!(notice.starts_with("2 finished runs unread: ") && notice.contains(&first), "{notice}");
+    assert!(status["data"]["recently_completed"].as_array().unwrap().iter().all(|one| one["unread"] == true));
+    // The command line and resources look without reading.
+    env.expect(0, &["results", &first]);
+    client.read(&format!("delegator://tasks/{first}"));
+    let result = client.call("delegate_results", json!({ "task_id": first })).unwrap();
+    assert_eq!(result["meta"]["notice"], format!("1 finished run unread: {second}"));
+    let waited = client.call("delegate_wait", json!({ "task_id": second })).unwrap();
+    assert_eq!(waited["meta"].get("notice"), None, "{waited}");
+    let status = client.call("delegate_status", json!({})).unwrap();
+    assert_eq!(status["meta"].get("notice"), None, "{status}");
+    // A start that waits hands its result out, too; one that does not leaves it unread.
+    let options = json!({ "agent": "replay", "dedupe": false });
+    let report = client
+        .call("delegate_run", json!({ "task": "quick --instant", "wait_ms": 20_000, "options": options }))
+        .unwrap();
+    assert_eq!((&report["status"], report.get("notice")), (&json!("completed"), None), "{report}");
+}
+
+#[test]
+fn other_projects_are_not_announced() {
+    let env = TestEnv::new();
+    let other = env.root().join("other");
+    std::fs::create_dir(&other).unwrap();
+    let mut client = Client::in_directory(&env, &other, Era::Session);
+    let task = client.replay("quick --instant");
+    env.await_final(&task);
+    let mut client = Client::new(&env, Era::Session);
+    let status = client.call("delegate_status", json!({})).unwrap();
+    assert_eq!((status["meta"].get("notice"), &status["meta"]["total"]), (None, &json!(0)), "{status}");
+    // Its id is a handle that works from anywhere.
+    client.call("delegate_results", json!({ "task_id": task })).unwrap();
+}

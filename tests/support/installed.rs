@@ -1,0 +1,21 @@
+//! Where the pinned programs are that tests drive.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// `scripts/test` says it in a variable, else the script that installs it does.
+pub fn installed(name: &str) -> PathBuf {
+    let script = if matches!(name, "codex" | "claude") { "scripts/agents" } else { "scripts/clients" };
+    let variable = format!("DELEGATOR_TEST_{}", name.to_uppercase().replace('-', "_"));
+    let told = env::var_os(&variable).map(PathBuf::from);
+    let path = told.or_else(|| asked(script, name)).filter(|path| path.exists());
+    path.unwrap_or_else(|| panic!("`{name}` is missing: `{script}` installs it"))
+}
+
+fn asked(script: &str, name: &str) -> Option<PathBuf> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
+    let output = Command::new(script).arg("--installed").output().ok()?;
+    let lines = String::from_utf8(output.stdout).ok()?;
+    lines.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ').map(PathBuf::from))
+}
