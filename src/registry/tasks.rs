@@ -119,18 +119,18 @@ impl Registry {
         Ok(rows)
     }
 
-    /// The finished tasks of `project` that nobody has read, newest first, and
-    /// how many there are.
-    pub(crate) fn unread(&self, project: &str, most: u32) -> Result<(Vec<Row>, u32), RegistryError> {
-        let unread = "WHERE project = ?1 AND unread = 1";
-        let rows = select(
-            &self.connection,
-            &format!("{unread} ORDER BY completed_at DESC LIMIT ?2"),
-            params![project, most],
+    /// The finished tasks of `project` that nobody has read, newest first.
+    pub(crate) fn unread(&self, project: &str, most: u32) -> Result<Vec<Row>, RegistryError> {
+        let rest = "WHERE project = ?1 AND unread = 1 ORDER BY completed_at DESC LIMIT ?2";
+        select(&self.connection, rest, params![project, most])
+    }
+
+    /// How many of them there are; counts no further than `most`.
+    pub(crate) fn count_unread(&self, project: &str, most: u32) -> Result<u32, RegistryError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT count(*) FROM (SELECT 1 FROM tasks WHERE project = ?1 AND unread = 1 LIMIT ?2)",
         )?;
-        let mut statement =
-            self.connection.prepare_cached(&format!("SELECT count(*) FROM tasks {unread}"))?;
-        Ok((rows, statement.query_row([project], |row| row.get(0))?))
+        Ok(statement.query_row(params![project, most], |row| row.get(0))?)
     }
 
     /// Takes the mark off these tasks. Without a write where none has it.

@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use crate::host::env::Env;
+use crate::host::memory;
 use crate::host::paths::Home;
+use crate::host::watch::Woken;
 use crate::tasks::wait::Watching;
 use crate::tasks::{Context, TaskError};
 
@@ -28,8 +30,14 @@ pub(crate) fn keep(env: &Env) -> ! {
 fn watch(env: Env) -> Result<(), TaskError> {
     let mut context = Context::open(env)?;
     let mut watching = Watching::new(&context, &[])?;
+    let mut rests = false;
     loop {
         watching.follow_the_queue(&mut context)?;
-        watching.sleep();
+        let quiet = watching.sleep() == Woken::TimedOut;
+        if quiet && !rests {
+            // Most of what a server holds is code that it does not need now.
+            memory::release_code();
+        }
+        rests = quiet;
     }
 }

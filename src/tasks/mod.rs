@@ -52,6 +52,6 @@ pub(crate) use resume::{ResumeAsk, resume};
 pub(crate) use start::{Accepted, start};
 pub(crate) use status::{Snapshot, status, status_of};
 pub(crate) use transcript::Transcript;
-pub(crate) use unread::{mark_read, unread};
+pub(crate) use unread::{MANY, mark_read, unread};
 pub(crate) use view::{View, find, view};
 pub(crate) use wait::{Look, Until, Waited, wait};

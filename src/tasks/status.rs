@@ -44,7 +44,7 @@ pub(crate) fn status(
 /// read: they must not be hidden behind others.
 fn ended(context: &Context, project: Option<&str>, most: u32) -> Result<Vec<Row>, TaskError> {
     let mut rows = match project {
-        Some(project) => context.registry.unread(project, most)?.0,
+        Some(project) => context.registry.unread(project, most)?,
         None => Vec::new(),
     };
     let newest = context.registry.finished(project, most)?;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::host::clock;
-use crate::host::watch::Watch;
+use crate::host::watch::{Watch, Woken};
 use crate::model::TaskId;
 use crate::tasks::view::is_alive;
 use crate::tasks::{Context, TaskError, View, find, pump, view};
@@ -125,9 +125,9 @@ impl Watching {
         Ok(Self { watch, locks: Vec::new() })
     }
 
-    /// Sleeps until something changes.
-    pub(super) fn sleep(&mut self) {
-        self.watch.sleep(HEARTBEAT);
+    /// Sleeps until something changes; for how long at most, nothing depends on.
+    pub(super) fn sleep(&mut self) -> Woken {
+        self.watch.sleep(HEARTBEAT)
     }
 
     /// Watches the locks of runs that started since, and acts on freed ones.

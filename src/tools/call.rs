@@ -86,6 +86,7 @@ impl Call {
     /// project whose result nobody has fetched. `but` are those in the answer.
     pub(super) fn notice(&mut self, but: &[TaskId]) -> Option<String> {
         let (rows, count) = tasks::unread(&self.context, NAMED + u32::try_from(but.len()).ok()?).ok()?;
+        let many = if count == tasks::MANY { " or more" } else { "" };
         let left_out = rows.iter().filter(|row| but.contains(&row.id)).count();
         let count = (count as usize).saturating_sub(left_out);
         let names: Vec<&str> = rows
@@ -98,7 +99,7 @@ impl Call {
         match count {
             0 => None,
             1 => Some(format!("1 finished run unread: {}", names.join(", "))),
-            _ => Some(format!("{count} finished runs unread: {}{more}", names.join(", "))),
+            _ => Some(format!("{count}{many} finished runs unread: {}{more}", names.join(", "))),
         }
     }
 
