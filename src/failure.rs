@@ -1,9 +1,15 @@
 //! How every error looks from outside: its code, its one line, its hint, and
 //! the exit code it gives. The only place that assigns any of them.
 
+mod details;
+mod hints;
+
+use serde_json::{Map, Value};
+
+use hints::{home_hint, registry_hint, setup_failure, terminal_failure, token_hint};
+
 use crate::host::listen::ListenError;
-use crate::host::paths::HomeError;
-use crate::host::token::TokenError;
+use crate::inspect::InspectError;
 use crate::progress::plain;
 use crate::registry::RegistryError;
 use crate::tasks::{TaskError, one_line};
@@ -15,12 +21,18 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
+    /// For programs: the reason in one word, and the values in the message.
+    pub(crate) details: Box<Map<String, Value>>,
 }
 
 /// S2's error codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Code {
+    /// The call itself could not be answered in time; no run's own limit.
+    Timeout,
     Validation,
+    /// An agent's program is there and does not work.
+    ToolError,
     NotFound,
     Unsupported,
     Internal,
@@ -32,10 +44,20 @@ pub(crate) enum Code {
 impl Code {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
+            Code::Timeout => "TIMEOUT",
             Code::Validation => "VALIDATION",
+            Code::ToolError => "TOOL_ERROR",
             Code::NotFound => "NOT_FOUND",
             Code::Unsupported => "UNSUPPORTED",
             Code::Internal | Code::Lasting => "INTERNAL",
+        }
+    }
+
+    /// Whether the same request may succeed the next time.
+    pub(crate) fn is_retryable(self) -> bool {
+        match self {
+            Code::Timeout | Code::Internal => true,
+            Code::Validation | Code::ToolError | Code::NotFound | Code::Unsupported | Code::Lasting => false,
         }
     }
 }
@@ -71,11 +93,21 @@ impl Voice {
 }
 
 impl Failure {
+    pub(crate) fn new(code: Code, exit: Exit, message: impl Into<String>, hint: Option<String>) -> Self {
+        Self { code, exit, message: message.into(), hint, details: Box::default() }
+    }
+
+    /// With one more detail.
+    pub(crate) fn about(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(name.into(), value.into());
+        self
+    }
+
     pub(crate) fn of(error: &TaskError, voice: Voice) -> Self {
         let (code, exit, hint) = classify(error, voice);
         // What a caller wrote comes back in it, and must not act on a screen.
         let message = plain::text(&one_line(error)).replace(['\n', '\t'], " ");
-        Self { code, exit, message, hint }
+        Self { code, exit, message, hint, details: Box::new(details::details(error)) }
     }
 }
 
@@ -98,6 +130,7 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
         ),
         TaskError::Registry(registry) => {
             let code = match registry {
+                RegistryError::Busy(_) => Code::Timeout,
                 RegistryError::Sql(_) | RegistryError::Full(_) => Code::Internal,
                 RegistryError::Newer { .. }
                 | RegistryError::Damaged { .. }
@@ -119,6 +152,8 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
             (Code::Internal, Exit::Machine, hint("choose another port; 0 takes any that is free"))
         }
         TaskError::Token(token) => (Code::Internal, Exit::Machine, token_hint(token)),
+        TaskError::Terminal(terminal) => terminal_failure(terminal, voice),
+        TaskError::Setup(setup) => setup_failure(setup),
         TaskError::Random(_) => (Code::Internal, Exit::Machine, None),
         TaskError::Write { .. } => (
             Code::Internal,
@@ -129,6 +164,12 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
             (Code::Internal, Exit::Machine, hint("free some space; `delegator cleanup` removes old runs"))
         }
 
+        TaskError::CleaningUp => (Code::Timeout, Exit::Machine, hint("try again in a moment")),
+        TaskError::NothingToPin(_) => (
+            Code::NotFound,
+            Exit::NotFound,
+            hint("give a task, the name of a file in `captures`, or a terminal's id; `delegator status --all` lists every task"),
+        ),
         TaskError::NothingToRebuild => bad("`delegator doctor` shows the state of everything else"),
         TaskError::NulInTask => bad("put the bytes into a file and name the file in the command"),
         TaskError::NeedsWrite { .. } => either(
@@ -174,7 +215,7 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
             )),
         ),
         TaskError::BadProgram(_) => {
-            (Code::Unsupported, Exit::Machine, hint("correct `codex_path` in the configuration"))
+            (Code::ToolError, Exit::Machine, hint("correct `codex_path` in the configuration"))
         }
         TaskError::Unsupported { field, .. } => {
             (Code::Unsupported, Exit::BadInput, Some(format!("leave out `{field}`, or choose another agent")))
@@ -239,6 +280,35 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
         }
         TaskError::KeyConflict { .. } => bad("use a new key for a new request"),
 
+        TaskError::OutsideHome(_) | TaskError::NotInspectable(_) => either(
+            "name a task and one of its artifacts, or a `full_output_file` that a reply named",
+            "give `task_id` and `artifact`, or a `full_output_file` that a reply named; delegate_results lists artifacts",
+        ),
+        TaskError::NoOutput(_) => (
+            Code::NotFound,
+            Exit::NotFound,
+            hint(voice.say(
+                "captures and recordings are kept for a day; `delegator results` lists the files of a run",
+                "captures and recordings are kept for a day; `delegate_results` lists the files of a run",
+            )),
+        ),
+        TaskError::NotAPlainFile(_) => bad("somebody changed what is below the home; its other files are still there"),
+        TaskError::Unreadable { .. } => {
+            (Code::Internal, Exit::Machine, hint("`delegator doctor` shows the state of the home"))
+        }
+        TaskError::NoArtifact { there, .. } => {
+            let has = if there.is_empty() { "it has none yet".to_owned() } else { format!("it has {}", there.join(", ")) };
+            (Code::NotFound, Exit::NotFound, Some(has))
+        }
+        TaskError::Inspect(inspect) => match inspect {
+            InspectError::Read(_) => {
+                (Code::Internal, Exit::Machine, hint("the file was changed by somebody else; its other parts may be there"))
+            }
+            InspectError::Pattern(_) => bad("patterns are regular expressions without look-around; escape ( [ { . * + ? with \\ to search for them"),
+            InspectError::Path(_) => bad("paths are such as $.items[0].name, $.items[*].id, $..name, [2:5]"),
+            InspectError::NoCursor(_) => bad("hand back `next_cursor` as it came, or leave it out to begin anew"),
+            InspectError::WrongCursor => bad("ask in the same mode as before, or leave it out to begin anew"),
+        },
         TaskError::NotFound(_) => (
             Code::NotFound,
             Exit::NotFound,
@@ -261,44 +331,5 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
                 Voice::Tools => format!("wait for it with `delegate_wait` (task_id `{task}`), or cancel it"),
             })
         }
-    }
-}
-
-fn home_hint(error: &HomeError) -> String {
-    match error {
-        HomeError::Unknown | HomeError::Relative(_) => "set DELEGATOR_HOME to an absolute path".into(),
-        HomeError::TooOpen { root, .. } => {
-            format!(
-                "if it is meant to be the delegator's, `chmod 700 {}`; otherwise set DELEGATOR_HOME",
-                root.display()
-            )
-        }
-        HomeError::NotADirectory(_) | HomeError::NotOurs { .. } | HomeError::Unusable { .. } => {
-            "set DELEGATOR_HOME to a directory of your own".into()
-        }
-    }
-}
-
-fn token_hint(error: &TokenError) -> Option<String> {
-    match error {
-        TokenError::NotOurs { .. } | TokenError::TooOpen { .. } | TokenError::NoToken(_) => {
-            Some("remove it: the next start makes a new one, which clients then have to be given".into())
-        }
-        TokenError::Unusable { .. } => Some("`delegator doctor` shows the state of the home".into()),
-        TokenError::Random(_) => None,
-    }
-}
-
-fn registry_hint(error: &RegistryError) -> Option<String> {
-    match error {
-        RegistryError::Newer { .. } => {
-            Some("update `delegator`, or set DELEGATOR_HOME to another directory".into())
-        }
-        RegistryError::Damaged { .. } | RegistryError::Corrupt(_) => Some(
-            "`delegator doctor --rebuild` sets it aside and makes a new one from the run directories".into(),
-        ),
-        RegistryError::Full(_) => Some("free some space; `delegator cleanup` removes old runs".into()),
-        RegistryError::Unusable { .. } => Some("`delegator doctor` shows the state of the home".into()),
-        RegistryError::Sql(_) | RegistryError::OldLibrary(_) => None,
     }
 }

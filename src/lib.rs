@@ -9,11 +9,17 @@ mod redact;
 
 mod host;
 
+mod git;
+
 mod config;
 
 mod supervisor;
 
 mod runs;
+
+mod terminals;
+
+mod setup;
 
 mod registry;
 
@@ -22,6 +28,13 @@ mod agents;
 mod prompts;
 
 mod progress;
+
+mod captures;
+mod inspect;
+
+mod outputs;
+
+mod evidence;
 
 mod tasks;
 
@@ -39,4 +52,10 @@ use std::process::ExitCode;
 /// Runs the program with its arguments, its own name first.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     cli::run(args.into_iter().collect())
+}
+
+/// One input of the fuzz target in `fuzz/`. No other build has it.
+#[cfg(fuzzing)]
+pub fn fuzz_edge(bytes: &[u8]) {
+    tools::edge::check(bytes);
 }

@@ -19,6 +19,8 @@ use serde_json::{Map, Value};
 use anchors::Owner;
 use judge::MARK;
 
+pub(crate) use pem::{KeyMark, key_lines_before, last_mark as last_key_mark, may_be_line as may_be_key_line};
+
 /// No secret is shorter together with what tells it.
 const SHORTEST: usize = 8;
 const LONGEST_MARK: usize = 32;
@@ -41,9 +43,10 @@ pub(crate) fn text(input: &str) -> Cow<'_, str> {
 /// The text without the secrets that show at once; nothing where there are none.
 fn once(input: &str) -> Option<String> {
     let spans = spans(input);
-    if spans.is_empty() {
-        return None;
-    }
+    (!spans.is_empty()).then(|| marked(input, &spans))
+}
+
+fn marked(input: &str, spans: &[Span]) -> String {
     let mut shown = String::with_capacity(input.len());
     let mut done = 0;
     for Span { range, kind } in spans {
@@ -52,7 +55,33 @@ fn once(input: &str) -> Option<String> {
         done = range.end;
     }
     shown.push_str(&input[done..]);
-    Some(shown)
+    shown
+}
+
+/// A part of a text without secrets, judged by the whole. What stands for a
+/// secret that is cut by an end of the part belongs to where it begins, so that
+/// adjoining parts make up the redacted text.
+pub(crate) fn part(whole: &str, part: Range<usize>) -> String {
+    let (mut shown, mut part) = (Cow::Borrowed(whole), part);
+    for _ in 0..MOST_PASSES {
+        let spans = spans(&shown);
+        if spans.is_empty() {
+            break;
+        }
+        part = moved(&spans, part.start)..moved(&spans, part.end);
+        shown = Cow::Owned(marked(&shown, &spans));
+    }
+    shown[part].to_owned()
+}
+
+/// Where a position is once marks stand for the spans.
+fn moved(spans: &[Span], at: usize) -> usize {
+    let (mut before, mut marks) = (0, 0);
+    for Span { range, kind } in spans.iter().take_while(|span| span.range.start < at) {
+        before += range.end.min(at) - range.start;
+        marks += mark(kind).len();
+    }
+    at - before + marks
 }
 
 /// How much must be known beyond a cut to see a secret that it goes through.
@@ -120,7 +149,7 @@ fn spans(text: &str) -> Vec<Span> {
     let mut found: Vec<(usize, Span)> = keys.collect();
     // Up to where the text was read, for each rule and for the names.
     let mut read = [0; rules::RULES.len() + 1];
-    for anchor in anchors::find(text) {
+    for anchor in anchors::find(text.as_bytes()) {
         let rank = match anchor.owner {
             Owner::Rule(at) => at,
             Owner::Name => rules::RULES.len(),
@@ -157,6 +186,23 @@ fn merge(mut found: Vec<(usize, Span)>) -> Vec<Span> {
         }
     }
     merged.into_iter().map(|(_, span)| span).collect()
+}
+
+/// Where in bytes that may be text a secret may be, private keys apart: every
+/// line that changes by redaction has one of these positions.
+pub(crate) fn suspects(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    anchors::find(bytes).map(|anchor| anchor.start)
+}
+
+/// Everything that may stand in place of a secret.
+pub(crate) fn marks() -> impl Iterator<Item = String> {
+    let named = assigned::KINDS.iter().copied().chain([PRIVATE_KEY]);
+    rules::RULES.iter().map(|rule| rule.kind).chain(named).map(mark)
+}
+
+/// What is shown for a line of a private key.
+pub(crate) fn key_mark() -> String {
+    mark(PRIVATE_KEY)
 }
 
 fn mark(kind: &str) -> String {
@@ -295,6 +341,34 @@ mod tests {
         }
         let plain = "nothing to hide here";
         assert_eq!(beginning(&plain[..7], plain) + &ending(&plain[7..], plain), plain);
+    }
+
+    #[test]
+    fn adjoining_parts_make_up_the_redacted_text() {
+        let secret = format!("ghp_{}", "Ab3x".repeat(9));
+        let whole = format!("é {secret} auth=a7Bq9ZkT3mXw {secret}; password=hunter2x");
+        for cut in (0..=whole.len()).filter(|at| whole.is_char_boundary(*at)) {
+            assert_eq!(part(&whole, 0..cut) + &part(&whole, cut..whole.len()), text(&whole), "{cut}");
+        }
+    }
+
+    #[test]
+    fn the_last_mark_of_a_key_tells_whether_it_is_open() {
+        let begin = "-----BEGIN RSA PRIVATE KEY-----\n";
+        let end = "-----END RSA PRIVATE KEY-----\n";
+        assert_eq!(last_key_mark(b"nothing PRIVATE KEY", b""), None);
+        assert_eq!(last_key_mark(format!("x\n{begin}MIIE").as_bytes(), b""), Some(KeyMark::Begins { at: 2 }));
+        assert_eq!(last_key_mark(format!("{begin}MIIE\n{end}").as_bytes(), b""), Some(KeyMark::Ends));
+        // In a list of lines, the line that comes next tells.
+        let (listed, line) = ("[\"-----BEGIN PRIVATE KEY-----\",\n".as_bytes(), random(64));
+        assert_eq!(last_key_mark(listed, b"\"x\"]"), Some(KeyMark::Ends));
+        assert_eq!(last_key_mark(listed, line.as_bytes()), Some(KeyMark::Begins { at: 2 }));
+        for line in ["MIIEpAIBAAKCAQEA", "  12| MIIEpAIBAAKCAQEA\"", "INFO MIIEpAIBAAKCAQEA ", "abc=", "x"] {
+            assert!(may_be_key_line(line), "{line}");
+        }
+        for line in ["", "  ", "a sentence of words", "-----END RSA PRIVATE KEY-----"] {
+            assert!(!may_be_key_line(line), "{line}");
+        }
     }
 
     #[test]

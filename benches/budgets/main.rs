@@ -13,6 +13,8 @@
 mod agent;
 mod capture;
 mod figures;
+mod files;
+mod inspect;
 mod machine;
 mod memory;
 mod serve;
@@ -31,22 +33,40 @@ struct Effort {
     looks: usize,
     flood_bytes: u64,
     stream_bytes: u64,
+    log_bytes: u64,
+    reads: usize,
 }
 
-const FULL: Effort =
-    Effort { submits: 300, wakes: 100, looks: 100, flood_bytes: 1 << 30, stream_bytes: 3_000_000_000 };
-const QUICK: Effort =
-    Effort { submits: 40, wakes: 20, looks: 20, flood_bytes: 256 << 20, stream_bytes: 600_000_000 };
+const FULL: Effort = Effort {
+    submits: 300,
+    wakes: 100,
+    looks: 100,
+    flood_bytes: 1 << 30,
+    stream_bytes: 3_000_000_000,
+    log_bytes: 1 << 30,
+    reads: 11,
+};
+const QUICK: Effort = Effort {
+    submits: 40,
+    wakes: 20,
+    looks: 20,
+    flood_bytes: 256 << 20,
+    stream_bytes: 600_000_000,
+    log_bytes: 256 << 20,
+    reads: 5,
+};
 
 type Part = fn(Effort, &mut Table);
 
-const PARTS: [(&str, Part); 6] = [
+const PARTS: [(&str, Part); 8] = [
     ("submit", submit::measure),
     ("serve", serve::measure),
     ("memory", memory::measure),
     ("wake", wake::measure),
     ("capture", capture::measure),
     ("status", status::measure),
+    ("files", files::measure),
+    ("inspect", inspect::measure),
 ];
 
 fn main() {

@@ -14,7 +14,7 @@ use super::sketches::claude::Claude;
 use super::sketches::gemini::Gemini;
 use super::testing::{request, resumed};
 use super::{Agent, End, Verdict};
-use crate::model::{Event, Exit, Fault, Request, Timestamp, Usage};
+use crate::model::{Counters, Event, Exit, Fault, Progress, Request, Timestamp, Usage};
 use crate::progress::Reducer;
 
 #[test]
@@ -68,6 +68,12 @@ fn walk(agent_name: &str, agent: &dyn Agent, request_for: fn(&str) -> Request) -
     streams.len()
 }
 
+fn counters(progress: &Progress) -> [u64; 7] {
+    let Counters { events, messages, commands, commands_failed, files_changed, tool_calls, retries } =
+        progress.counters;
+    [events, messages, commands, commands_failed, files_changed, tool_calls, retries]
+}
+
 /// One recording: its output, and how its process ended where that is known.
 struct Recorded {
     stdout: Vec<u8>,
@@ -99,6 +105,8 @@ struct Read {
     events: Vec<Event>,
     /// Activity and percent, whenever they changed.
     progress: Vec<(String, Option<u8>)>,
+    /// Where the run was after each event.
+    positions: Vec<Progress>,
     verdict: Verdict,
     abort: Option<Fault>,
 }
@@ -107,13 +115,15 @@ fn read(agent: &dyn Agent, request: &Request, recorded: &Recorded) -> Read {
     let mut reader = agent.reader(request, "");
     let mut reducer = Reducer::new();
     let (mut events, mut progress, mut abort) = (Vec::new(), Vec::new(), None);
+    let mut positions = vec![reducer.snapshot()];
     for line in recorded.stdout.split(|byte| *byte == b'\n') {
         let reading = reader.line(line);
         abort = abort.or(reading.abort);
         for event in reading.events {
             reducer.apply(&event, Timestamp::from_millis(0));
             let now = reducer.snapshot();
-            let shown = (now.activity, now.percent);
+            let shown = (now.activity.clone(), now.percent);
+            positions.push(now);
             if progress.last() != Some(&shown) {
                 progress.push(shown);
             }
@@ -126,15 +136,14 @@ fn read(agent: &dyn Agent, request: &Request, recorded: &Recorded) -> Read {
         last_line: String::new(),
         last_message: None,
     });
-    Read { events, progress, verdict, abort }
+    Read { events, progress, positions, verdict, abort }
 }
 
 impl Read {
     /// The outcome agrees with the exit status and the last end of a turn, both
     /// found without the adapter's help.
     fn agrees_with(&self, recorded: &Recorded, name: &str) {
-        let percents: Vec<u8> = self.progress.iter().filter_map(|(_, percent)| *percent).collect();
-        assert!(percents.is_sorted(), "{name}: percent fell: {percents:?}");
+        self.goes_forward(name);
         let Some(status) = recorded.status else { return };
         let text = String::from_utf8_lossy(&recorded.stdout);
         let mut ends = text.lines().filter(|line| {
@@ -143,6 +152,22 @@ impl Read {
         let completed = ends.next_back().is_some_and(|line| line.contains("turn.completed"));
         let expected = status == 0 && completed && self.abort.is_none();
         assert_eq!(self.verdict.result.is_ok(), expected, "{name}: {:?}", self.verdict);
+    }
+
+    /// Nothing falls, nothing is known of how much is left without a plan, and
+    /// there is always one line that says what is going on.
+    fn goes_forward(&self, name: &str) {
+        let planned = self.events.iter().position(|event| matches!(event, Event::Plan { .. }));
+        for (at, pair) in self.positions.windows(2).enumerate() {
+            let [before, now] = pair else { continue };
+            assert!(before.percent <= now.percent, "{name}: percent fell after event {at}: {pair:?}");
+            assert!(now.percent.is_none_or(|percent| percent <= 100), "{name}: {now:?}");
+            assert!(now.percent.is_none() || planned.is_some_and(|planned| planned <= at), "{name}: {now:?}");
+            let (counted, count) = (counters(before), counters(now));
+            assert!(counted.iter().zip(count).all(|(before, now)| *before <= now), "{name}: {pair:?}");
+            assert!(now.counters.commands_failed <= now.counters.commands, "{name}: {now:?}");
+            assert!(!now.activity.is_empty() && !now.activity.contains('\n'), "{name}: {now:?}");
+        }
     }
 
     fn render(&self) -> String {

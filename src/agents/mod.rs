@@ -69,6 +69,8 @@ pub(crate) trait Reader {
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) events: Vec<Event>,
+    /// What a command printed that came to its end.
+    pub(crate) output: Option<CommandOutput>,
     /// Bytes for the agent's standard input, for agents that converse.
     pub(crate) reply: Vec<u8>,
     /// The conversation is over: standard input may be closed. Agents that
@@ -76,6 +78,13 @@ pub(crate) struct Reading {
     pub(crate) done: bool,
     /// The run is not what was asked for and must end now.
     pub(crate) abort: Option<Fault>,
+}
+
+/// All that one command printed, under the agent's own name for it.
+#[derive(Debug)]
+pub(crate) struct CommandOutput {
+    pub(crate) item: String,
+    pub(crate) text: String,
 }
 
 /// A question to the installed program: its arguments.

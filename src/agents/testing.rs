@@ -36,6 +36,7 @@ pub(crate) fn request() -> Request {
         within: Vec::new(),
         kill_level: None,
         max_stream_bytes: 1 << 30,
+        inline: crate::model::Inline::default(),
         user: "dev".to_owned(),
     }
 }

@@ -3,11 +3,14 @@
 use serde::Serialize;
 
 use super::print;
+use crate::captures::Captures;
+use crate::config::Config;
 use crate::failure::{Exit, Failure, Voice};
 use crate::host::env::Env;
+use crate::host::paths::Home;
 use crate::host::{clock, ids};
 use crate::model::State;
-use crate::reply::{Category, Envelope, Report, Stamp};
+use crate::reply::{Budget, Category, Envelope, Funnel, Report, Stamp};
 use crate::tasks::{Context, TaskError, View};
 
 #[derive(Debug)]
@@ -47,10 +50,26 @@ impl Call {
         Ok(())
     }
 
-    /// Prints the envelope.
+    /// Prints the envelope; long texts in it become files, as they do for clients.
     pub(super) fn document<M: Serialize, D: Serialize>(&self, meta: M, data: D) -> Result<(), Failure> {
+        self.print(&Envelope::ok(self.stamp()?, meta, data));
+        Ok(())
+    }
+
+    /// Prints the envelope with all that was asked for in it.
+    pub(super) fn whole<M: Serialize, D: Serialize>(&self, meta: M, data: D) -> Result<(), Failure> {
         print::document(&Envelope::ok(self.stamp()?, meta, data));
         Ok(())
+    }
+
+    /// Prints one document; long texts in it become files.
+    pub(super) fn print(&self, document: &impl Serialize) {
+        let Ok(mut value) = serde_json::to_value(document) else { return print::document(document) };
+        // Whoever only looks makes no home, unless there is something to keep.
+        let keep = |text: &str| Captures::of(&Home::open(&self.env).ok()?).keep(text, self.tool).ok();
+        let inline = Config::load(&self.env).unwrap_or_default().inline();
+        Funnel { inline, keep: &keep }.pass(&mut value, "", Budget::ENDLESS);
+        print::document(&value);
     }
 
     /// Prints what went wrong: one line and one hint, or one document.
@@ -75,7 +94,7 @@ impl From<TaskError> for Failure {
 
 /// The report of a task as it is now.
 pub(super) fn report(view: &View) -> Report {
-    Report::of(view, view.dir.artifacts(), Voice::Shell)
+    Report::of(view, view.dir.artifacts(), clock::now(), Voice::Shell)
 }
 
 /// The exit code for a task in this state.

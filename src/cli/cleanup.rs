@@ -1,10 +1,12 @@
-//! `delegator cleanup`: removes what has been kept long enough.
+//! `delegator cleanup`: removes what has been kept long enough, and shows what
+//! is kept.
 
 use std::time::Duration;
 
 use clap::Args;
 
 use super::call::Call;
+use super::table::table;
 use crate::failure::{Exit, Failure};
 use crate::host::clock;
 use crate::reply;
@@ -25,13 +27,25 @@ impl Cleanup {
         let mut context = call.open()?;
         let ask = CleanupAsk { older_than: self.older_than, dry_run: self.dry_run };
         let cleaned = tasks::cleanup(&mut context, ask)?;
-        let (meta, data) = reply::Cleanup::of(&cleaned, ask, context.config.retention_age(), clock::now());
+        let (meta, data) = reply::Cleanup::of(&cleaned, ask, &context.config, clock::now());
         call.answer(meta, data, |data| {
             let ids = cleaned.found.iter().map(|id| format!("{id}\n"));
-            ids.chain([format!("{}\n", data.summary)]).collect()
+            ids.chain([format!("{}\n", data.summary), kept(data)]).collect()
         })?;
-        Ok(Exit::Done)
+        Ok(if cleaned.busy { Exit::StillWorking } else { Exit::Done })
     }
+}
+
+fn kept(data: &reply::Cleanup) -> String {
+    let head = ["KEPT", "COUNT", "BYTES", "PINNED", "LIVE", "FOR HOURS", "OLDEST"].map(str::to_owned);
+    let rows = data.storage.kinds().map(|(name, stock)| {
+        let numbers = [stock.count, stock.total_bytes, stock.pinned, stock.live].map(|it| it.to_string());
+        let oldest = stock.oldest_file.map_or("-".to_owned(), |at| at.to_string());
+        let hours = [stock.retention_hours.to_string(), oldest];
+        [name.to_owned()].into_iter().chain(numbers).chain(hours).collect()
+    });
+    let rows: Vec<Vec<String>> = [head.into()].into_iter().chain(rows).collect();
+    table(&rows, None)
 }
 
 fn hours(text: &str) -> Result<Duration, String> {

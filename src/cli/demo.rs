@@ -46,12 +46,15 @@ impl Demo {
         let Some(view) = waited.views.first() else { return Ok(Exit::StillWorking) };
         let report = call::report(view);
         if call.json {
-            print::document(&report);
+            call.print(&report);
             return Ok(call::exit_of(view.state()));
         }
         say(
             call,
-            &format!("\n3. What came of it\n\n{}\n", indented(&reply::report(call.tool, &report, &[]))),
+            &format!(
+                "\n3. What came of it\n\n{}\n",
+                indented(&reply::report(call.tool, &report, &[], context.config.cuts()))
+            ),
         );
         say(
             call,

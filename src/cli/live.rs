@@ -7,7 +7,7 @@ use super::print;
 use super::table::fit;
 use crate::host::{clock, terminal};
 use crate::model::{Phase, State, Timestamp};
-use crate::reply::duration;
+use crate::reply::{Eta, duration};
 use crate::tasks::{Look, View};
 
 /// How often the line is drawn anew while nothing happens: it shows seconds.
@@ -103,7 +103,8 @@ fn line(views: &[View], open: &View, now: Timestamp) -> String {
     };
     let ended = views.iter().filter(|view| view.state().is_final()).count();
     let others = if views.len() > 1 { format!("{ended} of {} done  ", views.len()) } else { String::new() };
-    format!("{others}{} {}  {what}{steps}", open.row.id, seconds(now.millis_since(since)))
+    let left = Eta::of(open, now).map_or(String::new(), |eta| format!("  {}", eta.line()));
+    format!("{others}{} {}  {what}{steps}{left}", open.row.id, seconds(now.millis_since(since)))
 }
 
 /// Whole seconds: anything finer would only flicker.

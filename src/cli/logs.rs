@@ -136,7 +136,7 @@ impl Logs {
         let excerpt = Excerpt { text: plain::text(&text), total_bytes: total, cut };
         let files = sources.iter().map(|source| source.path().to_owned()).collect();
         let data = Log::of(&view, self.stream(), excerpt, files);
-        call.document(RegistryMeta::default(), data)?;
+        call.whole(RegistryMeta::default(), data)?;
         Ok(Exit::Done)
     }
 }

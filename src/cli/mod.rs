@@ -10,9 +10,11 @@ mod cleanup;
 mod confined;
 mod demo;
 mod doctor;
+mod inspect;
 mod interrupt;
 mod live;
 mod logs;
+mod pin;
 mod play;
 mod print;
 mod results;
@@ -20,11 +22,13 @@ mod resume;
 mod run;
 mod schema;
 mod serve;
+mod setup;
 mod source;
 mod status;
 mod supervise;
 mod table;
 mod task_args;
+mod terminal;
 mod usage;
 mod wait;
 
@@ -33,7 +37,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::host::env::Env;
 use call::Call;
 
@@ -62,11 +66,10 @@ pub(crate) fn run(args: Vec<OsString>) -> ExitCode {
 }
 
 fn finish(call: &Call, verb: Verb) -> ExitCode {
-    let exit = verb.run(call).unwrap_or_else(|failure| {
+    verb.run(call).unwrap_or_else(|failure| {
         call.complain(&failure);
-        failure.exit
-    });
-    ExitCode::from(exit as u8)
+        ExitCode::from(failure.exit as u8)
+    })
 }
 
 const AFTER: &str = "\
@@ -99,10 +102,18 @@ enum Verb {
     Results(results::Results),
     /// Show what a task printed or did
     Logs(logs::Logs),
+    /// Read a part of what a task left: its first or last lines, a range, what matches
+    Inspect(inspect::Inspect),
     /// End a task and everything it started
     Cancel(cancel::Cancel),
-    /// Remove old runs and end those that died
+    /// Record a shell or a command in a terminal, or read what was recorded
+    Terminal(terminal::Terminal),
+    /// Make recorded terminals the usual ones, in VS Code or in your shell
+    Setup(setup::Setup),
+    /// Remove what is old, end runs that died, and show what is kept
     Cleanup(cleanup::Cleanup),
+    /// Keep a run, a capture or a terminal whatever its age
+    Pin(pin::Pin),
     /// Check this machine: home, database, agents, limits
     Doctor(doctor::Doctor),
     /// Play one task from start to end, without any agent
@@ -114,20 +125,26 @@ enum Verb {
 }
 
 impl Verb {
-    fn run(self, call: &Call) -> Result<Exit, Failure> {
-        match self {
+    fn run(self, call: &Call) -> Result<ExitCode, Failure> {
+        let exit = match self {
             Verb::Run(verb) => verb.run(call),
             Verb::Resume(verb) => verb.run(call),
             Verb::Status(verb) => verb.run(call),
             Verb::Wait(verb) => verb.run(call),
             Verb::Results(verb) => verb.run(call),
             Verb::Logs(verb) => verb.run(call),
+            Verb::Inspect(verb) => verb.run(call),
             Verb::Cancel(verb) => verb.run(call),
+            // It ends as what ran in it did.
+            Verb::Terminal(verb) => return verb.run(call),
+            Verb::Setup(verb) => verb.run(call),
             Verb::Cleanup(verb) => verb.run(call),
+            Verb::Pin(verb) => verb.run(call),
             Verb::Doctor(verb) => verb.run(call),
             Verb::Demo(verb) => verb.run(call),
             Verb::Serve(verb) => verb.run(call),
             Verb::Schema(verb) => verb.run(),
-        }
+        };
+        exit.map(|exit| ExitCode::from(exit as u8))
     }
 }

@@ -38,9 +38,15 @@ impl Results {
         let exit = call::exit_of(results.view.state());
         if call.json {
             let data = TaskResult::of(&results, clock::now(), Voice::Shell);
-            call.document(ResultMeta { count: 1, notice: None }, data)?;
+            let meta = ResultMeta { count: 1, notice: None };
+            if self.output || self.events { call.whole(meta, data)? } else { call.document(meta, data)? }
         } else {
-            print::out(&reply::report(call.tool, &call::report(&results.view), &reply::sections(&results)));
+            print::out(&reply::report(
+                call.tool,
+                &call::report(&results.view),
+                &reply::sections(&results),
+                context.config.cuts(),
+            ));
         }
         Ok(exit)
     }

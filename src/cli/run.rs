@@ -39,7 +39,7 @@ pub(super) fn answer(
         Patience::None if call.json => {
             let row = tasks::find(context, accepted.task_id.as_str())?;
             let view = tasks::view(context, row)?;
-            print::document(&told(accepted, call::report(&view)));
+            call.print(&told(accepted, call::report(&view)));
             Ok(Exit::Done)
         }
         Patience::None => {
@@ -55,9 +55,9 @@ pub(super) fn answer(
             let Some(view) = waited.views.first() else { return Ok(Exit::StillWorking) };
             let report = Report { wait_exceeded: waited.exceeded, ..told(accepted, call::report(view)) };
             if call.json {
-                print::document(&report);
+                call.print(&report);
             } else {
-                print::out(&reply::report(call.tool, &report, &[]));
+                print::out(&reply::report(call.tool, &report, &[], context.config.cuts()));
             }
             Ok(call::exit_of(view.state()))
         }

@@ -79,10 +79,5 @@ fn address(text: &str) -> Result<SocketAddr, AddrParseError> {
 }
 
 fn unable(error: &std::io::Error) -> Failure {
-    Failure {
-        code: Code::Internal,
-        exit: Exit::Machine,
-        message: format!("the server could not be started: {error}"),
-        hint: None,
-    }
+    Failure::new(Code::Internal, Exit::Machine, format!("the server could not be started: {error}"), None)
 }

@@ -139,10 +139,17 @@ fn detail(data: &StatusSnapshot) -> String {
         "task_id: {id}\nstate: {}{time}\nagent: {}\nwhat: {}\nnow: {}\n",
         line.state, line.agent, line.what, line.now
     );
-    let steps = data.tasks.first().and_then(|task| task.progress.as_ref()).map(|progress| &progress.steps);
-    for step in steps.into_iter().flatten() {
-        let mark = if step.done { "x" } else { " " };
-        text.push_str(&format!("  [{mark}] {}\n", step.text));
+    if data.recently_completed.first().is_some_and(|task| task.pinned) {
+        text.push_str("pinned: yes, it is kept whatever its age\n");
+    }
+    if let Some(progress) = data.tasks.first().and_then(|task| task.progress.as_ref()) {
+        if let Some(eta) = &progress.eta {
+            text.push_str(&format!("eta: {}\n", eta.line()));
+        }
+        for step in &progress.steps {
+            let mark = if step.done { "x" } else { " " };
+            text.push_str(&format!("  [{mark}] {}\n", step.text));
+        }
     }
     text.push_str(&warnings(data));
     let next = if data.recently_completed.is_empty() { "wait" } else { "results" };

@@ -32,7 +32,7 @@ pub(super) fn answer(error: &clap::Error) -> ExitCode {
 
 /// Bad input that no use case ever saw.
 pub(super) fn bad(message: impl Into<String>, hint: impl Into<String>) -> Failure {
-    Failure { code: Code::Validation, exit: Exit::BadInput, message: message.into(), hint: Some(hint.into()) }
+    Failure::new(Code::Validation, Exit::BadInput, message, Some(hint.into()))
 }
 
 pub(super) fn failure(error: &clap::Error) -> Failure {
@@ -81,6 +81,9 @@ pub(super) fn failure(error: &clap::Error) -> Failure {
 /// The nearest name, and all there are.
 fn known(error: &clap::Error) -> Option<String> {
     let all = words(error.get(ContextKind::ValidValue)?);
+    if all.is_empty() {
+        return None;
+    }
     let all = format!("known: {}", all.join(", "));
     Some(match suggested(error, ContextKind::SuggestedValue) {
         Some(nearest) => format!("{nearest} {all}"),
@@ -89,7 +92,8 @@ fn known(error: &clap::Error) -> Option<String> {
 }
 
 fn suggested(error: &clap::Error, kind: ContextKind) -> Option<String> {
-    let nearest = words(error.get(kind)?).into_iter().next()?;
+    // The nearest of them comes last.
+    let nearest = words(error.get(kind)?).pop()?;
     Some(format!("did you mean `{nearest}`?"))
 }
 
@@ -127,9 +131,13 @@ pub(super) fn tool(args: &[OsString]) -> (&'static str, Category) {
         "status" => ("delegate_status", Category::StatusSnapshot),
         "wait" => ("delegate_wait", Category::WaitResult),
         "results" => ("delegate_results", Category::ResultSet),
+        "inspect" => ("inspect_output", Category::RegistryInfo),
         "cancel" => ("delegate_cancel", Category::RegistryInfo),
         "cleanup" => ("_codex_cleanup_registry", Category::RegistryInfo),
+        "pin" => ("pin", Category::RegistryInfo),
         "logs" => ("logs", Category::RegistryInfo),
+        "terminal" => ("get_terminal_output", Category::RegistryInfo),
+        "setup" => ("setup", Category::RegistryInfo),
         "doctor" => ("doctor", Category::RegistryInfo),
         "schema" => ("schema", Category::RegistryInfo),
         _ => ("delegator", Category::RegistryInfo),

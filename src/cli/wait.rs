@@ -9,6 +9,7 @@ use super::live::{Live, Show};
 use super::table::table;
 use super::task_args::seconds;
 use super::{interrupt, print};
+use crate::config::Cuts;
 use crate::failure::{Exit, Failure, Voice};
 use crate::host::clock;
 use crate::model::TaskId;
@@ -48,7 +49,7 @@ impl Wait {
             let (meta, data) = WaitData::of(&results, self.timeout, clock::now(), Voice::Shell);
             call.document(meta, data)?;
         } else {
-            print::out(&text(call, &waited));
+            print::out(&text(call, &waited, context.config.cuts()));
         }
         Ok(exit)
     }
@@ -92,12 +93,13 @@ fn exit(waited: &Waited) -> Exit {
         .unwrap_or(Exit::Done)
 }
 
-fn text(call: &Call, waited: &Waited) -> String {
+fn text(call: &Call, waited: &Waited, cuts: Cuts) -> String {
     if let [view] = waited.views.as_slice() {
         return reply::report(
             call.tool,
             &Report { wait_exceeded: waited.exceeded, ..call::report(view) },
             &[],
+            cuts,
         );
     }
     let row = |view: &View| {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::Profile;
 use crate::host::env::Env;
-use crate::model::{AgentName, KillLevel, Limits, Sandbox};
+use crate::model::{AgentName, Inline, KillLevel, Limits, Sandbox};
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -38,7 +38,26 @@ pub(crate) struct Config {
     pub(crate) http_allow_remote: bool,
     retention_days: u64,
     pub(crate) retention_bytes: u64,
+    output_retention_hours: u64,
+    /// Whether large captures and terminals are kept as gzip.
+    pub(crate) compress_large: bool,
+    text_list_items: usize,
+    text_line_chars: usize,
+    inline_threshold_chars: usize,
+    inline_threshold_lines: usize,
 }
+
+/// Where readable text is cut.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cuts {
+    /// Of a list, before a line that says how many more there are.
+    pub(crate) items: usize,
+    /// Of one line, in characters.
+    pub(crate) line: usize,
+}
+
+/// A line that is cut earlier says nothing.
+const SHORTEST_LINE: usize = 40;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
@@ -77,6 +96,12 @@ impl Default for Config {
             http_allow_remote: false,
             retention_days: 30,
             retention_bytes: 5 << 30,
+            output_retention_hours: 24,
+            compress_large: true,
+            text_list_items: 5,
+            text_line_chars: 200,
+            inline_threshold_chars: 5_000,
+            inline_threshold_lines: 100,
         }
     }
 }
@@ -117,6 +142,15 @@ impl Config {
         if limits.contains(&0) {
             return Err("a timeout of 0 seconds would end every run at once".into());
         }
+        if config.output_retention_hours == 0 {
+            return Err("an `output_retention_hours` of 0 would remove what a reply has just named".into());
+        }
+        if config.inline_threshold_chars == 0 || config.inline_threshold_lines == 0 {
+            return Err("an `inline_threshold` of 0 would leave nothing to read".into());
+        }
+        if config.text_line_chars < SHORTEST_LINE {
+            return Err(format!("`text_line_chars` below {SHORTEST_LINE} would leave nothing to read"));
+        }
         if let Some(relative) = config.roots.iter().chain(&config.codex_path).find(|path| !path.is_absolute())
         {
             return Err(format!("`{}` is not an absolute path", relative.display()));
@@ -144,8 +178,21 @@ impl Config {
         if self.allow_internal_tools { Profile::All } else { self.tools }
     }
 
+    pub(crate) fn inline(&self) -> Inline {
+        Inline { chars: self.inline_threshold_chars, lines: self.inline_threshold_lines }
+    }
+
+    pub(crate) fn cuts(&self) -> Cuts {
+        Cuts { items: self.text_list_items, line: self.text_line_chars }
+    }
+
     pub(crate) fn retention_age(&self) -> Duration {
         Duration::from_secs(self.retention_days.saturating_mul(24 * 60 * 60))
+    }
+
+    /// How long captures and terminals are kept after they were last written.
+    pub(crate) fn output_age(&self) -> Duration {
+        Duration::from_secs(self.output_retention_hours.saturating_mul(60 * 60))
     }
 }
 
@@ -192,6 +239,14 @@ mod tests {
         for text in ["roots = [\"project\"]", "roots = [\"~/x\"]", "codex_path = \"codex\""] {
             assert!(Config::parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn what_was_just_written_is_kept_for_a_while() {
+        assert!(Config::parse("output_retention_hours = 0").is_err());
+        assert!(Config::parse("output_retention_hours = -1").is_err());
+        let day = Config::parse("output_retention_hours = 24\ncompress_large = false").unwrap();
+        assert_eq!((day.output_age().as_secs(), day.compress_large), (86_400, false));
     }
 
     #[test]

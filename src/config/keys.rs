@@ -88,4 +88,22 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key { name: "retention_days", default: "30", meaning: "days that a finished run is kept" },
     Key { name: "retention_bytes", default: "5368709120", meaning: "bytes that all finished runs may take" },
+    Key {
+        name: "output_retention_hours",
+        default: "24",
+        meaning: "hours that captures and recorded terminals are kept after they were last written",
+    },
+    Key {
+        name: "compress_large",
+        default: "true",
+        meaning: "whether captures and closed terminals above 1 MiB are compressed (gzip)",
+    },
+    Key {
+        name: "inline_threshold_chars",
+        default: "5000",
+        meaning: "characters of one text in a reply; a longer one is kept as a file and cut",
+    },
+    Key { name: "inline_threshold_lines", default: "100", meaning: "the same in lines" },
+    Key { name: "text_list_items", default: "5", meaning: "entries of a list in readable text" },
+    Key { name: "text_line_chars", default: "200", meaning: "characters of a line in readable text" },
 ];

@@ -4,6 +4,6 @@ mod file;
 mod keys;
 mod profile;
 
-pub(crate) use file::{Config, ConfigError};
+pub(crate) use file::{Config, ConfigError, Cuts};
 pub(crate) use keys::{KEYS, Key};
 pub(crate) use profile::Profile;

@@ -9,6 +9,12 @@ pub(crate) const HOME: &str = "DELEGATOR_HOME";
 /// The runs a process belongs to, outermost first, separated by `:`.
 pub(crate) const RUNS: &str = "DELEGATOR_RUNS";
 
+/// The recorded terminal that a process runs in.
+pub(crate) const TERMINAL: &str = "DELEGATOR_TERMINAL";
+/// Its value where nothing could be recorded: without one, a shell whose
+/// start-up file asks for a recorded terminal would ask again and again.
+pub(crate) const UNRECORDED: &str = "none";
+
 /// Which tools a server lists.
 pub(crate) const TOOLS: &str = "DELEGATOR_TOOLS";
 

@@ -1,12 +1,14 @@
 //! Files written whole: a temporary name, then a rename.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
+
+use crate::model::Timestamp;
 
 /// Whether the bytes must survive a power cut, or only a crash of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +66,25 @@ fn write_new(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()
     }
 }
 
+/// Writes `bytes` to a file of the person's own, all or nothing: through links,
+/// and with the rights that it has.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let rights = fs::metadata(&target).ok().map(|found| found.permissions());
+    let temporary = temporary(&target);
+    let written =
+        OpenOptions::new().write(true).create_new(true).mode(0o644).open(&temporary).and_then(|mut file| {
+            rights.map_or(Ok(()), |rights| file.set_permissions(rights))?;
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            fs::rename(&temporary, &target)
+        });
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
 /// Makes the names in `dir` durable.
 pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
@@ -77,6 +98,21 @@ pub(crate) fn create_dir(path: &Path) -> io::Result<()> {
 /// Opens a new file for the owner alone, to be appended to.
 pub(crate) fn create_log(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+}
+
+/// When a file was last written.
+pub(crate) fn modified(found: &Metadata) -> Timestamp {
+    Timestamp::from_millis(found.mtime().saturating_mul(1000).saturating_add(found.mtime_nsec() / 1_000_000))
+}
+
+/// A new file for the owner alone that has no name: it is gone with the last
+/// who has it open.
+pub(crate) fn nameless(dir: &Path) -> io::Result<File> {
+    let path = temporary(&dir.join("nameless"));
+    let mut options = OpenOptions::new();
+    let file = options.read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+    fs::remove_file(&path)?;
+    Ok(file)
 }
 
 /// Opens a plain file of `dir` to read it: never what a link leads to, and
@@ -126,6 +162,20 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_persons_file_keeps_its_place_and_its_rights() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        fs::write(&real, b"one").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink("real", &link).unwrap();
+        replace(&link, b"two").unwrap();
+        assert_eq!(fs::read(&real).unwrap(), b"two");
+        assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The one source of new ids.
 
 use crate::host::clock;
-use crate::model::{RunId, TaskId};
+use crate::model::{RunId, TaskId, TerminalId};
 
 /// The system would not give random bytes; nothing can be named without them.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +14,10 @@ pub(crate) fn task_id() -> Result<TaskId, NoRandomness> {
 
 pub(crate) fn run_id() -> Result<RunId, NoRandomness> {
     Ok(RunId::from_parts(&clock::now().run_stamp(), random()?))
+}
+
+pub(crate) fn terminal_id() -> Result<TerminalId, NoRandomness> {
+    Ok(TerminalId::from_random(random()?))
 }
 
 /// A UUID of version 4, for the envelope's `request_id`.

@@ -71,6 +71,11 @@ pub(crate) fn is_held(path: &Path) -> io::Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error),
     };
+    is_held_on(&file)
+}
+
+/// As [`is_held`], of a file that is open already.
+pub(crate) fn is_held_on(file: &File) -> io::Result<bool> {
     let mut lock = whole_file();
     // SAFETY: the descriptor is open for as long as `file` lives, and `lock`
     // is a valid structure that the kernel fills in.

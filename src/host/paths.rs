@@ -76,6 +76,11 @@ impl Home {
         self.root.join("runs")
     }
 
+    /// One directory for each recorded terminal.
+    pub(crate) fn terminals(&self) -> PathBuf {
+        self.root.join("terminals")
+    }
+
     /// What HTTP clients have to show.
     pub(crate) fn token(&self) -> PathBuf {
         self.root.join("http-token")
@@ -84,6 +89,16 @@ impl Home {
     /// Notes about runs whose directory and row are not both there.
     pub(crate) fn unsettled(&self) -> PathBuf {
         self.root.join("unsettled")
+    }
+
+    /// Long texts of replies, kept whole.
+    pub(crate) fn captures(&self) -> PathBuf {
+        self.root.join("captures")
+    }
+
+    /// Held while somebody cleans up; its time says when that was last.
+    pub(crate) fn cleaning(&self) -> PathBuf {
+        self.root.join("cleanup.lock")
     }
 
     pub(crate) fn run(&self, run: &RunId) -> PathBuf {

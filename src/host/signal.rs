@@ -40,6 +40,42 @@ pub(crate) fn send_to_group_of_child(pid: i32, signal: Signal) {
     }
 }
 
+/// Ends what runs in a terminal as closing it would: its session's first
+/// process, which is a child that was not collected yet, and whatever is in the
+/// foreground. What is stopped must go on to notice.
+pub(crate) fn hang_up(pid: i32, terminal: &OwnedFd) {
+    for number in [Number::HUP, Number::CONT] {
+        if let Some(pid) = valid(pid) {
+            let _ = kill_process(pid, number);
+        }
+        send_to_foreground(terminal, number);
+    }
+}
+
+/// Does what the key for it would do in a terminal.
+pub(crate) fn interrupt(terminal: &OwnedFd, signal: i32) {
+    match signal {
+        libc::SIGINT => send_to_foreground(terminal, Number::INT),
+        libc::SIGQUIT => send_to_foreground(terminal, Number::QUIT),
+        _ => {}
+    }
+}
+
+/// Stops this process until somebody lets it go on.
+pub(crate) fn stop_here() {
+    let _ = kill_process(rustix::process::getpid(), Number::STOP);
+}
+
+/// Which group is in the foreground the system knows at this moment: its number
+/// cannot have passed to another one.
+fn send_to_foreground(terminal: &OwnedFd, number: Number) {
+    if let Ok(group) = rustix::termios::tcgetpgrp(terminal)
+        && group.as_raw_nonzero().get() > 1
+    {
+        let _ = kill_process_group(group, number);
+    }
+}
+
 /// A descriptor of the process that has this number now; readable when it ends.
 pub(crate) fn open(pid: i32) -> Result<OwnedFd, Errno> {
     valid(pid).ok_or(Errno::SRCH).and_then(open_valid)

@@ -1,7 +1,8 @@
 //! The one spawn point: how every program of ours is started.
 //!
-//! Three kinds: an agent (own process group, dies with its supervisor), a
-//! supervisor (detached from whoever starts it), and a brief question.
+//! Four kinds: an agent (own process group, dies with its supervisor), a
+//! supervisor (detached from whoever starts it), whoever is asked something,
+//! and what a person runs in a terminal of ours.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
@@ -167,6 +168,33 @@ pub(crate) fn inherited_lock(descriptor: RawFd) -> io::Result<Lock> {
     Ok(Lock::inherited(unsafe { std::fs::File::from_raw_fd(descriptor) }))
 }
 
+/// Starts a program of the person's own in a terminal: a session of its own,
+/// their environment, and one variable set.
+pub(crate) fn in_terminal(
+    path: &OsStr,
+    args: &[OsString],
+    terminal: &OwnedFd,
+    variable: (&str, &str),
+) -> io::Result<Child> {
+    let mut command = program(path);
+    command
+        .args(args)
+        .env(variable.0, variable.1)
+        .stdin(terminal.try_clone()?)
+        .stdout(terminal.try_clone()?)
+        .stderr(terminal.try_clone()?);
+    let hook = || {
+        // SAFETY: plain system calls; standard input is the terminal by now.
+        // Its session is new, so that the terminal can become its own.
+        let owned = unsafe { libc::setsid() != -1 && libc::ioctl(0, libc::TIOCSCTTY as _, 0) != -1 };
+        if owned { Ok(()) } else { Err(io::Error::last_os_error()) }
+    };
+    // SAFETY: the hook calls nothing but async-signal-safe functions and
+    // allocates nothing.
+    unsafe { command.pre_exec(hook) };
+    command.spawn()
+}
+
 /// Becomes another program, with one variable set. Returns only if it fails.
 pub(crate) fn become_program(path: &Path, args: &[OsString], variable: (&str, &str)) -> io::Error {
     program(path).args(args).env(variable.0, variable.1).exec()
@@ -205,6 +233,28 @@ pub(crate) fn ask(
     signal::send_to_group_of_child(i32::try_from(child.id()).unwrap_or(0), Signal::Kill);
     let _ = child.wait();
     None
+}
+
+/// Starts a program that is talked to through pipes, in a group of its own. It
+/// dies with us.
+pub(crate) fn piped(
+    path: &Path,
+    args: &[OsString],
+    cwd: &Path,
+    environment: &[(&str, &OsStr)],
+) -> io::Result<Child> {
+    let mut command = program(path);
+    command
+        .args(args)
+        .current_dir(cwd)
+        .env_clear()
+        .envs(environment.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    die_with_parent(&mut command, Signal::Kill, None);
+    command.spawn()
 }
 
 /// Whether a process of ours may enter the control group behind `entry`.

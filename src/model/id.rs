@@ -1,4 +1,4 @@
-//! The names of things: tasks, runs, threads.
+//! The names of things: tasks, runs, threads, terminals.
 //!
 //! Parsed once, at the edge. Past it, an id is a type of its own and safe to
 //! join to a path: the grammars admit no separator and no dot-dot.
@@ -33,14 +33,26 @@ pub(crate) struct RunId(String);
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct ThreadId(String);
 
+/// A recorded terminal: `term-` and 12 letters or digits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct TerminalId(String);
+
+/// 12 letters and digits of 60 random bits.
+fn tail_of(bytes: [u8; 8]) -> String {
+    let bits = u64::from_le_bytes(bytes);
+    (0..12).map(|i| char::from(BASE32[(bits >> (i * 5)) as usize & 31])).collect()
+}
+
+fn is_tail(text: &str) -> bool {
+    text.len() == 12 && text.bytes().all(|b| BASE32.contains(&b))
+}
+
 impl TaskId {
     const PREFIX: &'static str = "T-local-";
 
-    /// Makes a task id of 60 random bits.
     pub(crate) fn from_random(bytes: [u8; 8]) -> Self {
-        let bits = u64::from_le_bytes(bytes);
-        let tail: String = (0..12).map(|i| char::from(BASE32[(bits >> (i * 5)) as usize & 31])).collect();
-        Self(format!("{}{tail}", Self::PREFIX))
+        Self(format!("{}{}", Self::PREFIX, tail_of(bytes)))
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -55,10 +67,32 @@ impl FromStr for TaskId {
         let lower = text.to_ascii_lowercase();
         let tail = lower.strip_prefix("t-local-");
         match tail {
-            Some(tail) if tail.len() == 12 && tail.bytes().all(|b| BASE32.contains(&b)) => {
-                Ok(Self(format!("{}{tail}", Self::PREFIX)))
-            }
+            Some(tail) if is_tail(tail) => Ok(Self(format!("{}{tail}", Self::PREFIX))),
             _ => Err(BadId { given: text.to_owned(), expected: "a task id such as `T-local-0a1b2c3d4e5f`" }),
+        }
+    }
+}
+
+impl TerminalId {
+    const PREFIX: &'static str = "term-";
+
+    pub(crate) fn from_random(bytes: [u8; 8]) -> Self {
+        Self(format!("{}{}", Self::PREFIX, tail_of(bytes)))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for TerminalId {
+    type Err = BadId;
+
+    fn from_str(text: &str) -> Result<Self, BadId> {
+        let lower = text.to_ascii_lowercase();
+        match lower.strip_prefix(Self::PREFIX) {
+            Some(tail) if is_tail(tail) => Ok(Self(lower)),
+            _ => Err(BadId { given: text.to_owned(), expected: "a terminal id such as `term-0a1b2c3d4e5f`" }),
         }
     }
 }
@@ -142,7 +176,7 @@ macro_rules! id_text {
     )*};
 }
 
-id_text!(TaskId, RunId, ThreadId);
+id_text!(TaskId, RunId, ThreadId, TerminalId);
 
 #[cfg(test)]
 mod tests {
@@ -153,6 +187,9 @@ mod tests {
         let id = TaskId::from_random([1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(id.as_str().len(), 20);
         assert_eq!(id.as_str().to_uppercase().parse(), Ok(id));
+        let terminal = TerminalId::from_random([1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(terminal.as_str().len(), 17);
+        assert_eq!(terminal.as_str().to_uppercase().parse(), Ok(terminal));
     }
 
     #[test]
@@ -166,6 +203,17 @@ mod tests {
             "T-local-0a1b2c3d4e5u",
         ] {
             assert!(bad.parse::<TaskId>().is_err(), "{bad}");
+        }
+        for bad in [
+            "",
+            "..",
+            "term-",
+            "term-../../../../",
+            "term-0a1b2c3d4e5f/",
+            "term-0a1b2c3d4e5u",
+            "T-local-0a1b2c3d4e5f",
+        ] {
+            assert!(bad.parse::<TerminalId>().is_err(), "{bad}");
         }
         for bad in [
             "",

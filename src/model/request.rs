@@ -10,7 +10,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{KillLevel, Limits, RunId, TaskId, ThreadId, Timestamp, Usage};
+use super::{Inline, KillLevel, Limits, RunId, TaskId, ThreadId, Timestamp, Usage};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Request {
@@ -56,6 +56,9 @@ pub(crate) struct Request {
     pub(crate) kill_level: Option<KillLevel>,
     /// Most that is kept of each output stream.
     pub(crate) max_stream_bytes: u64,
+    /// Commands that print more get an artifact of their own.
+    #[serde(default)]
+    pub(crate) inline: Inline,
     pub(crate) user: String,
 }
 

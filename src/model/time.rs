@@ -1,6 +1,7 @@
 //! A moment of the wall clock, to the millisecond.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -49,11 +50,18 @@ impl Serialize for Timestamp {
     }
 }
 
+impl FromStr for Timestamp {
+    type Err = jiff::Error;
+
+    /// Reads RFC 3339, in whatever zone.
+    fn from_str(text: &str) -> Result<Self, jiff::Error> {
+        Ok(Self(text.parse::<jiff::Timestamp>()?.as_millisecond()))
+    }
+}
+
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let moment: jiff::Timestamp = text.parse().map_err(serde::de::Error::custom)?;
-        Ok(Self(moment.as_millisecond()))
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

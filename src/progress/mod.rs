@@ -3,7 +3,9 @@
 //! Data in, data out: when to write it down and who sees it is not known here.
 
 mod activity;
+mod eta;
 pub(crate) mod plain;
 mod reduce;
 
+pub(crate) use eta::eta;
 pub(crate) use reduce::Reducer;

@@ -26,6 +26,9 @@ pub(super) const ENDINGS: &[&str] = &[
     "auth",
 ];
 
+/// What the value of a name may be.
+pub(super) const KINDS: &[&str] = &["password", "secret", "api-key", "token"];
+
 /// Keys of these are secret; those of caches, tables and maps are not.
 const SECRET_KEYS: &[&str] = &[
     "api",

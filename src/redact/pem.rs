@@ -49,6 +49,32 @@ pub(super) fn is_line(line: &str) -> bool {
     line.len() >= SHORTEST_LINE && line.bytes().all(is_base64)
 }
 
+/// What the last marker in a text says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyMark {
+    Begins { at: usize },
+    Ends,
+}
+
+/// The last marker in bytes that may be text, with what comes after them.
+pub(crate) fn last_mark(bytes: &[u8], after: &[u8]) -> Option<KeyMark> {
+    memmem::find(bytes, b"PRIVATE KEY")?;
+    let mut text = String::from_utf8_lossy(bytes).into_owned();
+    let end = text.len();
+    text += &String::from_utf8_lossy(after);
+    let (is_end, marker) = markers(&text).take_while(|(_, marker)| marker.end <= end).last()?;
+    let begins = !is_end && is_key(&text[marker.end..]);
+    Some(if begins { KeyMark::Begins { at: marker.start } } else { KeyMark::Ends })
+}
+
+/// Whether a line may belong to a key that began before it: what is logged,
+/// quoted or numbered has more in its line than the key.
+pub(crate) fn may_be_line(line: &str) -> bool {
+    let line = line.trim();
+    let is_short = !line.is_empty() && line.bytes().all(is_base64);
+    is_short || line.as_bytes().split(|c| !is_base64(*c)).any(|run| run.len() >= SHORTEST_LINE)
+}
+
 /// Every beginning and end of a key that is named in a text.
 fn markers(text: &str) -> impl Iterator<Item = (bool, Range<usize>)> {
     static COMPILED: OnceLock<Option<Regex>> = OnceLock::new();
@@ -71,7 +97,7 @@ fn is_key(after: &str) -> bool {
 
 /// Where the lines of a key begin that end with `text`, if they do. Line
 /// breaks may be escaped, and lines numbered.
-fn key_lines_before(text: &str) -> Option<usize> {
+pub(crate) fn key_lines_before(text: &str) -> Option<usize> {
     let (mut start, mut is_key) = (None, false);
     let mut rest = text;
     loop {

@@ -1,5 +1,7 @@
 //! The one database opener.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +18,8 @@ const OLDEST_SQLITE: i32 = 3_051_003;
 pub(crate) struct Registry {
     pub(super) connection: Connection,
     path: PathBuf,
+    /// Which file it is, whatever its name leads to later.
+    file: Option<(u64, u64)>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +42,8 @@ pub(crate) enum RegistryError {
         #[source]
         source: rusqlite::Error,
     },
+    #[error("the registry is busy")]
+    Busy(#[source] rusqlite::Error),
     #[error("the registry refused")]
     Sql(#[source] rusqlite::Error),
     #[error("SQLite {0} has a bug that loses data")]
@@ -48,6 +54,7 @@ impl From<rusqlite::Error> for RegistryError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => RegistryError::Full(error),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => RegistryError::Busy(error),
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => RegistryError::Corrupt(error),
             _ => RegistryError::Sql(error),
         }
@@ -63,12 +70,20 @@ impl Registry {
         }
         let path = home.registry();
         let connection = connect(&path).map_err(|error| at(&path, error))?;
-        let mut registry = Self { connection, path };
+        let file = identity(&path);
+        let mut registry = Self { connection, path, file };
         // Looked at before anything is set: a file of the future stays as it is.
         registry.check_version(version(&registry.connection).map_err(|error| at(&registry.path, error))?)?;
         configure(&registry.connection).map_err(|error| at(&registry.path, error))?;
         registry.migrate(home)?;
         Ok(registry)
+    }
+
+    /// Whether this is still the registry of `home`: somebody may have set the
+    /// file aside and made a new one, or a newer program may have changed it.
+    pub(crate) fn is_of(&self, home: &Home) -> bool {
+        let same = self.file.is_some() && self.path == home.registry() && self.file == identity(&self.path);
+        same && version(&self.connection).is_ok_and(|found| found == migrations::VERSION)
     }
 
     fn check_version(&self, found: i64) -> Result<(), RegistryError> {
@@ -171,12 +186,18 @@ fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let found = fs::metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
+}
+
 /// What went wrong with the file as a whole.
 fn at(path: &Path, source: rusqlite::Error) -> RegistryError {
     let path = path.to_owned();
     match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => RegistryError::Damaged { path, source },
         Some(ErrorCode::DiskFull) => RegistryError::Full(source),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => RegistryError::Busy(source),
         _ => RegistryError::Unusable { path, source },
     }
 }

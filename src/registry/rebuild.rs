@@ -42,8 +42,10 @@ fn restore(connection: &Connection, dir: &RunDir) -> Result<(), RegistryError> {
     }
     let attempt = result.as_ref().map(|result| result.attempt).or(started.map(|started| started.attempt));
     let attempt = attempt.unwrap_or(0);
-    connection
-        .execute("UPDATE tasks SET attempt = ?2 WHERE id = ?1", params![request.task_id.as_str(), attempt])?;
+    connection.execute(
+        "UPDATE tasks SET attempt = ?2, pinned = ?3 WHERE id = ?1",
+        params![request.task_id.as_str(), attempt, dir.pin().exists()],
+    )?;
     if let Some(result) = result {
         finish::finish(connection, &result, attempt, result.finished_at)?;
     }

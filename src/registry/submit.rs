@@ -161,6 +161,7 @@ pub(crate) fn fingerprint(request: &Request) -> String {
             "jail",
             "kill_level",
             "max_stream_bytes",
+            "inline",
             "user",
         ] {
             fields.shift_remove(name);

@@ -1,11 +1,12 @@
 //! One row: a task as the registry knows it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{Registry, RegistryError};
+use super::{Registry, RegistryError, migrations};
 use crate::model::{AgentName, RunId, State, TaskId, Timestamp, Usage};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -119,6 +120,23 @@ impl Registry {
         Ok(rows)
     }
 
+    /// How long the last runs of `agent` in `project` took that completed.
+    pub(crate) fn took(
+        &self,
+        project: &str,
+        agent: AgentName,
+        most: u32,
+    ) -> Result<Vec<Duration>, RegistryError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT completed_at - started_at FROM tasks WHERE project = ?1 AND state = 'completed' AND agent = ?2 \
+             AND started_at IS NOT NULL ORDER BY completed_at DESC LIMIT ?3",
+        )?;
+        let millis =
+            statement.query_map(params![project, agent.as_str(), most], |row| row.get::<_, i64>(0))?;
+        let took = |millis: i64| u64::try_from(millis).ok().map(Duration::from_millis);
+        Ok(millis.collect::<Result<Vec<_>, _>>()?.into_iter().filter_map(took).collect())
+    }
+
     /// The finished tasks of `project` that nobody has read, newest first.
     pub(crate) fn unread(&self, project: &str, most: u32) -> Result<Vec<Row>, RegistryError> {
         let rest = "WHERE project = ?1 AND unread = 1 ORDER BY completed_at DESC LIMIT ?2";
@@ -158,9 +176,22 @@ impl Registry {
         Ok(self.connection.query_row("SELECT count(*) FROM tasks", [], |row| row.get(0))?)
     }
 
-    /// Every task, for retention.
-    pub(crate) fn all(&self) -> Result<Vec<Row>, RegistryError> {
-        select(&self.connection, "ORDER BY seq", [])
+    /// The first tasks after `seq`, for those who go through all of them.
+    pub(crate) fn after(&self, seq: i64, most: u32) -> Result<Vec<Row>, RegistryError> {
+        select(&self.connection, "WHERE seq > ?1 ORDER BY seq LIMIT ?2", params![seq, most])
+    }
+
+    pub(crate) fn numbered(&self, seq: i64) -> Result<Option<Row>, RegistryError> {
+        Ok(select(&self.connection, "WHERE seq = ?1", [seq])?.pop())
+    }
+
+    /// Has a task kept whatever its age, or no longer. `false` when it is gone.
+    pub(crate) fn pin(&mut self, id: &TaskId, pinned: bool) -> Result<bool, RegistryError> {
+        self.transaction(|transaction| {
+            let changed = transaction
+                .execute("UPDATE tasks SET pinned = ?2 WHERE id = ?1", params![id.as_str(), pinned])?;
+            Ok(changed == 1)
+        })
     }
 
     /// Removes the row of a finished task; `false` when it is not finished.
@@ -175,14 +206,18 @@ impl Registry {
         })
     }
 
-    /// Runs `work` while no task can be submitted, if `run` has no row.
-    pub(crate) fn while_unknown(&mut self, run: &RunId, work: impl FnOnce()) -> Result<bool, RegistryError> {
+    /// Whether `run` has no row, and never will have one.
+    ///
+    /// A submitter that was killed while it committed may have left its row in
+    /// the log, whole and not yet known to anybody; whoever reads the log anew
+    /// would find it. So something is written: it goes where the row stands.
+    pub(crate) fn is_unknown_for_good(&mut self, run: &RunId) -> Result<bool, RegistryError> {
         self.transaction(|transaction| {
             let known: Option<i64> = transaction
                 .query_row("SELECT seq FROM tasks WHERE run_id = ?1", [run.as_str()], |row| row.get(0))
                 .optional()?;
             if known.is_none() {
-                work();
+                transaction.pragma_update(None, "user_version", migrations::VERSION)?;
             }
             Ok(known.is_none())
         })

@@ -1,9 +1,13 @@
 //! `execution_ack`: a task was taken in. No output: that is what results are for.
 
+use std::fmt::Write;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::result_set::TaskResult;
+use super::text::list;
+use crate::config::Cuts;
 use crate::model::{TaskId, Timestamp};
 use crate::registry::Row;
 use crate::tasks::Accepted;
@@ -58,5 +62,26 @@ impl Ack {
             result: result.map(Box::new),
         };
         (AckMeta { queue_position: position, notice: None }, ack)
+    }
+
+    /// All of it as text, with what can be done `next`, where no result goes with it.
+    pub(crate) fn text(&self, tool: &str, meta: &AckMeta, next: &str, cuts: Cuts) -> String {
+        let known = if self.deduplicated { " (the same request as before)" } else { "" };
+        let mut text = format!(
+            "{tool}\nstatus: accepted{known}\ntask_id: {}\nsubagent_thread_id: {}\nstarted_at: {}\n",
+            self.task_id,
+            self.thread_id.as_deref().unwrap_or("(none)"),
+            self.started_at,
+        );
+        // Writing to a string does not fail.
+        if let Some(position) = meta.queue_position {
+            let _ = writeln!(text, "queue_position: {position}");
+        }
+        list(&mut text, "warnings", "", self.warnings.clone(), cuts);
+        if let Some(notice) = &meta.notice {
+            let _ = writeln!(text, "notice: {notice}");
+        }
+        let _ = writeln!(text, "next: {next}");
+        text
     }
 }

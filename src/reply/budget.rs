@@ -20,6 +20,8 @@ impl Budget {
     pub(crate) const USUAL: Budget = Budget { chars: 8_000 };
     /// Of any reply: clients refuse or hide what is much longer.
     pub(crate) const MOST: Budget = Budget { chars: 20_000 };
+    /// At the shell nobody pays for length.
+    pub(crate) const ENDLESS: Budget = Budget { chars: usize::MAX };
 }
 
 /// What was cut to make a reply fit.
@@ -196,7 +198,7 @@ fn pay_string(string: &str, left: &mut usize) -> bool {
 }
 
 /// At most `cap` characters that end in `…`, if possible after a line or word.
-fn shortened(text: &str, cap: usize) -> String {
+pub(super) fn shortened(text: &str, cap: usize) -> String {
     let Some(room) = cap.checked_sub(1) else { return String::new() };
     let head = first(text, room);
     let late = head.len() - head.len() / 4;

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::failure::{Code, Failure};
+use crate::failure::Failure;
 use crate::model::Timestamp;
 
 const VERSION: &str = "3.6";
@@ -87,6 +87,7 @@ pub(super) struct ErrorBody {
     code: &'static str,
     /// One line: what went wrong.
     message: String,
+    /// `reason` in one word, and the values that the message names.
     #[serde(skip_serializing_if = "Map::is_empty")]
     details: Map<String, Value>,
     /// Whether the same request may succeed the next time.
@@ -122,11 +123,8 @@ impl Envelope<Nothing, Nothing> {
         let error = ErrorBody {
             code: failure.code.as_str(),
             message: failure.message.clone(),
-            details: Map::new(),
-            retryable: match failure.code {
-                Code::Internal => true,
-                Code::Validation | Code::NotFound | Code::Unsupported | Code::Lasting => false,
-            },
+            details: (*failure.details).clone(),
+            retryable: failure.code.is_retryable(),
             hint: failure.hint.clone(),
         };
         Self { error: Some(error), ..Self::empty(stamp, Status::Error, Nothing {}) }
@@ -138,7 +136,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::failure::Exit;
+    use crate::failure::{Code, Exit};
 
     fn stamp() -> Stamp {
         Stamp {
@@ -161,17 +159,15 @@ mod tests {
 
     #[test]
     fn an_error_takes_the_place_of_the_data() {
-        let failure = Failure {
-            code: Code::NotFound,
-            exit: Exit::NotFound,
-            message: "no task `x`".into(),
-            hint: Some("look".into()),
-        };
+        let failure = Failure::new(Code::NotFound, Exit::NotFound, "no task `x`", Some("look".into()))
+            .about("asked", "x");
         let envelope = serde_json::to_value(Envelope::error(stamp(), &failure)).unwrap();
         assert_eq!(envelope["status"], "error");
         assert_eq!(envelope.get("data"), None);
-        let error =
-            json!({ "code": "NOT_FOUND", "message": "no task `x`", "retryable": false, "hint": "look" });
+        let error = json!({
+            "code": "NOT_FOUND", "message": "no task `x`", "details": { "asked": "x" }, "retryable": false,
+            "hint": "look",
+        });
         assert_eq!(envelope["error"], error);
     }
 }

@@ -1,23 +1,75 @@
-//! What every reply to a client passes on its way out: secrets are taken out,
-//! then what does not fit is cut, and the reader is told where the rest is.
+//! What everything that leaves for a client passes: secrets are taken out, what
+//! is long is kept whole and cut, the rest is made to fit, and the reader is
+//! told where to find it.
+//!
+//! Replies of tools and their errors come through [`Funnel::pass`]; what
+//! resources, prompts, completions and progress say, through [`words`] and
+//! [`line`].
+
+use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
 use super::budget::{self, Budget, Cut};
+use super::capture::{Keep, capture};
+use crate::captures::Captured;
+use crate::model::Inline;
+use crate::progress::plain;
 use crate::redact;
 
-/// Makes a reply fit to leave. Returns the text that goes with it.
-pub(crate) fn pass(structured: &mut Value, text: &str, budget: Budget) -> String {
-    redact::value(structured);
-    // The words that say so must fit as well.
-    if let Some(cut) = budget::fit(structured, budget.chars - TOLD) {
-        tell(structured, &cut);
+/// How replies leave.
+pub(crate) struct Funnel<'a> {
+    /// What is longer is kept as a file.
+    pub(crate) inline: Inline,
+    pub(crate) keep: Keep<'a>,
+}
+
+impl Funnel<'_> {
+    /// For what is said before anything can be kept.
+    pub(crate) const KEEPS_NOTHING: Funnel<'static> = Funnel { inline: Inline::ALL, keep: &|_| None };
+
+    /// Makes a reply fit to leave. Returns the text that goes with it.
+    pub(crate) fn pass(&self, structured: &mut Value, text: &str, budget: Budget) -> String {
+        redact::value(structured);
+        let mut text = redact::text(text).into_owned();
+        for (name, captured) in capture(structured, self.inline, self.keep) {
+            point(&mut text, &name, &captured);
+        }
+        // The words that say so must fit as well.
+        if let Some(cut) = budget::fit(structured, budget.chars - TOLD) {
+            tell(structured, &cut);
+        }
+        budget::fit_text(&text, budget.chars).into_owned()
     }
-    budget::fit_text(&redact::text(text), budget.chars).into_owned()
+}
+
+/// Somebody else's words, outside of the reply of a tool.
+pub(crate) fn words(text: &str) -> String {
+    redact::text(text).into_owned()
+}
+
+/// Somebody else's words on one line of at most `most` characters.
+pub(crate) fn line(text: &str, most: usize) -> String {
+    plain::line(&redact::text(text), most)
 }
 
 /// Room for the notice about a cut.
 const TOLD: usize = 300;
+
+/// Says in the text where the rest of a field is, before what to do next.
+fn point(text: &mut String, name: &str, captured: &Captured) {
+    let mut line = String::new();
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        line,
+        "full_output_file: {} ({name}: {} lines, {} bytes)",
+        captured.path.display(),
+        captured.lines,
+        captured.bytes
+    );
+    let next = text.rfind("\nnext: ").map_or(text.len(), |at| at + 1);
+    text.insert_str(next, &line);
+}
 
 /// Says in the reply's own `notice` that it was cut, and where the rest is.
 fn tell(structured: &mut Value, cut: &Cut) {
@@ -44,11 +96,36 @@ mod tests {
 
     use super::*;
 
+    const PLAIN: Funnel<'static> = Funnel::KEEPS_NOTHING;
+
+    #[test]
+    fn what_is_kept_has_no_secrets_and_is_named_before_the_next_step() {
+        let secret = format!("ghp_{}", "Ab3".repeat(12));
+        let keep = |text: &str| {
+            assert!(!text.contains(&secret));
+            Some(Captured {
+                path: "/c/1.txt".into(),
+                lines: 1,
+                bytes: text.len() as u64,
+                content_type: crate::inspect::ContentType::Text,
+            })
+        };
+        let funnel = Funnel { inline: Inline { chars: 60, lines: 9 }, keep: &keep };
+        let mut structured = json!({ "summary": format!("{secret} {}", "word ".repeat(20)) });
+        let text = funnel.pass(&mut structured, "tool\nsummary: x\nnext: read\n", Budget::USUAL);
+        assert!(structured["full_output_file"] == "/c/1.txt" && structured.get("notice").is_none());
+        let bytes = &structured["total_bytes"];
+        let expected = format!(
+            "tool\nsummary: x\nfull_output_file: /c/1.txt (summary: 1 lines, {bytes} bytes)\nnext: read\n"
+        );
+        assert_eq!(text, expected);
+    }
+
     #[test]
     fn secrets_leave_neither_as_structure_nor_as_text() {
         let secret = format!("ghp_{}", "Ab3".repeat(12));
         let mut structured = json!({ "meta": {}, "data": { "summary": format!("pushed with {secret}") } });
-        let text = pass(&mut structured, &format!("summary: pushed with {secret}\n"), Budget::USUAL);
+        let text = PLAIN.pass(&mut structured, &format!("summary: pushed with {secret}\n"), Budget::USUAL);
         assert!(!structured.to_string().contains(&secret), "{structured}");
         assert!(!text.contains(&secret) && text.contains("redacted"), "{text}");
     }
@@ -58,7 +135,7 @@ mod tests {
         let long = "word ".repeat(20_000);
         for budget in [Budget::USUAL, Budget::MOST] {
             let mut structured = json!({ "meta": { "notice": "1 unread" }, "data": { "output": long } });
-            let text = pass(&mut structured, &long, budget);
+            let text = PLAIN.pass(&mut structured, &long, budget);
             assert!(
                 structured.to_string().chars().count() <= budget.chars
                     && text.chars().count() <= budget.chars
@@ -67,7 +144,7 @@ mod tests {
             assert!(notice.starts_with("1 unread; shortened from 100"), "{notice}");
         }
         let mut report = json!({ "summary": long });
-        pass(&mut report, "", Budget::USUAL);
+        PLAIN.pass(&mut report, "", Budget::USUAL);
         assert!(report["notice"].as_str().unwrap().starts_with("shortened"));
     }
 
@@ -75,7 +152,7 @@ mod tests {
     fn what_fits_is_left_alone() {
         let mut structured = json!({ "meta": {}, "data": { "summary": "all fine" } });
         let before = structured.clone();
-        assert_eq!(pass(&mut structured, "summary: all fine\n", Budget::USUAL), "summary: all fine\n");
+        assert_eq!(PLAIN.pass(&mut structured, "summary: all fine\n", Budget::USUAL), "summary: all fine\n");
         assert_eq!(structured, before);
     }
 }

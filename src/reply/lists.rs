@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::report::Report;
-use super::snapshot::{SnapshotMeta, StatusSnapshot};
+use super::snapshot::{Progress, SnapshotMeta, StatusSnapshot};
 use super::text::{Section, duration, title};
 use crate::tasks::Results;
 
@@ -27,15 +27,9 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
             .map(|one| {
                 let activity =
                     one.progress.as_ref().map_or("starting", |progress| progress.current_activity.as_str());
-                let steps = one
-                    .progress
-                    .as_ref()
-                    .filter(|progress| progress.total_steps > 0)
-                    .map_or(String::new(), |progress| {
-                        format!(", {}/{} steps", progress.completed_steps, progress.total_steps)
-                    });
+                let so_far = one.progress.as_ref().map_or(String::new(), so_far);
                 format!(
-                    "- {} {} for {:.0} s: {} ({}{steps})",
+                    "- {} {} for {:.0} s: {} ({}{so_far})",
                     one.task_id,
                     one.state,
                     one.elapsed_seconds,
@@ -58,9 +52,10 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
             .iter()
             .map(|one| {
                 let unread = if one.unread { ", unread" } else { "" };
+                let pinned = if one.pinned { ", pinned" } else { "" };
                 let by = if one.report_by.is_some() { " (reported by the agent)" } else { "" };
                 format!(
-                    "- {} {} after {}{unread}: {} -> {}{by}",
+                    "- {} {} after {}{unread}{pinned}: {} -> {}{by}",
                     one.task_id,
                     one.state,
                     duration(millis(one.duration_seconds)),
@@ -84,6 +79,26 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
         "delegate_run starts a task"
     };
     let _ = writeln!(text, "next: {next}");
+    text
+}
+
+/// How far it is: by its plan, else by what it did; and what may be left.
+fn so_far(progress: &Progress) -> String {
+    let mut text = String::new();
+    let counted = &progress.counters;
+    if progress.total_steps > 0 {
+        let _ = write!(text, ", {}/{} steps", progress.completed_steps, progress.total_steps);
+    } else {
+        for (number, what) in [(counted.commands, "command"), (counted.files_changed, "changed file")] {
+            if number > 0 {
+                let plural = if number == 1 { "" } else { "s" };
+                let _ = write!(text, ", {number} {what}{plural}");
+            }
+        }
+    }
+    if let Some(eta) = &progress.eta {
+        let _ = write!(text, ", {}", eta.line());
+    }
     text
 }
 

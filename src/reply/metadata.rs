@@ -7,8 +7,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::cause::{self, Cause};
 use super::facts::{Facts, Trouble};
+use super::file_operations::FileOperations;
 use super::next::Next;
+use super::tests_seen::TestsSeen;
+use crate::evidence::ErrorEvidence;
 use crate::failure::Voice;
 use crate::model::{Limit, Timestamp, Usage};
 use crate::tasks::{Partial, Results};
@@ -17,6 +21,12 @@ use crate::tasks::{Partial, Results};
 pub(crate) struct Metadata {
     /// Seconds that the run took, or has taken so far.
     duration: f64,
+    /// Present once the run is finished, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_operations: Option<FileOperations>,
+    /// Present where tests were seen to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test_results: Option<TestsSeen>,
     /// Present once the agent has named its thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_info: Option<Thread>,
@@ -55,6 +65,8 @@ struct ErrorContext {
     code: String,
     /// The first cause.
     error_message: String,
+    #[serde(flatten)]
+    cause: Cause,
     /// Which limit ended the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["idle", "hard", "command"]))]
@@ -85,27 +97,38 @@ struct PartialResults {
 
 impl Metadata {
     pub(super) fn of(results: &Results, facts: &Facts<'_>, now: Timestamp, voice: Voice) -> Self {
-        let suggestions = Next::of(&results.view).actions(voice);
+        let next = Next::beside(results).actions(voice);
+        let evidence = results.view.evidence.as_ref();
         Self {
             duration: seconds(facts.elapsed_ms(now)),
+            file_operations: evidence.and_then(|evidence| FileOperations::of(&evidence.files)),
+            test_results: evidence.and_then(|evidence| evidence.tests.as_ref()).map(TestsSeen::of),
             thread_info: facts.thread_id.map(|thread| Thread {
                 thread_id: thread.to_owned(),
                 cache_hit_rate: facts.usage.and_then(Usage::cache_hit_rate),
                 token_usage: facts.usage.map(tokens),
             }),
-            error_context: facts
-                .trouble
-                .as_ref()
-                .map(|trouble| context(trouble, results.partial.as_ref(), suggestions)),
+            error_context: facts.trouble.as_ref().map(|trouble| {
+                let errors = evidence.and_then(|evidence| evidence.errors.as_ref());
+                context(trouble, errors, results.partial.as_ref(), next)
+            }),
             task_status: facts.state.in_envelope(),
         }
     }
 }
 
-fn context(trouble: &Trouble, partial: Option<&Partial>, next: Vec<String>) -> ErrorContext {
+fn context(
+    trouble: &Trouble,
+    errors: Option<&ErrorEvidence>,
+    partial: Option<&Partial>,
+    next: Vec<String>,
+) -> ErrorContext {
+    let hint = trouble.hint.clone();
+    let own = errors.map(|errors| cause::suggestions(errors, hint.as_deref())).unwrap_or_default();
     ErrorContext {
         code: trouble.code.clone(),
         error_message: trouble.message.clone(),
+        cause: errors.map(Cause::of).unwrap_or_default(),
         timeout_type: trouble.limit.map(|(limit, _)| Limit::as_str(limit)),
         elapsed_seconds: trouble.limit.map(|(_, elapsed)| seconds(elapsed)),
         partial_results: partial.map(|partial| PartialResults {
@@ -114,7 +137,7 @@ fn context(trouble: &Trouble, partial: Option<&Partial>, next: Vec<String>) -> E
             total_bytes: partial.last_output.total_bytes,
             file: partial.file.clone(),
         }),
-        suggestions: trouble.hint.clone().into_iter().chain(next).collect(),
+        suggestions: hint.into_iter().chain(own).chain(next).collect(),
         retryable: trouble.retryable,
     }
 }

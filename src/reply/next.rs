@@ -2,7 +2,7 @@
 
 use crate::failure::Voice;
 use crate::model::{AgentName, State, TaskId};
-use crate::tasks::View;
+use crate::tasks::{Results, View};
 
 /// A task and what one can do with it.
 #[derive(Debug, Clone)]
@@ -10,6 +10,8 @@ pub(crate) struct Next {
     id: TaskId,
     state: State,
     can_resume: bool,
+    /// A part of its output is in the same reply.
+    shown: bool,
 }
 
 impl Next {
@@ -20,12 +22,17 @@ impl Next {
             AgentName::Codex => thread,
             AgentName::Command | AgentName::Replay => false,
         };
-        Self { id: view.row.id.clone(), state: view.state(), can_resume }
+        Self { id: view.row.id.clone(), state: view.state(), can_resume, shown: false }
     }
 
     /// A task that was only just taken in.
     pub(crate) fn started(id: &TaskId) -> Self {
-        Self { id: id.clone(), state: State::Working, can_resume: false }
+        Self { id: id.clone(), state: State::Working, can_resume: false, shown: false }
+    }
+
+    /// Beside what was gathered of it.
+    pub(crate) fn beside(results: &Results) -> Self {
+        Self { shown: results.output.is_some(), ..Self::of(&results.view) }
     }
 
     /// One action a line, the likeliest first.
@@ -44,9 +51,13 @@ impl Next {
                 format!("delegate_cancel {{\"task_id\": \"{id}\"}} ends it"),
             ],
             State::Completed | State::Failed | State::TimedOut | State::Cancelled => {
-                let look = format!(
-                    "delegate_results {{\"task_id\": \"{id}\", \"include_output\": true}} shows what it printed"
-                );
+                let look = if self.shown {
+                    format!("inspect_output {{\"task_id\": \"{id}\"}} reads all of the output, in pieces")
+                } else {
+                    format!(
+                        "delegate_results {{\"task_id\": \"{id}\", \"include_output\": true}} shows what it printed"
+                    )
+                };
                 let resume = format!(
                     "delegate_resume {{\"task_id\": \"{id}\", \"task\": \"...\"}} goes on with its thread"
                 );

@@ -1,13 +1,13 @@
 //! `registry_info`: replies about the registry itself: what a cancel did, and
 //! what a cleanup removed.
 
-use std::time::Duration;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::metadata::seconds;
+use super::storage::Storage;
 use super::text::count;
+use crate::config::Config;
 use crate::model::{Outcome, TaskId, Timestamp};
 use crate::progress::plain;
 use crate::tasks::{Cancelled, Cleaned, CleanupAsk};
@@ -57,7 +57,10 @@ pub(crate) struct Cleanup {
     old_tasks: Old,
     /// Directories of submissions that were never acknowledged.
     abandoned_directories: u32,
-    storage: Storage,
+    /// Somebody else was cleaning up at the same time: this call has only looked.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    another_cleanup: bool,
+    pub(crate) storage: Storage,
     /// All of this in one line.
     pub(crate) summary: String,
 }
@@ -77,12 +80,6 @@ struct Old {
     #[serde(skip_serializing_if = "Option::is_none")]
     oldest_age_hours: Option<f64>,
     task_ids: Vec<TaskId>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct Storage {
-    bytes_before: u64,
-    bytes_after: u64,
 }
 
 impl Cancellation {
@@ -148,38 +145,49 @@ impl Cleanup {
     pub(crate) fn of(
         cleaned: &Cleaned,
         ask: CleanupAsk,
-        age: Duration,
+        config: &Config,
         now: Timestamp,
     ) -> (RegistryMeta, Self) {
         let hours = |millis: u64| (seconds(millis) / 3.6).round() / 1000.0;
-        let freed = cleaned.bytes_before.saturating_sub(cleaned.bytes_after);
-        let (recovered, found, removed) =
-            (cleaned.recovered.len(), cleaned.found.len(), cleaned.removed.len());
-        let ended = if recovered == 0 { String::new() } else { format!("ended {recovered} that had died; ") };
-        let summary = if ask.dry_run {
-            format!("{ended}would remove {}", count(found, "old run"))
-        } else {
-            let old = count(removed, "old run");
-            let abandoned = count(cleaned.abandoned as usize, "abandoned submission");
-            format!("{ended}removed {old} and {abandoned}, {freed} bytes freed")
-        };
+        let age = ask.older_than.unwrap_or(config.retention_age());
+        let storage = Storage::of(cleaned, age, config.output_age());
         let data = Self {
-            stuck_tasks: Stuck { found: recovered, cleaned: recovered, task_ids: cleaned.recovered.clone() },
+            summary: summary(cleaned, ask, &storage),
+            stuck_tasks: Stuck {
+                found: cleaned.recovered.len(),
+                cleaned: cleaned.recovered.len(),
+                task_ids: cleaned.recovered.clone(),
+            },
             old_tasks: Old {
-                found,
-                deleted: removed,
+                found: cleaned.found.len(),
+                deleted: cleaned.removed.len(),
                 oldest_age_hours: cleaned.oldest.map(|oldest| hours(now.millis_since(oldest))),
                 task_ids: cleaned.found.clone(),
             },
             abandoned_directories: cleaned.abandoned,
-            storage: Storage { bytes_before: cleaned.bytes_before, bytes_after: cleaned.bytes_after },
-            summary,
+            another_cleanup: cleaned.busy,
+            storage,
         };
         let meta = RegistryMeta {
             dry_run: Some(ask.dry_run),
-            old_threshold_hours: Some(ask.older_than.unwrap_or(age).as_secs_f64() / 3600.0),
+            old_threshold_hours: Some(age.as_secs_f64() / 3600.0),
             ..RegistryMeta::default()
         };
         (meta, data)
     }
+}
+
+fn summary(cleaned: &Cleaned, ask: CleanupAsk, storage: &Storage) -> String {
+    let recovered = cleaned.recovered.len();
+    let ended = if recovered == 0 { String::new() } else { format!("ended {recovered} that had died; ") };
+    if cleaned.busy {
+        return format!("{ended}another cleanup is under way");
+    }
+    let outputs: String = storage.outputs(ask.dry_run).iter().map(|told| format!(", {told}")).collect();
+    if ask.dry_run {
+        return format!("{ended}would remove {}{outputs}", count(cleaned.found.len(), "old run"));
+    }
+    let old = count(cleaned.removed.len(), "old run");
+    let abandoned = count(cleaned.abandoned as usize, "abandoned submission");
+    format!("{ended}removed {old} and {abandoned}{outputs}, {} bytes freed", storage.saved())
 }

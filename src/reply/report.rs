@@ -5,10 +5,15 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::cause::{self, Cause};
+use super::eta::Eta;
 use super::facts::Facts;
+use super::file_operations::FileOperations;
 use super::next::Next;
+use super::tests_seen::TestsSeen;
 use crate::failure::Voice;
 use crate::model::{Deliverable, RunId, TaskId, Timestamp};
+use crate::runs::ArtifactName;
 use crate::tasks::View;
 
 /// What came of one run, small enough to read whole; everything else is a file
@@ -38,6 +43,15 @@ pub(crate) struct Report {
     pub(crate) error: Option<String>,
     /// What the caller should know though it ended nothing.
     pub(crate) warnings: Vec<String>,
+    /// What may be left of a run that works; absent where too few are known that took longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) eta: Option<Eta>,
+    /// What became of the files; present once the run is finished, where it is known.
+    #[serde(rename = "file_operations", skip_serializing_if = "Option::is_none")]
+    pub(crate) files: Option<FileOperations>,
+    /// Present where tests were seen to run.
+    #[serde(rename = "test_results", skip_serializing_if = "Option::is_none")]
+    pub(crate) tests: Option<TestsSeen>,
     /// `agent` when the summary is the agent's own account rather than ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["agent"]))]
@@ -54,8 +68,8 @@ pub(crate) struct Report {
     /// The state in the words of the structure that goes with the text.
     #[serde(skip)]
     pub(crate) state: &'static str,
-    /// Code and advice of a failure, for the text.
-    #[serde(skip)]
+    /// Code and advice of a failure.
+    #[serde(rename = "error_context", skip_serializing_if = "Option::is_none")]
     pub(crate) advice: Option<Advice>,
     /// What the reader can do now; told in the text.
     #[serde(skip)]
@@ -65,11 +79,19 @@ pub(crate) struct Report {
 }
 
 /// What to make of a failure.
-#[derive(Debug)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Advice {
     pub(crate) code: String,
+    /// Whether the same request may succeed the next time.
     pub(crate) retryable: bool,
+    /// What to try instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
+    #[serde(flatten)]
+    pub(crate) cause: Cause,
+    /// What follows from the errors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) suggestions: Vec<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -84,7 +106,7 @@ pub(crate) struct Skill {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Pointer {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) path: PathBuf,
 }
 
@@ -98,8 +120,15 @@ pub(crate) struct Timing {
 
 impl Report {
     /// `artifacts` are the files that are there now.
-    pub(crate) fn of(view: &View, artifacts: Vec<(&'static str, PathBuf)>, voice: Voice) -> Self {
+    pub(crate) fn of(
+        view: &View,
+        artifacts: Vec<(ArtifactName, PathBuf)>,
+        now: Timestamp,
+        voice: Voice,
+    ) -> Self {
         let facts = Facts::of(view);
+        let evidence = view.evidence.as_ref();
+        let errors = evidence.and_then(|evidence| evidence.errors.as_ref());
         Self {
             task_id: view.row.id.clone(),
             run_id: view.row.run_id.clone(),
@@ -109,7 +138,10 @@ impl Report {
             deliverables: facts.answer.deliverables,
             open_questions: facts.answer.open_questions,
             next_actions: facts.answer.next_actions,
-            artifacts: artifacts.into_iter().map(|(name, path)| Pointer { name, path }).collect(),
+            artifacts: artifacts
+                .into_iter()
+                .map(|(name, path)| Pointer { name: name.to_string(), path })
+                .collect(),
             timing: Timing {
                 started_at: facts.started_at.unwrap_or(view.row.created_at),
                 finished_at: facts.finished_at,
@@ -121,9 +153,16 @@ impl Report {
                 code: trouble.code.clone(),
                 retryable: trouble.retryable,
                 hint: trouble.hint.clone(),
+                cause: errors.map(Cause::of).unwrap_or_default(),
+                suggestions: errors
+                    .map(|errors| cause::suggestions(errors, trouble.hint.as_deref()))
+                    .unwrap_or_default(),
             }),
             error: facts.trouble.as_ref().map(|trouble| trouble.message.clone()),
             warnings: facts.warnings.clone(),
+            eta: Eta::of(view, now),
+            files: evidence.and_then(|evidence| FileOperations::of(&evidence.files)),
+            tests: evidence.and_then(|evidence| evidence.tests.as_ref()).map(TestsSeen::of),
             report_by: facts.reported.then_some("agent"),
             summary: facts.summary,
             deduplicated: false,

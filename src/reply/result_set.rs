@@ -181,7 +181,7 @@ impl TaskResult {
             completed_ts: facts.finished_at,
             exit_code: facts.exit_code,
             wait_exceeded: !facts.state.is_final(),
-            progress: Progress::so_far(view, &facts, voice),
+            progress: Progress::so_far(view, &facts, now, voice),
             metadata: Metadata::of(results, &facts, now, voice),
             artifacts: results.artifacts.iter().map(ArtifactRef::of).collect(),
             output: results.output.as_ref().map_or_else(|| Output::left_out(voice), Output::of),

@@ -11,10 +11,13 @@ use super::ack::{Ack, AckMeta};
 use super::diagnosis::{Diagnosis, Keys, Rebuilt};
 use super::envelope::{Category, Envelope, Nothing};
 use super::log::Log;
+use super::pinning::Pinning;
 use super::registry_info::{Cancellation, Cleanup, RegistryMeta};
 use super::report::Report;
 use super::result_set::{ResultMeta, TaskResult};
+use super::setup::SetupReply;
 use super::snapshot::{SnapshotMeta, StatusSnapshot};
+use super::terminal::{TerminalList, TerminalOutput};
 use super::wait_result::{WaitData, WaitMeta};
 
 /// One schema: its name, the tools and commands that reply in it, and its type.
@@ -64,6 +67,10 @@ pub(crate) const SCHEMAS: &[Named] = &[
             "cleanup",
             "doctor",
             "logs",
+            "pin",
+            "setup",
+            "terminal",
+            "get_terminal_output",
             "delegate_cancel",
             "_codex_local_cancel",
             "_codex_cleanup_registry",
@@ -85,11 +92,15 @@ pub(crate) const SCHEMAS: &[Named] = &[
 #[expect(dead_code, reason = "it is there for its schema; each reply is made from its own type")]
 enum RegistryData {
     Cancellation(Cancellation),
-    Cleanup(Cleanup),
+    Cleanup(Box<Cleanup>),
     Diagnosis(Diagnosis),
     Keys(Keys),
     Rebuilt(Rebuilt),
     Log(Log),
+    Pinning(Pinning),
+    TerminalOutput(TerminalOutput),
+    TerminalList(TerminalList),
+    Setup(SetupReply),
 }
 
 /// The schema of the given name, or of the tool or command of that name.

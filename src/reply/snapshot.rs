@@ -6,6 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::eta::Eta;
 use super::facts::{Facts, is_reported};
 use super::metadata::seconds;
 use super::next::Next;
@@ -102,8 +103,10 @@ pub(crate) struct Ended {
     pub(crate) completed_ts: Timestamp,
     /// Nobody has fetched its result yet.
     pub(crate) unread: bool,
-    /// From then on it may be removed.
+    /// From then on it may be removed, unless it is pinned.
     pub(crate) keep_alive_until: Timestamp,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) pinned: bool,
 }
 
 /// Where a run is, as far as its agent's events show.
@@ -120,12 +123,26 @@ pub(crate) struct Progress {
     #[schemars(with = "String")]
     phase: Phase,
     pub(crate) steps: Vec<Step>,
+    pub(crate) counters: Counted,
+    /// Null where too few runs are known that took longer.
+    pub(crate) eta: Option<Eta>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_event_at: Option<Timestamp>,
     /// How long to leave it alone before asking again.
     poll_frequency_ms: u64,
     /// What can be done with the task now.
     next_actions: Vec<String>,
+}
+
+/// What the run has done so far.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct Counted {
+    pub(crate) commands: u64,
+    commands_failed: u64,
+    pub(crate) files_changed: u64,
+    tool_calls: u64,
+    messages: u64,
+    retries: u64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -172,7 +189,7 @@ impl Running {
             title: title(&view.row.instruction),
             started_ts: started,
             elapsed_seconds: seconds(now.millis_since(started)),
-            progress: Progress::of(view, voice),
+            progress: Progress::of(view, now, voice),
         }
     }
 }
@@ -206,14 +223,15 @@ impl Ended {
             completed_ts: completed,
             unread: row.unread,
             keep_alive_until: Timestamp::from_millis(completed.as_millis().saturating_add(kept)),
+            pinned: row.pinned,
         }
     }
 }
 
 impl Progress {
     /// `None` before the agent has said anything.
-    pub(super) fn of(view: &View, voice: Voice) -> Option<Self> {
-        let model::Progress { phase, activity, percent, steps, last_event_at, .. } =
+    pub(super) fn of(view: &View, now: Timestamp, voice: Voice) -> Option<Self> {
+        let model::Progress { phase, activity, percent, steps, counters, last_event_at, .. } =
             view.progress.as_ref()?;
         Some(Self {
             percent: *percent,
@@ -222,6 +240,8 @@ impl Progress {
             current_activity: activity.clone(),
             phase: *phase,
             steps: steps.iter().map(|step| Step { text: step.text.clone(), done: step.done }).collect(),
+            counters: Counted::of(*counters),
+            eta: Eta::of(view, now),
             last_event_at: *last_event_at,
             poll_frequency_ms: POLL_MS,
             next_actions: Next::of(view).actions(voice),
@@ -229,11 +249,11 @@ impl Progress {
     }
 
     /// Of a task that is not finished; even a queued one has something to say.
-    pub(super) fn so_far(view: &View, facts: &Facts<'_>, voice: Voice) -> Option<Self> {
+    pub(super) fn so_far(view: &View, facts: &Facts<'_>, now: Timestamp, voice: Voice) -> Option<Self> {
         if facts.state.is_final() {
             return None;
         }
-        Self::of(view, voice).or_else(|| {
+        Self::of(view, now, voice).or_else(|| {
             Some(Self {
                 percent: None,
                 completed_steps: 0,
@@ -241,11 +261,22 @@ impl Progress {
                 current_activity: facts.summary.clone(),
                 phase: Phase::Starting,
                 steps: Vec::new(),
+                counters: Counted::default(),
+                eta: Eta::of(view, now),
                 last_event_at: None,
                 poll_frequency_ms: POLL_MS,
                 next_actions: Next::of(view).actions(voice),
             })
         })
+    }
+}
+
+impl Counted {
+    fn of(counters: model::Counters) -> Self {
+        let model::Counters {
+            commands, commands_failed, files_changed, tool_calls, messages, retries, ..
+        } = counters;
+        Self { commands, commands_failed, files_changed, tool_calls, messages, retries }
     }
 }
 

@@ -3,13 +3,14 @@
 
 use std::fmt::Write;
 
-use super::report::Report;
+use super::cause::Place;
+use super::report::{Advice, Report};
+use crate::config::Cuts;
 use crate::progress::plain;
 
-/// Lists end here, with a line that says how many more there are.
-const MOST_ITEMS: usize = 5;
-const LONGEST_LINE: usize = 200;
 const LONGEST_TITLE: usize = 80;
+/// Outputs of commands that are pointed to, the last ones.
+const MOST_COMMANDS: usize = 3;
 const BY_AGENT: &str = " (reported by the agent)";
 
 /// Something longer that was asked for, shown before the last line.
@@ -20,7 +21,8 @@ pub(crate) struct Section {
 }
 
 /// The whole text, with a newline at its end.
-pub(crate) fn report(tool: &str, report: &Report, sections: &[Section]) -> String {
+pub(crate) fn report(tool: &str, report: &Report, sections: &[Section], cuts: Cuts) -> String {
+    let shown = |text: &str| plain::line(text, cuts.line);
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         // Writing to a string does not fail.
@@ -32,21 +34,37 @@ pub(crate) fn report(tool: &str, report: &Report, sections: &[Section]) -> Strin
     line("subagent_thread_id", report.subagent_thread_id.as_deref().unwrap_or("(none)"));
     let by_agent = if report.report_by.is_some() { BY_AGENT } else { "" };
     line(&format!("summary{by_agent}"), &shown(&report.summary));
+    if let Some(eta) = &report.eta {
+        line("eta", &eta.line());
+    }
     if let Some(error) = &report.error {
-        line("error", &trouble(report, error));
+        line("error", &trouble(report, error, cuts));
     }
     if let Some(hint) = report.advice.as_ref().and_then(|advice| advice.hint.as_ref()) {
         line("hint", &shown(hint));
     }
+    if let Some(advice) = &report.advice {
+        causes(&mut text, advice, cuts);
+    }
+    if let Some(files) = &report.files {
+        let _ = writeln!(text, "files: {}", files.line());
+        items(&mut text, &files.names(), cuts);
+    }
+    if let Some(tests) = &report.tests {
+        let _ = writeln!(text, "tests: {}", tests.line());
+        list_any(&mut text, "failed_tests", &tests.failed_tests, cuts);
+    }
     let deliverables =
         report.deliverables.iter().map(|one| format!("{}: {}", one.path, one.description)).collect();
-    list(&mut text, "deliverables", BY_AGENT, deliverables);
-    list(&mut text, "open_questions", BY_AGENT, report.open_questions.clone());
-    list(&mut text, "next_actions", BY_AGENT, report.next_actions.clone());
+    list(&mut text, "deliverables", BY_AGENT, deliverables, cuts);
+    list(&mut text, "open_questions", BY_AGENT, report.open_questions.clone(), cuts);
+    list(&mut text, "next_actions", BY_AGENT, report.next_actions.clone(), cuts);
     list_whole(&mut text, "pointers", pointers(report));
-    list(&mut text, "warnings", "", report.warnings.clone());
+    list(&mut text, "warnings", "", report.warnings.clone(), cuts);
     for Section { title, body } in sections {
-        let _ = writeln!(text, "{title}:\n{}", body.trim_end());
+        // Whatever it prints, it cannot be taken for a line of ours.
+        let fence = fence(body);
+        let _ = writeln!(text, "{title}:\n{fence}\n{}\n{fence}", body.trim_end());
     }
     if let Some(notice) = &report.notice {
         let _ = writeln!(text, "notice: {notice}");
@@ -68,8 +86,8 @@ fn status(report: &Report) -> String {
 }
 
 /// What went wrong, not said twice, with its code.
-fn trouble(report: &Report, error: &str) -> String {
-    let message = if error == report.summary { String::new() } else { shown(error) };
+fn trouble(report: &Report, error: &str, cuts: Cuts) -> String {
+    let message = if error == report.summary { String::new() } else { plain::line(error, cuts.line) };
     let code = report.advice.as_ref().map(|advice| {
         let again = if advice.retryable { ", may succeed the next time" } else { "" };
         format!("({}{again})", advice.code)
@@ -77,18 +95,48 @@ fn trouble(report: &Report, error: &str) -> String {
     [Some(message), code].into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-fn list(text: &mut String, name: &str, label: &str, items: Vec<String>) {
+/// What the errors show, where anything is known of them.
+fn causes(text: &mut String, advice: &Advice, cuts: Cuts) {
+    let cause = &advice.cause;
+    for (name, value) in [
+        ("error_type", &cause.error_type),
+        ("first_error", &cause.first_error),
+        ("failed_command", &cause.failed_command),
+    ] {
+        if let Some(value) = value {
+            let _ = writeln!(text, "{name}: {}", plain::line(value, cuts.line));
+        }
+    }
+    let places: Vec<String> = cause.error_locations.iter().map(Place::line).collect();
+    list_any(text, "error_locations", &places, cuts);
+    list_any(text, "refused", &cause.refused, cuts);
+    list_any(text, "suggestions", &advice.suggestions, cuts);
+}
+
+/// As [`list`], without a line where there is nothing.
+fn list_any(text: &mut String, name: &str, list: &[String], cuts: Cuts) {
+    if !list.is_empty() {
+        let _ = writeln!(text, "{name}:");
+        items(text, list, cuts);
+    }
+}
+
+fn items(text: &mut String, items: &[String], cuts: Cuts) {
+    for item in items.iter().take(cuts.items) {
+        let _ = writeln!(text, "- {}", plain::line(item, cuts.line));
+    }
+    if items.len() > cuts.items {
+        let _ = writeln!(text, "... (+{} more)", items.len() - cuts.items);
+    }
+}
+
+pub(super) fn list(text: &mut String, name: &str, label: &str, items: Vec<String>, cuts: Cuts) {
     if items.is_empty() {
         let _ = writeln!(text, "{name}: (none)");
         return;
     }
     let _ = writeln!(text, "{name}{label}:");
-    for item in items.iter().take(MOST_ITEMS) {
-        let _ = writeln!(text, "- {}", shown(item));
-    }
-    if items.len() > MOST_ITEMS {
-        let _ = writeln!(text, "... (+{} more)", items.len() - MOST_ITEMS);
-    }
+    self::items(text, &items, cuts);
 }
 
 /// As [`list`], for lines that are of no use when they are cut.
@@ -110,11 +158,15 @@ fn pointers(report: &Report) -> Vec<String> {
     let answer = there("last_message.json").or_else(|| there("stdout.log")).or_else(|| there("events.jsonl"));
     let wrong = matches!(report.status, "failed" | "cancelled");
     let trouble = ["stderr.log", "result.json"].into_iter().filter(|_| wrong).filter_map(there);
-    answer.into_iter().chain(trouble).map(|(name, path)| format!("{name}: {}", path.display())).collect()
-}
-
-fn shown(text: &str) -> String {
-    plain::line(text, LONGEST_LINE)
+    let commands = report.artifacts.iter().filter(|one| one.name.starts_with("command-"));
+    let last = commands.clone().skip(commands.count().saturating_sub(MOST_COMMANDS));
+    let last = last.map(|one| (one.name.as_str(), &one.path));
+    answer
+        .into_iter()
+        .chain(trouble)
+        .chain(last)
+        .map(|(name, path)| format!("{name}: {}", path.display()))
+        .collect()
 }
 
 /// The beginning of a text as one short line.
@@ -138,6 +190,12 @@ pub(crate) fn duration(millis: u64) -> String {
     }
 }
 
+/// A fence that nothing inside can close.
+pub(crate) fn fence(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,9 +204,11 @@ mod tests {
     use crate::reply::next::Next;
     use crate::reply::report::{Pointer, Timing};
 
+    const CUTS: Cuts = Cuts { items: 5, line: 200 };
+
     fn sample() -> Report {
         let task_id = TaskId::from_random([0; 8]);
-        let pointer = |name: &'static str| Pointer { name, path: format!("/r/{name}").into() };
+        let pointer = |name: &'static str| Pointer { name: name.into(), path: format!("/r/{name}").into() };
         Report {
             next: Next::started(&task_id),
             task_id,
@@ -173,6 +233,9 @@ mod tests {
             deduplicated: false,
             state: "completed",
             advice: None,
+            eta: None,
+            files: None,
+            tests: None,
             notice: None,
             voice: Voice::Shell,
             wait_exceeded: false,
@@ -181,7 +244,7 @@ mod tests {
 
     #[test]
     fn sections_stand_in_their_order_and_are_cut() {
-        insta::assert_snapshot!(report("delegate_run", &sample(), &[]), @r"
+        insta::assert_snapshot!(report("delegate_run", &sample(), &[], CUTS), @r"
         delegate_run
         status: completed (6.0 s)
         task_id: T-local-000000000000
@@ -215,7 +278,7 @@ mod tests {
             report_by: None,
             ..sample()
         };
-        let text = report("delegate_resume", &failed, &[]);
+        let text = report("delegate_resume", &failed, &[], CUTS);
         assert!(text.starts_with("delegate_resume\nstatus: failed (6.0 s)\n"), "{text}");
         for line in [
             "\nsummary: Fixed it. Twice.\nerror: exit code 2\n",

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::model::{AgentName, RunId, TaskId, Timestamp};
+use crate::model::{AgentName, RunId, TaskId, TerminalId, Timestamp};
 
 macro_rules! string {
     ($type:ty, $name:literal, $schema:expr) => {
@@ -27,6 +27,7 @@ macro_rules! string {
 
 string!(Timestamp, "Timestamp", json_schema!({ "type": "string", "format": "date-time" }));
 string!(TaskId, "TaskId", json_schema!({ "type": "string", "pattern": "^T-local-[0-9a-z]{12}$" }));
+string!(TerminalId, "TerminalId", json_schema!({ "type": "string", "pattern": "^term-[0-9a-z]{12}$" }));
 string!(
     RunId,
     "RunId",

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::artifact::ArtifactName;
 use crate::model::RunId;
 
 /// One run's directory.
@@ -9,24 +10,6 @@ use crate::model::RunId;
 pub(crate) struct RunDir {
     path: PathBuf,
 }
-
-/// The files a caller may be shown, in the order they are listed. Secrets and
-/// bookkeeping (`env.json`, locks, sockets) are not among them.
-const ARTIFACTS: &[&str] = &[
-    "result.json",
-    "last_message.json",
-    "events.jsonl",
-    "stdout.log",
-    "stderr.log",
-    "progress.json",
-    "request.json",
-    "subagent_prompt.txt",
-    "subagent_output.schema.json",
-    "command.json",
-    "thread.json",
-    "started.json",
-    "supervisor.log",
-];
 
 impl RunDir {
     pub(crate) fn at(path: PathBuf) -> Self {
@@ -102,9 +85,35 @@ impl RunDir {
         self.file("ctl.sock")
     }
 
+    /// Marks a run that is kept whatever its age.
+    pub(crate) fn pin(&self) -> PathBuf {
+        self.file("pin")
+    }
+
     /// Holds an empty file for every run inside this one, named after it.
     pub(crate) fn inner(&self) -> PathBuf {
         self.file("inner")
+    }
+
+    /// What was observed to have happened.
+    pub(crate) fn evidence(&self) -> PathBuf {
+        self.file("evidence.json")
+    }
+
+    /// The tree before the run, while it goes on.
+    pub(crate) fn tree(&self) -> PathBuf {
+        self.file("tree")
+    }
+
+    /// Holds an empty file for every run that shares the checkout with this
+    /// one, named after it, while both go on.
+    pub(crate) fn overlapped(&self) -> PathBuf {
+        self.file("overlapped")
+    }
+
+    /// Where runs of the same home tell that they work in a checkout.
+    pub(crate) fn checkouts(&self) -> PathBuf {
+        self.path.parent().unwrap_or(&self.path).with_file_name("checkouts")
     }
 
     /// The directory of another run in the same home.
@@ -118,15 +127,25 @@ impl RunDir {
         self.file("reserve")
     }
 
-    /// What artifacts are called, there or not. Whoever asks for one by name is
-    /// held to these: no path is ever made of what a caller wrote.
-    pub(crate) fn artifact_names() -> impl Iterator<Item = &'static str> {
-        ARTIFACTS.iter().copied()
+    /// The artifacts that are there now.
+    pub(crate) fn artifacts(&self) -> Vec<(ArtifactName, PathBuf)> {
+        let there = |name: ArtifactName| {
+            let path = self.file(name.as_str());
+            path.is_file().then_some((name, path))
+        };
+        ArtifactName::fixed().filter_map(there).chain(self.command_outputs()).collect()
     }
 
-    /// The artifacts that are there now.
-    pub(crate) fn artifacts(&self) -> Vec<(&'static str, PathBuf)> {
-        let there = |name: &&str| self.file(name).is_file();
-        ARTIFACTS.iter().filter(|name| there(name)).map(|name| (*name, self.file(name))).collect()
+    /// The outputs of commands that are artifacts of their own.
+    pub(crate) fn command_outputs(&self) -> Vec<(ArtifactName, PathBuf)> {
+        let entries = std::fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let named = entries.filter_map(|entry| {
+            let name =
+                ArtifactName::parse(entry.file_name().to_str()?).filter(|name| name.item().is_some())?;
+            Some((name, entry.path()))
+        });
+        let mut found: Vec<_> = named.collect();
+        found.sort_by(|(one, _), (other, _)| one.order().cmp(&other.order()));
+        found
     }
 }

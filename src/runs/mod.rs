@@ -1,11 +1,13 @@
 //! Run directories: where the truth about a run is kept.
 
+mod artifact;
 mod layout;
 mod reader;
 mod retention;
 mod seal;
 mod writer;
 
+pub(crate) use artifact::ArtifactName;
 pub(crate) use layout::RunDir;
 pub(crate) use reader::{ReadError, Started};
 pub(crate) use retention::{Kept, Policy, expired};

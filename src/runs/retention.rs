@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
-use crate::model::{TaskId, Timestamp};
+use crate::model::Timestamp;
 
 /// A run as retention sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Kept {
-    pub(crate) task: TaskId,
+    /// The number of its task.
+    pub(crate) seq: i64,
     /// `None` while it is not finished.
     pub(crate) finished_at: Option<Timestamp>,
     pub(crate) pinned: bool,
+    pub(crate) files: u64,
     pub(crate) bytes: u64,
 }
 
@@ -22,7 +24,7 @@ pub(crate) struct Policy {
 
 /// The runs to remove: those older than the policy's age, then the oldest ones
 /// until the rest fits. Never one that is unfinished or pinned.
-pub(crate) fn expired(runs: &[Kept], policy: Policy, now: Timestamp) -> Vec<TaskId> {
+pub(crate) fn expired(runs: &[Kept], policy: Policy, now: Timestamp) -> Vec<i64> {
     let mut total: u64 = runs.iter().map(|run| run.bytes).sum();
     let mut free: Vec<_> =
         runs.iter().filter(|run| !run.pinned).filter_map(|run| Some((run.finished_at?, run))).collect();
@@ -32,7 +34,7 @@ pub(crate) fn expired(runs: &[Kept], policy: Policy, now: Timestamp) -> Vec<Task
         let too_old = u128::from(now.millis_since(finished)) >= policy.age.as_millis();
         if too_old || total > policy.bytes {
             total -= run.bytes;
-            removed.push(run.task.clone());
+            removed.push(run.seq);
         }
     }
     removed
@@ -44,13 +46,13 @@ mod tests {
 
     const POLICY: Policy = Policy { age: Duration::from_secs(100), bytes: 1000 };
 
-    fn run(number: u8, finished: Option<i64>, bytes: u64, pinned: bool) -> Kept {
+    fn run(seq: i64, finished: Option<i64>, bytes: u64, pinned: bool) -> Kept {
         let finished_at = finished.map(|second| Timestamp::from_millis(second * 1000));
-        Kept { task: TaskId::from_random([number; 8]), finished_at, pinned, bytes }
+        Kept { seq, finished_at, pinned, files: 1, bytes }
     }
 
     fn check(runs: &[Kept], removed: &[usize]) {
-        let expected: Vec<_> = removed.iter().map(|&i| runs[i].task.clone()).collect();
+        let expected: Vec<_> = removed.iter().map(|&i| runs[i].seq).collect();
         assert_eq!(expired(runs, POLICY, Timestamp::from_millis(200_000)), expected);
     }
 

@@ -26,6 +26,8 @@ impl RunDir {
         }
         // Left behind by a supervisor that was killed.
         let _ = fs::remove_file(self.socket());
+        let _ = fs::remove_dir_all(self.tree());
+        let _ = fs::remove_dir_all(self.overlapped());
         let bytes = writer::pretty(result)?;
         let sealed = files::write(&self.result(), &bytes, Durability::Synced);
         if sealed.is_ok() {

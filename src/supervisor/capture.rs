@@ -5,12 +5,13 @@
 //! agent and never grows with the output.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use memchr::memchr_iter;
 
 use crate::host::files;
+use crate::host::line_index::LineIndexWriter;
 use crate::model::Streams;
 
 /// Which of the agent's two streams.
@@ -28,6 +29,7 @@ pub(crate) struct Capture {
     segment: u64,
     /// The end of the stream, once the head is full: the last two of its segments.
     tail: Option<Tail>,
+    index: LineIndexWriter,
     seen: Streams,
 }
 
@@ -47,13 +49,16 @@ impl Capture {
         let file = files::create_log(&path)?;
         let segment = (limit / 8).max(1);
         let head_left = limit.saturating_sub(2 * segment);
-        Ok(Self { path, file: Some(file), head_left, segment, tail: None, seen: Streams::default() })
+        let is_new = file.metadata()?.len() == 0;
+        let index = if is_new { LineIndexWriter::new(&path) } else { LineIndexWriter::none() };
+        Ok(Self { path, file: Some(file), head_left, segment, tail: None, index, seen: Streams::default() })
     }
 
     /// Writes `bytes`. After an error the stream is only counted.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.seen.bytes += bytes.len() as u64;
-        self.seen.lines += memchr_iter(b'\n', bytes).count() as u64;
+        let breaks = count_breaks(bytes);
+        self.seen.lines += breaks;
         let Some(file) = &mut self.file else {
             self.seen.dropped_bytes += bytes.len() as u64;
             return Ok(());
@@ -62,6 +67,8 @@ impl Capture {
         let (head, rest) = bytes.split_at(fits);
         let written = file.write_all(head).and_then(|()| {
             self.head_left -= head.len() as u64;
+            // Mostly all of it goes to the same place, and is counted already.
+            self.index.passed(head.len() as u64, if rest.is_empty() { breaks } else { count_breaks(head) });
             if rest.is_empty() { Ok(()) } else { self.write_tail(rest) }
         });
         if written.is_err() {
@@ -105,11 +112,14 @@ impl Capture {
 
     fn join(&mut self, cut: impl Fn(u64) -> String) -> io::Result<()> {
         let (Some(tail), Some(file)) = (self.tail.take(), &mut self.file) else { return Ok(()) };
+        let mut passed = |bytes: &[u8]| self.index.passed(bytes.len() as u64, count_breaks(bytes));
         if self.seen.dropped_bytes > 0 {
-            file.write_all(cut(self.seen.dropped_bytes).as_bytes())?;
+            let cut = cut(self.seen.dropped_bytes);
+            file.write_all(cut.as_bytes())?;
+            passed(cut.as_bytes());
         }
         for part in tail.older.iter().chain([&tail.newer]) {
-            append(part, file)?;
+            append(part, file, &mut passed)?;
             fs::remove_file(part)?;
         }
         Ok(())
@@ -117,6 +127,8 @@ impl Capture {
 }
 
 /// Puts together what a capture left in pieces because its supervisor died.
+/// The index ends where the beginning does: no more than the end has to be
+/// counted by who reads it.
 pub(crate) fn join_segments(path: &Path, cut: &str) -> io::Result<()> {
     let parts = segments(path);
     if parts.is_empty() {
@@ -125,10 +137,15 @@ pub(crate) fn join_segments(path: &Path, cut: &str) -> io::Result<()> {
     let mut file = files::create_log(path)?;
     file.write_all(cut.as_bytes())?;
     for part in parts {
-        append(&part, &mut file)?;
+        append(&part, &mut file, |_| ())?;
         fs::remove_file(part)?;
     }
     Ok(())
+}
+
+/// Whether the end of the stream at `path` is still apart from it.
+pub(crate) fn is_in_parts(path: &Path) -> bool {
+    !segments(path).is_empty()
 }
 
 fn segment(path: &Path, number: u64) -> PathBuf {
@@ -148,13 +165,31 @@ fn segments(path: &Path) -> Vec<PathBuf> {
     found.into_iter().map(|(_, file)| file).collect()
 }
 
-fn append(part: &Path, file: &mut File) -> io::Result<()> {
-    io::copy(&mut File::open(part)?, file).map(|_| ())
+/// Appends a segment, and shows what was appended.
+fn append(part: &Path, file: &mut File, mut passed: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut part = File::open(part)?;
+    let mut chunk = vec![0; 64 << 10];
+    loop {
+        match part.read(&mut chunk) {
+            Ok(0) => return Ok(()),
+            Ok(read) => {
+                file.write_all(&chunk[..read])?;
+                passed(&chunk[..read]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn count_breaks(bytes: &[u8]) -> u64 {
+    memchr_iter(b'\n', bytes).count() as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::line_index::{LineIndex, beside};
 
     fn check(limit: u64, writes: &[&str], kept: &str, dropped: u64) {
         let dir = tempfile::tempdir().unwrap();
@@ -198,6 +233,41 @@ mod tests {
         join_segments(&path, "[?]").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "0123456789ab[?]BBCC");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_index_knows_the_lines_of_head_cut_and_tail() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("stdout.log");
+        let mut capture = Capture::create(path.clone(), 8 << 20).unwrap();
+        let line = [&[b'x'; 99][..], b"\n"].concat().repeat(700);
+        for _ in 0..200 {
+            capture.write(&line).unwrap();
+        }
+        let (seen, joined) = capture.finish(|n| format!("[{n}]\n"));
+        joined.unwrap();
+        assert!(seen.dropped_bytes > 0);
+        let kept = fs::read(&path).unwrap();
+        let index = LineIndex::read(File::open(beside(&path)).unwrap());
+        let last = index.last(u64::MAX);
+        assert!(last.offset > kept.len() as u64 - (2 << 20), "{last:?} of {}", kept.len());
+        for size in (0..kept.len()).step_by(1 << 19) {
+            let point = index.last(size as u64);
+            assert_eq!(point.breaks, count_breaks(&kept[..point.offset as usize]));
+        }
+    }
+
+    #[test]
+    fn an_index_that_cannot_be_written_does_not_harm_the_stream() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("stdout.log");
+        fs::create_dir(beside(&path)).unwrap();
+        let mut capture = Capture::create(path.clone(), 8 << 20).unwrap();
+        let bytes = vec![b'\n'; 3 << 20];
+        capture.write(&bytes).unwrap();
+        let (seen, joined) = capture.finish(|n| format!("[{n}]"));
+        joined.unwrap();
+        assert_eq!((seen.lines, fs::read(&path).unwrap().len()), (3 << 20, 3 << 20));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::host::files;
-use crate::runs::RunDir;
+use crate::runs::{ArtifactName, RunDir};
 use crate::tasks::excerpt::shown;
 
 /// The beginning and the end of a file, as text that may be shown.
@@ -19,8 +19,8 @@ pub(crate) struct Ends {
 /// either end.
 ///
 /// Fails on what is no plain file of this very directory.
-pub(crate) fn artifact(dir: &RunDir, name: &'static str, most: u64) -> io::Result<Ends> {
-    let mut file = files::open_in(dir.path(), name)?;
+pub(crate) fn artifact(dir: &RunDir, name: &ArtifactName, most: u64) -> io::Result<Ends> {
+    let mut file = files::open_in(dir.path(), name.as_str())?;
     let length = file.metadata()?.len();
     let mut read = |start: u64, most: u64| {
         let mut bytes = Vec::new();
@@ -41,12 +41,16 @@ pub(crate) fn artifact(dir: &RunDir, name: &'static str, most: u64) -> io::Resul
 mod tests {
     use super::*;
 
+    fn stdout() -> ArtifactName {
+        ArtifactName::parse("stdout.log").unwrap()
+    }
+
     #[track_caller]
     fn check(content: &[u8], most: u64, head: &str, tail: Option<&str>) {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("stdout.log"), content).unwrap();
         let ends = Ends { head: head.into(), tail: tail.map(Into::into), total_bytes: content.len() as u64 };
-        assert_eq!(artifact(&RunDir::at(dir.path().to_owned()), "stdout.log", most).unwrap(), ends);
+        assert_eq!(artifact(&RunDir::at(dir.path().to_owned()), &stdout(), most).unwrap(), ends);
     }
 
     #[test]
@@ -70,6 +74,6 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("secret"), "x").unwrap();
         std::os::unix::fs::symlink("secret", dir.path().join("stdout.log")).unwrap();
-        assert!(artifact(&RunDir::at(dir.path().to_owned()), "stdout.log", 8).is_err());
+        assert!(artifact(&RunDir::at(dir.path().to_owned()), &stdout(), 8).is_err());
     }
 }

@@ -1,21 +1,28 @@
 //! Removes what has been kept long enough, and rebuilds what was lost.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::config::Config;
 use crate::host::env::Env;
 use crate::host::paths::Home;
 use crate::host::{clock, files};
 use crate::model::{TaskId, Timestamp};
+use crate::outputs::{self, Cleaning, Stock, Storage};
 use crate::registry::{Registry, RegistryError, Row, Scope};
 use crate::runs::{Kept, Policy, expired};
 use crate::tasks::{Context, TaskError, pump, unsettled};
 
+/// Somebody who cleans up as well is mostly done by then.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Rows that are read at a time: there may be many.
+const SOME: u32 = 500;
+
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CleanupAsk {
-    /// Instead of the configured age.
+    /// Instead of the configured age, of runs.
     pub(crate) older_than: Option<Duration>,
     /// Say what would go; remove nothing.
     pub(crate) dry_run: bool,
@@ -31,11 +38,18 @@ pub(crate) struct Cleaned {
     pub(crate) abandoned: u32,
     pub(crate) bytes_before: u64,
     pub(crate) bytes_after: u64,
+    pub(crate) runs: Stock,
+    pub(crate) outputs: Storage,
+    /// Somebody else was at it: this one has only looked.
+    pub(crate) busy: bool,
 }
 
 /// Removes the old runs that are in the caller's scope: nobody tidies up, or
-/// learns of, what belongs to others.
+/// learns of, what belongs to others. Captures and terminals are nobody's in
+/// particular, and go by the configured age alone.
 pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned, TaskError> {
+    // Nothing is removed by an age that its owner may have changed.
+    context.config = Config::load(&context.env)?;
     let (scope, project) = (context.scope, context.project());
     let own = |row: &Row| scope == Scope::Everywhere || row.project == project;
     let working: Vec<TaskId> =
@@ -49,56 +63,137 @@ pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned,
             recovered.push(id);
         }
     }
-    let rows: Vec<Row> = context.registry.all()?.into_iter().filter(own).collect();
-    let runs: Vec<Kept> = rows
-        .iter()
-        .map(|row| Kept {
-            task: row.id.clone(),
-            finished_at: row.completed_at.filter(|_| row.state.is_final()),
-            pinned: row.pinned,
-            bytes: size(context.dir(&row.run_id).path()),
-        })
-        .collect();
-    let bytes_before = runs.iter().map(|run| run.bytes).sum();
-    let age = ask.older_than.unwrap_or(context.config.retention_age());
-    let found = expired(&runs, Policy { age, bytes: context.config.retention_bytes }, clock::now());
-    let oldest = runs.iter().filter_map(|run| run.finished_at).min();
-    let mut cleaned = Cleaned {
-        recovered,
-        removed: Vec::new(),
-        oldest,
-        abandoned,
-        bytes_before,
-        bytes_after: bytes_before,
-        found,
-    };
-    if ask.dry_run {
-        return Ok(cleaned);
-    }
-    let sizes: HashMap<&TaskId, u64> = runs.iter().map(|run| (&run.task, run.bytes)).collect();
-    let found: HashSet<TaskId> = cleaned.found.iter().cloned().collect();
-    for row in rows.iter().filter(|row| found.contains(&row.id)) {
-        // The row first, with a note: whoever dies in between leaves something
-        // that the next one finishes, never a row that points nowhere.
-        let failed = TaskError::write(context.home.unsettled());
-        let note = unsettled::note(context, &row.run_id).map_err(failed)?;
-        if context.registry.remove(&row.id)? {
-            let _ = fs::remove_dir_all(context.dir(&row.run_id).path());
-            cleaned.bytes_after -= sizes.get(&row.id).copied().unwrap_or(0);
-            cleaned.removed.push(row.id.clone());
-        }
-        note.settle();
-    }
-    Ok(cleaned)
+    let cleaning = if ask.dry_run { None } else { begin(context, PATIENCE)? };
+    let cleaned = clean(context, ask, cleaning.as_ref())?;
+    Ok(Cleaned { recovered, abandoned, ..cleaned })
 }
 
-fn size(dir: &Path) -> u64 {
+/// Whether nobody has cleaned up for an hour. One look at the disk.
+pub(super) fn is_due(home: &Home) -> bool {
+    outputs::until_due(outputs::last_cleaned(home), clock::now()).is_zero()
+}
+
+/// Cleans up everything, if nobody has for an hour and nobody is at it.
+/// Returns whether it did.
+pub(super) fn cleanup_if_due(context: &mut Context) -> Result<bool, TaskError> {
+    if !is_due(&context.home) {
+        return Ok(false);
+    }
+    context.config = Config::load(&context.env)?;
+    // Who had the lock before us may have done it all, or may never have cleaned up.
+    let Some(cleaning) = begin(context, Duration::ZERO)?.filter(|_| is_due(&context.home)) else {
+        return Ok(false);
+    };
+    clean(context, CleanupAsk::default(), Some(&cleaning))?;
+    Ok(true)
+}
+
+pub(super) fn begin(context: &Context, patience: Duration) -> Result<Option<Cleaning>, TaskError> {
+    Cleaning::begin(&context.home, patience).map_err(TaskError::write(context.home.cleaning()))
+}
+
+/// Cleans up, or only looks where the lock is not ours.
+fn clean(context: &mut Context, ask: CleanupAsk, cleaning: Option<&Cleaning>) -> Result<Cleaned, TaskError> {
+    let now = clock::now();
+    if let (Some(cleaning), Scope::Everywhere) = (cleaning, context.scope) {
+        // At the beginning: who dies of it does not die of it all the time.
+        cleaning.note(now).map_err(TaskError::write(context.home.cleaning()))?;
+    }
+    let runs = measured(context)?;
+    let bytes_before = runs.iter().map(|run| run.bytes).sum();
+    let age = ask.older_than.unwrap_or(context.config.retention_age());
+    let old = expired(&runs, Policy { age, bytes: context.config.retention_bytes }, now);
+    let mut rows = Vec::new();
+    for &seq in &old {
+        rows.extend(context.registry.numbered(seq)?);
+    }
+    let mut removed = Vec::new();
+    for row in rows.iter().filter(|_| cleaning.is_some()) {
+        if remove(context, row)? {
+            removed.push(row);
+        }
+    }
+    let gone: HashSet<i64> = removed.iter().map(|row| row.seq).collect();
+    let stock = stock(&runs, old.len(), |run| gone.contains(&run.seq));
+    let policy =
+        outputs::Policy { age: context.config.output_age(), compress: context.config.compress_large };
+    let outputs = match cleaning {
+        Some(cleaning) => outputs::sweep(&context.home, policy, now, cleaning),
+        None => outputs::look(&context.home, policy, now),
+    };
+    Ok(Cleaned {
+        recovered: Vec::new(),
+        removed: removed.iter().map(|row| row.id.clone()).collect(),
+        oldest: runs.iter().filter_map(|run| run.finished_at).min(),
+        abandoned: 0,
+        bytes_before,
+        bytes_after: stock.bytes,
+        runs: stock,
+        outputs,
+        busy: cleaning.is_none() && !ask.dry_run,
+        found: rows.into_iter().map(|row| row.id).collect(),
+    })
+}
+
+/// The runs in the caller's scope, as retention sees them.
+fn measured(context: &Context) -> Result<Vec<Kept>, TaskError> {
+    let project = context.project();
+    let own = |row: &Row| context.scope == Scope::Everywhere || row.project == project;
+    let (mut runs, mut last) = (Vec::new(), 0);
+    loop {
+        let rows = context.registry.after(last, SOME)?;
+        let Some(end) = rows.last() else { return Ok(runs) };
+        last = end.seq;
+        runs.extend(rows.iter().filter(|row| own(row)).map(|row| {
+            let (files, bytes) = size(context.dir(&row.run_id).path());
+            Kept {
+                seq: row.seq,
+                finished_at: row.completed_at.filter(|_| row.state.is_final()),
+                pinned: row.pinned,
+                files,
+                bytes,
+            }
+        }));
+    }
+}
+
+/// Removes a finished run; `false` when somebody has pinned or removed it.
+fn remove(context: &mut Context, row: &Row) -> Result<bool, TaskError> {
+    // The row first, with a note: whoever dies in between leaves something
+    // that the next one finishes, never a row that points nowhere.
+    let failed = TaskError::write(context.home.unsettled());
+    let note = unsettled::note(context, &row.run_id).map_err(failed)?;
+    let removed = context.registry.remove(&row.id)?;
+    if removed {
+        let _ = fs::remove_dir_all(context.dir(&row.run_id).path());
+    }
+    note.settle();
+    Ok(removed)
+}
+
+/// What is there after the cleanup.
+fn stock(runs: &[Kept], expired: usize, is_gone: impl Fn(&Kept) -> bool) -> Stock {
+    let (gone, there): (Vec<&Kept>, Vec<&Kept>) = runs.iter().partition(|run| is_gone(run));
+    let count = |is: &dyn Fn(&Kept) -> bool| there.iter().filter(|run| is(run)).count() as u64;
+    Stock {
+        count: there.len() as u64,
+        files: there.iter().map(|run| run.files).sum(),
+        bytes: there.iter().map(|run| run.bytes).sum(),
+        oldest: there.iter().filter_map(|run| run.finished_at).min(),
+        pinned: count(&|run| run.pinned),
+        live: count(&|run| run.finished_at.is_none()),
+        expired: expired as u64,
+        removed: gone.len() as u64,
+        bytes_saved: gone.iter().map(|run| run.bytes).sum(),
+        ..Stock::default()
+    }
+}
+
+/// How many files a directory has, and their bytes.
+fn size(dir: &Path) -> (u64, u64) {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| entry.metadata().ok())
-        .filter(fs::Metadata::is_file)
-        .map(|found| found.len())
-        .sum()
+    let files = entries.filter_map(|entry| entry.metadata().ok()).filter(fs::Metadata::is_file);
+    files.fold((0, 0), |(files, bytes), found| (files + 1, bytes + found.len()))
 }
 
 /// Sets the damaged registry aside and makes a new one from the directories.
@@ -127,7 +222,7 @@ pub(crate) fn rebuild(env: &Env) -> Result<usize, TaskError> {
         }
     }
     files::sync_dir(home.root()).map_err(TaskError::write(home.root()))?;
-    Ok(Registry::open(&home)?.all()?.len())
+    Ok(usize::try_from(Registry::open(&home)?.count()?).unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -138,7 +233,7 @@ mod tests {
     fn the_size_of_a_run_is_that_of_its_files() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("a"), b"12345").unwrap();
-        assert_eq!(size(dir.path()), 5);
-        assert_eq!(size(&dir.path().join("none")), 0);
+        assert_eq!(size(dir.path()), (1, 5));
+        assert_eq!(size(&dir.path().join("none")), (0, 0));
     }
 }

@@ -23,13 +23,22 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn open(env: Env) -> Result<Self, TaskError> {
-        let config = Config::load(&env)?;
-        Self::with(env, config)
+        Self::open_with(env, None)
     }
 
-    fn with(env: Env, config: Config) -> Result<Self, TaskError> {
+    /// As [`open`](Self::open), with a registry that was opened before, if it
+    /// is still the one that everybody else uses.
+    pub(crate) fn open_with(env: Env, kept: Option<Registry>) -> Result<Self, TaskError> {
+        let config = Config::load(&env)?;
+        Self::with(env, config, kept)
+    }
+
+    fn with(env: Env, config: Config, kept: Option<Registry>) -> Result<Self, TaskError> {
         let home = Home::open(&env)?;
-        let registry = Registry::open(&home)?;
+        let registry = match kept.filter(|kept| kept.is_of(&home)) {
+            Some(kept) => kept,
+            None => Registry::open(&home)?,
+        };
         let place = std::env::current_dir().unwrap_or_default();
         Ok(Self { env, place, scope: Scope::Everywhere, config, home, registry })
     }
@@ -37,8 +46,14 @@ impl Context {
     /// As [`open`](Self::open), to look and to end: for these a configuration
     /// that cannot be read is no hindrance. Nothing is started meanwhile.
     pub(crate) fn open_to_look(env: Env) -> Result<Self, TaskError> {
+        Self::open_to_look_with(env, None)
+    }
+
+    /// As [`open_to_look`](Self::open_to_look), with a registry that was opened
+    /// before.
+    pub(crate) fn open_to_look_with(env: Env, kept: Option<Registry>) -> Result<Self, TaskError> {
         let config = Config::load(&env).unwrap_or_else(|_| Config::starting_nothing());
-        Self::with(env, config)
+        Self::with(env, config, kept)
     }
 
     /// Takes over what the operator has changed meanwhile; what cannot be read

@@ -3,12 +3,14 @@
 //! The order of the end is sweep, seal, row, pump. SQLite is not opened before
 //! the run is sealed, but for a run below that asks for its queue to be moved.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::agents::{self, Agent, Files, Finding, Plan, Probe, Reader};
+use crate::evidence::Gathered;
 use crate::host::env::{self, Env};
 use crate::host::litter::Litter;
 use crate::host::{clock, proc, spawn};
@@ -19,9 +21,10 @@ use crate::prompts;
 use crate::runs::{CommandRecord, RunDir, Started};
 use crate::supervisor::{self, Control, Ended, Inner, Launched, Observer, Order, Scope, Tree, Whose};
 use crate::tasks::control::Listener;
+use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
 use crate::tasks::record::Recorder;
-use crate::tasks::{Context, TaskError, pump, recover};
+use crate::tasks::{Context, TaskError, cleanup, pump, recover};
 
 /// How long the installed program may take to answer one question.
 const ASK: Duration = Duration::from_secs(10);
@@ -43,7 +46,10 @@ pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32)
     InnerRuns::of(&dir, &request.run_id, request.within.len()).finish(&mut context)?;
     // Free before the pump: what it starts must not find us alive.
     drop(lock);
-    pump(&mut context)
+    pump(&mut context)?;
+    // Where nobody serves, nobody else would. Trouble with it is not the run's.
+    let _ = cleanup::cleanup_if_due(&mut context);
+    Ok(())
 }
 
 /// Notes trouble that the supervisor of the run in `dir` has, or dies of.
@@ -56,7 +62,7 @@ fn run(env: &Env, dir: &RunDir, request: &Request, attempt: u32) -> RunResult {
     let agent = agents::agent(request.agent);
     let mut listener = Listener::open(dir, &request.within);
     let tree = Tree::prepare(request.run_id.as_str(), request.kill_level);
-    let prepared = prepare(dir, request, agent);
+    let prepared = prepare(env, dir, request, agent);
     // A program that was asked something may have left something behind.
     tree.sweep(Scope::Own);
     let outcome = match prepared {
@@ -69,15 +75,21 @@ fn run(env: &Env, dir: &RunDir, request: &Request, attempt: u32) -> RunResult {
     bare(request, attempt, outcome)
 }
 
-struct Prepared {
+struct Prepared<'a> {
     plan: Plan,
     environment: Vec<(String, String)>,
     reader: Box<dyn Reader>,
+    watch: Watch<'a>,
 }
 
 /// Everything that can be done without side effects: until `started.json`
 /// exists, the task may be started again by somebody else.
-fn prepare(dir: &RunDir, request: &Request, agent: &dyn Agent) -> Result<Prepared, Fault> {
+fn prepare<'a>(
+    env: &Env,
+    dir: &'a RunDir,
+    request: &Request,
+    agent: &dyn Agent,
+) -> Result<Prepared<'a>, Fault> {
     let internal = |what: &str, error: &dyn std::fmt::Display| {
         Fault::new(FailureCode::Internal, format!("{what}: {error}"))
     };
@@ -94,7 +106,10 @@ fn prepare(dir: &RunDir, request: &Request, agent: &dyn Agent) -> Result<Prepare
     let plan = agent.command(request, &prompt, &files, &findings)?;
     stay_put(request)?;
     write_inputs(dir, request, &prompt, &plan, &environment).map_err(|error| storage(&error))?;
-    Ok(Prepared { plan, environment, reader: agent.reader(request, &prompt) })
+    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| OsStr::new(value));
+    // The last thing before the start: what changes from here on is the run's.
+    let watch = Watch::begin(env, dir, request, path);
+    Ok(Prepared { plan, reader: agent.reader(request, &prompt), watch, environment })
 }
 
 /// What may be written to was decided when the task was taken in. A link that
@@ -149,7 +164,7 @@ fn ask_all(probes: &[Probe], request: &Request, environment: &[(String, String)]
     })
 }
 
-impl Prepared {
+impl Prepared<'_> {
     fn run(
         self,
         env: &Env,
@@ -202,7 +217,13 @@ impl Prepared {
             litter.clear();
         }
         match ended {
-            Ok(ended) => judge(warnings, request, &started, recorder, ended),
+            Ok(ended) => {
+                let (mut result, gathered) = judge(warnings, request, &started, recorder, ended);
+                if let Err(error) = self.watch.end(request, gathered, &result.outcome) {
+                    result.warnings.push(format!("the evidence could not be written: {error}"));
+                }
+                result
+            }
             Err(error) => {
                 let (program, cwd) = (self.plan.spec.program.display(), &self.plan.spec.cwd);
                 let message = if cwd.is_dir() {
@@ -231,7 +252,7 @@ fn judge(
     started: &Started,
     recorder: Recorder,
     ended: Ended,
-) -> RunResult {
+) -> (RunResult, Gathered) {
     let recorded = recorder.finish(ended.exit);
     let now = clock::now();
     let duration_ms = now.millis_since(started.started_at);
@@ -255,7 +276,7 @@ fn judge(
     if ended.processes_ended > 0 && outcome == Outcome::Completed {
         warnings.push(format!("what it had left running was ended: {}", processes(ended.processes_ended)));
     }
-    RunResult {
+    let result = RunResult {
         started_at: Some(started.started_at),
         finished_at: now,
         duration_ms,
@@ -272,7 +293,8 @@ fn judge(
         stderr: recorded.stderr,
         processes_ended: ended.processes_ended,
         ..bare(request, started.attempt, outcome)
-    }
+    };
+    (result, recorded.gathered)
 }
 
 /// The runs inside ours, and those that wait with them.

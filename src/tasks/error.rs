@@ -11,9 +11,12 @@ use crate::host::ids::NoRandomness;
 use crate::host::listen::ListenError;
 use crate::host::paths::HomeError;
 use crate::host::token::TokenError;
+use crate::inspect::InspectError;
 use crate::model::{AgentName, Sandbox, TaskId};
 use crate::registry::RegistryError;
 use crate::runs::ReadError;
+use crate::setup::SetupError;
+use crate::terminals::TerminalError;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TaskError {
@@ -31,6 +34,10 @@ pub(crate) enum TaskError {
     Token(#[from] TokenError),
     #[error(transparent)]
     Random(#[from] NoRandomness),
+    #[error(transparent)]
+    Terminal(#[from] TerminalError),
+    #[error(transparent)]
+    Setup(#[from] SetupError),
     #[error("failed to write to `{}`", path.display())]
     Write {
         path: PathBuf,
@@ -42,6 +49,10 @@ pub(crate) enum TaskError {
 
     #[error("the registry is in order: there is nothing to rebuild")]
     NothingToRebuild,
+    #[error("another cleanup is under way")]
+    CleaningUp,
+    #[error("no task, capture or terminal `{}`", .0.escape_debug())]
+    NothingToPin(String),
 
     #[error("the task is empty")]
     EmptyTask,
@@ -117,6 +128,25 @@ pub(crate) enum TaskError {
     TooDeep { depth: u32, max: u32 },
     #[error("the key `{key}` was used for another request (`{task}`)")]
     KeyConflict { key: String, task: TaskId },
+
+    #[error("`{}` is outside of the home of delegator", .0.escape_debug())]
+    OutsideHome(String),
+    #[error("`{}` is none of the files that can be inspected", .0.escape_debug())]
+    NotInspectable(String),
+    #[error("output file not found: `{}`", .0.escape_debug())]
+    NoOutput(String),
+    #[error("`{}` is not a plain file, or there is a link on the way to it", .0.escape_debug())]
+    NotAPlainFile(String),
+    #[error("failed to read `{}`", path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("`{task}` has no artifact `{}`", name.escape_debug())]
+    NoArtifact { task: TaskId, name: String, there: Vec<String> },
+    #[error(transparent)]
+    Inspect(#[from] InspectError),
 
     #[error("no task `{0}`")]
     NotFound(String),

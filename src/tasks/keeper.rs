@@ -1,17 +1,23 @@
 //! Keeps the queue moving while nobody asks for anything: a server at rest
-//! still sees a supervisor die, and starts what comes next.
+//! still sees a supervisor die, and starts what comes next. Now and then it
+//! cleans up.
 
 use std::time::Duration;
 
 use crate::host::env::Env;
-use crate::host::memory;
 use crate::host::paths::Home;
 use crate::host::watch::Woken;
+use crate::host::{clock, memory};
 use crate::tasks::wait::Watching;
-use crate::tasks::{Context, TaskError};
+use crate::tasks::{Context, TaskError, cleanup};
 
 /// After a failure: the disk may be full, or somebody edits the configuration.
 const PAUSE: Duration = Duration::from_secs(10);
+
+/// How often it is asked whether it is time to clean up, and how long a server
+/// without a quiet moment may put it off.
+const LOOK: Duration = Duration::from_secs(60);
+const RESTLESS: Duration = Duration::from_secs(10 * 60);
 
 /// Whether there is a registry to look after. Makes nothing.
 pub(crate) fn has_registry(env: &Env) -> bool {
@@ -31,13 +37,33 @@ fn watch(env: Env) -> Result<(), TaskError> {
     let mut context = Context::open(env)?;
     let mut watching = Watching::new(&context, &[])?;
     let mut rests = false;
+    let (mut last_quiet, mut next_look) = (clock::monotonic(), Duration::ZERO);
     loop {
         watching.follow_the_queue(&mut context)?;
         let quiet = watching.sleep() == Woken::TimedOut;
+        let now = clock::monotonic();
+        if quiet {
+            last_quiet = now;
+        }
+        let mut cleans = false;
+        if now >= next_look && (quiet || now >= last_quiet + RESTLESS) {
+            cleans = cleanup::is_due(&context.home);
+            next_look = now + LOOK;
+        }
+        if cleans {
+            clean_up(context.env.clone());
+        }
         if quiet && !rests {
             // Most of what a server holds is code that it does not need now.
             memory::release_code();
         }
-        rests = quiet;
+        rests = quiet && !cleans;
     }
+}
+
+/// On a thread of its own: to compress what is large takes longer than the
+/// queue may wait. Trouble with it is nobody's here; `delegator cleanup` tells.
+fn clean_up(env: Env) {
+    let work = move || drop(Context::open(env).and_then(|mut context| cleanup::cleanup_if_due(&mut context)));
+    let _ = std::thread::Builder::new().name("cleaner".into()).spawn(work);
 }

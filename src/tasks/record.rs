@@ -4,17 +4,23 @@
 use std::io;
 use std::time::Duration;
 
-use crate::agents::{End, Reader, Verdict};
+use crate::agents::{End, Reader, Reading, Verdict};
+use crate::evidence::Gathered;
 use crate::host::{clock, files};
-use crate::model::{Event, Exit, FailureCode, Fault, Progress, Request, Stdout, StopReason, Streams};
+use crate::model::{Event, Exit, FailureCode, Fault, Inline, Progress, Request, Stdout, StopReason, Streams};
 use crate::progress::Reducer;
 use crate::runs::RunDir;
 use crate::supervisor::{Capture, Input, Lines, Observed, Observer, Stream};
+use crate::tasks::printed::Printed;
 
 /// How often `progress.json` is written at most.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 /// What a verdict may look at of each stream's end.
 const TAIL: usize = 64 << 10;
+
+/// Commands whose output becomes an artifact; that of the others is in the
+/// stream all the same.
+const MOST_OUTPUTS: usize = 200;
 
 /// No answer is longer; a file that is was written by somebody else.
 const LONGEST_MESSAGE: u64 = 8 << 20;
@@ -22,11 +28,19 @@ const LONGEST_MESSAGE: u64 = 8 << 20;
 pub(super) struct Recorder {
     dir: RunDir,
     kind: Stdout,
+    /// What was asked for: of a command, its command line.
+    task: String,
     stdout: Capture,
     stderr: Capture,
     lines: Lines,
     reader: Box<dyn Reader>,
+    /// What is longer becomes an artifact of its own.
+    inline: Inline,
+    outputs_left: usize,
     reducer: Reducer,
+    gathered: Gathered,
+    /// Of a run that is one command.
+    printed: Option<Printed>,
     stderr_tail: Vec<u8>,
     stdout_tail: Vec<u8>,
     stop: Option<StopReason>,
@@ -39,6 +53,8 @@ pub(super) struct Recorder {
 pub(super) struct Recorded {
     pub(super) verdict: Verdict,
     pub(super) progress: Progress,
+    /// What its events and outputs told.
+    pub(super) gathered: Gathered,
     pub(super) stdout: Streams,
     pub(super) stderr: Streams,
     pub(super) warnings: Vec<String>,
@@ -60,11 +76,16 @@ impl Recorder {
         let mut recorder = Self {
             dir: dir.clone(),
             kind,
+            task: request.task.clone(),
             stdout: Capture::create(stdout, request.max_stream_bytes)?,
             stderr: Capture::create(dir.stderr(), request.max_stream_bytes)?,
             lines: Lines::default(),
             reader,
+            inline: request.inline,
+            outputs_left: MOST_OUTPUTS,
             reducer: Reducer::new(),
+            gathered: Gathered::new(&request.cwd.to_string_lossy()),
+            printed: (kind == Stdout::Text).then(Printed::new),
             stderr_tail: Vec::new(),
             stdout_tail: Vec::new(),
             stop: None,
@@ -88,19 +109,29 @@ impl Recorder {
 
     fn read_events(&mut self, bytes: &[u8]) -> Observed {
         let mut observed = Observed::default();
-        let (reader, reducer) = (&mut self.reader, &mut self.reducer);
+        let (reader, reducer, gathered) = (&mut self.reader, &mut self.reducer, &mut self.gathered);
         let (dir, thread_known, stop) = (&self.dir, &mut self.thread_known, &mut self.stop);
+        let (inline, outputs_left) = (self.inline, &mut self.outputs_left);
         self.lines.feed(bytes, |line| {
             let reading = reader.line(line);
             if reading.events.is_empty() {
                 observed.inputs.push(Input::Activity);
             }
+            let printed = reading.output.as_ref().map(|output| output.text.as_str());
             for event in reading.events {
-                reducer.apply(&event, clock::now());
+                let now = clock::now();
+                reducer.apply(&event, now);
+                gathered.note(&event, printed, now);
                 if let (Event::Thread { id, .. }, false) = (&event, *thread_known) {
                     *thread_known = dir.write_thread(id).is_ok();
                 }
                 observed.inputs.extend(meaning(event));
+            }
+            if let Some(output) =
+                reading.output.filter(|output| *outputs_left > 0 && inline.is_passed_by(&output.text))
+            {
+                // It is in the stream as well: trouble with it is no trouble of the run.
+                *outputs_left -= usize::from(dir.write_output(&output.item, &output.text).is_ok());
             }
             observed.reply.extend(reading.reply);
             observed.done |= reading.done;
@@ -142,8 +173,18 @@ impl Recorder {
         self.has_a_place();
         let mut rest = Vec::new();
         self.lines.finish(|line| rest.extend_from_slice(line));
-        for event in if rest.is_empty() { Vec::new() } else { self.reader.line(&rest).events } {
-            self.reducer.apply(&event, clock::now());
+        let reading = if rest.is_empty() { Reading::default() } else { self.reader.line(&rest) };
+        let printed = reading.output.as_ref().map(|output| output.text.as_str());
+        for event in &reading.events {
+            self.reducer.apply(event, clock::now());
+            self.gathered.note(event, printed, clock::now());
+        }
+        if let Some((text, whole)) = self.printed.take().map(Printed::finish) {
+            let exit_code = match exit {
+                Exit::Code(code) => Some(i64::from(code)),
+                Exit::Signal(_) => None,
+            };
+            self.gathered.note_only_command(&self.task, exit_code, &text, whole, clock::now());
         }
         self.reducer.finish();
         let last_message =
@@ -177,7 +218,7 @@ impl Recorder {
         }
         let progress = self.reducer.snapshot();
         let _ = self.dir.write_progress(&progress);
-        Recorded { verdict, progress, stdout, stderr, warnings, stop: self.stop }
+        Recorded { verdict, progress, gathered: self.gathered, stdout, stderr, warnings, stop: self.stop }
     }
 }
 
@@ -189,6 +230,9 @@ impl Observer for Recorder {
         };
         let kept = capture.write(bytes);
         keep_tail(tail, bytes);
+        if let Some(printed) = &mut self.printed {
+            printed.add(stream, bytes);
+        }
         if let Err(error) = kept {
             self.storage_failed(&error);
         }

@@ -116,6 +116,7 @@ pub(super) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(Stri
         within: within.runs,
         kill_level: config.kill_level,
         max_stream_bytes: config.max_stream_bytes,
+        inline: config.inline(),
         user: env.text("USER").unwrap_or_default().to_owned(),
     };
     Ok((request, environment))

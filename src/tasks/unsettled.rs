@@ -59,10 +59,11 @@ pub(super) fn sweep(context: &mut Context) -> Result<u32, TaskError> {
         let Some(lock) = held else { continue };
         let dir = context.dir(&run);
         let was_there = dir.path().exists();
-        let unknown = context.registry.while_unknown(&run, || {
+        // Whoever held the note is dead: nobody else makes a row of this run.
+        if context.registry.is_unknown_for_good(&run)? {
             let _ = fs::remove_dir_all(dir.path());
-        })?;
-        removed += u32::from(unknown && was_there);
+            removed += u32::from(was_there);
+        }
         Note { path, lock }.settle();
     }
     Ok(removed)

@@ -1,10 +1,16 @@
 //! A task as a reader sees it: its row, and what its directory says now.
 
+use std::time::Duration;
+
+use crate::evidence::Evidence;
 use crate::host::lock;
 use crate::model::{Progress, Request, RunResult, State};
 use crate::registry::{Found, Reference, Row};
 use crate::runs::{ReadError, RunDir};
 use crate::tasks::{Context, TaskError, one_line, recover};
+
+/// How many of the last runs say how long one takes.
+const HISTORY: u32 = 50;
 
 #[derive(Debug)]
 pub(crate) struct View {
@@ -14,6 +20,10 @@ pub(crate) struct View {
     /// Present once the run is sealed.
     pub(crate) result: Option<RunResult>,
     pub(crate) progress: Option<Progress>,
+    /// What was observed, of a finished run.
+    pub(crate) evidence: Option<Evidence>,
+    /// How long runs like this one took, of a run that works.
+    pub(crate) took: Vec<Duration>,
     /// What could not be read of the directory.
     pub(crate) damaged: Vec<String>,
 }
@@ -60,7 +70,15 @@ pub(crate) fn view(context: &mut Context, row: Row) -> Result<View, TaskError> {
     };
     let request = readable(dir.read_request(), &mut damaged);
     let progress = result.as_ref().and_then(|result| result.progress.clone()).or_else(|| dir.read_progress());
-    Ok(View { row, dir, request, result, progress, damaged })
+    let evidence = result.as_ref().and_then(|_| Evidence::read(&dir.evidence()));
+    let took = if row.state == State::Working {
+        let project = row.project.to_string_lossy();
+        // Without it, nothing is said of its end.
+        context.registry.took(&project, row.agent, HISTORY).unwrap_or_default()
+    } else {
+        Vec::new()
+    };
+    Ok(View { row, dir, request, result, progress, evidence, took, damaged })
 }
 
 /// One unreadable file must not keep the rest from being seen.

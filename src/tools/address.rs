@@ -9,7 +9,7 @@ use std::fmt;
 use percent_encoding::percent_decode_str;
 
 use crate::model::TaskId;
-use crate::runs::RunDir;
+use crate::runs::ArtifactName;
 
 const TASKS: &str = "delegator://tasks";
 pub(super) const TASK_TEMPLATE: &str = "delegator://tasks/{task_id}";
@@ -21,7 +21,7 @@ const LONGEST: usize = 1024;
 pub(super) struct Address {
     pub(super) subject: Subject,
     /// Only of a task.
-    pub(super) artifact: Option<&'static str>,
+    pub(super) artifact: Option<ArtifactName>,
 }
 
 /// What changes when something happens.
@@ -40,7 +40,7 @@ impl Address {
         Self { subject: Subject::Task(id.to_string()), artifact: None }
     }
 
-    pub(super) fn artifact(id: &TaskId, artifact: &'static str) -> Self {
+    pub(super) fn artifact(id: &TaskId, artifact: ArtifactName) -> Self {
         Self { artifact: Some(artifact), ..Self::task(id) }
     }
 
@@ -51,7 +51,7 @@ impl Address {
         }
         let rest = uri.strip_prefix(TASKS)?.strip_prefix('/').filter(|rest| rest.len() <= LONGEST)?;
         let (task, artifact) = match rest.split_once('/') {
-            Some((task, given)) => (task, Some(RunDir::artifact_names().find(|name| *name == given)?)),
+            Some((task, given)) => (task, Some(ArtifactName::parse(given)?)),
             None => (rest, None),
         };
         let task = percent_decode_str(task).decode_utf8().ok()?;
@@ -67,7 +67,7 @@ impl fmt::Display for Address {
         if let Subject::Task(task) = &self.subject {
             write!(f, "/{task}")?;
         }
-        self.artifact.map_or(Ok(()), |artifact| write!(f, "/{artifact}"))
+        self.artifact.as_ref().map_or(Ok(()), |artifact| write!(f, "/{artifact}"))
     }
 }
 
@@ -78,7 +78,8 @@ mod tests {
     const ID: &str = "T-local-0a1b2c3d4e5f";
 
     #[track_caller]
-    fn check(uri: &str, task: &str, artifact: Option<&'static str>) {
+    fn check(uri: &str, task: &str, artifact: Option<&str>) {
+        let artifact = artifact.and_then(ArtifactName::parse);
         let subject = Subject::Task(task.to_owned());
         assert_eq!(Address::parse(uri), Some(Address { subject, artifact }), "{uri}");
     }
@@ -86,7 +87,11 @@ mod tests {
     #[test]
     fn what_is_listed_is_understood() {
         let id: TaskId = ID.parse().unwrap();
-        for address in [Address::LIST, Address::task(&id), Address::artifact(&id, "stdout.log")] {
+        for address in [
+            Address::LIST,
+            Address::task(&id),
+            Address::artifact(&id, ArtifactName::parse("stdout.log").unwrap()),
+        ] {
             assert_eq!(Address::parse(&address.to_string()), Some(address));
         }
     }

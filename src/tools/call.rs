@@ -10,10 +10,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::start::Format;
 use super::{Tool, field};
+use crate::captures::Captures;
 use crate::failure::{Code, Exit, Failure, Voice};
 use crate::host::{clock, ids};
+use crate::model::Inline;
 use crate::model::TaskId;
-use crate::reply::{self, Budget, Category, Envelope, Stamp};
+use crate::reply::{Budget, Category, Envelope, Funnel, Stamp};
 use crate::tasks::{self, Caller, Client, Context, Look, TaskError, View};
 
 /// Finished tasks that a notice names.
@@ -42,6 +44,9 @@ pub(super) struct Reply {
     text: String,
     format: Format,
     budget: Budget,
+    inline: Inline,
+    captures: Captures,
+    source: &'static str,
 }
 
 impl Reply {
@@ -54,9 +59,17 @@ impl Reply {
         Self { budget, ..self }
     }
 
+    /// With everything that was asked for, as far as any reply goes.
+    pub(super) fn whole(self) -> Self {
+        Self { budget: Budget::MOST, inline: Inline { chars: Budget::MOST.chars, ..Inline::ALL }, ..self }
+    }
+
     /// The structured content and the text, fit to leave.
     pub(super) fn finish(mut self) -> (Value, String) {
-        let text = reply::pass(&mut self.structured, &self.text, self.budget);
+        // What cannot be kept is still cut to the budget, which says so.
+        let keep = |text: &str| self.captures.keep(text, self.source).ok();
+        let funnel = Funnel { inline: self.inline, keep: &keep };
+        let text = funnel.pass(&mut self.structured, &self.text, self.budget);
         match self.format {
             Format::Markdown => (self.structured, text),
             Format::Json => {
@@ -79,7 +92,20 @@ impl Call {
         data: D,
         text: String,
     ) -> Result<Reply, Failure> {
-        reply(&Envelope::ok(stamp(self.tool)?, meta, data), text)
+        self.reply(&Envelope::ok(stamp(self.tool)?, meta, data), text)
+    }
+
+    /// The reply with this object, and `text` beside it.
+    pub(super) fn reply(&self, structured: &impl Serialize, text: String) -> Result<Reply, Failure> {
+        Ok(Reply {
+            structured: serde_json::to_value(structured).map_err(|error| internal(&error))?,
+            text,
+            format: Format::Markdown,
+            budget: Budget::USUAL,
+            inline: self.context.config.inline(),
+            captures: Captures::of(&self.context.home),
+            source: self.tool.name,
+        })
     }
 
     /// What the reader should know beside the answer: finished runs of this
@@ -115,11 +141,6 @@ impl Call {
     }
 }
 
-pub(super) fn reply(structured: &impl Serialize, text: String) -> Result<Reply, Failure> {
-    let structured = serde_json::to_value(structured).map_err(|error| internal(&error))?;
-    Ok(Reply { structured, text, format: Format::Markdown, budget: Budget::USUAL })
-}
-
 pub(super) fn stamp(tool: &Tool) -> Result<Stamp, Failure> {
     let request_id = ids::request_id().map_err(|error| failure(&error.into()))?;
     let category = tool.category.unwrap_or(Category::ExecutionAck);
@@ -139,9 +160,9 @@ pub(super) fn failure(error: &TaskError) -> Failure {
 
 /// An input that cannot be taken.
 pub(super) fn refused(message: impl Into<String>, hint: impl Into<String>) -> Failure {
-    Failure { code: Code::Validation, exit: Exit::BadInput, message: message.into(), hint: Some(hint.into()) }
+    Failure::new(Code::Validation, Exit::BadInput, message, Some(hint.into()))
 }
 
 fn internal(error: &dyn std::fmt::Display) -> Failure {
-    Failure { code: Code::Internal, exit: Exit::Machine, message: error.to_string(), hint: None }
+    Failure::new(Code::Internal, Exit::Machine, error.to_string(), None)
 }

@@ -8,9 +8,9 @@ use super::address::{ARTIFACT_TEMPLATE, TASK_TEMPLATE};
 use super::dispatch::Incoming;
 use super::dispatch::told;
 use super::resources::{find, trouble};
-use super::shown::outgoing;
 use super::{prompts, status};
-use crate::runs::RunDir;
+use crate::reply::words;
+use crate::runs::ArtifactName;
 use crate::tasks;
 
 /// What is to be completed.
@@ -42,7 +42,7 @@ impl Gap {
             (TASK_TEMPLATE | ARTIFACT_TEMPLATE, "task_id") => Ok(Gap::Task { typed }),
             (ARTIFACT_TEMPLATE, "artifact") => Ok(match task {
                 Some(task) => Gap::Artifact { task, typed },
-                None => Gap::Known(beginning(RunDir::artifact_names(), &typed)),
+                None => Gap::Known(beginning(ArtifactName::fixed(), &typed)),
             }),
             (TASK_TEMPLATE | ARTIFACT_TEMPLATE, _) => {
                 Err(ErrorData::invalid_params("no such argument: it is `task_id` or `artifact`", None))
@@ -81,14 +81,14 @@ pub(super) fn offered(values: Vec<String>) -> CompleteResult {
 fn result(mut values: Vec<String>, total: u32) -> CompleteResult {
     values.truncate(CompletionInfo::MAX_VALUES);
     let more = (values.len() as u64) < u64::from(total);
-    let values = values.iter().map(|value| outgoing(value)).collect();
+    let values = values.iter().map(String::as_str).map(words).collect();
     // There are no more than it takes.
     CompleteResult::new(CompletionInfo::with_pagination(values, Some(total), more).unwrap_or_default())
 }
 
-fn beginning(names: impl Iterator<Item = &'static str>, typed: &str) -> Vec<String> {
+fn beginning(names: impl Iterator<Item = ArtifactName>, typed: &str) -> Vec<String> {
     let typed = typed.to_lowercase();
-    names.filter(|name| name.starts_with(&typed)).map(str::to_owned).collect()
+    names.map(|name| name.to_string()).filter(|name| name.starts_with(&typed)).collect()
 }
 
 #[cfg(test)]

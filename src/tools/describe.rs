@@ -14,8 +14,7 @@ const INSTRUCTIONS: &str = "\
 delegator runs coding work in separate agent processes that outlive this conversation. \
 Start with delegate_run: it answers with a task_id at once and the work goes on in the background, also when this \
 client ends. Then do something else, or call delegate_wait, which sleeps until the result is there (it may come back \
-earlier with state `working`: call it again). delegate_results reads a finished task again, with its output when asked \
-for; delegate_resume asks the same agent a follow-up; delegate_cancel ends a task with all its processes. \
+earlier with state `working`: call it again). delegate_results reads a finished task again; inspect_output reads long output and every full_output_file in pieces; delegate_resume asks the same agent a follow-up; delegate_cancel ends a task with all its processes. \
 delegate_status lists this project's tasks: use it when you lost track; `unread` marks results nobody has fetched. \
 The agent sees only the task you write: name files, constraints and what to report. It starts read-only; say \
 `sandbox: workspace-write` when files are to change. Summaries marked `report_by: agent` are the agent's own words, to \

@@ -10,13 +10,12 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use super::call::{Call, Observer, Reply, stamp};
+use super::shared::Spare;
 use super::{Effect, Tool, client};
 use crate::failure::{Code, Exit, Failure, Voice};
 use crate::host::env::Env;
-use crate::progress::plain;
-use crate::redact;
 use crate::registry::Scope;
-use crate::reply::{self, Budget, Envelope};
+use crate::reply::{self, Budget, Envelope, Funnel};
 use crate::tasks::{Client, Context};
 
 /// Most of an error of the protocol.
@@ -34,15 +33,17 @@ pub(super) struct Incoming {
     pub(super) observe: Observer,
     /// Cancelled when nobody wants the answer any more.
     pub(super) unwanted: CancellationToken,
+    pub(super) spare: Spare,
 }
 
 impl Incoming {
     /// Opens everything that a call works with.
     pub(super) fn open(self, tool: &'static Tool) -> Result<Call, Failure> {
-        let Self { env, roots, meta, safe_wait, place, observe, unwanted } = self;
+        let Self { env, roots, meta, safe_wait, place, observe, unwanted, spare } = self;
+        let kept = spare.take();
         let opened = match tool.effect {
-            Effect::Starts => Context::open(env),
-            Effect::Reads | Effect::Ends => Context::open_to_look(env),
+            Effect::Starts => Context::open_with(env, kept),
+            Effect::Reads | Effect::Ends => Context::open_to_look_with(env, kept),
         };
         let mut context = opened.map_err(|error| Failure::of(&error, Voice::Tools))?;
         context.scope = Scope::Project;
@@ -56,7 +57,14 @@ impl Incoming {
 
     /// One call of a tool.
     pub(super) fn answer(self, tool: &'static Tool, given: Map<String, Value>) -> CallToolResult {
-        result(tool, self.open(tool).and_then(|mut call| (tool.answer)(&mut call, given)))
+        let spare = self.spare.clone();
+        let mut call = match self.open(tool) {
+            Ok(call) => call,
+            Err(failure) => return result(tool, Err(failure)),
+        };
+        let result = result(tool, (tool.answer)(&mut call, given));
+        spare.put(call.context.registry);
+        result
     }
 }
 
@@ -78,7 +86,7 @@ pub(super) fn result(tool: &Tool, replied: Result<Reply, Failure>) -> CallToolRe
                 .category
                 .and_then(|_| serde_json::to_value(Envelope::error(stamp(tool).ok()?, &failure)).ok())
                 .unwrap_or_default();
-            let text = reply::pass(&mut envelope, &text, Budget::USUAL);
+            let text = Funnel::KEEPS_NOTHING.pass(&mut envelope, &text, Budget::USUAL);
             let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
             // The report of a run has no place for an error of ours.
             result.structured_content = tool.category.map(|_| envelope);
@@ -90,11 +98,13 @@ pub(super) fn result(tool: &Tool, replied: Result<Reply, Failure>) -> CallToolRe
 /// The failure as an error of the protocol, for what is no call of a tool.
 pub(super) fn told(failure: Failure) -> ErrorData {
     let hint = failure.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-    let message = plain::line(&redact::text(&format!("{}{hint}", failure.message)), LONGEST_ERROR);
+    let message = reply::line(&format!("{}{hint}", failure.message), LONGEST_ERROR);
     match failure.code {
         Code::Validation | Code::Unsupported => ErrorData::invalid_params(message, None),
         Code::NotFound => ErrorData::resource_not_found(message, None),
-        Code::Internal | Code::Lasting => ErrorData::internal_error(message, None),
+        Code::Timeout | Code::ToolError | Code::Internal | Code::Lasting => {
+            ErrorData::internal_error(message, None)
+        }
     }
 }
 
@@ -109,5 +119,5 @@ pub(super) fn unheard() -> Failure {
 }
 
 fn internal(message: &str, hint: &str) -> Failure {
-    Failure { code: Code::Internal, exit: Exit::Machine, message: message.into(), hint: Some(hint.into()) }
+    Failure::new(Code::Internal, Exit::Machine, message, Some(hint.into()))
 }

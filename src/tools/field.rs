@@ -245,6 +245,8 @@ fn unknown(fields: &[Field], name: &str) -> Failure {
         (None, None) => format!("it takes {}", shown().collect::<Vec<_>>().join(", ")),
     };
     refused(format!("unknown field `{}`", short(name)), hint)
+        .about("reason", "unknown_field")
+        .about("field", short(name))
 }
 
 fn unknown_word(name: &str, word: &str, words: &[&'static str]) -> Failure {
@@ -253,6 +255,8 @@ fn unknown_word(name: &str, word: &str, words: &[&'static str]) -> Failure {
         None => format!("it is one of {}", words.join(", ")),
     };
     refused(format!("`{name}` cannot be `{}`", short(word)), hint)
+        .about("reason", "bad_value")
+        .about("field", name)
 }
 
 trait OrObject {

@@ -21,6 +21,7 @@ use super::results;
 use crate::host::clock;
 use crate::model::TaskId;
 use crate::registry::Row;
+use crate::runs::ArtifactName;
 use crate::tasks::{self, Context, Look, Until, View};
 
 const AT_MOST: Duration = Duration::from_secs(1);
@@ -28,7 +29,7 @@ const AT_MOST: Duration = Duration::from_secs(1);
 const RECENT: u32 = 5;
 
 /// A resource that somebody asked for, by its address, and which file it is.
-pub(super) type Wanted = (String, Option<&'static str>);
+pub(super) type Wanted = (String, Option<ArtifactName>);
 
 /// Something that goes on, open, and what of it is wanted.
 pub(super) struct Trail {
@@ -96,7 +97,8 @@ impl Trail {
                 return Look::NoMore;
             }
             let of_list = list.as_mut().map_or(0, |seen| mark_of_list(seen));
-            let mark = |artifact| views.first().map_or(of_list, |view| mark(view, artifact));
+            let mark =
+                |artifact: Option<&ArtifactName>| views.first().map_or(of_list, |view| mark(view, artifact));
             followers.look(clock::monotonic(), mark, |uri| tell.try_send(uri.to_owned()).is_ok());
             // Also sees files grow, and that nobody is there any more.
             Look::Within(AT_MOST)
@@ -118,7 +120,7 @@ pub(super) struct Followers(Arc<Mutex<Option<BTreeMap<String, Pace>>>>);
 /// What was told of one resource last.
 #[derive(Debug, Clone)]
 struct Pace {
-    artifact: Option<&'static str>,
+    artifact: Option<ArtifactName>,
     mark: u64,
     at: Option<Duration>,
 }
@@ -130,8 +132,11 @@ impl Pace {
 }
 
 impl Followers {
-    fn of(wanted: Vec<Wanted>, mark: impl Fn(Option<&'static str>) -> u64) -> Self {
-        let pace = |(uri, artifact)| (uri, Pace { artifact, mark: mark(artifact), at: None });
+    fn of(wanted: Vec<Wanted>, mark: impl Fn(Option<&ArtifactName>) -> u64) -> Self {
+        let pace = |(uri, artifact): Wanted| {
+            let mark = mark(artifact.as_ref());
+            (uri, Pace { artifact, mark, at: None })
+        };
         Self(Arc::new(Mutex::new(Some(wanted.into_iter().map(pace).collect()))))
     }
 
@@ -163,9 +168,9 @@ impl Followers {
 
     /// Tells of what has changed and may be told of by now. What `tell` does
     /// not take is told the next time.
-    fn look(&self, now: Duration, mark: impl Fn(Option<&'static str>) -> u64, tell: impl Fn(&str) -> bool) {
+    fn look(&self, now: Duration, mark: impl Fn(Option<&ArtifactName>) -> u64, tell: impl Fn(&str) -> bool) {
         for (uri, pace) in self.open().iter_mut().flatten() {
-            let mark = mark(pace.artifact);
+            let mark = mark(pace.artifact.as_ref());
             if pace.is_due(mark, now) && tell(uri) {
                 (pace.mark, pace.at) = (mark, Some(now));
             }
@@ -183,11 +188,11 @@ impl Followers {
 }
 
 /// Differs when the task, or one file of its run, has changed.
-fn mark(view: &View, artifact: Option<&str>) -> u64 {
+fn mark(view: &View, artifact: Option<&ArtifactName>) -> u64 {
     match artifact {
         None => hash((view.state().as_str(), serde_json::to_string(&view.progress).unwrap_or_default())),
         Some(name) => {
-            let found = std::fs::symlink_metadata(view.dir.file(name)).ok();
+            let found = std::fs::symlink_metadata(view.dir.file(name.as_str())).ok();
             hash(found.map(|found| (found.len(), found.modified().ok())))
         }
     }
@@ -218,11 +223,12 @@ mod tests {
     /// At each moment the mark that is seen; who is told then.
     #[track_caller]
     fn check(steps: &[(u64, u64, &[&str])]) {
-        let followers = Followers::of(vec![("a".into(), None), ("b".into(), Some("stdout.log"))], |_| 0);
+        let wanted = vec![("a".into(), None), ("b".into(), ArtifactName::parse("stdout.log"))];
+        let followers = Followers::of(wanted, |_| 0);
         for (at_ms, mark, expected) in steps {
             let told = RefCell::new(Vec::new());
             // The file never changes.
-            let marks = |artifact: Option<&'static str>| if artifact.is_some() { 0 } else { *mark };
+            let marks = |artifact: Option<&ArtifactName>| if artifact.is_some() { 0 } else { *mark };
             followers.look(Duration::from_millis(*at_ms), marks, |uri| {
                 told.borrow_mut().push(uri.to_owned());
                 true

@@ -24,7 +24,7 @@ const LONGEST: usize = 16 << 20;
 const HEAD: usize = 64 << 10;
 const CHUNK: usize = 64 << 10;
 /// How deep a message may be nested: a little less than what the JSON reader takes.
-const DEEPEST: usize = 100;
+pub(super) const DEEPEST: usize = 100;
 
 /// Passes lines on once they are whole, and says when there are no more.
 pub(super) struct Input<R> {
@@ -109,7 +109,13 @@ fn wrong(line: &[u8], too_long: bool) -> Option<&'static str> {
     if serde_json::from_str::<IgnoredAny>(text).is_err() {
         return Some("the message is not JSON");
     }
-    (depth(line) > DEEPEST).then_some("the message is nested too deeply")
+    if depth(line) > DEEPEST {
+        return Some("the message is nested too deeply");
+    }
+    // What is JSON can still hold `1e999` or half a surrogate pair.
+    serde_json::from_str::<Value>(text)
+        .is_err()
+        .then_some("the message has a number or a text beyond all bounds")
 }
 
 /// How deep the brackets of a line of JSON go.
@@ -225,6 +231,11 @@ mod tests {
             (&bad["id"], &bad["params"]["reason"]),
             (&json!("a\"b"), &json!("the message is nested too deeply"))
         );
+        for beyond in ["1e999", "\"\\ud800\""] {
+            let bad = told(format!("{{\"id\":4,\"params\":{beyond}}}\n").as_bytes());
+            let reason = json!("the message has a number or a text beyond all bounds");
+            assert_eq!((&bad["id"], &bad["params"]["reason"]), (&json!(4), &reason));
+        }
         let bad = told(b"{\"id\":-3, broken\n");
         assert_eq!((&bad["id"], &bad["params"]["reason"]), (&json!(-3), &json!("the message is not JSON")));
     }

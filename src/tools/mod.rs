@@ -10,10 +10,13 @@ mod client;
 mod complete;
 mod describe;
 mod dispatch;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod edge;
 mod field;
 mod follow;
 mod http;
 mod input;
+mod inspect;
 mod notify;
 mod parked;
 mod primitives;
@@ -31,6 +34,7 @@ mod shown;
 mod start;
 mod status;
 mod subscriptions;
+mod terminal;
 mod wait;
 
 use serde_json::{Map, Value};
@@ -86,6 +90,8 @@ const TOOLS: &[Tool] = &[
     wait::TOOL,
     results::TOOL,
     cancel::TOOL,
+    inspect::TOOL,
+    terminal::TOOL,
     primitives::LOCAL_RUN,
     primitives::LOCAL_EXEC,
     primitives::LOCAL_RESUME,
@@ -122,7 +128,8 @@ pub(crate) fn input_schema(name: &str) -> Option<Value> {
 
 /// The tools that take something of their own.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    TOOLS.iter().filter(|tool| !tool.internal || tool.name == primitives::CLEANUP.name).map(|tool| tool.name)
+    let own = [primitives::CLEANUP.name, terminal::TOOL.name];
+    TOOLS.iter().filter(move |tool| !tool.internal || own.contains(&tool.name)).map(|tool| tool.name)
 }
 
 fn find(name: &str) -> Option<&'static Tool> {

@@ -9,8 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::call::Observer;
 use crate::host::clock;
 use crate::model::State;
-use crate::redact;
-use crate::reply::{duration, title};
+use crate::reply::{Eta, duration, title, words};
 use crate::tasks::{Look, View};
 
 const AT_MOST: Duration = Duration::from_secs(1);
@@ -59,9 +58,11 @@ pub(super) fn line(views: &[View]) -> (String, String) {
     });
     let others = if views.len() > 1 { format!("{done} of {} done; ", views.len()) } else { String::new() };
     // Commands may hold keys, and this goes out by itself.
-    let what = redact::text(&format!("{others}{}{steps}", title(activity))).into_owned();
+    let what = words(&format!("{others}{}{steps}", title(activity)));
     let since = open.row.started_at.unwrap_or(open.row.created_at);
-    let line = format!("{what}, {}", duration(clock::now().millis_since(since)));
+    let now = clock::now();
+    let left = Eta::of(open, now).map_or(String::new(), |eta| format!(", {}", eta.line()));
+    let line = format!("{what}, {}{left}", duration(now.millis_since(since)));
     (what, line)
 }
 

@@ -13,7 +13,9 @@ use super::{Effect, FORMAT, Tool, cancel, results, resume, run, status, wait};
 use crate::failure::{Failure, Voice};
 use crate::host::clock;
 use crate::model::State;
-use crate::reply::{self, Ack, AckMeta, Category, Cleanup, Envelope, RegistryMeta, TaskResult, advertised};
+use crate::reply::{
+    self, Ack, AckMeta, Category, Cleanup, Envelope, Next, RegistryMeta, TaskResult, advertised,
+};
 use crate::tasks::{self, Accepted, CleanupAsk, ResultAsk, ResumeAsk, TaskError};
 
 /// A start under its older name.
@@ -74,14 +76,18 @@ pub(super) const LOCAL_CANCEL: Tool = same(
 pub(super) const CLEANUP: Tool = Tool {
     name: "_codex_cleanup_registry",
     title: "Remove old runs",
-    about: "Removes finished runs older than a threshold with everything they left, and ends those that died without \
-            a word. Never touches a live or pinned run. dry_run shows what would go.",
+    about: "Removes this project's finished runs older than a threshold, ends those that died, and cleans up captures \
+            and terminals by their configured age. Never what is live or pinned. dry_run only tells.",
     search_hint: "clean up old delegated runs",
     at_hand: false,
     internal: true,
     fields: &[
         Field::new("dry_run", Kind::Flag, "Only say what would be removed. Default: false."),
-        Field::new("old_threshold_hours", Kind::Number, "Finished runs of this age are old. Default: 720."),
+        Field::new(
+            "old_threshold_hours",
+            Kind::Number,
+            "Finished runs of this age are old; of captures and terminals the configuration decides. Default: 720.",
+        ),
         // Whether a run is alive is not judged by its age.
         Field::new("stuck_threshold_seconds", Kind::Ignored, "").hidden(),
         FORMAT,
@@ -111,15 +117,23 @@ fn resume_acknowledged(call: &mut Call, given: Map<String, Value>) -> Result<Rep
 fn acknowledged(call: &mut Call, asked: &Start, accepted: &Accepted) -> Result<Reply, Failure> {
     let (view, exceeded) = asked.watch(call, accepted)?;
     let position = position(call, accepted, view.state()).map_err(|error| failure(&error))?;
-    let report = start::report(call, accepted, &view, exceeded);
-    let text = reply::report(call.tool.name, &report, &[]);
+    let now = clock::now();
+    let mut report = start::report(call, accepted, &view, exceeded, now).in_envelope(&view);
     let row = view.row.clone();
-    let result = asked
-        .waits()
-        .then(|| TaskResult::of(&tasks::gather(view, ResultAsk::default()), clock::now(), Voice::Tools));
+    let results = asked.waits().then(|| tasks::gather(view, ResultAsk::default()));
+    if let Some(results) = &results {
+        report.next = Next::beside(results);
+    }
+    let cuts = call.context.config.cuts();
+    let told = results
+        .as_ref()
+        .map(|results| reply::report(call.tool.name, &report, &reply::sections(results), cuts));
+    let result = results.map(|results| TaskResult::of(&results, now, Voice::Tools));
     let (meta, ack) = Ack::of(accepted, &row, position, result);
-    let reply = call.envelope(AckMeta { notice: report.notice, ..meta }, ack, text)?;
-    Ok(reply.in_format(asked.format()))
+    let meta = AckMeta { notice: report.notice, ..meta };
+    let next = report.next.actions(report.voice).join("; ");
+    let text = told.unwrap_or_else(|| ack.text(call.tool.name, &meta, &next, cuts));
+    Ok(call.envelope(meta, ack, text)?.in_format(asked.format()))
 }
 
 /// Where the task stands in the queue: 0 while it runs.
@@ -155,8 +169,9 @@ fn clean_up(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure
     };
     let ask = CleanupAsk { older_than, dry_run: asked.dry_run };
     let cleaned = tasks::cleanup(&mut call.context, ask).map_err(|error| failure(&error))?;
-    let (meta, data) = Cleanup::of(&cleaned, ask, call.context.config.retention_age(), clock::now());
-    let text = format!("{}\nstatus: done\nsummary: {}\n", call.tool.name, data.summary);
+    let (meta, data) = Cleanup::of(&cleaned, ask, &call.context.config, clock::now());
+    let text =
+        format!("{}\nstatus: done\nsummary: {}\n{}", call.tool.name, data.summary, data.storage.text());
     let notice = call.notice(&[]);
     let text = notice.iter().fold(text, |text, notice| format!("{text}notice: {notice}\n"));
     let meta = RegistryMeta { notice, ..meta };

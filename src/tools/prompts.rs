@@ -6,10 +6,10 @@ use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::{Map, Value};
 
 use super::field;
-use super::shown::outgoing;
 use crate::config::Config;
 use crate::model::Sandbox;
 use crate::progress::plain;
+use crate::reply::{fence, words};
 
 /// Characters of one argument; longer ones belong into a file.
 const LONGEST: usize = 4_000;
@@ -252,18 +252,12 @@ fn data(lead: &Lead, given: &Map<String, Value>) -> Result<String, ErrorData> {
             ));
         }
         if !value.is_empty() {
-            let value = outgoing(&plain::text(value));
+            let value = words(&plain::text(value));
             let fence = fence(&value);
             text.push_str(&format!("{name}:\n{fence}\n{value}\n{fence}\n"));
         }
     }
     Ok(text)
-}
-
-/// A fence that nothing inside can close.
-fn fence(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat(longest.max(2) + 1)
 }
 
 #[cfg(test)]

@@ -22,7 +22,8 @@ use crate::failure::Voice;
 use crate::host::clock;
 use crate::progress::plain;
 use crate::registry::Row;
-use crate::reply::{Budget, ResultMeta, TaskResult, title};
+use crate::reply::{Budget, ResultMeta, TaskResult, title, words};
+use crate::runs::ArtifactName;
 use crate::tasks::{self, ResultAsk, TaskError};
 
 /// Tasks on one page, and in all.
@@ -98,7 +99,7 @@ pub(super) fn read(incoming: Incoming, uri: &str) -> Result<ReadResourceResult, 
         (Subject::Task(reference), Some(name)) => {
             let call = incoming.open(&results::TOOL).map_err(told)?;
             let row = find(&call, reference)?.ok_or_else(|| unknown(uri))?;
-            artifact(&call, &row, name, uri)?
+            artifact(&call, &row, &name, uri)?
         }
     };
     Ok(ReadResourceResult::new(vec![contents]))
@@ -115,7 +116,7 @@ pub(super) fn find(call: &Call, reference: &str) -> Result<Option<Row>, ErrorDat
 
 /// There is nothing of that name.
 pub(super) fn unknown(uri: &str) -> ErrorData {
-    let uri = shown::outgoing(&plain::line(uri, 200));
+    let uri = words(&plain::line(uri, 200));
     let message = format!("no resource `{uri}`; resources/list shows those of this project");
     ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
 }
@@ -133,24 +134,25 @@ fn tasks_of_the_project() -> Resource {
 
 /// A task and the files that its run has by now.
 fn of_task(call: &Call, row: &Row) -> Vec<Resource> {
-    let asked = shown::outgoing(&title(&row.instruction));
+    let asked = words(&title(&row.instruction));
     let dir = call.context.dir(&row.run_id);
     let task = Resource::new(Address::task(&row.id).to_string(), row.id.to_string())
         .with_title(format!("{}: {asked}", row.state.in_envelope()))
         .with_mime_type(JSON);
     let files = dir.artifacts().into_iter().map(|(name, path)| {
         let size = std::fs::symlink_metadata(path).map_or(0, |found| found.len());
-        Resource::new(Address::artifact(&row.id, name).to_string(), format!("{}/{name}", row.id))
+        let address = Address::artifact(&row.id, name.clone()).to_string();
+        Resource::new(address, format!("{}/{name}", row.id))
             .with_title(format!("{name}: {asked}"))
-            .with_mime_type(mime(name))
+            .with_mime_type(mime(name.as_str()))
             .with_size(size)
     });
     std::iter::once(task).chain(files).collect()
 }
 
-fn artifact(call: &Call, row: &Row, name: &'static str, uri: &str) -> Result<ResourceContents, ErrorData> {
+fn artifact(call: &Call, row: &Row, name: &ArtifactName, uri: &str) -> Result<ResourceContents, ErrorData> {
     let dir = call.context.dir(&row.run_id);
-    let path = dir.file(name);
+    let path = dir.file(name.as_str());
     let ends = match tasks::artifact(&dir, name, shown::LOOKED_AT) {
         Ok(ends) => ends,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(unknown(uri)),
@@ -163,14 +165,14 @@ fn artifact(call: &Call, row: &Row, name: &'static str, uri: &str) -> Result<Res
     let mut meta = Map::new();
     meta.insert("delegator/path".into(), json!(path));
     meta.insert("delegator/size".into(), ends.total_bytes.into());
-    if is_agents(name) {
+    if name.is_agents() {
         meta.insert("delegator/written_by".into(), "agent".into());
     }
     if cut {
         meta.insert("delegator/truncated".into(), true.into());
     }
     // Half a document is none.
-    let mime = if cut { TEXT } else { mime(name) };
+    let mime = if cut { TEXT } else { mime(name.as_str()) };
     Ok(contents(uri, text, mime, meta))
 }
 
@@ -190,9 +192,4 @@ fn mime(name: &str) -> &'static str {
         Some((_, "jsonl")) => "application/x-ndjson",
         _ => TEXT,
     }
-}
-
-/// Whether its text is the agent's own words, or those of what it ran.
-fn is_agents(name: &str) -> bool {
-    matches!(name, "last_message.json" | "events.jsonl" | "stdout.log" | "stderr.log")
 }

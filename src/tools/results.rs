@@ -9,7 +9,7 @@ use super::start::Format;
 use super::{Effect, FORMAT, Tool};
 use crate::failure::{Failure, Voice};
 use crate::host::clock;
-use crate::reply::{self, Budget, Category, Envelope, Report, ResultMeta, TaskResult, advertised};
+use crate::reply::{self, Budget, Category, Envelope, Next, Report, ResultMeta, TaskResult, advertised};
 use crate::tasks::{self, ResultAsk};
 
 const OUTPUT: u64 = 16_384;
@@ -63,16 +63,16 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
         output: ask.include_output.then_some(ask.max_output_bytes.unwrap_or(OUTPUT)),
         events: ask.include_events,
     };
-    let budget = if ask.include_output || ask.include_events { Budget::MOST } else { Budget::USUAL };
     let results = tasks::results(&mut call.context, &ask.task_id, wanted).map_err(|error| failure(&error))?;
     call.read(std::iter::once(&results.view));
     let notice = call.notice(std::slice::from_ref(&results.view.row.id));
-    let report = Report {
-        notice: notice.clone(),
-        ..Report::of(&results.view, results.view.dir.artifacts(), Voice::Tools).in_envelope(&results.view)
-    };
-    let text = reply::report(call.tool.name, &report, &reply::sections(&results));
-    let data = TaskResult::of(&results, clock::now(), Voice::Tools);
+    let now = clock::now();
+    let report =
+        Report::of(&results.view, results.view.dir.artifacts(), now, Voice::Tools).in_envelope(&results.view);
+    let report = Report { notice: notice.clone(), next: Next::beside(&results), ..report };
+    let text = reply::report(call.tool.name, &report, &reply::sections(&results), call.context.config.cuts());
+    let data = TaskResult::of(&results, now, Voice::Tools);
     let meta = ResultMeta { count: 1, notice };
-    Ok(call.envelope(meta, data, text)?.in_format(ask.format).within(budget))
+    let reply = call.envelope(meta, data, text)?.in_format(ask.format);
+    Ok(if ask.include_output || ask.include_events { reply.within(Budget::MOST) } else { reply })
 }

@@ -123,12 +123,8 @@ fn an_error_envelope_is_sent_where_it_fits_and_nowhere_else() {
             request_id: "0".into(),
             at: Timestamp::from_millis(0),
         };
-        let failure = Failure {
-            code: Code::Validation,
-            exit: Exit::BadInput,
-            message: "no".into(),
-            hint: Some("so".into()),
-        };
+        let failure =
+            Failure::new(Code::Validation, Exit::BadInput, "no", Some("so".into())).about("field", "task");
         let envelope = serde_json::to_value(Envelope::error(stamp, &failure)).unwrap();
         let fits = jsonschema::is_valid(&Value::Object((tool.output)()), &envelope);
         assert_eq!(tool.category.is_some(), fits, "{}", tool.name);

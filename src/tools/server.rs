@@ -100,6 +100,7 @@ impl Server {
             place,
             observe: notify::observer(lines, unwanted.clone()),
             unwanted,
+            spare: self.shared.spare.clone(),
         };
         let mut work = tokio::task::spawn_blocking(move || work(incoming));
         let (mut number, mut waits) = (0.0, false);

@@ -1,12 +1,13 @@
 //! What all that one process serves has in common: a thread that looks after
 //! the queue, and the number of calls that may wait at a time.
 
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, Once};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::host::env::Env;
+use crate::registry::Registry;
 use crate::tasks;
 
 /// A client that only tries us out is gone by then.
@@ -17,16 +18,39 @@ const MOMENT: Duration = Duration::from_secs(1);
 const MOST_WAITING: usize = 384;
 pub(super) const MOST_CALLS: usize = MOST_WAITING + 128;
 
+/// A registry that the last call has left open: the next one need not open it
+/// again.
+#[derive(Clone, Default)]
+pub(super) struct Spare(Arc<Mutex<Option<Registry>>>);
+
+impl Spare {
+    pub(super) fn take(&self) -> Option<Registry> {
+        self.0.lock().ok()?.take()
+    }
+
+    pub(super) fn put(&self, registry: Registry) {
+        if let Ok(mut spare) = self.0.lock() {
+            *spare = Some(registry);
+        }
+    }
+}
+
 #[derive(Clone)]
 pub(super) struct Shared {
     env: Env,
+    pub(super) spare: Spare,
     started: Arc<Once>,
     waiting: Arc<Semaphore>,
 }
 
 impl Shared {
     pub(super) fn new(env: Env) -> Self {
-        Self { env, started: Arc::new(Once::new()), waiting: Arc::new(Semaphore::new(MOST_WAITING)) }
+        Self {
+            env,
+            spare: Spare::default(),
+            started: Arc::new(Once::new()),
+            waiting: Arc::new(Semaphore::new(MOST_WAITING)),
+        }
     }
 
     /// A place to wait in, while there is one.

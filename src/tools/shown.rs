@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::redact;
+use crate::reply::words;
 use crate::tasks::Ends;
 
 /// Characters of one text. With what stands around it, a reply stays below
@@ -20,19 +20,13 @@ pub(super) struct Shown {
     pub(super) cut: bool,
 }
 
-/// What resources, prompts and completions say of somebody else's passes here,
-/// unless it leaves as the reply of a tool.
-pub(super) fn outgoing(text: &str) -> String {
-    redact::text(text).into_owned()
-}
-
 /// The ends of the file at `path` that fit.
 pub(super) fn file(ends: &Ends, path: &Path) -> Shown {
-    let head = outgoing(&ends.head);
+    let head = words(&ends.head);
     if ends.tail.is_none() && head.chars().count() <= MOST {
         return Shown { text: head, cut: false };
     }
-    let tail = ends.tail.as_deref().map(outgoing);
+    let tail = ends.tail.as_deref().map(words);
     let mark = format!(
         "… (the middle is left out: {} bytes in all, in `{}`; delegate_results gives output in parts)",
         ends.total_bytes,

@@ -7,10 +7,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::call::{Call, Reply, failure, refused, reply};
+use super::call::{Call, Reply, failure, refused};
 use super::field::{Field, Kind};
 use crate::failure::{Code, Exit, Failure, Voice};
-use crate::model::{AgentName, Sandbox};
+use crate::host::clock;
+use crate::model::{AgentName, Sandbox, Timestamp};
 use crate::reply::{self as replies, Report};
 use crate::tasks::{self, Accepted, Ask, LimitAsk, TaskError, Until, View};
 
@@ -237,14 +238,9 @@ impl Start {
         let told = |error: TaskError| {
             let id = &accepted.task_id;
             let message = failure(&error).message;
-            Failure {
-                message: format!("task `{id}` was taken in and goes on, but cannot be shown: {message}"),
-                hint: Some(format!(
-                    "do not start it again: delegate_wait {{\"task_id\": \"{id}\"}} waits for it"
-                )),
-                code: Code::Lasting,
-                exit: Exit::Machine,
-            }
+            let message = format!("task `{id}` was taken in and goes on, but cannot be shown: {message}");
+            let hint = format!("do not start it again: delegate_wait {{\"task_id\": \"{id}\"}} waits for it");
+            Failure::new(Code::Lasting, Exit::Machine, message, Some(hint)).about("task_id", id.as_str())
         };
         if !self.waits() {
             let row = tasks::find(&call.context, accepted.task_id.as_str()).map_err(told)?;
@@ -263,15 +259,21 @@ impl Start {
     /// Says what was taken in, or, after a wait, what came of it.
     pub(super) fn answer(&self, call: &mut Call, accepted: &Accepted) -> Result<Reply, Failure> {
         let (view, wait_exceeded) = self.watch(call, accepted)?;
-        let report = report(call, accepted, &view, wait_exceeded);
-        let text = replies::report(call.tool.name, &report, &[]);
-        Ok(reply(&report, text)?.in_format(self.format))
+        let report = report(call, accepted, &view, wait_exceeded, clock::now());
+        let text = replies::report(call.tool.name, &report, &[], call.context.config.cuts());
+        Ok(call.reply(&report, text)?.in_format(self.format))
     }
 }
 
 /// The report of a task that was just taken in, with what only its caller is told.
-pub(super) fn report(call: &mut Call, accepted: &Accepted, view: &View, wait_exceeded: bool) -> Report {
-    let report = Report::of(view, view.dir.artifacts(), Voice::Tools);
+pub(super) fn report(
+    call: &mut Call,
+    accepted: &Accepted,
+    view: &View,
+    wait_exceeded: bool,
+    now: Timestamp,
+) -> Report {
+    let report = Report::of(view, view.dir.artifacts(), now, Voice::Tools);
     let warnings = accepted.warnings.iter().cloned().chain(report.warnings).collect();
     let notice = call.notice(std::slice::from_ref(&accepted.task_id));
     Report { warnings, notice, deduplicated: accepted.deduplicated, wait_exceeded, ..report }

@@ -13,7 +13,7 @@ use super::{Effect, FORMAT, Tool};
 use crate::failure::{Failure, Voice};
 use crate::host::clock;
 use crate::model::TaskId;
-use crate::reply::{self, Budget, Category, Envelope, Report, WaitData, WaitMeta, advertised, reports};
+use crate::reply::{self, Budget, Category, Envelope, Next, Report, WaitData, WaitMeta, advertised, reports};
 use crate::tasks::{self, Look, ResultAsk, Results, Until, View};
 
 const DEFAULT_S: f64 = 300.0;
@@ -155,19 +155,23 @@ fn told(
     let notice = call.notice(&shown);
     let results: Vec<Results> =
         views.into_iter().map(|view| tasks::gather(view, ResultAsk::default())).collect();
+    let now = clock::now();
     let reports: Vec<Report> = results
         .iter()
         .map(|one| Report {
             wait_exceeded: !one.view.state().is_final(),
             notice: notice.clone(),
-            ..Report::of(&one.view, one.view.dir.artifacts(), Voice::Tools).in_envelope(&one.view)
+            next: Next::beside(one),
+            ..Report::of(&one.view, one.view.dir.artifacts(), now, Voice::Tools).in_envelope(&one.view)
         })
         .collect();
     let text = match (reports.as_slice(), results.as_slice()) {
-        ([one], [result]) => reply::report(call.tool.name, one, &reply::sections(result)),
+        ([one], [result]) => {
+            reply::report(call.tool.name, one, &reply::sections(result), call.context.config.cuts())
+        }
         (several, _) => self::reports(call.tool.name, several, notice.as_deref()),
     };
-    let (meta, data) = WaitData::of(&results, limit, clock::now(), Voice::Tools);
+    let (meta, data) = WaitData::of(&results, limit, now, Voice::Tools);
     let meta = meta.with_notice(notice);
     let budget = if results.len() > 1 { Budget::MOST } else { Budget::USUAL };
     Ok(call.envelope(meta, data, text)?.in_format(format).within(budget))

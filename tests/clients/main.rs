@@ -8,6 +8,7 @@
 
 mod claude;
 mod codex;
+mod gemini;
 mod inspector;
 #[path = "../support/installed.rs"]
 mod installed;
@@ -23,3 +24,13 @@ mod story;
 mod typescript;
 mod wire;
 mod world;
+
+#[allow(dead_code, reason = "shared with other test targets, which use other parts")]
+#[path = "../support"]
+mod support {
+    pub mod advertised;
+    pub mod facts;
+    pub mod inspected;
+    pub mod lines;
+    pub mod said;
+}

@@ -78,8 +78,6 @@ fn a_wait_is_a_task_for_a_client_that_asks_for_tasks() {
     assert!(status.contains(r#""state":"working""#), "the run goes on without the wait: {status}");
 
     let wire = world.conversation();
-    let tool = wire.tools().iter().find(|tool| tool["name"] == "delegate_wait").expect("the tool");
-    assert!(jsonschema::is_valid(&tool["outputSchema"], content), "{told:#}");
     let waits: Vec<_> = wire.calls().into_iter().filter(|call| call.tool == "delegate_wait").collect();
     assert_eq!(waits.len(), 2);
     for task in waits.into_iter().filter_map(|wait| wait.result) {

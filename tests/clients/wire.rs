@@ -42,10 +42,10 @@ impl Wire {
         agreed.or_else(named).unwrap_or("none")
     }
 
-    /// The tools as they were listed; none where nobody asked.
-    pub fn tools(&self) -> &[Value] {
-        let listed = self.server.iter().find_map(|message| message["result"]["tools"].as_array());
-        listed.map(Vec::as_slice).unwrap_or_default()
+    /// The tools as they were listed, where somebody asked.
+    pub fn tools(&self) -> Option<&Value> {
+        let results = self.server.iter().map(|message| &message["result"]);
+        results.into_iter().find(|result| result["tools"].is_array())
     }
 
     pub fn calls(&self) -> Vec<Call> {

@@ -10,6 +10,7 @@
 mod bystanders;
 mod checker;
 mod claim;
+mod cleaning;
 mod cleanup;
 mod crash;
 mod crowd;
@@ -19,6 +20,7 @@ mod descendants;
 mod environment;
 mod full_disk;
 mod groups;
+mod half_committed;
 mod held;
 mod kills;
 mod last_words;
@@ -47,6 +49,7 @@ mod support {
     pub mod checker;
     pub mod env;
     pub mod journal;
+    pub mod kept;
     pub mod kill;
     pub mod strace;
     pub mod tracer;

@@ -93,7 +93,7 @@ fn a_registry_from_the_future_is_refused_and_left_as_it_is() {
         close(&path);
         let (before, task) = (fs::read(&path).unwrap(), phase.rows_if_any()[0].id.clone());
         close(&path);
-        let commands: [&[&str]; 9] = [
+        let commands: [&[&str]; 10] = [
             &["status"],
             &["run", "--agent", "command", "true"],
             &["wait", &task],
@@ -101,6 +101,7 @@ fn a_registry_from_the_future_is_refused_and_left_as_it_is() {
             &["cancel", &task],
             &["logs", &task],
             &["cleanup"],
+            &["pin", &task],
             &["doctor"],
             &["doctor", "--rebuild"],
         ];

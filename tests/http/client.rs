@@ -1,12 +1,15 @@
 //! The least that speaks HTTP/1.1: one request on one connection, and the
-//! answer as it comes. It sends whatever it is told to.
+//! answer as it comes. It sends whatever it is told to. Every reply of a tool
+//! is held against what the server advertised.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
 use crate::server::Server;
+use crate::support::advertised::Advertised;
 use crate::support::env::PATIENCE;
 
 /// What every request of a client has.
@@ -14,21 +17,24 @@ use crate::support::env::PATIENCE;
 pub struct Client {
     address: SocketAddr,
     headers: Vec<(String, String)>,
+    advertised: Arc<OnceLock<Advertised>>,
 }
 
 /// An answer whose head is there.
 pub struct Answer {
     pub status: u16,
     headers: Vec<(String, String)>,
-    from: BufReader<TcpStream>,
+    from: Box<dyn BufRead>,
     /// What was read of it and not yet asked for.
     pending: Vec<u8>,
+    advertised: Arc<OnceLock<Advertised>>,
 }
 
 impl Client {
     /// A client that does everything right.
     pub fn of(server: &Server) -> Client {
-        let client = Client { address: server.address, headers: Vec::new() };
+        let advertised = Arc::clone(&server.advertised);
+        let client = Client { address: server.address, headers: Vec::new(), advertised };
         client
             .with("Host", &server.address.to_string())
             .with("Authorization", &format!("Bearer {}", server.token))
@@ -58,7 +64,13 @@ impl Client {
         let head = self.with("Content-Length", &length).with("Connection", "close").head(method, target);
         let mut stream = self.connect();
         stream.write_all((head + body).as_bytes()).unwrap();
-        Answer::read(stream)
+        self.answer(stream)
+    }
+
+    /// The answer that comes on a connection.
+    #[track_caller]
+    pub fn answer(&self, stream: TcpStream) -> Answer {
+        Answer::read(BufReader::new(stream), &self.advertised)
     }
 
     pub fn head(&self, method: &str, target: &str) -> String {
@@ -75,8 +87,7 @@ impl Client {
 
 impl Answer {
     #[track_caller]
-    pub fn read(stream: TcpStream) -> Answer {
-        let mut from = BufReader::new(stream);
+    pub fn read(mut from: impl BufRead + 'static, advertised: &Arc<OnceLock<Advertised>>) -> Answer {
         let first = line(&mut from).expect("an answer");
         let status = first.split(' ').nth(1).and_then(|code| code.parse().ok());
         let status = status.unwrap_or_else(|| panic!("no status in {first:?}"));
@@ -85,7 +96,8 @@ impl Answer {
             let (name, value) = header.split_once(':').expect("a header");
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
-        Answer { status, headers, from, pending: Vec::new() }
+        let advertised = Arc::clone(advertised);
+        Answer { status, headers, from: Box::new(from), pending: Vec::new(), advertised }
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -93,7 +105,16 @@ impl Answer {
     }
 
     /// The next message of a stream, or the only one of a plain answer.
+    #[track_caller]
     pub fn message(&mut self) -> Option<Value> {
+        let message = self.next()?;
+        if let Some(advertised) = self.advertised.get() {
+            advertised.check(&message);
+        }
+        Some(message)
+    }
+
+    fn next(&mut self) -> Option<Value> {
         if self.header("content-type") == Some("application/json") {
             return serde_json::from_str(&self.rest()).ok();
         }
@@ -134,10 +155,10 @@ impl Answer {
         if !chunked {
             return self.from.read_to_end(&mut self.pending).unwrap() > 0;
         }
-        let Some(size) = line(&mut self.from) else { return false };
-        let size = usize::from_str_radix(&size, 16).unwrap();
-        let mut piece = vec![0; size + 2];
-        self.from.read_exact(&mut piece).unwrap();
+        let size = line(&mut self.from).and_then(|size| usize::from_str_radix(&size, 16).ok());
+        let mut piece = vec![0; size.unwrap_or_default() + 2];
+        // A connection that broke off has no more.
+        let (Some(size), Ok(())) = (size, self.from.read_exact(&mut piece)) else { return false };
         self.pending.extend_from_slice(&piece[..size]);
         size > 0
     }

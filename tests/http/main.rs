@@ -18,9 +18,14 @@ mod story;
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]
 #[path = "../support"]
 mod support {
+    pub mod advertised;
     pub mod checker;
     pub mod env;
+    pub mod facts;
+    pub mod inspected;
     pub mod installed;
     pub mod journal;
     pub mod kill;
+    pub mod lines;
+    pub mod said;
 }

@@ -9,6 +9,7 @@ use std::thread;
 
 use serde_json::Value;
 
+use crate::client::Answer;
 use crate::server::Server;
 
 pub struct Proxy {
@@ -71,9 +72,28 @@ impl Proxy {
             let _ = watched.read(&mut [0]);
             ends.shutdown(Shutdown::Both)
         });
-        let copied = io::copy(&mut to, &mut &client);
+        let mut passed = Vec::new();
+        let copied = copy(&mut to, &client, &mut passed);
         client.shutdown(Shutdown::Both)?;
-        copied.map(|_| ())
+        // What this client makes of a reply is its affair; that it fits is ours.
+        if copied.is_ok() && !passed.is_empty() {
+            let mut answer = Answer::read(io::Cursor::new(passed), &server.advertised);
+            while answer.message().is_some() {}
+        }
+        copied
+    }
+}
+
+/// Passes everything on as it comes, and keeps it.
+fn copy(from: &mut impl Read, mut to: &TcpStream, kept: &mut Vec<u8>) -> io::Result<()> {
+    let mut piece = [0; 8192];
+    loop {
+        let length = from.read(&mut piece)?;
+        if length == 0 {
+            return Ok(());
+        }
+        to.write_all(&piece[..length])?;
+        kept.extend_from_slice(&piece[..length]);
     }
 }
 

@@ -3,9 +3,13 @@
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStderr, ChildStdout, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, OnceLock, mpsc};
 use std::{fs, thread};
 
+use serde_json::json;
+
+use crate::peer::Peer;
+use crate::support::advertised::Advertised;
 use crate::support::env::{PATIENCE, TestEnv, wait_for};
 use crate::support::kill;
 
@@ -15,6 +19,8 @@ pub struct Server {
     stderr: BufReader<ChildStderr>,
     pub address: SocketAddr,
     pub token: String,
+    /// What it lists, once it was asked: every reply is held against it.
+    pub advertised: Arc<OnceLock<Advertised>>,
 }
 
 /// How a server ended, and all it had printed.
@@ -39,7 +45,11 @@ impl Server {
             .and_then(|rest| rest.split_once("/mcp; the token is in "))
             .unwrap_or_else(|| panic!("the server said {line:?}"));
         let token = fs::read_to_string(file).unwrap().trim().to_owned();
-        Server { child, stdout, stderr, address: url.parse().unwrap(), token }
+        let address = url.parse().unwrap();
+        let server = Server { child, stdout, stderr, address, token, advertised: Arc::default() };
+        let listed = Peer::modern(&server).ask("tools/list", json!({}));
+        server.advertised.get_or_init(|| Advertised::of(&listed["result"]));
+        server
     }
 
     pub fn pid(&self) -> i32 {

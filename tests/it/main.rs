@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a surprise should panic")]
 
 mod bad_input;
+mod cleaning;
 mod commands;
 mod compat;
 mod damaged;
@@ -19,5 +20,6 @@ mod support {
     pub mod checker;
     pub mod env;
     pub mod journal;
+    pub mod kept;
     pub mod kill;
 }

@@ -4,17 +4,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module uses only those before it.
-const LAYERS: [&str; 15] = [
+const LAYERS: [&str; 22] = [
     "model",
     "redact",
     "host",
+    "git",
     "config",
     "supervisor",
     "runs",
+    "terminals",
+    "setup",
     "registry",
     "agents",
     "prompts",
     "progress",
+    "inspect",
+    "captures",
+    "outputs",
+    "evidence",
     "tasks",
     "failure",
     "reply",
@@ -23,7 +30,7 @@ const LAYERS: [&str; 15] = [
 ];
 
 /// Everything in the root that a newcomer needs.
-const ROOT: [&str; 21] = [
+const ROOT: [&str; 22] = [
     ".ci",
     ".config",
     ".git",
@@ -40,6 +47,7 @@ const ROOT: [&str; 21] = [
     "clippy.toml",
     "docs",
     "examples",
+    "fuzz",
     "rustfmt.toml",
     "schemas",
     "scripts",
@@ -96,6 +104,14 @@ fn a_file_is_one_idea() {
 #[test]
 fn a_file_opens_with_what_it_is_for() {
     check(|source| if source.whole.starts_with("//! ") { Vec::new() } else { vec!["has no `//!`".into()] });
+}
+
+#[test]
+fn what_leaves_a_server_passes_one_funnel() {
+    check(|source| match source.layer() {
+        "tools" => found(source, &["crate::redact"]),
+        _ => Vec::new(),
+    });
 }
 
 #[test]

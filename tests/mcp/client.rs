@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::support::advertised::Advertised;
 use crate::support::env::{PATIENCE, TestEnv};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +29,8 @@ pub struct Client {
     kept: Vec<Value>,
     era: Era,
     last_id: u64,
-    schemas: Option<Value>,
+    /// What every reply is held against.
+    advertised: Option<Advertised>,
 }
 
 impl Client {
@@ -71,7 +73,7 @@ impl Client {
             }
         });
         let input = child.stdin.take();
-        let mut client = Client { child, input, output, kept: Vec::new(), era, last_id: 0, schemas: None };
+        let mut client = Client { child, input, output, kept: Vec::new(), era, last_id: 0, advertised: None };
         if era == Era::Session {
             let who = json!({
                 "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": { "name": "raw", "version": "1" },
@@ -79,6 +81,7 @@ impl Client {
             client.result("initialize", who);
             client.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         }
+        client.advertised = Some(Advertised::of(&client.result("tools/list", json!({}))));
         client
     }
 
@@ -147,6 +150,7 @@ impl Client {
             let left = deadline.saturating_duration_since(Instant::now());
             let message = self.output.recv_timeout(left);
             let message = message.unwrap_or_else(|e| panic!("{what}: {e}; kept {:#?}", self.kept));
+            self.check(&message);
             if wanted(&message) {
                 return message;
             }
@@ -156,7 +160,9 @@ impl Client {
 
     /// The addresses of all updates so far, oldest first. Forgets them.
     pub fn updates(&mut self) -> Vec<String> {
-        self.kept.extend(self.output.try_iter());
+        let new: Vec<Value> = self.output.try_iter().collect();
+        new.iter().for_each(|message| self.check(message));
+        self.kept.extend(new);
         let (updates, rest): (Vec<Value>, Vec<Value>) =
             std::mem::take(&mut self.kept).into_iter().partition(is_update);
         self.kept = rest;
@@ -191,28 +197,18 @@ impl Client {
         input.write_all(bytes).unwrap();
     }
 
-    /// Calls a tool: its structured content, or its text where it failed. What comes must fit what was announced.
+    /// Calls a tool: its structured content, or its text where it failed.
     #[track_caller]
     pub fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, String> {
-        let schemas = self.schemas.take().unwrap_or_else(|| self.output_schemas());
-        let result = self.result("tools/call", json!({ "name": tool, "arguments": arguments }));
-        if let Some(content) = result.get("structuredContent") {
-            let errors: Vec<String> = jsonschema::validator_for(&schemas[tool])
-                .unwrap()
-                .iter_errors(content)
-                .map(|e| e.to_string())
-                .collect();
-            assert!(errors.is_empty(), "{tool}: {errors:?}: {content}");
-        }
-        self.schemas = Some(schemas);
-        told(&result)
+        told(&self.result("tools/call", json!({ "name": tool, "arguments": arguments })))
     }
 
-    /// The announced schema of every tool's structured content.
-    fn output_schemas(&mut self) -> Value {
-        let tools = self.result("tools/list", json!({}));
-        let tools = tools["tools"].as_array().unwrap().iter();
-        tools.map(|tool| (tool["name"].as_str().unwrap().to_owned(), tool["outputSchema"].clone())).collect()
+    /// Whatever comes must fit what was announced.
+    #[track_caller]
+    fn check(&self, message: &Value) {
+        if let Some(advertised) = &self.advertised {
+            advertised.check(message);
+        }
     }
 
     pub fn kill(&mut self) {
@@ -257,5 +253,9 @@ impl Drop for Client {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // Also what nobody waited for.
+        while let (false, Ok(message)) = (thread::panicking(), self.output.recv_timeout(PATIENCE)) {
+            self.check(&message);
+        }
     }
 }

@@ -19,7 +19,7 @@ fn a_request_that_cannot_be_read_is_answered_with_an_error() {
         let mut client = Client::new(&env, era);
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         let long = "x".repeat(50_000_000);
-        let cases: [(&str, Vec<u8>); 4] = [
+        let cases: [(&str, Vec<u8>); 6] = [
             (
                 "not UTF-8",
                 b"{\"jsonrpc\":\"2.0\",\"id\":9001,\"method\":\"tools/call\",\"params\":{\"name\":\"\xff\"}}"
@@ -38,6 +38,14 @@ fn a_request_that_cannot_be_read_is_answered_with_an_error() {
                 .into_bytes(),
             ),
             ("not JSON", b"{\"jsonrpc\":\"2.0\",\"id\":9004,\"method\":".to_vec()),
+            (
+                "beyond all bounds",
+                b"{\"jsonrpc\":\"2.0\",\"id\":9005,\"method\":\"ping\",\"params\":1e999}".to_vec(),
+            ),
+            (
+                "beyond all bounds",
+                b"{\"jsonrpc\":\"2.0\",\"id\":9006,\"method\":\"ping\",\"params\":\"\\ud800\"}".to_vec(),
+            ),
         ];
         for (number, (reason, line)) in (9001..).zip(cases) {
             client.raw(&line);

@@ -4,10 +4,16 @@
 #![allow(clippy::disallowed_methods, reason = "tests start programs and read the clock themselves")]
 #![allow(clippy::unwrap_used, reason = "a surprise should panic")]
 
+mod agreement;
+mod captures;
+mod cleaning;
 mod client;
 mod completion;
 mod durable;
 mod edge;
+mod errors;
+mod evidence;
+mod inspecting;
 mod listing;
 mod parallel;
 mod place;
@@ -17,14 +23,21 @@ mod prompts;
 mod reading;
 mod replies;
 mod secrets;
+mod terminal;
 mod unread;
 mod updates;
 
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]
 #[path = "../support"]
 mod support {
+    pub mod advertised;
     pub mod checker;
     pub mod env;
+    pub mod facts;
+    pub mod inspected;
     pub mod journal;
+    pub mod kept;
     pub mod kill;
+    pub mod lines;
+    pub mod said;
 }

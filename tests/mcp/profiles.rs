@@ -22,7 +22,8 @@ fn the_option_goes_before_the_variable_and_that_before_the_configuration() {
             "delegate_status",
             "delegate_wait",
             "delegate_results",
-            "delegate_cancel"
+            "delegate_cancel",
+            "inspect_output"
         ]
     );
     let all = names(&mut Client::of(&env, &["--tools", "all"], &[]));

@@ -9,6 +9,7 @@
 mod answers;
 mod cancel;
 mod env;
+mod evidence;
 mod failures;
 mod guard;
 #[path = "../support/installed.rs"]

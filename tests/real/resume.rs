@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::env::{TestEnv, document, text};
-use crate::model::{INPUT_TOKENS, OUTPUT_TOKENS, task};
+use crate::model::{CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS, task};
 
 /// `delegator resume` with the key, to the end of the run.
 fn resume(env: &TestEnv, what: &str, more: &[&str]) -> Value {
@@ -15,9 +15,11 @@ fn resume(env: &TestEnv, what: &str, more: &[&str]) -> Value {
 
 /// Codex reports what the whole thread has cost; a run's part is the difference.
 fn costs_one_answer(env: &TestEnv, run: &Value) {
-    let usage = &env.results(run)["metadata"]["thread_info"]["token_usage"];
+    let thread = &env.results(run)["metadata"]["thread_info"];
+    let usage = &thread["token_usage"];
     assert_eq!(usage["input_tokens"], INPUT_TOKENS, "{usage:#}");
     assert_eq!(usage["output_tokens"], OUTPUT_TOKENS);
+    assert_eq!(thread["cache_hit_rate"], CACHED_TOKENS as f64 / INPUT_TOKENS as f64);
 }
 
 #[test]

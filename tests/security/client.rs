@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::support::advertised::Advertised;
+
 /// No answer takes this long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -18,6 +20,8 @@ pub struct Client {
     /// What it answers when it is asked for its roots; `None` has none to be asked for.
     roots: Option<Vec<String>>,
     last: u64,
+    /// What every reply is held against.
+    advertised: Option<Advertised>,
 }
 
 /// What came of a call.
@@ -44,7 +48,7 @@ impl Client {
         });
         let input = child.stdin.take();
         let roots = roots.map(|roots| roots.iter().map(|&root| root.to_owned()).collect());
-        let mut client = Client { child, input, messages, roots, last: 0 };
+        let mut client = Client { child, input, messages, roots, last: 0, advertised: None };
         let capabilities = if client.roots.is_some() { json!({ "roots": {} }) } else { json!({}) };
         let hello = json!({
             "protocolVersion": "2025-06-18",
@@ -53,6 +57,7 @@ impl Client {
         });
         client.request("initialize", hello);
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        client.advertised = Some(Advertised::of(&client.request("tools/list", json!({}))));
         client
     }
 
@@ -81,6 +86,7 @@ impl Client {
         self.send(&json!({ "jsonrpc": "2.0", "id": self.last, "method": method, "params": params }));
         loop {
             let message = self.messages.recv_timeout(PATIENCE).expect("an answer");
+            self.advertised.iter().for_each(|advertised| advertised.check(&message));
             if message["method"] == "roots/list" {
                 let roots: Vec<Value> =
                     self.roots.iter().flatten().map(|root| json!({ "uri": root })).collect();

@@ -9,14 +9,17 @@ use serde_json::{Value, json};
 use crate::ceiling::reported;
 use crate::client::Client;
 use crate::model::{ModelServer, task};
+use crate::support::advertised;
 use crate::world::{World, real_codex, text};
 
-/// The server, and what Codex said to it.
-const TAP: &str = "#!/bin/sh\ntee 'SAID' | 'SERVER' serve\n";
+/// The server, and what Codex and it said.
+const TAP: &str = "#!/bin/sh\ntee 'SAID' | 'SERVER' serve | tee 'HEARD'\n";
 
 fn configuration(world: &World, model: &ModelServer) -> String {
-    let tap =
-        TAP.replace("SAID", &world.text("side/said")).replace("SERVER", env!("CARGO_BIN_EXE_delegator"));
+    let tap = TAP
+        .replace("SAID", &world.text("side/said"))
+        .replace("HEARD", &world.text("side/heard"))
+        .replace("SERVER", env!("CARGO_BIN_EXE_delegator"));
     let tap = world.script("bin/tap", &tap);
     format!(
         r#"
@@ -115,7 +118,12 @@ fn delegate(world: &World, flags: &[&str], asks: &[Value]) -> (Value, Vec<Value>
     let said = fs::read_to_string(world.path("side/said")).unwrap();
     let said = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let call = said.into_iter().find(|message| message["method"] == "tools/call").expect("a call");
-    fs::remove_file(world.path("side/said")).unwrap();
+    let heard = fs::read_to_string(world.path("side/heard")).unwrap();
+    let heard: Vec<Value> = heard.lines().map_while(|line| serde_json::from_str(line).ok()).collect();
+    advertised::check(&heard);
+    for file in ["side/said", "side/heard"] {
+        fs::remove_file(world.path(file)).unwrap();
+    }
     (call["params"]["_meta"]["codex/sandbox-state-meta"].clone(), results)
 }
 

@@ -17,6 +17,7 @@ mod inside;
 #[path = "../support/model.rs"]
 mod model;
 mod nested;
+mod paths;
 mod reach;
 mod resume;
 mod scope;
@@ -26,8 +27,13 @@ mod world;
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]
 #[path = "../support"]
 mod support {
+    pub mod advertised;
     pub mod checker;
+    pub mod facts;
+    pub mod inspected;
     pub mod installed;
     pub mod journal;
     pub mod kill;
+    pub mod lines;
+    pub mod said;
 }

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::support::advertised;
 use crate::world::World;
 
 const RUN: &str = "2026-11-15_093000123_0a1b2c3d4e5f";
@@ -46,6 +47,7 @@ fn conversation() -> String {
     [
         json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }),
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list" }),
         json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }),
     ]
     .map(|message| message.to_string() + "\n")
@@ -71,7 +73,8 @@ fn below_a_run(world: &World, way: &Way, more: &str) -> Value {
         env!("CARGO_BIN_EXE_delegator"),
     );
     let (said, answers) = (world.text("side/said"), world.text("side/answers"));
-    let answered = format!("until grep -q '\"id\":2' '{answers}'; do sleep 0.02; done");
+    let answered = [2, 3].map(|id| format!("until grep -q '\"id\":{id}' '{answers}'; do sleep 0.02; done"));
+    let answered = answered.join("; ");
     let script = format!(
         "#!/bin/sh\nif [ \"$1\" -gt 0 ]; then \"$0\" $(($1 - 1)); exit $?; fi\n\
          {{ cat '{said}'; {answered}; }} | {serve} > '{answers}'\n",
@@ -86,6 +89,7 @@ fn below_a_run(world: &World, way: &Way, more: &str) -> Value {
     assert_eq!(ran["status"], "completed", "{ran:#}");
     let answers = fs::read_to_string(answers).unwrap();
     let answers: Vec<Value> = answers.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    advertised::check(&answers);
     answers.into_iter().find(|answer| answer["id"] == 2).expect("an answer")["result"].take()
 }
 

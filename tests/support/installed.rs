@@ -6,7 +6,11 @@ use std::process::Command;
 
 /// `scripts/test` says it in a variable, else the script that installs it does.
 pub fn installed(name: &str) -> PathBuf {
-    let script = if matches!(name, "codex" | "claude") { "scripts/agents" } else { "scripts/clients" };
+    let script = match name {
+        "codex" | "claude" => "scripts/agents",
+        "jest" | "vitest" | "mocha" | "pytest" => "scripts/runners",
+        _ => "scripts/clients",
+    };
     let variable = format!("DELEGATOR_TEST_{}", name.to_uppercase().replace('-', "_"));
     let told = env::var_os(&variable).map(PathBuf::from);
     let path = told.or_else(|| asked(script, name)).filter(|path| path.exists());

@@ -1,12 +1,14 @@
-//! A scripted model on loopback that the real Codex and the real Claude Code accept.
+//! A scripted model on loopback that the real Codex, Claude Code and Gemini CLI accept.
 //!
-//! It speaks the Responses API, and the Messages API in its terms, over server-sent events, one request per connection,
+//! It speaks the Responses API, and in its terms the Messages API and Gemini's, over server-sent events, one request per connection,
 //! and keeps every request for the test to look at. It knows nothing of delegator. The script travels inside the prompt:
 //! the last user message that holds a marker `SCENARIO:name {arguments}` decides, and how many tool outputs follow it
 //! says which step is due. So one server can serve any number of agents at once, in any order, and remembers nothing
 //! about them.
 
 // Explicit paths: the file is a module root in one test target and a child in another.
+#[path = "model/contents.rs"]
+mod contents;
 #[path = "model/http.rs"]
 mod http;
 #[path = "model/items.rs"]
@@ -76,7 +78,7 @@ impl ModelServer {
         format!("{}/v1", self.origin())
     }
 
-    /// What Claude Code takes as `ANTHROPIC_BASE_URL`.
+    /// What Claude Code takes as `ANTHROPIC_BASE_URL`, and Gemini CLI as `GOOGLE_GEMINI_BASE_URL`.
     pub fn origin(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -153,17 +155,20 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 fn serve(mut stream: &TcpStream, number: usize, shared: &Shared) -> io::Result<()> {
     let request = Request::read(&mut BufReader::new(stream))?;
     let posted = |endpoint: &str| request.method == "POST" && request.path.ends_with(endpoint);
-    let messages = posted("/messages");
+    let (messages, contents) = (posted("/messages"), posted(":streamGenerateContent"));
     let reply = if posted("/responses") {
         scenario::reply(&request.body, number)
     } else if messages {
         scenario::reply(&messages::as_responses(&request.body), number)
+    } else if contents {
+        scenario::reply(&contents::as_responses(&request.body), number)
     } else {
-        Reply::refuse(404, "only the endpoints for responses and messages are scripted")
+        Reply::refuse(404, "only the endpoints for responses, messages and contents are scripted")
     };
     shared.lock().requests.push(request);
     match reply {
         Reply::Items(items) if messages => http::write_events(stream, &messages::completed(&items, number)),
+        Reply::Items(items) if contents => http::write_events(stream, &[contents::completed(&items, number)]),
         Reply::Items(items) => http::write_events(stream, &items::completed(&items, number)),
         Reply::Failed { code, message } => {
             http::write_events(stream, &items::failed(&code, &message, number))

@@ -13,14 +13,14 @@ use crate::model::{Change, ChangeKind, Event, ItemStatus, PlanStep, Usage};
 const RETRY: &str = "Reconnecting";
 
 /// The event of one line, `None` for a line without a type.
-pub(super) fn event(mut line: Line) -> Option<Event> {
+pub(super) fn event(line: &mut Line) -> Option<Event> {
     let kind = line.take_text(Key::Type);
     let event = match kind.as_str() {
         "" => return None,
         "thread.started" => Event::Thread { id: line.take_text(Key::ThreadId), model: None },
         "turn.started" => Event::TurnStarted,
         "turn.completed" => Event::TurnCompleted { usage: line.get(Key::Usage).and_then(usage) },
-        "turn.failed" => Event::TurnFailed { fault: causes::fault(&error_text(&line)) },
+        "turn.failed" => Event::TurnFailed { fault: causes::fault(&error_text(line)) },
         "error" => complaint(line.take_text(Key::Message)),
         "item.started" => item(line, Step::Started),
         "item.updated" => item(line, Step::Updated),
@@ -37,8 +37,8 @@ enum Step {
     Completed,
 }
 
-fn item(mut line: Line, step: Step) -> Event {
-    let Some(mut item) = line.item.take() else { return Event::Other { kind: "item".to_owned() } };
+fn item(line: &mut Line, step: Step) -> Event {
+    let Some(item) = line.item.as_deref_mut() else { return Event::Other { kind: "item".to_owned() } };
     let kind = item.take_text(Key::Type);
     match (kind.as_str(), step) {
         ("agent_message", Step::Completed) => {
@@ -52,14 +52,14 @@ fn item(mut line: Line, step: Step) -> Event {
             Event::CommandStarted { item: item.take_text(Key::Id), command: item.take_text(Key::Command) }
         }
         ("command_execution", Step::Completed) => Event::CommandEnded {
-            status: status(&item, step),
+            status: status(item, step),
             exit_code: item.get(Key::ExitCode).and_then(Value::as_i64),
-            output_bytes: item.output.bytes,
+            output_bytes: item.output.len() as u64,
             item: item.take_text(Key::Id),
             command: item.take_text(Key::Command),
         },
         ("file_change", Step::Started | Step::Completed) => Event::Edited {
-            status: status(&item, step),
+            status: status(item, step),
             changes: item.get(Key::Changes).map(changes).unwrap_or_default(),
             item: item.take_text(Key::Id),
         },
@@ -67,11 +67,11 @@ fn item(mut line: Line, step: Step) -> Event {
             Event::Plan { steps: item.get(Key::Items).map(steps).unwrap_or_default() }
         }
         ("mcp_tool_call" | "collab_tool_call" | "web_search", Step::Started) => {
-            Event::ToolStarted { tool: tool(&item, &kind), item: item.take_text(Key::Id) }
+            Event::ToolStarted { tool: tool(item, &kind), item: item.take_text(Key::Id) }
         }
         ("mcp_tool_call" | "collab_tool_call" | "web_search", Step::Completed) => Event::ToolEnded {
-            status: status(&item, step),
-            tool: tool(&item, &kind),
+            status: status(item, step),
+            tool: tool(item, &kind),
             item: item.take_text(Key::Id),
         },
         (_, Step::Started | Step::Updated | Step::Completed) => Event::Other { kind },
@@ -149,7 +149,7 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, expected: Option<Event>) {
-        assert_eq!(Line::parse(line.as_bytes()).and_then(event), expected);
+        assert_eq!(Line::parse(line.as_bytes()).and_then(|mut line| event(&mut line)), expected);
     }
 
     #[test]

@@ -1,30 +1,20 @@
 //! One line of Codex's stream, taken apart only as far as it is used.
 //!
 //! Web searches carry the key `id` twice, which a derived parser refuses; here
-//! the last of equal keys wins. A command's output may be a megabyte and only
-//! its length and its first words are wanted, so it is never kept.
+//! the last of equal keys wins.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-/// Enough of a command's output to see that its sandbox never started.
-const HEAD_BYTES: usize = 200;
-
 /// The fields of one object that some event needs; the rest is skipped unread.
 #[derive(Default)]
 pub(super) struct Line {
     fields: Vec<(Key, Value)>,
     pub(super) item: Option<Box<Line>>,
-    pub(super) output: Output,
-}
-
-/// What is kept of a command's output.
-#[derive(Default)]
-pub(super) struct Output {
-    pub(super) bytes: u64,
-    pub(super) head: String,
+    /// What a command printed.
+    pub(super) output: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -122,7 +112,9 @@ impl<'de> Visitor<'de> for LineVisitor {
         while let Some(key) = map.next_key()? {
             match key {
                 Key::Item => line.item = Some(map.next_value()?),
-                Key::AggregatedOutput => line.output = map.next_value()?,
+                Key::AggregatedOutput => {
+                    line.output = map.next_value::<Option<String>>()?.unwrap_or_default()
+                }
                 Key::Unused => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -166,31 +158,6 @@ impl<'de> Deserialize<'de> for Key {
     }
 }
 
-impl<'de> Deserialize<'de> for Output {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OutputVisitor;
-
-        impl Visitor<'_> for OutputVisitor {
-            type Value = Output;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text or null")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Output, E> {
-                let head = text[..text.floor_char_boundary(HEAD_BYTES)].to_owned();
-                Ok(Output { bytes: text.len() as u64, head })
-            }
-
-            fn visit_unit<E: Error>(self) -> Result<Output, E> {
-                Ok(Output::default())
-            }
-        }
-
-        deserializer.deserialize_any(OutputVisitor)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,17 +186,15 @@ mod tests {
     }
 
     #[test]
-    fn output_is_measured_decoded_and_not_kept() {
+    fn output_is_decoded() {
         let text = format!("-{}", "é\n".repeat(1000));
         let json = serde_json::json!({ "item": { "aggregated_output": text } }).to_string();
-        let line = Line::parse(json.as_bytes()).unwrap();
-        let output = line.item.unwrap().output;
-        assert_eq!((output.bytes, output.head.len()), (3001, HEAD_BYTES - 1));
+        assert_eq!(Line::parse(json.as_bytes()).unwrap().item.unwrap().output, text);
     }
 
     #[test]
     fn no_output_yet_is_no_error() {
         let line = Line::parse(br#"{"item":{"aggregated_output":null,"exit_code":null}}"#).unwrap();
-        assert_eq!(line.item.unwrap().output.bytes, 0);
+        assert_eq!(line.item.unwrap().output, "");
     }
 }

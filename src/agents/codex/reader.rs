@@ -6,10 +6,13 @@
 use super::events;
 use super::judge;
 use super::line::Line;
-use crate::agents::{End, Reader, Reading, Verdict};
+use crate::agents::{CommandOutput, End, Reader, Reading, Verdict};
 use crate::model::{Event, FailureCode, Fault, Request, Usage};
 
 const MOST_WARNINGS: usize = 20;
+
+/// Enough of a command's output to see that its sandbox never started.
+const HEAD_BYTES: usize = 200;
 
 /// How the sandbox's program says that the system does not let it work.
 const NO_SANDBOX: &str = "bwrap: Creating new namespace failed";
@@ -60,12 +63,16 @@ impl CodexReader {
 
 impl Reader for CodexReader {
     fn line(&mut self, line: &[u8]) -> Reading {
-        let Some(line) = Line::parse(line) else { return Reading::default() };
-        let head = line.item.as_ref().map_or("", |item| item.output.head.as_str());
-        let sandboxed = !head.contains(NO_SANDBOX);
-        let Some(event) = events::event(line) else { return Reading::default() };
+        let Some(mut line) = Line::parse(line) else { return Reading::default() };
+        let Some(event) = events::event(&mut line) else { return Reading::default() };
+        let text = line.item.map(|item| item.output).unwrap_or_default();
+        let sandboxed = !text[..text.floor_char_boundary(HEAD_BYTES)].contains(NO_SANDBOX);
         let abort = self.seen.note(&event, sandboxed, self.asked.thread.as_deref());
-        Reading { events: vec![event], abort, ..Reading::default() }
+        let output = match &event {
+            Event::CommandEnded { item, .. } => Some(CommandOutput { item: item.clone(), text }),
+            _ => None,
+        };
+        Reading { events: vec![event], output, abort, ..Reading::default() }
     }
 
     fn verdict(&self, end: &End) -> Verdict {

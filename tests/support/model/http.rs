@@ -77,8 +77,9 @@ pub(super) fn write_events(mut to: &TcpStream, events: &[Value]) -> io::Result<(
     let mut text =
         String::from("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n");
     for event in events {
-        let kind = event["type"].as_str().unwrap_or_default();
-        text.push_str(&format!("event: {kind}\ndata: {event}\n\n"));
+        // Gemini's have no names.
+        let name = event["type"].as_str().map(|name| format!("event: {name}\n")).unwrap_or_default();
+        text.push_str(&format!("{name}data: {event}\n\n"));
     }
     to.write_all(text.as_bytes())?;
     to.flush()

@@ -1,0 +1,84 @@
+//! What it costs to know which files a run changed: the tree before and after, beside git's own `status`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::Effort;
+use crate::figures::{Budget, Samples, Table};
+use crate::machine::{self, millis};
+use crate::world::{DELEGATOR, World};
+
+pub fn measure(effort: Effort, table: &mut Table) {
+    let world = World::new("");
+    for (files, share) in [(500, 4), (100_000, 20)] {
+        let repository = repository(&world, files);
+        let rounds = (effort.submits / share).max(5);
+        compare(&world, &repository, files, rounds, table);
+    }
+}
+
+fn compare(world: &World, repository: &Path, files: usize, rounds: usize, table: &mut Table) {
+    let (mut status, mut inside, mut outside, mut edited) =
+        (Samples::default(), Samples::default(), Samples::default(), Samples::default());
+    let repository = repository.to_str().unwrap();
+    let run = |place: &str, task: &str| {
+        let argv = [DELEGATOR, "run", "--agent", "command", "--cwd", place, "--wait", task];
+        let took = millis(world.time(&argv).0);
+        machine::collect_all();
+        took
+    };
+    // In turns, so that whatever else the machine does strikes all of them alike.
+    for round in 0..rounds {
+        status.add(millis(world.time(&["/usr/bin/env", "git", "-C", repository, "status", "--porcelain"]).0));
+        // We stand outside any repository.
+        outside.add(run(".", "true"));
+        inside.add(run(repository, "true"));
+        let edit =
+            format!("for i in 1 2 3 4 5 6 7 8 9 10; do echo {round} >>d$i/f$i; done; echo x >new{round}");
+        edited.add(run(repository, &edit));
+    }
+    let looks = inside.median() - outside.median();
+    table.section(&format!("files (a repository of {files} files)"));
+    table.row("`git status`, p50", status.median(), "ms", Budget::None);
+    table.row("a whole instant run outside git, p50", outside.median(), "ms", Budget::None);
+    table.row("a whole instant run in it, p50", inside.median(), "ms", Budget::None);
+    table.row("... so both looks at the tree, nothing changed", looks, "ms", Budget::None);
+    table.row(
+        "... as a multiple of two `git status`",
+        looks / status.median() / 2.0,
+        "x",
+        Budget::AtMost(2.0),
+    );
+    let changed = edited.median() - outside.median();
+    table.row("both looks, and 11 files changed, p50", changed, "ms", Budget::None);
+    if files < 1000 {
+        table.row("both looks at a usual tree", looks, "ms", Budget::AtMost(60.0));
+    }
+}
+
+/// A repository with so many small files, a hundred to a directory, all of them committed a while ago.
+fn repository(world: &World, files: usize) -> PathBuf {
+    let root = world.scratch(&format!("tree-{files}"));
+    for dir in 0..files / 100 {
+        let place = root.join(format!("d{dir}"));
+        fs::create_dir_all(&place).unwrap();
+        for file in 0..100 {
+            fs::write(place.join(format!("f{file}")), format!("{dir} {file}\n").repeat(20)).unwrap();
+        }
+    }
+    for args in [["init", "-q", "."], ["add", "-A", "."], ["commit", "-q", "-mall"]] {
+        git(world, &root, &args);
+    }
+    // An index as young as its files would be read once more, each time.
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    git(world, &root, &["update-index", "--refresh"]);
+    root
+}
+
+fn git(world: &World, root: &Path, args: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=dev", "-c", "user.email=dev@example.org"]).args(args).current_dir(root);
+    let done = command.env_clear().envs(world.environment()).stdin(Stdio::null()).status().unwrap();
+    assert!(done.success(), "git {args:?}");
+}

@@ -1,0 +1,5 @@
+//! Feeds libFuzzer's inputs to the edge of the protocol. What must hold is in `src/tools/edge.rs`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| mcp_delegator::fuzz_edge(bytes));

@@ -1,0 +1,30 @@
+//! `delegator pin`: keeps a run, a capture or a terminal whatever its age.
+
+use clap::Args;
+
+use super::call::Call;
+use crate::failure::{Exit, Failure};
+use crate::outputs::Wanted;
+use crate::reply::{Pinning, RegistryMeta};
+use crate::tasks;
+
+#[derive(Debug, Args)]
+pub(super) struct Pin {
+    /// A task, the name or path of a capture, or the id of a terminal
+    #[arg(value_name = "TASK|CAPTURE|TERMINAL")]
+    what: String,
+    /// Let it go when its time is up
+    #[arg(long, visible_alias = "unpin")]
+    undo: bool,
+}
+
+impl Pin {
+    pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
+        let mut context = call.open_to_look()?;
+        let wanted = if self.undo { Wanted::Unpinned } else { Wanted::Pinned };
+        let pinned = tasks::pin(&mut context, &self.what, wanted)?;
+        let data = Pinning::of(&pinned, wanted);
+        call.answer(RegistryMeta::default(), data, |data| format!("{}\n", data.message))?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,93 @@
+//! `delegator setup`: makes recorded terminals the usual ones, and takes that
+//! back.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+
+use super::call::Call;
+use super::usage;
+use crate::failure::{Exit, Failure};
+use crate::host::paths;
+use crate::reply::{RegistryMeta, SetupReply};
+use crate::setup::{self, Shell, Way};
+use crate::tasks::TaskError;
+
+#[derive(Debug, Args)]
+pub(super) struct Setup {
+    #[command(subcommand)]
+    target: Target,
+}
+
+#[derive(Debug, Subcommand)]
+enum Target {
+    /// Make a recorded terminal the default one of VS Code
+    Vscode {
+        #[command(flatten)]
+        how: How,
+        /// Another settings file, such as that of VSCodium
+        #[arg(long, value_name = "FILE")]
+        settings: Option<PathBuf>,
+    },
+    /// Record every interactive shell, from its start-up file
+    Shell {
+        #[command(flatten)]
+        how: How,
+        /// Which shell: bash, zsh or fish [default: yours]
+        #[arg(long, value_parser = ["bash", "zsh", "fish"], hide_possible_values = true)]
+        shell: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+struct How {
+    /// Take it back
+    #[arg(long)]
+    undo: bool,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Setup {
+    pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
+        let failed = |error| Failure::from(TaskError::from(error));
+        let way = |how: &How| if how.undo { Way::Undo } else { Way::SetUp };
+        let program = program(call)?;
+        let (how, target, change, undo) = match self.target {
+            Target::Vscode { how, settings } => {
+                let at = settings.as_ref().map(|file| format!(" --settings {}", file.display()));
+                let change = setup::vscode(&call.env, settings, &program, way(&how)).map_err(failed)?;
+                (how, "vscode", change, format!("delegator setup vscode --undo{}", at.unwrap_or_default()))
+            }
+            Target::Shell { how, shell } => {
+                let of = shell.as_ref().map(|shell| format!(" --shell {shell}")).unwrap_or_default();
+                let shell = shell.as_deref().and_then(Shell::named);
+                let change = setup::shell(&call.env, shell, &program, way(&how)).map_err(failed)?;
+                (how, "shell", change, format!("delegator setup shell --undo{of}"))
+            }
+        };
+        let data = SetupReply::of(target, &change, way(&how), undo);
+        if !how.dry_run {
+            change.make().map_err(failed)?;
+        }
+        let meta = RegistryMeta { dry_run: Some(how.dry_run), ..RegistryMeta::default() };
+        call.answer(meta, data, |data| data.text(how.dry_run))?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Where this program is to be found later: by the name it is called by, which
+/// a newer version takes over, else where it is now.
+fn program(call: &Call) -> Result<PathBuf, Failure> {
+    let own = std::env::current_exe().map_err(|error| {
+        usage::bad("this program cannot find itself", format!("call it by its path: {error}"))
+    })?;
+    let same = |path: &Path| {
+        let which = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+        which(path).is_some() && which(path) == which(&own)
+    };
+    let named = call.env.get("PATH").and_then(|path| paths::find_program("delegator", path));
+    Ok(named.filter(|path| same(path)).unwrap_or(own))
+}

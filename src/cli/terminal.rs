@@ -1,0 +1,253 @@
+//! `delegator terminal`: a shell or a command in a recorded terminal, and a
+//! look at what was recorded.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::call::Call;
+use super::table::table;
+use super::{print, usage};
+use crate::failure::{Exit, Failure};
+use crate::host::env;
+use crate::host::{clock, spawn};
+use crate::model::Timestamp;
+use crate::progress::plain;
+use crate::reply::{RegistryMeta, TerminalList, TerminalOutput, TerminalRow, duration};
+use crate::tasks::{TaskError, one_line};
+use crate::terminals::{self, Ask, Form, Part, Program, TerminalError};
+
+const LINES: u64 = 100;
+/// Of one JSON document, and of what is printed at a time.
+const ROOM: usize = 64 << 10;
+const LONGEST_NAME: usize = 80;
+/// What shells give for a program that they cannot start.
+const NOT_STARTED: u8 = 127;
+
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    override_usage = "delegator terminal [--name NAME] [-- COMMAND...]\n       delegator terminal list\n       delegator terminal read [ID] [OPTIONS]"
+)]
+pub(super) struct Terminal {
+    #[command(subcommand)]
+    look: Option<Look>,
+    /// Call it so, to find it again
+    #[arg(long)]
+    name: Option<String>,
+    /// Run this instead of your shell
+    #[arg(last = true)]
+    command: Vec<OsString>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Look {
+    /// List the recorded terminals, the last written to first
+    List,
+    /// Print what a terminal showed
+    Read(Read),
+}
+
+#[derive(Debug, Args)]
+struct Read {
+    /// Its id, the beginning of its id, or its name [default: the one last written to]
+    id: Option<String>,
+    /// The first N lines
+    #[arg(long, value_name = "N", group = "part")]
+    head: Option<u64>,
+    /// The last N lines [default: 100]
+    #[arg(long, value_name = "N", group = "part")]
+    tail: Option<u64>,
+    /// Everything
+    #[arg(long, group = "part")]
+    all: bool,
+    /// What came since then: 2026-11-15T09:30:00Z, or 90s, 10m, 2h ago
+    #[arg(long, value_name = "TIME", group = "part")]
+    since: Option<String>,
+    /// Go on where an earlier document ended
+    #[arg(long, value_name = "CURSOR", group = "part")]
+    cursor: Option<String>,
+    /// As the terminal was sent it, byte for byte
+    #[arg(long)]
+    raw: bool,
+}
+
+impl Terminal {
+    pub(super) fn run(self, call: &Call) -> Result<ExitCode, Failure> {
+        match self.look {
+            Some(Look::List) => list(call),
+            Some(Look::Read(read)) => read.run(call),
+            None => record(call, self.name, &self.command),
+        }
+    }
+}
+
+fn record(call: &Call, name: Option<String>, words: &[OsString]) -> Result<ExitCode, Failure> {
+    if call.json {
+        let hint = "`terminal list` and `terminal read` take it";
+        return Err(usage::bad("`--json` cannot be used for a terminal that is to be recorded", hint));
+    }
+    let name = name.map(checked).transpose()?;
+    let command = Program::command(words);
+    let is_shell = command.is_none();
+    let program = command.unwrap_or_else(|| Program::shell(&call.env));
+    if let Some(id) = terminals::surrounding(&call.env) {
+        if !is_shell {
+            print::note(&format!("delegator: this is part of {id}, which is recorded already"));
+        }
+        return Ok(instead(&program, (env::TERMINAL, id.as_str())));
+    }
+    match terminals::record(&call.env, name, &program) {
+        Ok(recorded) => {
+            if let Some(trouble) = recorded.trouble {
+                print::note(&format!("delegator: {}", plain::line(&trouble, 400)));
+            }
+            Ok(ExitCode::from(u8::try_from(recorded.status).unwrap_or(u8::MAX)))
+        }
+        // A person without a terminal is worse off than one without a record.
+        Err(error @ TerminalError::NoPty(_)) => {
+            print::note(&format!("delegator: not recorded: {}", one_line(&error)));
+            Ok(instead(&program, (env::TERMINAL, env::UNRECORDED)))
+        }
+        Err(error @ TerminalError::Spawn { .. }) => {
+            print::note(&format!("delegator: {}", plain::line(&one_line(&error), 400)));
+            Ok(ExitCode::from(NOT_STARTED))
+        }
+        Err(error) => Err(TaskError::from(error).into()),
+    }
+}
+
+fn checked(name: String) -> Result<String, Failure> {
+    if name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
+        let hint = format!("use a short name of printable characters, at most {LONGEST_NAME}");
+        return Err(usage::bad("this cannot be the name of a terminal", hint));
+    }
+    Ok(name)
+}
+
+/// Becomes the program itself.
+fn instead(program: &Program, variable: (&str, &str)) -> ExitCode {
+    let error = spawn::become_program(Path::new(&program.path), &program.args, variable);
+    print::note(&format!("delegator: failed to start `{}`: {error}", program.path.display()));
+    ExitCode::from(NOT_STARTED)
+}
+
+fn list(call: &Call) -> Result<ExitCode, Failure> {
+    let context = call.open_to_look()?;
+    let data = TerminalList::of(&terminals::list(&context.home, None));
+    let meta = RegistryMeta { count: Some(data.terminals.len()), ..RegistryMeta::default() };
+    call.answer(meta, data, |data| rows(data, clock::now()))?;
+    Ok(done())
+}
+
+fn done() -> ExitCode {
+    ExitCode::from(Exit::Done as u8)
+}
+
+fn rows(data: &TerminalList, now: Timestamp) -> String {
+    if data.terminals.is_empty() {
+        return "no terminal was recorded\nnext: `delegator terminal` starts one\n".to_owned();
+    }
+    let head =
+        ["TERMINAL", "NAME", "STATE", "WRITTEN", "BYTES", "COMMAND", "CWD"].map(str::to_owned).to_vec();
+    let row = |row: &TerminalRow| {
+        vec![
+            row.terminal_id.to_string(),
+            row.name.clone().unwrap_or_default(),
+            row.told(),
+            format!("{} ago", duration(now.millis_since(row.last_activity))),
+            row.total_bytes.to_string(),
+            plain::line(&row.command, 40),
+            row.cwd.clone(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(data.terminals.iter().map(row)).collect();
+    table(&rows, print::width())
+}
+
+impl Read {
+    fn part(&self) -> Result<(Part, &'static str), Failure> {
+        let told = |error: TerminalError| Failure::from(TaskError::from(error));
+        Ok(match self {
+            Read { head: Some(lines), .. } => (Part::Head(*lines), "head"),
+            Read { all: true, .. } => (Part::All, "all"),
+            Read { since: Some(moment), .. } => {
+                let part = ago(moment, clock::now()).map_or_else(|| Part::since(moment).map_err(told), Ok);
+                (part?, "since")
+            }
+            Read { cursor: Some(cursor), .. } => (Part::after(cursor).map_err(told)?, "all"),
+            Read { tail, .. } => (Part::Tail(tail.unwrap_or(LINES)), "tail"),
+        })
+    }
+
+    fn run(self, call: &Call) -> Result<ExitCode, Failure> {
+        let told = |error: TerminalError| Failure::from(TaskError::from(error));
+        let (mut part, mode) = self.part()?;
+        let form = if self.raw { Form::Raw } else { Form::Plain };
+        let context = call.open_to_look()?;
+        let found = match &self.id {
+            Some(reference) => terminals::find(&context.home, reference, None),
+            None => terminals::active(&context.home, None),
+        };
+        let terminal = found.map_err(told)?;
+        let recording = terminal.open().map_err(told)?;
+        let ask = |part| Ask { part, form, room: ROOM };
+        if call.json {
+            let piece = recording.read(&ask(part)).map_err(told)?;
+            let others = terminals::list(&context.home, None);
+            let data = TerminalOutput::of(&terminal, piece, mode, form, &others);
+            call.whole(RegistryMeta::default(), data)?;
+            return Ok(done());
+        }
+        // What grows faster than it is printed is printed as far as it was.
+        loop {
+            let piece = recording.read(&ask(part)).map_err(told)?;
+            match form {
+                Form::Plain => print::bytes(plain::text(&piece.text).as_bytes()),
+                Form::Raw => {
+                    recording.copy(piece.bytes.clone(), &mut print::bytes).map_err(told)?;
+                }
+            }
+            if !piece.cut || mode != "all" && mode != "since" {
+                if let Some(why) = piece.damage {
+                    print::note(&format!("delegator: {}", plain::line(&why, 400)));
+                }
+                return Ok(done());
+            }
+            part = Part::From(piece.bytes.end);
+        }
+    }
+}
+
+/// `90s`, `10m` or `2h` before now.
+fn ago(text: &str, now: Timestamp) -> Option<Part> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let millis = match unit {
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    let number: u32 = number.parse().ok()?;
+    Some(Part::Since(Timestamp::from_millis(now.as_millis() - i64::from(number) * millis)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_may_be_told_by_how_long_ago_it_was() {
+        let now = Timestamp::from_millis(10_000_000);
+        let at = |millis| Some(Part::Since(Timestamp::from_millis(millis)));
+        assert_eq!(ago("90s", now), at(9_910_000));
+        assert_eq!(ago("10m", now), at(9_400_000));
+        assert_eq!(ago("2h", now), at(2_800_000));
+        for bad in ["", "s", "-1s", "10", "é", "2026-11-15T09:30:00Z"] {
+            assert_eq!(ago(bad, now), None, "{bad}");
+        }
+    }
+}

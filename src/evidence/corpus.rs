@@ -1,0 +1,244 @@
+//! Every recorded output, read as tests and as errors: one snapshot a recording.
+//!
+//! Beside them texts that talk about tests without being a test run, and bytes
+//! that mean nothing.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+
+use super::errors::Errors;
+use super::lines::HANDED_OUT;
+use super::tests::{TestRun, read};
+
+struct Recording {
+    name: String,
+    command: String,
+    exit_code: Option<i64>,
+    text: String,
+}
+
+impl Recording {
+    /// `$ command`, `exit code`, then the output as it was.
+    fn parse(name: &str, whole: &str) -> Self {
+        let (command, rest) = whole.split_once('\n').unwrap();
+        let (exit, text) = rest.split_once('\n').unwrap();
+        Self {
+            name: name.to_owned(),
+            command: command.strip_prefix("$ ").expect("a command").to_owned(),
+            exit_code: exit.strip_prefix("exit ").expect("an exit code").parse().ok(),
+            text: text.to_owned(),
+        }
+    }
+
+    fn tests(&self) -> Vec<TestRun> {
+        read(&self.command, self.exit_code, &self.text)
+    }
+}
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(folder);
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn recordings(folder: &str) -> Vec<Recording> {
+    let read = |path: &PathBuf| {
+        Recording::parse(path.file_stem().unwrap().to_str().unwrap(), &fs::read_to_string(path).unwrap())
+    };
+    files(folder).iter().map(read).collect()
+}
+
+/// The texts of one file, each under `=== what it is`.
+fn talk(file: &str) -> Vec<Recording> {
+    let path =
+        files("talk").into_iter().find(|path| path.file_stem().is_some_and(|stem| stem == file)).unwrap();
+    let whole = fs::read_to_string(path).unwrap();
+    let mut texts: Vec<(String, String)> = Vec::new();
+    for line in whole.split('\n') {
+        match line.strip_prefix("=== ").filter(|title| !title.ends_with("===")) {
+            Some(title) => texts.push((title.to_owned(), String::new())),
+            None => {
+                let text = &mut texts.last_mut().unwrap().1;
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+    }
+    texts.iter().map(|(title, text)| Recording::parse(title, text)).collect()
+}
+
+fn snapshots(check: impl FnOnce()) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../tests/corpus/snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(check);
+}
+
+#[test]
+fn recorded_test_runs_are_read_as_recorded() {
+    let all = recordings("runs");
+    assert!(all.len() >= 60, "only {} recordings", all.len());
+    snapshots(|| {
+        for recording in &all {
+            let mut told = format!("$ {}\n", recording.command);
+            for run in recording.tests() {
+                writeln!(told, "{}", serde_json::to_string(&run).unwrap()).unwrap();
+            }
+            insta::assert_snapshot!(format!("runs__{}", recording.name), told);
+        }
+    });
+}
+
+#[test]
+fn recorded_failures_are_explained_as_recorded() {
+    let all = recordings("errors");
+    assert!(all.len() >= 40, "only {} recordings", all.len());
+    snapshots(|| {
+        for recording in &all {
+            let mut errors = Errors::new("/home/dev/project");
+            errors.note_command(&recording.command, recording.exit_code, &recording.text);
+            let told = match errors.finish(None) {
+                Some(evidence) => serde_json::to_string_pretty(&evidence).unwrap(),
+                None => "nothing".to_owned(),
+            };
+            insta::assert_snapshot!(
+                format!("errors__{}", recording.name),
+                format!("$ {}\n{told}\n", recording.command)
+            );
+        }
+    });
+}
+
+#[test]
+fn a_hundred_texts_about_tests_are_no_test_run() {
+    let (plain, shown) = (talk("plain"), talk("shown"));
+    assert!(plain.len() + shown.len() >= 100, "only {} texts", plain.len() + shown.len());
+    for text in plain.iter().chain(&shown) {
+        assert_eq!(text.tests(), [], "{}", text.name);
+    }
+}
+
+#[test]
+fn texts_without_a_summary_are_none_whatever_printed_them() {
+    for text in talk("plain") {
+        for command in ["npm test", "bash -lc 'make test'", "./scripts/test 2>&1 | tail -50"] {
+            for exit_code in [Some(0), Some(1), None] {
+                assert_eq!(read(command, exit_code, &text.text), [], "{} from `{command}`", text.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_texts_that_are_shown_would_be_summaries_of_a_test_run() {
+    let believed =
+        talk("shown").iter().filter(|text| !read("npm test", Some(1), &text.text).is_empty()).count();
+    assert!(believed >= 25, "only {believed}: the commands were not what they were turned down for");
+}
+
+/// What a hostile program may print: openings without an end, in every format.
+const OPENINGS: [&str; 24] = [
+    "<",
+    "<testsuite ",
+    "<!--",
+    "<![CDATA[",
+    "<testcase name=\"",
+    "\u{1b}[",
+    "\u{1b}]8;;",
+    "\r",
+    "(",
+    ": ",
+    "1:",
+    ":1",
+    "a.rs:1:1: error: ",
+    "\tat a.b(",
+    "failures:\n",
+    "running 1 tests\n",
+    "E  \n",
+    "--- FAIL: ",
+    "1..9\nok 1\n",
+    "  1) a\n",
+    "Summary [",
+    "=== ",
+    "ok 1 - a\n",
+    "Traceback (most recent call last):\n",
+];
+
+#[test]
+fn a_long_output_is_read_in_a_fixed_number_of_passes() {
+    for opening in OPENINGS {
+        let text = opening.repeat(100_000 / opening.len());
+        for command in ["npm test", "cargo test", "pytest"] {
+            HANDED_OUT.set(0);
+            read(command, Some(1), &text);
+            assert!(HANDED_OUT.get() <= 11 * (text.len() + 1), "{opening:?}: {} bytes", HANDED_OUT.get());
+        }
+        HANDED_OUT.set(0);
+        let mut errors = Errors::new("/home/dev/project");
+        errors.note_command("npm run build", Some(1), &text);
+        errors.finish(None);
+        assert!(HANDED_OUT.get() <= text.len() + 1, "{opening:?}: {} bytes", HANDED_OUT.get());
+    }
+}
+
+/// Quadratic work on this would not end today.
+#[test]
+fn a_line_without_end_is_read_to_its_end() {
+    for opening in ["<a ", "<", "\"=", "' ", "bash -c '", "$(", ";"] {
+        let text = opening.repeat(4_000_000 / opening.len());
+        read("npm test", Some(0), &text);
+        read(&text, Some(0), "");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_a_reader_panic(
+        command in prop::sample::select(vec!["npm test", "cargo test", "pytest", "jest", "go test", "node --test", "bats a"]),
+        bytes in prop::collection::vec(any::<u8>(), 0..2000),
+        code in prop::option::of(any::<i64>()),
+    ) {
+        let text = String::from_utf8_lossy(&bytes);
+        for run in read(command, code, &text) {
+            prop_assert_eq!(run.total, run.passed.saturating_add(run.failed).saturating_add(run.skipped));
+        }
+        let mut errors = Errors::new("/home/dev/project");
+        errors.note_command(command, code, &text);
+        errors.finish(None);
+    }
+
+    #[test]
+    fn no_command_makes_the_shell_reader_panic(command in any::<String>(), parts in prop::collection::vec(
+        prop::sample::select(vec!["bash -lc", "'", "\"", "|", "&&", ">", "2>&1", "<<EOF", "\n", "$(", ")", "npx", "timeout", "cargo test", "\\"]), 0..20,
+    )) {
+        read(&command, Some(0), "");
+        read(&parts.join(" "), Some(0), "");
+    }
+
+    #[test]
+    fn damage_to_a_recording_makes_no_reader_panic(
+        which in any::<prop::sample::Index>(),
+        from in any::<prop::sample::Index>(),
+        to in any::<prop::sample::Index>(),
+    ) {
+        let all = recordings("runs");
+        let recording = which.get(&all);
+        let text = recording.text.as_bytes();
+        if !text.is_empty() {
+            let (from, to) = (from.index(text.len()), to.index(text.len()));
+            let damaged = [&text[..from.min(to)], &text[from.max(to)..]].concat();
+            let damaged = String::from_utf8_lossy(&damaged);
+            for run in read(&recording.command, recording.exit_code, &damaged) {
+                prop_assert!(run.failing.len() <= 50);
+            }
+            let mut errors = Errors::new("/home/dev/project");
+            errors.note_command(&recording.command, Some(1), &damaged);
+            errors.finish(None);
+        }
+    }
+}

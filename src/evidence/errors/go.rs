@@ -1,0 +1,48 @@
+//! The Go compiler, failed tests, and panics.
+
+use super::diagnose::{Diagnosis, Format};
+use super::place::Location;
+
+#[derive(Debug, Default)]
+pub(super) struct Go {
+    /// A panic whose place is still to come.
+    panic: Option<Diagnosis>,
+    /// Inside the lines of a failed test.
+    failed_test: bool,
+}
+
+impl Format for Go {
+    fn line(&mut self, at: usize, line: &str) -> Option<Diagnosis> {
+        if let Some(message) = line.strip_prefix("panic: ") {
+            let panic = Diagnosis::new(at, "panic", message, None);
+            return self.panic.replace(panic).filter(|panic| panic.place.is_some());
+        }
+        if self.panic.is_some()
+            && let Some(frame) = line.strip_prefix('\t')
+        {
+            let place = Location::leading(frame).map(|(place, _)| place);
+            let place = place.filter(|place| place.is_own() && place.has_end(&[".go"]))?;
+            return self.panic.take().map(|panic| Diagnosis { place: Some(place), ..panic });
+        }
+        let bare = line.trim_start();
+        let indented = bare.len() < line.len();
+        if bare.starts_with("--- FAIL: ") || bare.starts_with("=== RUN ") {
+            self.failed_test = true;
+            return None;
+        }
+        let text = bare.strip_prefix("vet: ").unwrap_or(bare);
+        let (place, rest) = Location::leading(text).filter(|(place, _)| place.has_end(&[".go"]))?;
+        let message = rest.strip_prefix(": ")?;
+        match (indented, place.column) {
+            (true, None) if self.failed_test => {
+                Some(Diagnosis::new(at, "test failure", message, Some(place)))
+            }
+            (false, Some(_)) => Some(Diagnosis::new(at, "compile error", message, Some(place))),
+            _ => None,
+        }
+    }
+
+    fn end(&mut self) -> Option<Diagnosis> {
+        None
+    }
+}

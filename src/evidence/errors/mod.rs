@@ -1,0 +1,18 @@
+//! Why something failed: the first error of a cascade, and where it is.
+//!
+//! From commands that failed and from what the agent reports in its own format;
+//! never from its prose. One file a format; each reads the lines once, in order.
+
+mod c;
+mod collect;
+mod diagnose;
+mod go;
+mod java;
+mod node;
+mod place;
+mod python;
+mod rust;
+mod tsc;
+
+pub(crate) use collect::{ErrorEvidence, Errors};
+pub(crate) use place::Location;

@@ -1,0 +1,92 @@
+//! Errors of JavaScript with their stack, as Node, jest, mocha and vitest show them.
+
+use super::diagnose::{Diagnosis, Format, named};
+use super::place::Location;
+
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    open: Option<Diagnosis>,
+    /// How many lines the open one has waited for a frame.
+    waited: usize,
+    frames: bool,
+    /// Where Node says that it stopped, before it says why.
+    stopped: Option<Location>,
+}
+
+/// Between an error and its stack there may be a comparison and some code.
+const LONGEST_WAIT: usize = 60;
+
+impl Format for Node {
+    fn line(&mut self, at: usize, line: &str) -> Option<Diagnosis> {
+        let bare = line.trim();
+        if let Some(place) = frame(bare) {
+            self.frames = true;
+            if let Some(open) = &mut self.open
+                && open.place.is_none()
+            {
+                open.place = place.filter(Location::is_own);
+            }
+            return None;
+        }
+        if bare.starts_with("... ") {
+            return None;
+        }
+        // What it was caused by is the reason; where it came out is not.
+        if let Some((kind, message)) = bare.strip_prefix("[cause]: ").and_then(named) {
+            let first = self.open.take()?.at;
+            self.open = Some(Diagnosis::new(first, kind, message, None));
+            (self.frames, self.waited) = (false, 0);
+            return None;
+        }
+        if let Some((kind, message)) = named(bare.strip_prefix("Uncaught ").unwrap_or(bare))
+            && !kind.contains('.')
+        {
+            let before = self.end();
+            // The code of a plain error says more than its name.
+            let kind =
+                kind.split_once(" [").map_or(kind, |(name, _)| if name == "Error" { kind } else { name });
+            self.open = Some(Diagnosis::new(at, kind, message, None));
+            self.waited = 0;
+            return before;
+        }
+        // jest shows what was expected instead of a name.
+        if self.open.is_none() && bare.starts_with("expect(") && bare.contains(").") {
+            self.open = Some(Diagnosis::new(at, "assertion failure", bare, None));
+            self.waited = 0;
+            return None;
+        }
+        if self.open.is_none() {
+            let place = Location::of(bare).filter(|place| place.column.is_none() && place.has_end(ENDS));
+            self.stopped = place.or(self.stopped.take());
+        }
+        self.waited += 1;
+        let over = self.frames || self.waited > LONGEST_WAIT;
+        if over { self.end() } else { None }
+    }
+
+    /// Without a stack it may be of any language.
+    fn end(&mut self) -> Option<Diagnosis> {
+        let frames = std::mem::take(&mut self.frames);
+        let mut open = self.open.take().filter(|_| frames)?;
+        open.place = open.place.or_else(|| self.stopped.take());
+        Some(open)
+    }
+}
+
+const ENDS: &[&str] = &[".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".vue", ".svelte"];
+
+/// `at main (/a/b.js:3:9)`, or `❯ b.test.js:9:38`. A frame may have no place that can be read.
+fn frame(line: &str) -> Option<Option<Location>> {
+    let text = line.strip_prefix("at ").or_else(|| line.strip_prefix("❯ "))?;
+    let text = text.trim_end_matches(" {");
+    let place = match text.strip_suffix(')').and_then(|text| text.rsplit_once('(')) {
+        Some((_, place)) => place,
+        None => text.rsplit(' ').next().unwrap_or(text),
+    };
+    let place = place.strip_prefix("file://").unwrap_or(place);
+    // `node:internal/…` has a colon of its own.
+    if place.starts_with("node:") || place == "<anonymous>" || place == "native" {
+        return Some(None);
+    }
+    Location::of(place).filter(|place| place.column.is_some()).map(Some)
+}

@@ -1,0 +1,270 @@
+//! What became of the files: the tree before and after where there is git,
+//! else what the agent reported event by event; and which of the two it is.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::git::{Commit, FileChange, Head, History, IgnoredChange, Kind, State};
+use crate::model::{RunId, TaskId};
+
+/// More changes are counted and not listed.
+const MOST_LISTED: usize = 10_000;
+const MOST_IGNORED: usize = 200;
+const MOST_NESTED: usize = 200;
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Files {
+    pub(crate) source: Source,
+    /// Why it is not git.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    /// What paths are below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) root: Option<PathBuf>,
+    /// What could not be found out, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) incomplete: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<Position>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) after: Option<Position>,
+    /// What was committed during the run, the youngest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) commits: Vec<CommitMade>,
+    pub(crate) totals: Totals,
+    pub(crate) changes: Vec<FileRecord>,
+    /// Changes that are counted and not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) left_out: usize,
+    /// What git ignores and was touched all the same; nothing of it was read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ignored: Vec<IgnoredRecord>,
+    /// Submodules and other repositories inside: only the commit they are on is
+    /// known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) not_looked_into: Vec<String>,
+    /// Runs that worked in the same checkout at the same time. What they
+    /// changed is among the changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) overlapped_with: Vec<Overlap>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Source {
+    Git,
+    AgentEvents,
+    #[default]
+    None,
+}
+
+impl Source {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Source::Git => "git",
+            Source::AgentEvents => "agent_events",
+            Source::None => "none",
+        }
+    }
+}
+
+/// Where the checkout stood.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Position {
+    /// Absent where nothing was ever committed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) commit: Option<String>,
+    /// Absent where it is on no branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) branch: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CommitMade {
+    pub(crate) hash: String,
+    pub(crate) subject: String,
+}
+
+/// Of all changes, listed or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Totals {
+    pub(crate) files: usize,
+    /// Absent where lines are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lines_added: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lines_removed: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FileRecord {
+    pub(crate) path: String,
+    /// The bytes of the path, in hexadecimal, where they are no UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) path_hex: Option<String>,
+    pub(crate) kind: ChangeOf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) old_path: Option<String>,
+    /// Absent of what has no lines, and where they are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lines_added: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lines_removed: Option<u64>,
+    /// Of the new content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sha256: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) old_mode: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) new_mode: Option<String>,
+    /// Of a repository inside: the commit it was on, and the one it is on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) old_commit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) new_commit: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ChangeOf {
+    Added,
+    Modified,
+    Deleted,
+    Renamed,
+    ModeChanged,
+    TypeChanged,
+    Submodule,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct IgnoredRecord {
+    /// One that ends in a slash is a whole directory.
+    pub(crate) path: String,
+    pub(crate) change: IgnoredKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum IgnoredKind {
+    Added,
+    Modified,
+    Deleted,
+    /// There is too much in it to tell.
+    Unknown,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Overlap {
+    pub(crate) task_id: TaskId,
+    pub(crate) run_id: RunId,
+}
+
+/// Everything that git and the disk said.
+#[derive(Debug)]
+pub(crate) struct Observed {
+    pub(crate) root: PathBuf,
+    pub(crate) before: Head,
+    pub(crate) history: History,
+    pub(crate) changes: Vec<FileChange>,
+    pub(crate) ignored: Vec<(Vec<u8>, IgnoredChange)>,
+    pub(crate) nested: Vec<Vec<u8>>,
+    pub(crate) incomplete: Vec<String>,
+}
+
+impl Files {
+    /// Nothing is known, for this reason.
+    pub(crate) fn unknown(reason: String) -> Self {
+        Self { reason: Some(reason), ..Self::default() }
+    }
+
+    pub(crate) fn from_git(observed: Observed) -> Self {
+        let Observed { root, before, history, changes, ignored, nested, mut incomplete } = observed;
+        let lines = |side: fn((u64, u64)) -> u64| changes.iter().filter_map(|one| one.lines).map(side).sum();
+        let totals = Totals {
+            files: changes.len(),
+            lines_added: Some(lines(|(added, _)| added)),
+            lines_removed: Some(lines(|(_, removed)| removed)),
+        };
+        if history.cut {
+            incomplete.push(format!("only the last {} commits are listed", history.commits.len()));
+        }
+        Self {
+            source: Source::Git,
+            reason: None,
+            root: Some(root),
+            incomplete,
+            before: Some(position(&before)),
+            after: Some(position(&history.head)),
+            commits: history.commits.into_iter().map(made).collect(),
+            totals,
+            left_out: changes.len().saturating_sub(MOST_LISTED),
+            changes: changes.into_iter().take(MOST_LISTED).map(record).collect(),
+            ignored: ignored.into_iter().take(MOST_IGNORED).map(untold).collect(),
+            not_looked_into: nested.iter().take(MOST_NESTED).map(|path| shown(path)).collect(),
+            overlapped_with: Vec::new(),
+        }
+    }
+}
+
+fn position(head: &Head) -> Position {
+    Position { commit: head.commit.map(|commit| commit.to_string()), branch: head.branch.clone() }
+}
+
+fn made(commit: Commit) -> CommitMade {
+    CommitMade { hash: commit.id, subject: commit.subject }
+}
+
+fn untold((path, change): (Vec<u8>, IgnoredChange)) -> IgnoredRecord {
+    let change = match change {
+        IgnoredChange::Added => IgnoredKind::Added,
+        IgnoredChange::Modified => IgnoredKind::Modified,
+        IgnoredChange::Deleted => IgnoredKind::Deleted,
+        IgnoredChange::Unknown => IgnoredKind::Unknown,
+    };
+    IgnoredRecord { path: shown(&path), change }
+}
+
+fn record(change: FileChange) -> FileRecord {
+    let FileChange { path, old_path, kind, lines, old, new } = change;
+    let mode = |state: &Option<State>| state.as_ref().map(|state| format!("{:06o}", state.mode));
+    let commit = |state: &Option<State>| {
+        state.as_ref().filter(|state| state.is_nested())?.oid.map(|commit| commit.to_string())
+    };
+    FileRecord {
+        path_hex: std::str::from_utf8(&path).is_err().then(|| hex(&path)),
+        path: shown(&path),
+        kind: match kind {
+            Kind::Added => ChangeOf::Added,
+            Kind::Modified => ChangeOf::Modified,
+            Kind::Deleted => ChangeOf::Deleted,
+            Kind::Renamed => ChangeOf::Renamed,
+            Kind::ModeChanged => ChangeOf::ModeChanged,
+            Kind::TypeChanged => ChangeOf::TypeChanged,
+            Kind::Nested => ChangeOf::Submodule,
+        },
+        old_path: old_path.as_deref().map(shown),
+        lines_added: lines.map(|(added, _)| added),
+        lines_removed: lines.map(|(_, removed)| removed),
+        size: new.as_ref().and_then(|state| state.stat).map(|stat| stat.size),
+        sha256: new.as_ref().and_then(|state| state.sha256.clone()),
+        old_mode: mode(&old),
+        new_mode: mode(&new),
+        old_commit: commit(&old),
+        new_commit: commit(&new),
+    }
+}
+
+fn shown(path: &[u8]) -> String {
+    String::from_utf8_lossy(path).into_owned()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}

@@ -1,0 +1,25 @@
+//! What happened in a run, from what can be observed, never from an agent's prose.
+//!
+//! Data in, data out: who collects outputs and who shows the findings is not known here.
+
+#[cfg(test)]
+mod corpus;
+mod edits;
+mod errors;
+mod files;
+mod gather;
+mod lines;
+mod record;
+#[cfg(test)]
+mod runners;
+mod scan;
+mod shell;
+mod tests;
+mod told;
+
+pub(crate) use edits::Edits;
+pub(crate) use errors::{ErrorEvidence, Errors, Location};
+pub(crate) use files::{ChangeOf, FileRecord, Files, Observed, Overlap, Source};
+pub(crate) use gather::Gathered;
+pub(crate) use record::Evidence;
+pub(crate) use tests::{Framework, TestResults, Tests, Unit};

@@ -1,0 +1,39 @@
+//! The content of `evidence.json`.
+
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ErrorEvidence, Files, TestResults};
+use crate::host::files::{self, Durability};
+
+/// Written once, before the run is sealed. A part that is absent was not
+/// looked for, or not found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Evidence {
+    pub(crate) version: u32,
+    pub(crate) files: Files,
+    /// Absent where no test was seen to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tests: Option<TestResults>,
+    /// Absent where nothing is known to have failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) errors: Option<ErrorEvidence>,
+}
+
+impl Evidence {
+    pub(crate) const VERSION: u32 = 1;
+
+    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
+        let mut bytes = serde_json::to_vec_pretty(self)?;
+        bytes.push(b'\n');
+        files::write(path, &bytes, Durability::Whole)
+    }
+
+    /// `None` where there is none that can be read: evidence is a help, and no
+    /// reply fails for the want of it.
+    pub(crate) fn read(path: &Path) -> Option<Self> {
+        serde_json::from_slice(&files::read(path).ok()?).ok()
+    }
+}

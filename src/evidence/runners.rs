@@ -1,0 +1,319 @@
+//! The real test runners, in small projects of `tests/runners`: what is read from
+//! their output is what they say in a form made for machines.
+//!
+//! `scripts/runners` installs those that do not come with their language.
+
+#![allow(clippy::disallowed_methods, reason = "tests start programs and read the environment themselves")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+use serde_json::Value;
+
+use super::tests::{Framework, TestRun, read};
+
+#[path = "../../tests/support/installed.rs"]
+mod installed;
+use installed::installed;
+
+/// Passed, failed, skipped.
+type Counts = (u64, u64, u64);
+
+/// A copy of one project, with the runners on its `PATH`.
+struct Project {
+    dir: tempfile::TempDir,
+    path: String,
+}
+
+/// A command that ran, and all that it printed.
+struct Ran {
+    command: String,
+    exit_code: i64,
+    text: String,
+}
+
+impl Project {
+    fn new(name: &str, programs: &[PathBuf]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runners").join(name);
+        copy(&project, dir.path());
+        let own = programs.iter().map(|program| program.parent().unwrap().to_owned());
+        let path = env::join_paths(own.chain(env::split_paths(&env::var_os("PATH").unwrap()))).unwrap();
+        Self { dir, path: path.into_string().unwrap() }
+    }
+
+    fn run(&self, command: &str) -> Ran {
+        let here = self.dir.path();
+        let mut shell = Command::new("/bin/bash");
+        shell.args(["-c", &format!("exec 2>&1; {command}")]).current_dir(here).env_clear();
+        shell.envs(
+            ["HOME", "CARGO_HOME", "RUSTUP_HOME"].iter().filter_map(|name| Some((name, env::var_os(name)?))),
+        );
+        shell.env("PATH", &self.path).env("TMPDIR", here).env("CARGO_TARGET_DIR", here.join("target"));
+        shell.env("CARGO_NET_OFFLINE", "true").env("npm_config_cache", here.join(".npm"));
+        shell.env("npm_config_update_notifier", "false").env("PYTHONDONTWRITEBYTECODE", "1");
+        let output = shell.stdin(Stdio::null()).output().unwrap();
+        Ran {
+            command: command.to_owned(),
+            exit_code: i64::from(output.status.code().unwrap()),
+            text: String::from_utf8_lossy(&output.stdout).into_owned(),
+        }
+    }
+
+    fn report(&self, name: &str) -> String {
+        fs::read_to_string(self.dir.path().join(name)).unwrap()
+    }
+
+    fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.report(name)).unwrap()
+    }
+}
+
+impl Ran {
+    #[track_caller]
+    fn read(&self) -> TestRun {
+        let mut runs = read(&self.command, Some(self.exit_code), &self.text);
+        assert_eq!(runs.len(), 1, "{} ended with {}:\n{}", self.command, self.exit_code, self.text);
+        runs.remove(0)
+    }
+
+    #[track_caller]
+    fn check(&self, framework: Framework, (passed, failed, skipped): Counts, failing: &[&str]) {
+        let run = self.read();
+        let told = format!("{}:\n{}\n{run:#?}", self.command, self.text);
+        assert_eq!(
+            (run.framework, run.passed, run.failed, run.skipped),
+            (framework, passed, failed, skipped),
+            "{told}"
+        );
+        assert_eq!(run.total, passed + failed + skipped, "{told}");
+        assert_eq!(run.failing, failing, "{told}");
+        assert!(run.complete && run.duration_ms.is_some(), "{told}");
+        self.check_cut(&run);
+    }
+
+    /// Whatever of the output is missing at its end: the counts are those of the
+    /// whole run, or are said not to be.
+    #[track_caller]
+    fn check_cut(&self, whole: &TestRun) {
+        let fine = self.text.len().saturating_sub(400);
+        let cuts = self.text.char_indices().filter(|(at, c)| *at >= fine || *c == '\n');
+        for (at, _) in cuts {
+            for run in read(&self.command, Some(self.exit_code), &self.text[..at]) {
+                let same =
+                    (run.passed, run.failed, run.skipped) == (whole.passed, whole.failed, whole.skipped);
+                assert!(same || !run.complete, "cut at {at}: {}\n{run:#?}", &self.text[..at]);
+            }
+        }
+    }
+
+    #[track_caller]
+    fn check_empty(&self, framework: Framework) {
+        let run = self.read();
+        assert_eq!(
+            (run.framework, run.total, run.failing.len()),
+            (framework, 0, 0),
+            "{}\n{}",
+            self.command,
+            self.text
+        );
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            fs::create_dir_all(&target).unwrap();
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// The sum of an attribute over the outermost suites of a JUnit report.
+fn attribute(report: &str, element: &str, name: &str) -> u64 {
+    let opening = format!("<{element} ");
+    let assigned = format!(" {name}=\"");
+    let tags = report.split(&opening).skip(1).filter_map(|rest| rest.split('>').next());
+    let value = |tag: &str| format!(" {tag}").split(&assigned).nth(1)?.split('"').next()?.parse::<u64>().ok();
+    tags.filter_map(value).sum()
+}
+
+#[test]
+fn cargo_test_is_read_as_it_ran() {
+    let project = Project::new("cargo", &[]);
+    let all = (5, 1, 1);
+    let failing = ["tests::breaks"];
+    project.run("cargo test --no-fail-fast").check(Framework::CargoTest, all, &failing);
+    project.run("cargo test --no-fail-fast --color always -q").check(Framework::CargoTest, all, &failing);
+    // Prints of tests between the lines, one of them a result line that is none.
+    project.run("bash -lc 'cargo test --no-fail-fast -- --nocapture'").check(
+        Framework::CargoTest,
+        all,
+        &failing,
+    );
+    project.run("cargo test --test outside").check(Framework::CargoTest, (2, 0, 0), &[]);
+    project.run("cargo test matches_nothing").check_empty(Framework::CargoTest);
+    let tail = project.run("cargo test --no-fail-fast 2>&1 | tail -n 4").read();
+    assert!(!tail.complete, "{tail:?}");
+    fs::write(project.dir.path().join("src/lib.rs"), "fn broken( {}\n").unwrap();
+    let broken = project.run("cargo test").read();
+    assert!(broken.total == 0 && !broken.complete, "{broken:?}");
+}
+
+#[test]
+fn nextest_is_read_as_it_ran() {
+    let project = Project::new("cargo", &[]);
+    let check = |command: &str| {
+        let ran = project.run(command);
+        let report = project.report("target/nextest/default/junit.xml");
+        let total = |name| attribute(&report, "testsuites", name);
+        let failed = total("failures") + total("errors");
+        assert_eq!((total("tests"), failed), (5, 1), "{report}");
+        // Its report leaves out what it skips.
+        ran.check(Framework::Nextest, (total("tests") - failed, failed, 1), &["sample tests::breaks"]);
+    };
+    check("cargo nextest run --no-fail-fast");
+    check("cargo nextest run --no-fail-fast --color always --no-capture");
+    project.run("cargo nextest run outside_").check(Framework::Nextest, (2, 0, 4), &[]);
+    project.run("cargo nextest run matches_nothing").check_empty(Framework::Nextest);
+}
+
+#[test]
+fn pytest_is_read_as_it_ran() {
+    let project = Project::new("python", &[installed("pytest")]);
+    let failing = ["test_sample.py::Sample::test_breaks", "test_sample.py::Sample::test_fails"];
+    let check = |command: &str| {
+        let ran = project.run(&format!("{command} --junitxml=report.xml"));
+        let report = project.report("report.xml");
+        let total = |name| attribute(&report, "testsuite", name);
+        let (failed, skipped) = (total("failures") + total("errors"), total("skipped"));
+        let counts = (total("tests") - failed - skipped, failed, skipped);
+        assert_eq!(counts, (3, 2, 2), "{report}");
+        ran.check(Framework::Pytest, counts, &failing);
+    };
+    check("python -m pytest");
+    check("python -m pytest -q -s --color=yes");
+    check("timeout 60 python -m pytest -v --tb=short");
+    project.run("python -m pytest -k test_adds").check(Framework::Pytest, (3, 0, 0), &[]);
+    project.run("python -m pytest -k matches_nothing").check_empty(Framework::Pytest);
+    let stopped = project.run("python -m pytest -x").read();
+    assert!(stopped.failed == 1 && !stopped.complete, "{stopped:?}");
+    let xml = project.run("python -m pytest -qq --junitxml=/dev/stdout -k test_adds --no-summary").read();
+    assert_eq!((xml.passed, xml.failed), (3, 0));
+}
+
+#[test]
+fn unittest_is_read_as_it_ran() {
+    let project = Project::new("python", &[]);
+    let report: Value = serde_json::from_str(&project.run("python3 report.py").text).unwrap();
+    let count = |name: &str| report[name].as_u64().unwrap();
+    let counts = (count("passed"), count("failed"), count("skipped"));
+    assert_eq!(counts, (3, 2, 2));
+    let failing =
+        ["test_breaks (test_sample.Sample.test_breaks)", "test_fails (test_sample.Sample.test_fails)"];
+    for command in ["python3 -m unittest", "python3 -m unittest -v", "python3 -m unittest discover -s . -b"] {
+        project.run(command).check(Framework::Unittest, counts, &failing);
+    }
+    project.run("python3 -m unittest test_sample.Other").check(Framework::Unittest, (1, 0, 0), &[]);
+    project.run("python3 -m unittest -k matches_nothing").check_empty(Framework::Unittest);
+}
+
+#[test]
+fn jest_is_read_as_it_ran() {
+    let project = Project::new("jest", &[installed("node"), installed("jest")]);
+    let check = |command: &str| {
+        let ran = project.run(command);
+        let report = project.json("report.json");
+        let count = |name: &str| report[name].as_u64().unwrap();
+        let skipped = count("numPendingTests") + count("numTodoTests");
+        let counts = (count("numPassedTests"), count("numFailedTests"), skipped);
+        assert_eq!(counts, (3, 1, 2), "{report}");
+        ran.check(Framework::Jest, counts, &["sums › breaks"]);
+    };
+    check("jest --json --outputFile=report.json");
+    check("jest --json --outputFile=report.json --verbose --colors");
+    check("npm test -- --json --outputFile=report.json");
+    project.run("jest other").check(Framework::Jest, (1, 0, 0), &[]);
+    project.run("jest matches_nothing").check_empty(Framework::Jest);
+    project.run("jest -t matches_nothing").check_empty(Framework::Jest);
+}
+
+#[test]
+fn vitest_is_read_as_it_ran() {
+    let vitest = installed("vitest");
+    let project = Project::new("vitest", &[installed("node"), vitest.clone()]);
+    // Imported by the tests; a folder of its own keeps its cache out of the shared one.
+    let modules = project.dir.path().join("node_modules");
+    fs::create_dir(&modules).unwrap();
+    let package = vitest.parent().unwrap().parent().unwrap().join("vitest");
+    std::os::unix::fs::symlink(package, modules.join("vitest")).unwrap();
+    let check = |command: &str| {
+        let ran = project
+            .run(&format!("{command} --reporter=default --reporter=json --outputFile.json=report.json"));
+        let report = project.json("report.json");
+        let count = |name: &str| report[name].as_u64().unwrap();
+        let skipped = count("numPendingTests") + count("numTodoTests");
+        let counts = (count("numPassedTests"), count("numFailedTests"), skipped);
+        assert_eq!(counts, (3, 1, 2), "{report}");
+        ran.check(Framework::Vitest, counts, &["sample.test.js > sums > breaks"]);
+    };
+    check("vitest run");
+    check("NO_COLOR=1 vitest run");
+    check("npm test --");
+    project.run("vitest run other").check(Framework::Vitest, (1, 0, 0), &[]);
+    project.run("vitest run matches_nothing").check_empty(Framework::Vitest);
+    project.run("vitest run -t matches_nothing").check_empty(Framework::Vitest);
+}
+
+#[test]
+fn mocha_is_read_as_it_ran() {
+    let project = Project::new("mocha", &[installed("node"), installed("mocha")]);
+    project.run("mocha sample.test.js --reporter json --reporter-option output=report.json");
+    let report = project.json("report.json");
+    let count = |name: &str| report["stats"][name].as_u64().unwrap();
+    let counts = (count("passes"), count("failures"), count("pending"));
+    assert_eq!(counts, (3, 1, 2), "{report}");
+    for command in
+        ["mocha sample.test.js", "mocha sample.test.js --color", "mocha -R dot sample.test.js", "npm test"]
+    {
+        project.run(command).check(Framework::Mocha, counts, &["sums > breaks"]);
+    }
+    project.run("mocha sample.test.js -g alone").check(Framework::Mocha, (1, 0, 0), &[]);
+    project.run("mocha sample.test.js -g matches_nothing").check_empty(Framework::Mocha);
+    let tap = project.run("mocha -R tap sample.test.js").read();
+    assert_eq!((tap.passed, tap.failed, tap.skipped), counts);
+    let xml = project.run("mocha -R xunit sample.test.js").read();
+    assert_eq!((xml.passed, xml.failed, xml.skipped), counts);
+}
+
+#[test]
+fn nodes_own_runner_is_read_as_it_ran() {
+    // The one of this machine, and a newer one with another default form.
+    for programs in [vec![], vec![installed("node")]] {
+        let project = Project::new("node", &programs);
+        let counts = (3, 1, 2);
+        for reporter in ["spec", "tap"] {
+            let both = format!(
+                "node --test --test-reporter={reporter} --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination=report.xml"
+            );
+            let ran = project.run(&both);
+            let report = project.report("report.xml");
+            let failed = report.matches("<failure ").count() as u64;
+            let skipped = report.matches("<skipped ").count() as u64;
+            let passed = report.matches("<testcase ").count() as u64 - failed - skipped;
+            assert_eq!((passed, failed, skipped), counts, "{report}");
+            ran.check(Framework::Node, counts, &["breaks"]);
+        }
+        project.run("node --test").check(Framework::Node, counts, &["breaks"]);
+        project.run("FORCE_COLOR=1 node --test").check(Framework::Node, counts, &["breaks"]);
+        let xml = project.run("node --test --test-reporter=junit").read();
+        assert_eq!((xml.passed, xml.failed, xml.skipped), counts);
+        project.run("node --test --test-name-pattern alone").read();
+        project.run("node --test --test-name-pattern matches_nothing").check_empty(Framework::Node);
+    }
+}

@@ -1,0 +1,196 @@
+//! The programs that a command line starts, and what becomes of their output.
+//!
+//! Enough of a shell's grammar to tell a test run from a text about one; what
+//! is beyond it (functions, substitutions) is left as words that match nothing.
+
+mod lex;
+mod wrappers;
+
+use lex::Token;
+
+/// A longer command is a document in disguise.
+const LONGEST_COMMAND: usize = 64 * 1024;
+const MOST_STEPS: usize = 200;
+/// How deep `bash -c "bash -c …"` is followed.
+const DEEPEST: usize = 4;
+
+/// One program with its arguments.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// Without assignments and wrappers such as `env`, `timeout` or `npx`.
+    pub(crate) words: Vec<String>,
+    /// Whether it reads what the step before it prints.
+    pub(crate) piped: bool,
+    /// Files that its output goes to.
+    pub(crate) writes: Vec<String>,
+    /// Whether nothing of its standard output is left to be seen.
+    pub(crate) silent: bool,
+}
+
+impl Step {
+    /// The name of the program, without its directory.
+    pub(crate) fn program(&self) -> &str {
+        self.words.first().map_or("", |word| base_name(word))
+    }
+
+    pub(crate) fn args(&self) -> &[String] {
+        self.words.get(1..).unwrap_or_default()
+    }
+
+    /// Whether it shows text that it did not make.
+    pub(crate) fn shows_stored_text(&self) -> bool {
+        match self.program() {
+            "cat" | "bat" | "batcat" | "less" | "more" | "head" | "tail" | "nl" | "tac" | "grep"
+            | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "sed" | "awk" | "gawk" | "cut" | "sort" | "uniq"
+            | "jq" | "yq" | "strings" | "zcat" | "diff" | "curl" | "wget" | "gh" | "glab" | "journalctl"
+            | "column" | "paste" | "fold" | "xmllint" => true,
+            "git" => {
+                let verb = self.args().iter().find(|arg| !arg.starts_with('-')).map(String::as_str);
+                let counts = self
+                    .args()
+                    .iter()
+                    .any(|arg| matches!(arg.as_str(), "--stat" | "--name-only" | "--quiet"));
+                matches!(verb, Some("log" | "show" | "diff" | "grep" | "blame" | "stash" | "format-patch"))
+                    && !counts
+            }
+            "docker" | "kubectl" | "podman" => self.args().iter().any(|arg| arg == "logs"),
+            _ => false,
+        }
+    }
+}
+
+/// A whole command line.
+#[derive(Debug, Default)]
+pub(crate) struct Command {
+    pub(crate) steps: Vec<Step>,
+    /// Whether a part of it may have run more than once.
+    pub(crate) loops: bool,
+    /// Whether a failure inside a pipeline is the pipeline's.
+    pub(crate) pipefail: bool,
+}
+
+impl Command {
+    pub(crate) fn parse(line: &str) -> Self {
+        let mut command = Self::default();
+        command.add(&line[..line.floor_char_boundary(LONGEST_COMMAND)], DEEPEST);
+        command
+    }
+
+    fn add(&mut self, line: &str, deeper: usize) {
+        let mut step = Step::default();
+        let mut lexer = lex::Lexer::new(line);
+        let mut piped = false;
+        loop {
+            match lexer.next() {
+                Some(Token::Word(word)) => step.words.push(word),
+                Some(Token::Output { file, hides }) => {
+                    step.silent |= hides;
+                    step.writes.push(file);
+                }
+                end @ (Some(Token::Pipe | Token::End) | None) => {
+                    let pipe = matches!(end, Some(Token::Pipe));
+                    let ended = std::mem::take(&mut step);
+                    self.end_step(Step { piped, ..ended }, deeper);
+                    piped = pipe;
+                    if end.is_none() || self.steps.len() >= MOST_STEPS {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn end_step(&mut self, mut step: Step, deeper: usize) {
+        if step.words.first().is_some_and(|word| matches!(word.as_str(), "for" | "while" | "until")) {
+            self.loops = true;
+        }
+        if matches!(step.program(), "set" | "bash") && step.words.iter().any(|word| word == "pipefail") {
+            self.pipefail = true;
+        }
+        step.words = wrappers::removed(step.words);
+        match wrappers::inner_script(&step.words) {
+            Some(script) if deeper > 0 => {
+                let from = self.steps.len();
+                self.add(script, deeper - 1);
+                if let Some(first) = self.steps.get_mut(from) {
+                    first.piped |= step.piped;
+                }
+                for inner in &mut self.steps[from..] {
+                    inner.silent |= step.silent;
+                    inner.writes.extend(step.writes.iter().cloned());
+                }
+            }
+            _ if step.words.is_empty() => {}
+            _ => self.steps.push(step),
+        }
+    }
+}
+
+pub(crate) fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The steps in one line: `|` before what is piped, `>` before what is written.
+    fn told(line: &str) -> String {
+        let steps = Command::parse(line).steps;
+        let told = |step: &Step| {
+            let pipe = if step.piped { "| " } else { "" };
+            let silent = if step.silent { " (silent)" } else { "" };
+            let writes: String = step.writes.iter().map(|file| format!(" >{file}")).collect();
+            format!("{pipe}{}{writes}{silent}", step.words.join(" "))
+        };
+        steps.iter().map(told).collect::<Vec<_>>().join("; ")
+    }
+
+    #[track_caller]
+    fn check(line: &str, expected: &str) {
+        assert_eq!(told(line), expected);
+    }
+
+    #[test]
+    fn a_shell_is_seen_through() {
+        check("/bin/bash -lc 'cd a && cargo test'", "cd a; cargo test");
+        check(r#"sh -c "bash -c 'npm test' | tail -5""#, "npm test; | tail -5");
+        check("bash -lc 'cargo test' > out.txt", "cargo test >out.txt (silent)");
+        check("bash script.sh", "bash script.sh");
+    }
+
+    #[test]
+    fn wrappers_and_assignments_are_removed() {
+        check("CI=1 env -u A B=2 timeout -k 5 60 npx --yes jest@29 a", "jest@29 a");
+        check("time nice -n 5 sudo -E uv run pytest -q", "pytest -q");
+        check("poetry run python -m pytest", "python -m pytest");
+        check("coverage run --branch -m pytest a", "python -m pytest a");
+        check("npm exec -- mocha; pnpm exec vitest run; yarn dlx jest", "mocha; vitest run; jest");
+        check("if ! cargo test; then echo no; fi", "cargo test; echo no");
+        check("(cd a; ls)", "cd a; ls");
+        check("find . | xargs -n 1 pytest", "find .; | pytest");
+    }
+
+    #[test]
+    fn output_is_followed_into_files() {
+        check("cargo test > a.log 2>&1; tail a.log", "cargo test >a.log (silent); tail a.log");
+        check("cargo test 2>err.log", "cargo test >err.log");
+        check("cargo test &> a.log", "cargo test >a.log (silent)");
+        check("cargo test 2>&1 | tee a.log", "cargo test; | tee a.log");
+    }
+
+    #[test]
+    fn quotes_comments_and_documents_are_no_commands() {
+        check("echo 'a; cargo test' # cargo test", "echo a; cargo test");
+        check("cat > t.py <<'EOF'\ncargo test\nEOF\npytest t.py", "cat >t.py (silent); pytest t.py");
+        check("echo $(cargo test)", "echo $(cargo test)");
+        check("grep \"a \\\" b\" c\\ d", "grep a \" b c d");
+    }
+
+    #[test]
+    fn loops_and_pipefail_are_noticed() {
+        let command = Command::parse("set -o pipefail; for i in 1 2; do cargo test | tail; done");
+        assert!(command.loops && command.pipefail);
+        assert!(!Command::parse("cargo test").loops);
+    }
+}

@@ -1,0 +1,187 @@
+//! A command line, cut into words and what stands between them.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    Word(String),
+    Pipe,
+    /// `;`, `&&`, `||`, `&`, a bracket, or the end of a line.
+    End,
+    /// Output goes to a file; `hides` where it is standard output.
+    Output {
+        file: String,
+        hides: bool,
+    },
+}
+
+pub(super) struct Lexer<'a> {
+    rest: Peekable<Chars<'a>>,
+    /// Ends of the documents that begin on the next line.
+    documents: Vec<String>,
+}
+
+impl<'a> Lexer<'a> {
+    pub(super) fn new(line: &'a str) -> Self {
+        Self { rest: line.chars().peekable(), documents: Vec::new() }
+    }
+
+    pub(super) fn next(&mut self) -> Option<Token> {
+        loop {
+            while self.rest.next_if(|c| matches!(c, ' ' | '\t' | '\r')).is_some() {}
+            match *self.rest.peek()? {
+                '\n' => {
+                    self.rest.next();
+                    self.skip_documents();
+                    return Some(Token::End);
+                }
+                ';' | '(' | ')' => {
+                    self.rest.next();
+                    return Some(Token::End);
+                }
+                '#' => while self.rest.next_if(|c| *c != '\n').is_some() {},
+                '|' => {
+                    self.rest.next();
+                    if self.took('|') {
+                        return Some(Token::End);
+                    }
+                    self.took('&');
+                    return Some(Token::Pipe);
+                }
+                '&' => {
+                    self.rest.next();
+                    if !self.took('>') {
+                        self.took('&');
+                        return Some(Token::End);
+                    }
+                    self.took('>');
+                    return Some(Token::Output { file: self.operand(), hides: true });
+                }
+                '<' => self.skip_input(),
+                '>' => {
+                    if let Some(output) = self.output(true) {
+                        return Some(output);
+                    }
+                }
+                _ => {
+                    let word = self.word();
+                    let numbered = matches!(word.as_str(), "1" | "2" | "3") && self.rest.peek() == Some(&'>');
+                    if !numbered {
+                        return Some(Token::Word(word));
+                    }
+                    if let Some(output) = self.output(word == "1") {
+                        return Some(output);
+                    }
+                }
+            }
+        }
+    }
+
+    fn took(&mut self, c: char) -> bool {
+        self.rest.next_if_eq(&c).is_some()
+    }
+
+    /// What stands after `>`; `None` where one descriptor is made another.
+    fn output(&mut self, hides: bool) -> Option<Token> {
+        self.rest.next();
+        if self.took('&') {
+            self.operand();
+            return None;
+        }
+        let _ = self.took('>') || self.took('|');
+        Some(Token::Output { file: self.operand(), hides })
+    }
+
+    fn skip_input(&mut self) {
+        self.rest.next();
+        let document = self.took('<') && !self.took('<');
+        if document {
+            self.took('-');
+        }
+        let operand = self.operand();
+        if document {
+            self.documents.push(operand);
+        }
+    }
+
+    /// The word that an operator is followed by.
+    fn operand(&mut self) -> String {
+        while self.rest.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
+        self.word()
+    }
+
+    fn skip_documents(&mut self) {
+        for end in std::mem::take(&mut self.documents) {
+            loop {
+                let mut line = String::new();
+                while let Some(c) = self.rest.next_if(|c| *c != '\n') {
+                    line.push(c);
+                }
+                let more = self.rest.next().is_some();
+                if !more || line.trim() == end {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn word(&mut self) -> String {
+        let mut word = String::new();
+        while let Some(c) =
+            self.rest.next_if(|c| !matches!(c, ' ' | '\t' | '\r' | '\n' | ';' | '|' | '&' | '<' | '>' | ')'))
+        {
+            match c {
+                '\'' => self.quoted(&mut word),
+                '"' => self.double_quoted(&mut word),
+                '\\' => word.extend(self.rest.next().filter(|c| *c != '\n')),
+                '`' => {
+                    word.push('`');
+                    while let Some(c) = self.rest.next_if(|c| *c != '`') {
+                        word.push(c);
+                    }
+                    word.extend(self.rest.next());
+                }
+                '(' => self.bracketed(&mut word),
+                c => word.push(c),
+            }
+        }
+        word
+    }
+
+    fn quoted(&mut self, word: &mut String) {
+        while let Some(c) = self.rest.next_if(|c| *c != '\'') {
+            word.push(c);
+        }
+        self.rest.next();
+    }
+
+    fn double_quoted(&mut self, word: &mut String) {
+        while let Some(c) = self.rest.next_if(|c| *c != '"') {
+            match c {
+                '\\' => match self.rest.next() {
+                    Some(c @ ('"' | '\\' | '$' | '`')) => word.push(c),
+                    Some('\n') | None => {}
+                    Some(c) => word.extend(['\\', c]),
+                },
+                c => word.push(c),
+            }
+        }
+        self.rest.next();
+    }
+
+    /// A substitution, brackets and all: what it runs prints nothing itself.
+    fn bracketed(&mut self, word: &mut String) {
+        word.push('(');
+        let mut open = 1;
+        while open > 0 {
+            let Some(c) = self.rest.next() else { return };
+            match c {
+                '(' => open += 1,
+                ')' => open -= 1,
+                _ => {}
+            }
+            word.push(c);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What stands before the program that a command is about.
+
+use super::base_name;
+
+/// Programs that run the one after their options, and which of those options
+/// have a value beside them.
+const WRAPPERS: &[(&str, &[&str])] = &[
+    ("bunx", &["-p", "--package"]),
+    ("builtin", &[]),
+    ("c8", &["-r", "--reporter"]),
+    ("caffeinate", &[]),
+    ("command", &[]),
+    ("cross-env", &[]),
+    ("doas", &["-u"]),
+    ("dotenv", &["-e", "-f"]),
+    ("env", &["-u", "--unset", "-C", "--chdir"]),
+    ("exec", &["-a"]),
+    ("ionice", &["-c", "-n"]),
+    ("nice", &["-n"]),
+    ("nohup", &[]),
+    ("npx", &["-p", "--package", "--prefix"]),
+    ("nyc", &["-r", "--reporter"]),
+    ("pnpx", &[]),
+    ("setsid", &[]),
+    ("stdbuf", &["-i", "-o", "-e"]),
+    ("sudo", &["-u", "-g"]),
+    ("time", &["-f", "-o"]),
+    ("unbuffer", &[]),
+    ("xargs", &["-n", "-P", "-I", "-L", "-d", "-a"]),
+    ("xvfb-run", &["-s", "-n"]),
+];
+
+/// The same with a word of their own between: `uv run PROGRAM`.
+const RUNNERS: &[(&str, &[&str], &[&str])] = &[
+    ("bun", &["x"], &[]),
+    ("conda", &["run"], &["-n", "-p"]),
+    ("hatch", &["run"], &[]),
+    ("mise", &["exec", "x"], &[]),
+    ("npm", &["exec", "x"], &["-p", "--package", "--prefix", "-w"]),
+    ("pdm", &["run"], &[]),
+    ("pipenv", &["run"], &[]),
+    ("pixi", &["run"], &["-e"]),
+    ("pnpm", &["exec", "dlx"], &["--filter", "-C", "--dir", "-F"]),
+    ("poetry", &["run"], &["-C", "--directory"]),
+    ("rye", &["run"], &[]),
+    ("uv", &["run"], &["--with", "--python", "-p", "--group", "--extra", "--package", "--directory"]),
+    ("yarn", &["exec", "dlx"], &["--cwd"]),
+];
+
+const KEYWORDS: [&str; 10] = ["do", "then", "else", "if", "elif", "while", "until", "!", "{", "}"];
+
+/// The words from the program on, keywords, assignments and wrappers removed.
+pub(super) fn removed(mut words: Vec<String>) -> Vec<String> {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let word = word.as_str();
+        if KEYWORDS.contains(&word) || is_assignment(word) {
+            at += 1;
+            continue;
+        }
+        if matches!(word, "for" | "fi" | "done" | "case" | "esac") {
+            return Vec::new();
+        }
+        let Some(next) = past_wrapper(&words, at) else { break };
+        at = next;
+    }
+    let rest = words.split_off(at.min(words.len()));
+    match rest.as_slice() {
+        // What is measured is a program of Python.
+        [program, run, args @ ..] if base_name(program) == "coverage" && run == "run" => {
+            let from = args.iter().position(|word| word == "-m" || !word.starts_with('-'));
+            let args = &args[from.unwrap_or(args.len())..];
+            ["python".to_owned()].into_iter().chain(args.iter().cloned()).collect()
+        }
+        _ => rest,
+    }
+}
+
+fn past_wrapper(words: &[String], at: usize) -> Option<usize> {
+    let name = base_name(&words[at]);
+    if name == "timeout" {
+        return Some(past_options(words, at + 1, &["-s", "--signal", "-k", "--kill-after"]) + 1);
+    }
+    if let Some((_, valued)) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name) {
+        return Some(past_options(words, at + 1, valued));
+    }
+    let (_, verbs, valued) = RUNNERS.iter().find(|(runner, _, _)| *runner == name)?;
+    let verb = past_options(words, at + 1, valued);
+    let known = words.get(verb).is_some_and(|word| verbs.contains(&word.as_str()));
+    known.then(|| past_options(words, verb + 1, valued))
+}
+
+/// Where the options that begin at `at` are over.
+fn past_options(words: &[String], mut at: usize, valued: &[&str]) -> usize {
+    while let Some(word) = words.get(at) {
+        if word == "--" {
+            return at + 1;
+        }
+        if !word.starts_with('-') || word.len() == 1 {
+            return at;
+        }
+        at += if valued.contains(&word.as_str()) { 2 } else { 1 };
+    }
+    at
+}
+
+fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else { return false };
+    !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// What `bash -lc SCRIPT` runs.
+pub(super) fn inner_script(words: &[String]) -> Option<&str> {
+    let (program, args) = words.split_first()?;
+    if !matches!(base_name(program), "bash" | "sh" | "zsh" | "dash" | "ksh" | "fish") {
+        return None;
+    }
+    let options = past_options(args, 0, &["-o", "-O"]);
+    let takes_script = args[..options].iter().any(|word| !word.starts_with("--") && word.ends_with('c'));
+    takes_script.then(|| args.get(options).map(String::as_str)).flatten()
+}

@@ -1,0 +1,173 @@
+//! `go test`: one line a package; with `-v` one a test, with `-json` one an event.
+
+use serde_json::Value;
+
+use super::tally::{Names, Tally};
+use super::{Parser, Unit};
+use crate::evidence::scan::Scan;
+
+#[derive(Debug, Default)]
+pub(super) struct Go {
+    tests: Counts,
+    packages: Counts,
+    took_ms: u64,
+    names: Names,
+    /// Whether each test is named, also those that pass.
+    verbose: bool,
+    /// Tests that began and did not end.
+    open: u64,
+    panicked: bool,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+}
+
+impl Parser for Go {
+    fn line(&mut self, line: &str) {
+        if line.starts_with('{') {
+            self.event(line);
+        } else if line.starts_with("=== RUN ") {
+            self.verbose = true;
+            self.open += 1;
+        } else if let Some((verdict, name)) = test(line) {
+            self.test(verdict, name);
+        } else if let Some(package) = package(line) {
+            self.package(package);
+        } else if line.starts_with("panic: ") {
+            self.panicked = true;
+        }
+    }
+
+    fn end(self: Box<Self>) -> Option<Tally> {
+        if self.packages.passed + self.packages.failed + self.packages.skipped == 0 {
+            return None;
+        }
+        let (counts, unit) = match self.verbose {
+            true => (self.tests, Unit::Tests),
+            false => (self.packages, Unit::Packages),
+        };
+        Some(Tally {
+            passed: counts.passed,
+            failed: counts.failed,
+            skipped: counts.skipped,
+            unit,
+            duration_ms: Some(self.took_ms),
+            failing: self.names,
+            cut: self.panicked || self.open > 0,
+        })
+    }
+}
+
+impl Go {
+    fn test(&mut self, verdict: &str, name: &str) {
+        self.open = self.open.saturating_sub(1);
+        match verdict {
+            "PASS" => self.tests.passed += 1,
+            "SKIP" => self.tests.skipped += 1,
+            _ => {
+                self.tests.failed += 1;
+                self.names.add(name);
+            }
+        }
+    }
+
+    fn package(&mut self, package: Package<'_>) {
+        match package {
+            Package::Passed(took) => {
+                self.packages.passed += 1;
+                self.took_ms = self.took_ms.saturating_add(took);
+            }
+            Package::Failed { name, took } => {
+                self.packages.failed += 1;
+                self.took_ms = self.took_ms.saturating_add(took.unwrap_or(0));
+                // It was not built: no test of it has a name.
+                if took.is_none() {
+                    self.names.add(name);
+                }
+            }
+            Package::WithoutTests => self.packages.skipped += 1,
+        }
+    }
+
+    fn event(&mut self, line: &str) {
+        let Ok(Value::Object(event)) = serde_json::from_str(line) else { return };
+        let field = |name: &str| event.get(name).and_then(Value::as_str);
+        let (Some(action), Some(package)) = (field("Action"), field("Package")) else { return };
+        match (action, field("Test")) {
+            ("run", Some(_)) => {
+                self.verbose = true;
+                self.open += 1;
+            }
+            ("pass", Some(name)) => self.test("PASS", name),
+            ("skip", Some(name)) => self.test("SKIP", name),
+            ("fail", Some(name)) => self.test("FAIL", name),
+            (ended @ ("pass" | "fail" | "skip"), None) => {
+                let seconds = event.get("Elapsed").and_then(Value::as_f64).unwrap_or(0.0);
+                let took = (seconds * 1000.0).round() as u64;
+                self.package(match ended {
+                    "pass" => Package::Passed(took),
+                    "fail" => Package::Failed { name: package, took: Some(took) },
+                    _ => Package::WithoutTests,
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `    --- FAIL: TestSum/negative (0.00s)`
+fn test(line: &str) -> Option<(&str, &str)> {
+    let rest = line.trim_start().strip_prefix("--- ")?;
+    let (verdict, rest) = rest.split_once(": ")?;
+    let (name, took) = rest.rsplit_once(" (")?;
+    let mut scan = Scan::new(took);
+    scan.seconds()?;
+    scan.text("s)")?;
+    scan.end()?;
+    matches!(verdict, "PASS" | "FAIL" | "SKIP").then_some((verdict, name))
+}
+
+enum Package<'a> {
+    Passed(u64),
+    Failed {
+        name: &'a str,
+        took: Option<u64>,
+    },
+    /// It has no tests, or none that was asked for.
+    WithoutTests,
+}
+
+/// `ok`, the package and the time, with tabs between.
+fn package(line: &str) -> Option<Package<'_>> {
+    let mut scan = Scan::new(line);
+    match scan.either(&["ok  \t", "FAIL\t", "?   \t"])? {
+        "ok  \t" => {
+            scan.until("\t")?;
+            let took = match scan.text("(cached)") {
+                Some(()) => 0,
+                None => {
+                    let took = scan.seconds()?;
+                    scan.text("s")?;
+                    took
+                }
+            };
+            let none = scan.rest().contains("[no tests to run]");
+            Some(if none { Package::WithoutTests } else { Package::Passed(took) })
+        }
+        "FAIL\t" => {
+            if let Some((name, reason)) = scan.rest().split_once(" [") {
+                return reason.ends_with("failed]").then_some(Package::Failed { name, took: None });
+            }
+            let name = scan.until("\t")?;
+            let took = scan.seconds()?;
+            scan.text("s")?;
+            scan.end()?;
+            Some(Package::Failed { name, took: Some(took) })
+        }
+        _ => scan.rest().ends_with("\t[no test files]").then_some(Package::WithoutTests),
+    }
+}

@@ -1,0 +1,83 @@
+//! jest: a table of suites, tests and time at the end.
+
+use super::Parser;
+use super::tally::{Keep, Names, Summaries, Tally, counted};
+use crate::evidence::scan::Scan;
+
+/// What stands after the bullet that is no test.
+const NO_TESTS: [&str; 5] =
+    ["Console", "Test suite failed to run", "Validation Warning", "Deprecation Warning", "Validation Error"];
+
+#[derive(Debug)]
+pub(super) struct Jest {
+    summaries: Summaries,
+    names: Names,
+    /// Whether the line before counted suites.
+    suites: bool,
+    timed: bool,
+}
+
+impl Jest {
+    pub(super) fn new(keep: Keep) -> Self {
+        Self { summaries: Summaries::new(keep), names: Names::default(), suites: false, timed: true }
+    }
+}
+
+impl Parser for Jest {
+    fn line(&mut self, line: &str) {
+        let suites = std::mem::replace(&mut self.suites, false);
+        if let Some(name) = line.strip_prefix("  ● ") {
+            if !NO_TESTS.iter().any(|other| name.ends_with(other)) {
+                self.names.add(name);
+            }
+        } else if line.starts_with("Test Suites: ") {
+            self.suites = counts(line, "Test Suites: ").is_some();
+        } else if suites && let Some(mut tally) = counts(line, "Tests: ") {
+            tally.failing = std::mem::take(&mut self.names);
+            self.summaries.push(tally);
+            self.timed = false;
+        } else if line.starts_with("No tests found, exiting with code ") {
+            self.summaries.push(Tally::default());
+        } else if !self.timed
+            && let Some(took) = time(line)
+        {
+            self.timed = true;
+            self.summaries.last().into_iter().for_each(|last| last.duration_ms = Some(took));
+        }
+    }
+
+    fn end(self: Box<Self>) -> Option<Tally> {
+        self.summaries.sum()
+    }
+}
+
+/// `Tests:       1 failed, 1 skipped, 1 todo, 3 passed, 6 total`
+fn counts(line: &str, head: &str) -> Option<Tally> {
+    let list = line.strip_prefix(head)?.trim();
+    // A run that was ended early says `1 of 2 total`.
+    let (list, total) = list.rsplit_once(", ").unwrap_or(("", list));
+    let total = total.strip_suffix(" total")?;
+    let partial = total.contains(" of ");
+    let total: u64 = total.rsplit(' ').next()?.parse().ok()?;
+    let mut tally = Tally::default();
+    for (count, word) in counted(list, ",") {
+        match word {
+            "passed" => tally.passed = count,
+            "failed" => tally.failed = count,
+            "skipped" | "todo" | "pending" => tally.skipped = tally.skipped.checked_add(count)?,
+            _ => return None,
+        }
+    }
+    let counted = tally.passed.checked_add(tally.failed)?.checked_add(tally.skipped)?;
+    tally.cut = partial && counted < total;
+    (counted == total || tally.cut).then_some(tally)
+}
+
+/// `Time:        1.767 s, estimated 2 s`
+fn time(line: &str) -> Option<u64> {
+    let mut scan = Scan::new(line);
+    scan.text("Time: ")?;
+    scan.spaces();
+    let took = scan.seconds()?;
+    scan.text(" s").map(|()| took)
+}

@@ -1,0 +1,137 @@
+//! JUnit's XML, as most runners can write it.
+//!
+//! Elements are read one after the other, without a tree: a document may be cut
+//! anywhere. A `<` never stands inside a tag, so no byte is looked at twice.
+
+use memchr::memchr;
+use memchr::memmem::find;
+
+use super::tally::Tally;
+
+/// The counts of all test cases, `None` where there is no suite.
+pub(super) fn read(text: &str) -> Option<Tally> {
+    let mut found = Found::default();
+    let mut rest = text;
+    while let Some(at) = memchr(b'<', rest.as_bytes()) {
+        rest = &rest[at + 1..];
+        if let Some(hidden) = ["![CDATA[", "!--"].iter().find(|opening| rest.starts_with(**opening)) {
+            let closing = if *hidden == "!--" { "-->" } else { "]]>" };
+            let Some(end) = find(rest.as_bytes(), closing.as_bytes()) else { break };
+            rest = &rest[end + closing.len()..];
+            continue;
+        }
+        let tag = &rest[..memchr::memchr2(b'>', b'<', rest.as_bytes()).unwrap_or(rest.len())];
+        let closed = rest.as_bytes().get(tag.len()) == Some(&b'>');
+        rest = &rest[tag.len()..];
+        if closed {
+            found.element(tag);
+        }
+    }
+    found.tally()
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    tally: Tally,
+    suites: u64,
+    depth: u64,
+    /// The test case that is open: its name, and what was said of it.
+    case: Option<(String, Verdict)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Passed,
+    Failed,
+    Skipped,
+}
+
+impl Found {
+    fn element(&mut self, tag: &str) {
+        let alone = tag.ends_with('/');
+        let name = tag.trim_end_matches('/').split_ascii_whitespace().next().unwrap_or_default();
+        match name {
+            "testsuites" | "testsuite" => {
+                self.suites += 1;
+                if self.depth == 0 {
+                    self.add_time(tag);
+                }
+                self.depth += u64::from(!alone);
+            }
+            "/testsuites" | "/testsuite" => self.depth = self.depth.saturating_sub(1),
+            "testcase" if self.suites > 0 => {
+                self.end_case();
+                self.case = Some((case_name(tag), Verdict::Passed));
+                if alone {
+                    self.end_case();
+                }
+            }
+            "/testcase" => self.end_case(),
+            "failure" | "error" => self.judge(Verdict::Failed),
+            "skipped" => self.judge(Verdict::Skipped),
+            _ => {}
+        }
+    }
+
+    fn add_time(&mut self, tag: &str) {
+        let seconds = attribute(tag, "time").and_then(|time| time.parse::<f64>().ok());
+        if let Some(seconds) = seconds.filter(|seconds| *seconds >= 0.0) {
+            let sum = self.tally.duration_ms.unwrap_or(0).saturating_add((seconds * 1000.0).round() as u64);
+            self.tally.duration_ms = Some(sum);
+        }
+    }
+
+    fn judge(&mut self, said: Verdict) {
+        if let Some((_, verdict)) = &mut self.case
+            && *verdict != Verdict::Failed
+        {
+            *verdict = said;
+        }
+    }
+
+    fn end_case(&mut self) {
+        match self.case.take() {
+            None => {}
+            Some((_, Verdict::Passed)) => self.tally.passed += 1,
+            Some((_, Verdict::Skipped)) => self.tally.skipped += 1,
+            Some((name, Verdict::Failed)) => {
+                self.tally.failed += 1;
+                self.tally.failing.add(&name);
+            }
+        }
+    }
+
+    fn tally(mut self) -> Option<Tally> {
+        self.tally.cut = self.depth > 0 || self.case.is_some();
+        self.end_case();
+        (self.suites > 0).then_some(self.tally)
+    }
+}
+
+fn case_name(tag: &str) -> String {
+    let name = attribute(tag, "name").unwrap_or_default();
+    match attribute(tag, "classname").filter(|class| !class.is_empty()) {
+        Some(class) => unescaped(&format!("{class}.{name}")),
+        None => unescaped(name),
+    }
+}
+
+/// The value of an attribute, as it is written.
+fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
+    let mut rest = tag;
+    loop {
+        let (before, after) = rest.split_once('=')?;
+        let quote = after.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        let (value, next) = after[1..].split_once(quote)?;
+        if before.split_ascii_whitespace().next_back() == Some(name) {
+            return Some(value);
+        }
+        rest = next;
+    }
+}
+
+fn unescaped(text: &str) -> String {
+    let plain =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#10;", " "), ("&amp;", "&")];
+    plain.iter().fold(text.to_owned(), |text, (escaped, plain)| text.replace(escaped, plain))
+}

@@ -1,0 +1,114 @@
+//! mocha: counts, then every failure with its titles from the outermost in.
+
+use super::Parser;
+use super::tally::{Keep, Summaries, Tally};
+use crate::evidence::scan::Scan;
+
+#[derive(Debug)]
+pub(super) struct Mocha {
+    summaries: Summaries,
+    place: Place,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    Before,
+    /// Right after `N passing`, where the other counts stand.
+    Counts,
+    After,
+    /// Inside the titles of a failure.
+    Titles(Vec<String>),
+}
+
+/// Titles are nested, but not without end.
+const DEEPEST: usize = 50;
+
+impl Mocha {
+    pub(super) fn new(keep: Keep) -> Self {
+        Self { summaries: Summaries::new(keep), place: Place::Before }
+    }
+}
+
+impl Parser for Mocha {
+    fn line(&mut self, line: &str) {
+        if let Some((passed, took)) = passing(line) {
+            self.summaries.push(Tally { passed, duration_ms: Some(took), ..Tally::default() });
+            self.place = Place::Counts;
+            return;
+        }
+        match &mut self.place {
+            Place::Before => {}
+            Place::Counts => match (count(line), self.summaries.last()) {
+                (Some((count, "pending")), Some(last)) => last.skipped += count,
+                (Some((count, "failing")), Some(last)) => last.failed += count,
+                _ => self.place = Place::After,
+            },
+            Place::After => {
+                if let Some(title) = failure(line) {
+                    self.place = Place::Titles(Vec::new());
+                    self.title(title);
+                }
+            }
+            Place::Titles(_) if line.trim().is_empty() => self.place = Place::After,
+            Place::Titles(_) => self.title(line.trim()),
+        }
+    }
+
+    fn end(mut self: Box<Self>) -> Option<Tally> {
+        // The counts of those that did not pass may be missing.
+        if self.place == Place::Counts {
+            self.summaries.last().into_iter().for_each(|last| last.cut = true);
+        }
+        self.summaries.sum()
+    }
+}
+
+impl Mocha {
+    /// One title; the innermost ends in a colon.
+    fn title(&mut self, title: &str) {
+        let Place::Titles(titles) = &mut self.place else { return };
+        titles.push(title.trim_end_matches(':').to_owned());
+        if title.ends_with(':') {
+            let name = titles.join(" > ");
+            self.summaries.last().into_iter().for_each(|last| last.failing.add(&name));
+            self.place = Place::After;
+        } else if titles.len() > DEEPEST {
+            self.place = Place::After;
+        }
+    }
+}
+
+/// `  3 passing (4ms)`
+fn passing(line: &str) -> Option<(u64, u64)> {
+    let mut scan = Scan::new(line);
+    scan.text("  ")?;
+    let count = scan.number()?;
+    scan.text(" passing (")?;
+    let number = scan.seconds()?;
+    let took = match scan.either(&["ms)", "s)", "m)", "h)", "d)"])? {
+        "ms)" => number / 1000,
+        "s)" => number,
+        "m)" => number.saturating_mul(60),
+        "h)" => number.saturating_mul(3600),
+        _ => number.saturating_mul(86400),
+    };
+    scan.end().map(|()| (count, took))
+}
+
+fn count(line: &str) -> Option<(u64, &str)> {
+    let mut scan = Scan::new(line);
+    scan.text("  ")?;
+    let count = scan.number()?;
+    scan.text(" ")?;
+    Some((count, scan.rest().trim_end()))
+}
+
+/// `  1) sums`
+fn failure(line: &str) -> Option<&str> {
+    let mut scan = Scan::new(line);
+    scan.text("  ")?;
+    scan.spaces();
+    scan.number()?;
+    scan.text(") ")?;
+    Some(scan.rest())
+}

@@ -1,0 +1,117 @@
+//! Node's own runner: a block of counts after `#` or `ℹ`, in a fixed order.
+
+use super::Parser;
+use super::tally::{Keep, Names, Summaries, Tally};
+use crate::evidence::scan::Scan;
+
+const COUNTS: [&str; 7] = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo"];
+
+#[derive(Debug)]
+pub(super) struct Node {
+    summaries: Summaries,
+    /// The counts of the block so far, in the order of `COUNTS`.
+    counts: Vec<u64>,
+    names: Names,
+    /// How deep the failure before was nested.
+    failed: Option<usize>,
+    /// Where a filter was given, files without a matching test pass as such.
+    filtered: bool,
+    files: u64,
+}
+
+impl Node {
+    pub(super) fn new(keep: Keep, filtered: bool) -> Self {
+        let summaries = Summaries::new(keep);
+        Self { summaries, counts: Vec::new(), names: Names::default(), failed: None, filtered, files: 0 }
+    }
+}
+
+impl Parser for Node {
+    fn line(&mut self, line: &str) {
+        let Some(fact) = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ ")) else {
+            self.counts.clear();
+            self.point(line);
+            return;
+        };
+        if fact.starts_with("tests ") {
+            self.counts.clear();
+        }
+        let next = COUNTS.get(self.counts.len()).copied();
+        match (next, fact.split_once(' ')) {
+            (Some(next), Some((word, count))) if word == next => match count.parse() {
+                Ok(count) => self.counts.push(count),
+                Err(_) => self.counts.clear(),
+            },
+            (None, Some(("duration_ms", took))) => self.push(took),
+            _ => self.counts.clear(),
+        }
+    }
+
+    fn end(self: Box<Self>) -> Option<Tally> {
+        self.summaries.sum()
+    }
+}
+
+impl Node {
+    fn push(&mut self, took: &str) {
+        let counts = std::mem::take(&mut self.counts);
+        let [_tests, _suites, pass, fail, cancelled, skipped, todo] = counts[..] else { return };
+        let files = if self.filtered { self.files } else { 0 };
+        self.files = 0;
+        self.failed = None;
+        self.summaries.push(Tally {
+            passed: pass.saturating_sub(files),
+            failed: fail.saturating_add(cancelled),
+            skipped: skipped.saturating_add(todo),
+            duration_ms: Scan::new(took).seconds().map(|took| took / 1000),
+            failing: std::mem::take(&mut self.names),
+            cut: cancelled > 0,
+            ..Tally::default()
+        });
+    }
+
+    /// One test, in either form. A suite whose test failed comes after it and one
+    /// level further out; it is no test of its own.
+    fn point(&mut self, line: &str) {
+        let bare = line.trim_start();
+        let depth = line.len() - bare.len();
+        if let Some(name) = passed(bare) {
+            self.files += u64::from(depth == 0 && is_file(name));
+            return;
+        }
+        let Some(name) = failed(bare) else { return };
+        let is_suite = self.failed.replace(depth).is_some_and(|inner| inner > depth);
+        if !is_suite {
+            self.names.add(name);
+        }
+    }
+}
+
+/// `not ok 3 - breaks`, or `✖ breaks (3.9ms)`
+fn failed(line: &str) -> Option<&str> {
+    if let Some(name) = line.strip_prefix("not ok ") {
+        let name = name.split_once(" - ")?.1;
+        return (!name.contains(" # TODO") && !name.contains(" # SKIP")).then_some(name);
+    }
+    timed(line.strip_prefix("✖ ")?)
+}
+
+fn passed(line: &str) -> Option<&str> {
+    match line.strip_prefix("ok ") {
+        Some(name) => name.split_once(" - ").map(|(_, name)| name),
+        None => timed(line.strip_prefix("✔ ")?),
+    }
+}
+
+/// A name without the time that stands after it.
+fn timed(text: &str) -> Option<&str> {
+    let (name, took) = text.trim_end().rsplit_once(" (")?;
+    let mut scan = Scan::new(took);
+    scan.seconds()?;
+    scan.text("ms)")?;
+    scan.end().map(|()| name)
+}
+
+fn is_file(name: &str) -> bool {
+    [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"].iter().any(|end| name.ends_with(end))
+}

@@ -1,0 +1,163 @@
+//! What of an error a program can act on: a word for the reason, and the
+//! values that the message names.
+
+use serde_json::{Map, Value, json};
+
+use crate::inspect::InspectError;
+use crate::progress::plain;
+use crate::registry::RegistryError;
+use crate::tasks::TaskError;
+use crate::terminals::TerminalError;
+
+/// Of one value.
+const LONGEST: usize = 500;
+
+/// The details of an error; empty where its code says it all.
+pub(super) fn details(error: &TaskError) -> Map<String, Value> {
+    let known = match error {
+        TaskError::LongTask { bytes, limit } => {
+            json!({ "reason": "too_long", "field": "task", "bytes": bytes, "limit": limit })
+        }
+        TaskError::LongField { name, bytes, limit } => {
+            json!({ "reason": "too_long", "field": name, "bytes": bytes, "limit": limit })
+        }
+        TaskError::LongList { name, count, limit } => {
+            json!({ "reason": "too_long", "field": name, "count": count, "limit": limit })
+        }
+        TaskError::EmptyTask => json!({ "reason": "empty", "field": "task" }),
+        TaskError::EmptyField { name } => json!({ "reason": "empty", "field": name }),
+        TaskError::OddField { name } | TaskError::BadLimit { name } => {
+            json!({ "reason": "bad_value", "field": name })
+        }
+        TaskError::NoDirectory(path) | TaskError::NotADirectory(path) => {
+            json!({ "reason": "no_directory", "file": path.display().to_string() })
+        }
+        TaskError::OutsideGit(path) => {
+            json!({ "reason": "outside_git", "file": path.display().to_string() })
+        }
+        TaskError::ForbiddenRoot(path) | TaskError::OutsideRoots(path) => {
+            json!({ "reason": "outside_roots", "file": path.display().to_string(), "config_key": "roots" })
+        }
+        TaskError::OutsideSandbox(path) => {
+            json!({ "reason": "beyond_client", "file": path.display().to_string() })
+        }
+        TaskError::SandboxBeyond { asked, max } => json!({
+            "reason": "beyond_configuration", "field": "sandbox", "asked": asked, "max": max, "config_key": "max_sandbox",
+        }),
+        TaskError::SandboxBeyondClient { asked, max } => {
+            json!({ "reason": "beyond_client", "field": "sandbox", "asked": asked, "max": max })
+        }
+        TaskError::NetworkOff => {
+            json!({ "reason": "beyond_configuration", "field": "network", "config_key": "allow_network" })
+        }
+        TaskError::NetworkBeyondClient => json!({ "reason": "beyond_client", "field": "network" }),
+        TaskError::ReadsBeyondClient => json!({ "reason": "beyond_client" }),
+        TaskError::CommandOverMcp => {
+            json!({ "reason": "beyond_configuration", "field": "agent", "config_key": "command_over_mcp" })
+        }
+        TaskError::EnvNotAllowed(name) => json!({
+            "reason": "beyond_configuration", "field": "env_from", "asked": name, "config_key": "env_allow",
+        }),
+        TaskError::OverrideNotAllowed(key) => json!({
+            "reason": "beyond_configuration", "field": "config_overrides", "asked": key,
+            "config_key": "config_override_keys",
+        }),
+        TaskError::TooDeep { depth, max } => {
+            json!({ "reason": "beyond_configuration", "depth": depth, "max": max, "config_key": "max_depth" })
+        }
+        TaskError::AgentMissing { agent } => json!({ "reason": "agent_missing", "agent": agent }),
+        TaskError::BadProgram(path) => {
+            json!({ "reason": "cannot_be_run", "file": path.display().to_string() })
+        }
+        TaskError::Unsupported { agent, field } => {
+            json!({ "reason": "agent_cannot", "agent": agent, "field": field })
+        }
+        TaskError::NotYet(field) => json!({ "reason": "not_enforced", "field": field }),
+        TaskError::KeyConflict { key, task } => {
+            json!({ "reason": "key_used", "field": "idempotency_key", "asked": key, "task_id": task })
+        }
+        TaskError::OutsideHome(path) => json!({ "reason": "outside_home", "file": path }),
+        TaskError::NotInspectable(path) => json!({ "reason": "not_inspectable", "file": path }),
+        TaskError::NoOutput(path) => json!({ "reason": "no_file", "file": path }),
+        TaskError::NotAPlainFile(path) => json!({ "reason": "not_a_plain_file", "file": path }),
+        TaskError::Unreadable { path, .. } => {
+            json!({ "reason": "cannot_read", "file": path.display().to_string() })
+        }
+        TaskError::NoArtifact { task, name, there } => {
+            json!({ "reason": "no_artifact", "task_id": task, "asked": name, "artifacts": there })
+        }
+        TaskError::Inspect(inspect) => match inspect {
+            InspectError::Read(_) => json!({ "reason": "cannot_read" }),
+            InspectError::Pattern(_) => json!({ "reason": "bad_pattern", "field": "pattern" }),
+            InspectError::Path(_) => json!({ "reason": "bad_path", "field": "json_path" }),
+            InspectError::NoCursor(_) | InspectError::WrongCursor => {
+                json!({ "reason": "bad_cursor", "field": "cursor" })
+            }
+        },
+        TaskError::NotFound(reference) => json!({ "reason": "no_task", "asked": reference }),
+        TaskError::Ambiguous { reference, candidates } => {
+            json!({ "reason": "ambiguous", "asked": reference, "candidates": candidates })
+        }
+        TaskError::NoThread(task) => json!({ "reason": "no_thread", "task_id": task }),
+        TaskError::ThreadBusy { thread, task } => {
+            json!({ "reason": "thread_busy", "thread_id": thread, "task_id": task })
+        }
+        TaskError::NothingToPin(reference) => json!({ "reason": "nothing_to_pin", "asked": reference }),
+        TaskError::CleaningUp => json!({ "reason": "cleaning_up" }),
+        TaskError::DiskFull { free, .. } => json!({ "reason": "disk_full", "free_bytes": free }),
+        TaskError::Write { path, .. } => {
+            json!({ "reason": "cannot_write", "file": path.display().to_string() })
+        }
+        TaskError::Config(_) => json!({ "reason": "bad_configuration" }),
+        TaskError::Home(_) => json!({ "reason": "home_unusable" }),
+        TaskError::Registry(registry) => json!({ "reason": match registry {
+            RegistryError::Busy(_) => "registry_busy",
+            RegistryError::Full(_) => "disk_full",
+            RegistryError::Newer { .. } => "registry_newer",
+            RegistryError::Damaged { .. } | RegistryError::Corrupt(_) => "registry_damaged",
+            RegistryError::Unusable { .. } | RegistryError::Sql(_) | RegistryError::OldLibrary(_) => {
+                "registry_unusable"
+            }
+        } }),
+        TaskError::Terminal(terminal) => match terminal {
+            TerminalError::NotFound(asked) => json!({ "reason": "no_terminal", "asked": asked }),
+            TerminalError::None { .. } => json!({ "reason": "no_terminal" }),
+            TerminalError::Ambiguous { reference, candidates } => {
+                json!({ "reason": "ambiguous", "asked": reference, "candidates": candidates })
+            }
+            TerminalError::BadCursor(_) => json!({ "reason": "bad_cursor", "field": "cursor" }),
+            TerminalError::BadMoment(_) => json!({ "reason": "bad_value", "field": "since_timestamp" }),
+            TerminalError::Read { .. } => json!({ "reason": "cannot_read" }),
+            TerminalError::NoPty(_) | TerminalError::Spawn { .. } => json!({ "reason": "cannot_be_run" }),
+        },
+        TaskError::Read(_)
+        | TaskError::Setup(_)
+        | TaskError::Listen(_)
+        | TaskError::Token(_)
+        | TaskError::Random(_)
+        | TaskError::NothingToRebuild
+        | TaskError::NulInTask
+        | TaskError::NeedsWrite { .. }
+        | TaskError::BadAlias(_)
+        | TaskError::CommandUnconfined
+        | TaskError::NoJail(_)
+        | TaskError::ForeignRecording
+        | TaskError::EnvNotSet(_)
+        | TaskError::BadOverride(_)
+        | TaskError::BadSchema(_)
+        | TaskError::BadRecording(_)
+        | TaskError::BadThread(_) => Value::Null,
+    };
+    let Value::Object(mut known) = known else { return Map::new() };
+    known.values_mut().for_each(made_plain);
+    known
+}
+
+/// What a caller wrote comes back in it, and must not act on a screen.
+fn made_plain(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = plain::line(text, LONGEST),
+        Value::Array(items) => items.iter_mut().for_each(made_plain),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
+    }
+}

@@ -1,0 +1,204 @@
+//! Reads the files that may have changed, and names what is in them.
+//!
+//! Raw bytes, never a filter. Only where a file may be one that git keeps with
+//! other line ends or in another encoding is git asked for the name: then with
+//! the attributes of the tree, and with no program to run for any of them.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Duration;
+
+use super::object::{self, Oid, Store};
+use super::runner::{Git, quoted};
+use super::state::State;
+use super::worktree::{Content, Stat, WorkTree};
+use crate::host::clock;
+
+/// Larger files are known by size and hash, without their lines.
+pub(crate) const LARGE: u64 = 16 << 20;
+/// The names and sizes of large files are not had for nothing.
+const MOST_LARGE: u64 = 1 << 30;
+
+/// Something at a path that has to be read to be known.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    pub(crate) path: Vec<u8>,
+    pub(crate) stat: Stat,
+    /// What it is if it did not change.
+    pub(crate) expected: Option<Oid>,
+}
+
+/// What is needed of the content, and how much of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Need {
+    pub(crate) bytes: u64,
+    pub(crate) files: u32,
+    pub(crate) sha256: bool,
+}
+
+impl Need {
+    /// To be compared with later. What was there before a run, and in no
+    /// commit, is kept as long as it is not too much.
+    pub(crate) const KEEP: Need = Need { bytes: 64 << 20, files: 20_000, sha256: false };
+    /// To be told about.
+    pub(crate) const TELL: Need = Need { bytes: 512 << 20, files: 200_000, sha256: true };
+}
+
+/// Reads candidates, as long as there is time and room.
+#[derive(Debug)]
+pub(crate) struct Contents<'a> {
+    store: &'a Store,
+    need: Need,
+    until: Duration,
+    bytes: u64,
+    files: u32,
+    large: u64,
+    /// Where git has to say what a file is called.
+    to_convert: Vec<(usize, Vec<u8>)>,
+    unread: u32,
+}
+
+impl<'a> Contents<'a> {
+    pub(crate) fn new(store: &'a Store, need: Need, until: Duration) -> Self {
+        Self { store, need, until, bytes: 0, files: 0, large: 0, to_convert: Vec::new(), unread: 0 }
+    }
+
+    /// The state of every candidate, in order, and how many were not read.
+    pub(crate) fn read(
+        mut self,
+        tree: &mut WorkTree,
+        candidates: &[Candidate],
+        git: &Git,
+        root: &Path,
+        index: &Path,
+    ) -> (Vec<State>, u32) {
+        let mut states: Vec<State> =
+            candidates.iter().enumerate().map(|(at, candidate)| self.state(tree, at, candidate)).collect();
+        for (at, oid) in self.converted(git, root, index) {
+            let state = &mut states[at];
+            if state.oid != Some(oid) {
+                state.oid = Some(oid);
+                let candidate = &candidates[at];
+                state.readable = candidate.expected == Some(oid) || self.keep_converted(tree, candidate, oid);
+            }
+        }
+        (states, self.unread)
+    }
+
+    fn state(&mut self, tree: &mut WorkTree, at: usize, candidate: &Candidate) -> State {
+        let Candidate { path, stat, expected } = candidate;
+        let mut state =
+            State { mode: stat.mode, oid: None, readable: false, stat: Some(*stat), sha256: None };
+        let in_time = || clock::monotonic() < self.until;
+        let room = match stat.size {
+            size if size > LARGE => self.large + size <= MOST_LARGE,
+            size => self.files < self.need.files && self.bytes + size <= self.need.bytes,
+        };
+        let read =
+            if room && in_time() { tree.read(path, self.store.format(), LARGE, in_time).ok() } else { None };
+        let Some(content) = read else {
+            self.unread += 1;
+            return state;
+        };
+        if content.bytes.is_none() {
+            self.large += content.size;
+        }
+        state.oid = Some(content.oid);
+        state.sha256 = if self.need.sha256 { content.sha256() } else { None };
+        // As long as it is what it was, git has it.
+        state.readable = *expected == state.oid && content.bytes.is_some();
+        if !state.readable && expected.is_some_and(|oid| oid == self.pointer_to(&content)) {
+            state.oid = *expected;
+            state.readable = true;
+        }
+        if let Some(bytes) = &content.bytes
+            && !state.readable
+        {
+            self.bytes += content.size;
+            self.files += 1;
+            state.readable = self.store.blob(bytes).is_ok();
+            if stat.mode != 0o120000 && may_be_converted(bytes) {
+                self.to_convert.push((at, path.clone()));
+            }
+        }
+        state
+    }
+
+    /// What git keeps in place of a file that is kept elsewhere (Git LFS).
+    fn pointer_to(&self, content: &Content) -> Oid {
+        let sha256 = content.sha256().unwrap_or_default();
+        let pointer = format!(
+            "version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {}\n",
+            content.size
+        );
+        object::blob_name(self.store.format(), pointer.as_bytes())
+    }
+
+    /// Keeps a file as git would keep it, if that is with other line ends.
+    /// Git itself could write it, but would set the time of the user's own
+    /// object where there is one.
+    fn keep_converted(&self, tree: &mut WorkTree, candidate: &Candidate, oid: Oid) -> bool {
+        let content = tree.read(&candidate.path, self.store.format(), LARGE, || true);
+        let bytes = content.ok().and_then(|content| content.bytes).unwrap_or_default();
+        let converted = with_plain_line_ends(&bytes);
+        object::blob_name(self.store.format(), &converted) == oid && self.store.blob(&converted).is_ok()
+    }
+
+    /// The names that git gives to files it would convert.
+    fn converted(&self, git: &Git, root: &Path, index: &Path) -> Vec<(usize, Oid)> {
+        if self.to_convert.is_empty() {
+            return Vec::new();
+        }
+        let mut input = Vec::new();
+        for (_, path) in &self.to_convert {
+            input.extend(quoted(path));
+            input.push(b'\n');
+        }
+        let args = ["hash-object", "--stdin-paths"].map(OsStr::new);
+        // Where it cannot say, the raw names stand.
+        let said = git.ask(&args, root, index, input, self.until).unwrap_or_default();
+        let names = String::from_utf8_lossy(&said);
+        let names: Vec<Option<Oid>> = names.lines().map(Oid::from_hex).collect();
+        if names.len() != self.to_convert.len() {
+            return Vec::new();
+        }
+        self.to_convert.iter().zip(names).filter_map(|((at, _), oid)| Some((*at, oid?))).collect()
+    }
+}
+
+/// Whether git may keep these bytes in another form: other line ends, another
+/// encoding, or without the words it puts between dollar signs.
+fn may_be_converted(bytes: &[u8]) -> bool {
+    let has = |needle: &[u8]| memchr::memmem::find(bytes, needle).is_some();
+    has(b"\r\n") || has(b"$Id") || matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
+}
+
+fn with_plain_line_ends(bytes: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(at) = memchr::memmem::find(rest, b"\r\n") {
+        plain.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 1..];
+    }
+    plain.extend_from_slice(rest);
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_git_might_convert_is_asked_about() {
+        assert!(may_be_converted(b"a\r\nb"));
+        assert!(may_be_converted(b"$Id: 1 $"));
+        assert!(may_be_converted(b"\xff\xfea\0"));
+        assert!(!may_be_converted(b"a\nb\rc"));
+    }
+
+    #[test]
+    fn only_whole_line_ends_are_made_plain() {
+        assert_eq!(with_plain_line_ends(b"a\r\n\r\nb\rc\r"), b"a\n\nb\rc\r");
+        assert_eq!(with_plain_line_ends(b""), b"");
+    }
+}

@@ -1,0 +1,227 @@
+//! Which of the changes are renames, and how many lines each has: git's own
+//! answer, between two trees of ours that hold what changed and nothing else.
+//!
+//! Renames are looked for among what came and what went, so the files that
+//! stayed are not missed.
+
+use std::collections::HashMap;
+use std::io;
+use std::time::Duration;
+
+use super::after::Changed;
+use super::object::Oid;
+use super::snapshot::{Before, Trouble};
+use super::state::State;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Added,
+    Modified,
+    Deleted,
+    Renamed,
+    ModeChanged,
+    TypeChanged,
+    /// A repository within the repository came, went or moved.
+    Nested,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileChange {
+    pub(crate) path: Vec<u8>,
+    pub(crate) old_path: Option<Vec<u8>>,
+    pub(crate) kind: Kind,
+    /// Added and removed; absent of what has no lines.
+    pub(crate) lines: Option<(u64, u64)>,
+    pub(crate) old: Option<State>,
+    pub(crate) new: Option<State>,
+}
+
+impl Before {
+    /// Explains changes. On `Err`, [`plainly`] does with less.
+    pub(crate) fn explain(&self, changed: &[Changed], until: Duration) -> Result<Vec<FileChange>, Trouble> {
+        let (nested, files): (Vec<&Changed>, Vec<&Changed>) = changed.iter().partition(|one| is_nested(one));
+        let mut all: Vec<FileChange> = nested.into_iter().map(plain).collect();
+        if !files.is_empty() {
+            let old = self.tree(&files, Side::Old)?;
+            let new = self.tree(&files, Side::New)?;
+            let args = [
+                "diff-tree",
+                "-r",
+                "-z",
+                "--raw",
+                "--numstat",
+                "--no-abbrev",
+                "-M",
+                "--no-ext-diff",
+                "--no-textconv",
+                "--no-color",
+                "--ignore-submodules=all",
+                &old.to_string(),
+                &new.to_string(),
+            ];
+            let said = self.git.ask_objects(&args, Vec::new(), until)?;
+            let rows = parse(&said).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
+            let by_path: HashMap<&[u8], &Changed> =
+                files.iter().map(|one| (one.path.as_slice(), *one)).collect();
+            all.extend(rows.into_iter().map(|row| row.explained(&by_path)));
+        }
+        all.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(all)
+    }
+
+    /// The tree of one side.
+    fn tree(&self, files: &[&Changed], side: Side) -> io::Result<Oid> {
+        let mut entries = Vec::new();
+        for one in files {
+            let state = match side {
+                Side::Old => &one.old,
+                Side::New => &one.new,
+            };
+            if let Some(state) = state.as_ref().filter(|state| !state.is_nested()) {
+                entries.push((one.path.as_slice(), state.mode, self.named(one, state, side)?));
+            }
+        }
+        self.store.tree(entries)
+    }
+
+    /// The content's name; of what git cannot or should not read, the name of
+    /// something without lines that is the same only for the same content.
+    fn named(&self, one: &Changed, state: &State, side: Side) -> io::Result<Oid> {
+        match state.oid {
+            Some(oid) if state.readable => Ok(oid),
+            Some(oid) => self.store.blob(format!("\0{oid}\0").as_bytes()),
+            None => self.store.blob(&[format!("\0{side:?}\0").as_bytes(), &one.path].concat()),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Old,
+    New,
+}
+
+fn is_nested(one: &Changed) -> bool {
+    [&one.old, &one.new].into_iter().flatten().any(State::is_nested)
+}
+
+/// What can be said of changes without reading them.
+pub(crate) fn plainly(changed: &[Changed]) -> Vec<FileChange> {
+    changed.iter().map(plain).collect()
+}
+
+fn plain(one: &Changed) -> FileChange {
+    let kind = match (&one.old, &one.new) {
+        _ if is_nested(one) => Kind::Nested,
+        (None, _) => Kind::Added,
+        (_, None) => Kind::Deleted,
+        (Some(old), Some(new)) => between(old.mode, new.mode, old.oid.is_some() && old.oid == new.oid),
+    };
+    let Changed { path, old, new } = one.clone();
+    FileChange { path, old_path: None, kind, lines: None, old, new }
+}
+
+fn between(old: u32, new: u32, same_content: bool) -> Kind {
+    match () {
+        () if old & 0o170000 != new & 0o170000 => Kind::TypeChanged,
+        () if same_content => Kind::ModeChanged,
+        () => Kind::Modified,
+    }
+}
+
+/// One change as git tells it.
+#[derive(Debug, PartialEq, Eq)]
+struct Row<'a> {
+    status: u8,
+    same_content: bool,
+    modes: (u32, u32),
+    path: &'a [u8],
+    old_path: Option<&'a [u8]>,
+    lines: Option<(u64, u64)>,
+}
+
+impl Row<'_> {
+    fn explained(self, by_path: &HashMap<&[u8], &Changed>) -> FileChange {
+        let at = |path: &[u8]| by_path.get(path).copied();
+        let old = at(self.old_path.unwrap_or(self.path)).and_then(|one| one.old.clone());
+        let new = at(self.path).and_then(|one| one.new.clone());
+        let kind = match self.status {
+            b'A' => Kind::Added,
+            b'D' => Kind::Deleted,
+            b'R' => Kind::Renamed,
+            _ => between(self.modes.0, self.modes.1, self.same_content),
+        };
+        FileChange {
+            path: self.path.to_owned(),
+            old_path: self.old_path.map(<[u8]>::to_owned),
+            kind,
+            lines: self.lines,
+            old,
+            new,
+        }
+    }
+}
+
+/// Reads `--raw --numstat -z`: all of the one, then all of the other.
+fn parse(said: &[u8]) -> Option<Vec<Row<'_>>> {
+    let mut fields = said.strip_suffix(b"\0").unwrap_or(said).split(|&byte| byte == 0).peekable();
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut by_path = HashMap::new();
+    while let Some(field) = fields.next() {
+        if let Some(raw) = field.strip_prefix(b":") {
+            let text = std::str::from_utf8(raw).ok()?;
+            let [old, new, old_oid, new_oid, status] = text.split(' ').collect::<Vec<_>>()[..] else {
+                return None;
+            };
+            let status = *status.as_bytes().first()?;
+            let first = fields.next()?;
+            let (path, old_path) =
+                if matches!(status, b'R' | b'C') { (fields.next()?, Some(first)) } else { (first, None) };
+            let octal = |word| u32::from_str_radix(word, 8).ok();
+            by_path.insert(path, rows.len());
+            rows.push(Row {
+                status,
+                same_content: old_oid == new_oid,
+                modes: (octal(old)?, octal(new)?),
+                path,
+                old_path,
+                lines: None,
+            });
+        } else if !field.is_empty() {
+            let mut parts = field.splitn(3, |&byte| byte == b'\t');
+            let (added, removed, path) = (parts.next()?, parts.next()?, parts.next()?);
+            let path = if path.is_empty() { fields.nth(1)? } else { path };
+            let number = |bytes| std::str::from_utf8(bytes).ok()?.parse::<u64>().ok();
+            let row = by_path.get(path).and_then(|at| rows.get_mut(*at))?;
+            row.lines = number(added).zip(number(removed));
+        }
+    }
+    Some(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_and_numbers_are_put_together_whatever_the_names() {
+        let said = b":100644 100755 aa bb M\0-a\tb\0:100644 100644 cc cc R100\0old\nname\0new\0\
+                     :100644 120000 aa dd T\0t\0:100644 100755 ee ee M\0m\0\
+                     1\t2\t-a\tb\0-\t-\t\0old\nname\0new\x003\t0\tt\0";
+        let rows = parse(said).unwrap();
+        let told: Vec<_> = rows.iter().map(|row| (row.path, row.old_path, row.lines)).collect();
+        assert_eq!(
+            told,
+            [
+                (&b"-a\tb"[..], None, Some((1, 2))),
+                (b"new", Some(&b"old\nname"[..]), None),
+                (b"t", None, Some((3, 0))),
+                (b"m", None, None),
+            ]
+        );
+        let kinds: Vec<_> = rows.into_iter().map(|row| row.explained(&HashMap::new()).kind).collect();
+        assert_eq!(kinds, [Kind::Modified, Kind::Renamed, Kind::TypeChanged, Kind::ModeChanged]);
+        assert_eq!(parse(b"nonsense"), None);
+        assert_eq!(parse(b""), Some(Vec::new()));
+    }
+}

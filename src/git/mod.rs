@@ -1,0 +1,31 @@
+//! Git repositories, without trusting them: one hardened runner, and what a
+//! working tree was like before and after.
+//!
+//! Nothing here writes to the user's repository, and no git of ours reads its
+//! configuration as its own.
+
+mod after;
+mod commits;
+mod content;
+mod diff;
+mod ignored;
+mod index;
+mod object;
+mod repository;
+mod runner;
+mod settings;
+mod snapshot;
+mod sparse;
+mod state;
+mod worktree;
+
+pub(crate) use commits::{Commit, History};
+pub(crate) use diff::{FileChange, Kind, plainly};
+pub(crate) use ignored::IgnoredChange;
+pub(crate) use object::Format;
+pub(crate) use repository::Head;
+pub(crate) use runner::Git;
+pub(crate) use settings::User;
+pub(crate) use snapshot::{Before, Trouble};
+pub(crate) use state::State;
+pub(crate) use worktree::{Found, WorkTree};

@@ -1,0 +1,283 @@
+//! Names and bytes of git objects, made without git: raw bytes in, no filter,
+//! no attribute, no configuration asked.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha1::Sha1;
+use sha2::{Digest, Sha256};
+
+use crate::host::files;
+
+/// How a repository names its objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Sha1,
+    Sha256,
+}
+
+impl Format {
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Format::Sha1 => 20,
+            Format::Sha256 => 32,
+        }
+    }
+}
+
+/// The name of an object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Oid {
+    bytes: [u8; 32],
+    length: u8,
+}
+
+impl Oid {
+    /// `bytes` as they stand in an index or a tree.
+    pub(crate) fn from_bytes(raw: &[u8]) -> Option<Self> {
+        let length = u8::try_from(raw.len()).ok().filter(|length| [20, 32].contains(length))?;
+        let mut bytes = [0; 32];
+        bytes[..raw.len()].copy_from_slice(raw);
+        Some(Self { bytes, length })
+    }
+
+    pub(crate) fn from_hex(text: &str) -> Option<Self> {
+        let digits = text.as_bytes();
+        let value = |pair: &[u8]| {
+            let digit = |byte: u8| char::from(byte).to_digit(16);
+            u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()
+        };
+        if !matches!(digits.len(), 40 | 64) {
+            return None;
+        }
+        Self::from_bytes(&digits.chunks(2).map(value).collect::<Option<Vec<u8>>>()?)
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+}
+
+impl fmt::Display for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Names a blob while its bytes pass by.
+#[derive(Clone)]
+pub(crate) enum BlobHasher {
+    Sha1(Sha1),
+    Sha256(Sha256),
+}
+
+impl BlobHasher {
+    pub(crate) fn new(format: Format, length: u64) -> Self {
+        Self::of("blob", format, length)
+    }
+
+    fn of(kind: &str, format: Format, length: u64) -> Self {
+        let header = format!("{kind} {length}\0");
+        match format {
+            Format::Sha1 => Self::Sha1(Sha1::new().chain_update(header)),
+            Format::Sha256 => Self::Sha256(Sha256::new().chain_update(header)),
+        }
+    }
+
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Sha1(hasher) => hasher.update(bytes),
+            Self::Sha256(hasher) => hasher.update(bytes),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Oid {
+        let (mut bytes, length) = ([0; 32], if matches!(self, Self::Sha1(_)) { 20 } else { 32 });
+        match self {
+            Self::Sha1(hasher) => bytes[..20].copy_from_slice(&hasher.finalize()),
+            Self::Sha256(hasher) => bytes.copy_from_slice(&hasher.finalize()),
+        }
+        Oid { bytes, length }
+    }
+}
+
+/// The name that `bytes` have as a blob.
+pub(crate) fn blob_name(format: Format, bytes: &[u8]) -> Oid {
+    name("blob", format, bytes)
+}
+
+fn name(kind: &str, format: Format, bytes: &[u8]) -> Oid {
+    let mut hasher = BlobHasher::of(kind, format, bytes.len() as u64);
+    hasher.update(bytes);
+    hasher.finish()
+}
+
+/// The sum at the end of a file of git's.
+pub(crate) fn sum(format: Format, bytes: &[u8]) -> Vec<u8> {
+    match format {
+        Format::Sha1 => Sha1::digest(bytes).to_vec(),
+        Format::Sha256 => Sha256::digest(bytes).to_vec(),
+    }
+}
+
+/// What content is known by outside git.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A directory of loose objects that is ours alone.
+#[derive(Debug)]
+pub(crate) struct Store {
+    dir: PathBuf,
+    format: Format,
+}
+
+impl Store {
+    pub(crate) fn at(dir: &Path, format: Format) -> Self {
+        Self { dir: dir.to_owned(), format }
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
+    pub(crate) fn blob(&self, bytes: &[u8]) -> io::Result<Oid> {
+        self.write("blob", bytes)
+    }
+
+    /// Writes the tree that holds `files`, sorted or not, and the trees below it.
+    pub(crate) fn tree<'a>(&self, files: impl IntoIterator<Item = (&'a [u8], u32, Oid)>) -> io::Result<Oid> {
+        let mut root = Directory::default();
+        files.into_iter().for_each(|(path, mode, oid)| root.insert(path, mode, oid));
+        root.write(self)
+    }
+
+    /// Stored blocks instead of compressed ones: the directory lives as long as
+    /// the run, and time matters more than room.
+    fn write(&self, kind: &str, bytes: &[u8]) -> io::Result<Oid> {
+        let oid = name(kind, self.format, bytes);
+        let text = oid.to_string();
+        let dir = self.dir.join(&text[..2]);
+        let path = dir.join(&text[2..]);
+        if path.exists() {
+            return Ok(oid);
+        }
+        match files::create_dir(&dir) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let header = format!("{kind} {}\0", bytes.len());
+        fs::write(&path, stored(&[header.as_bytes(), bytes].concat()))?;
+        Ok(oid)
+    }
+}
+
+/// A zlib stream of blocks that are not compressed.
+fn stored(bytes: &[u8]) -> Vec<u8> {
+    const BLOCK: usize = 0xffff;
+    let mut stream = Vec::with_capacity(bytes.len() + bytes.len() / BLOCK * 5 + 16);
+    stream.extend([0x78, 0x01]);
+    // No object is empty: each begins with its header.
+    let blocks = bytes.len().div_ceil(BLOCK);
+    for (at, block) in bytes.chunks(BLOCK).enumerate() {
+        let length = u16::try_from(block.len()).unwrap_or(u16::MAX);
+        stream.push(u8::from(at + 1 == blocks));
+        stream.extend(length.to_le_bytes());
+        stream.extend((!length).to_le_bytes());
+        stream.extend(block);
+    }
+    stream.extend(adler32(bytes).to_be_bytes());
+    stream
+}
+
+fn adler32(bytes: &[u8]) -> u32 {
+    let (mut a, mut b) = (1_u32, 0_u32);
+    // So many sums fit into 32 bits before they have to be reduced.
+    for part in bytes.chunks(5552) {
+        for byte in part {
+            a += u32::from(*byte);
+            b += a;
+        }
+        a %= 65_521;
+        b %= 65_521;
+    }
+    (b << 16) | a
+}
+
+/// What is in a directory, by name as git sorts them: a directory as if its
+/// name ended in a slash.
+#[derive(Default)]
+struct Directory {
+    entries: std::collections::BTreeMap<Vec<u8>, Node>,
+}
+
+enum Node {
+    File(u32, Oid),
+    Directory(Directory),
+}
+
+impl Directory {
+    fn insert(&mut self, path: &[u8], mode: u32, oid: Oid) {
+        match path.iter().position(|&byte| byte == b'/') {
+            None => drop(self.entries.insert(path.to_owned(), Node::File(mode, oid))),
+            Some(at) => {
+                let below = self.entries.entry(path[..=at].to_owned());
+                if let Node::Directory(dir) = below.or_insert_with(|| Node::Directory(Directory::default())) {
+                    dir.insert(&path[at + 1..], mode, oid);
+                }
+            }
+        }
+    }
+
+    fn write(&self, store: &Store) -> io::Result<Oid> {
+        let mut bytes = Vec::new();
+        for (name, node) in &self.entries {
+            let (mode, name, oid) = match node {
+                Node::File(mode, oid) => (*mode, name.as_slice(), *oid),
+                Node::Directory(dir) => (0o40000, &name[..name.len() - 1], dir.write(store)?),
+            };
+            bytes.extend(format!("{mode:o} ").into_bytes());
+            bytes.extend(name);
+            bytes.push(0);
+            bytes.extend(oid.as_bytes());
+        }
+        store.write("tree", &bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_have_the_names_that_git_gives_them() {
+        let blob = blob_name(Format::Sha1, b"hi\n");
+        assert_eq!(blob.to_string(), "45b983be36b73c0788dc9cbcb76cbb80fc7bb057");
+        assert_eq!(Oid::from_hex(&blob.to_string()), Some(blob));
+        let empty = name("tree", Format::Sha1, b"");
+        assert_eq!(empty.to_string(), "4b825dc642cb6eb9a060e54bf8d69288fbee4904");
+        let empty = name("tree", Format::Sha256, b"");
+        assert!(empty.to_string().starts_with("6ef19b41225c5369f1c104d45d8d85ef"));
+        assert_eq!(Oid::from_hex("45b9"), None);
+        assert_eq!(Oid::from_hex(&"zz".repeat(20)), None);
+    }
+
+    #[test]
+    fn a_stored_stream_has_the_right_sum() {
+        assert_eq!(adler32(b"Wikipedia"), 0x11E6_0398);
+        assert_eq!(stored(b"ab")[..7], [0x78, 1, 1, 2, 0, 0xfd, 0xff]);
+        assert_eq!(stored(&[7; 70_000]).len(), 70_000 + 2 + 10 + 4);
+    }
+}

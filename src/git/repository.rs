@@ -1,0 +1,178 @@
+//! Where the parts of a repository are, and where its branches stand: read as
+//! files, without git and without its configuration.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::object::Oid;
+use crate::host::files;
+
+/// No list of references is longer; a file that is was put there for us.
+const LARGEST_REFS: u64 = 32 << 20;
+const LARGEST_LINE: u64 = 64 << 10;
+/// Loose references that are looked at.
+const MOST_LOOSE: usize = 20_000;
+/// A symbolic reference leads to a reference, now and then to another.
+const MOST_HOPS: usize = 5;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Repository {
+    /// Where `.git` stands.
+    pub(crate) root: PathBuf,
+    /// What belongs to this working tree alone: `HEAD` and the index.
+    pub(crate) dir: PathBuf,
+    /// What all its working trees share: objects, references, configuration.
+    pub(crate) common: PathBuf,
+}
+
+/// Where a working tree stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// Absent when nothing was ever committed.
+    pub(crate) commit: Option<Oid>,
+    /// Absent when it is on no branch.
+    pub(crate) branch: Option<String>,
+}
+
+impl Repository {
+    pub(crate) fn at(root: &Path) -> Option<Self> {
+        let dot = root.join(".git");
+        let dir = match fs::metadata(&dot).ok()? {
+            found if found.is_dir() => dot,
+            _ => led_to(&dot, root, b"gitdir:")?,
+        };
+        let common = led_to(&dir.join("commondir"), &dir, b"").unwrap_or_else(|| dir.clone());
+        dir.join("HEAD").symlink_metadata().ok()?;
+        Some(Self { root: root.to_owned(), dir, common })
+    }
+
+    pub(crate) fn index(&self) -> PathBuf {
+        self.dir.join("index")
+    }
+
+    pub(crate) fn objects(&self) -> PathBuf {
+        self.common.join("objects")
+    }
+
+    pub(crate) fn head(&self) -> Head {
+        let mut name = "HEAD".to_owned();
+        for _ in 0..MOST_HOPS {
+            let branch = || name.strip_prefix("refs/heads/").map(str::to_owned);
+            match self.reference(&name) {
+                Some(Reference::To(next)) => name = next,
+                Some(Reference::At(commit)) => return Head { commit: Some(commit), branch: branch() },
+                None => return Head { commit: None, branch: branch() },
+            }
+        }
+        Head::default()
+    }
+
+    fn reference(&self, name: &str) -> Option<Reference> {
+        if name.split('/').any(|part| matches!(part, "" | "." | "..")) {
+            return None;
+        }
+        let own = || line(&self.dir.join(name)).ok();
+        let shared = || line(&self.common.join(name)).ok();
+        let loose = own().or_else(shared);
+        loose.and_then(|text| Reference::parse(&text)).or_else(|| self.packed(name).map(Reference::At))
+    }
+
+    fn packed(&self, wanted: &str) -> Option<Oid> {
+        let mut found = None;
+        self.each_packed(|name, oid| found = found.or((name == wanted).then_some(oid)));
+        found
+    }
+
+    fn each_packed(&self, mut each: impl FnMut(&str, Oid)) {
+        let Ok(bytes) = bounded(&self.common.join("packed-refs"), LARGEST_REFS) else { return };
+        for line in String::from_utf8_lossy(&bytes).lines() {
+            if let Some((oid, name)) = line.split_once(' ')
+                && let Some(oid) = Oid::from_hex(oid)
+            {
+                each(name, oid);
+            }
+        }
+    }
+
+    /// Every reference that names an object, loose or packed.
+    pub(crate) fn references(&self) -> Vec<(String, Oid)> {
+        let mut all = Vec::new();
+        let mut open = vec![("refs".to_owned(), self.common.join("refs"))];
+        let mut looked = 0;
+        while let Some((name, path)) = open.pop() {
+            let Ok(entries) = fs::read_dir(&path) else { continue };
+            for entry in entries.flatten() {
+                looked += 1;
+                let Some(last) = entry.file_name().to_str().map(str::to_owned) else { continue };
+                let name = format!("{name}/{last}");
+                match entry.file_type() {
+                    _ if looked > MOST_LOOSE => return all,
+                    Ok(kind) if kind.is_dir() => open.push((name, entry.path())),
+                    Ok(kind) if kind.is_file() => {
+                        if let Some(Reference::At(oid)) =
+                            line(&entry.path()).ok().and_then(|text| Reference::parse(&text))
+                        {
+                            all.push((name, oid));
+                        }
+                    }
+                    Ok(_) | Err(_) => {}
+                }
+            }
+        }
+        let loose: std::collections::HashSet<String> = all.iter().map(|(name, _)| name.clone()).collect();
+        self.each_packed(|name, oid| {
+            if !loose.contains(name) {
+                all.push((name.to_owned(), oid));
+            }
+        });
+        all
+    }
+
+    /// Whether references are kept in a way that only git reads.
+    pub(crate) fn has_reftable(&self) -> bool {
+        self.common.join("reftable").is_dir()
+    }
+}
+
+enum Reference {
+    At(Oid),
+    To(String),
+}
+
+impl Reference {
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.trim_end();
+        match text.strip_prefix("ref:") {
+            Some(name) => Some(Self::To(name.trim_start().to_owned())),
+            None => Oid::from_hex(text).map(Self::At),
+        }
+    }
+}
+
+/// The commit that the repository at `root` is on, where it is one. Nothing
+/// else of it is looked at.
+pub(crate) fn head_of(root: &Path) -> Option<Oid> {
+    Repository::at(root)?.head().commit
+}
+
+/// The directory that a file such as `.git` or `commondir` names.
+fn led_to(file: &Path, from: &Path, prefix: &[u8]) -> Option<PathBuf> {
+    let bytes = bounded(file, LARGEST_LINE).ok()?;
+    let named = bytes.strip_prefix(prefix)?.trim_ascii();
+    let dir = from.join(std::ffi::OsStr::from_bytes(named));
+    (!named.is_empty() && dir.is_dir()).then_some(dir)
+}
+
+fn line(path: &Path) -> io::Result<String> {
+    bounded(path, LARGEST_LINE).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The whole of a plain file that is not too large. Nobody waits for a pipe.
+pub(crate) fn bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    if fs::metadata(path)?.len() > most {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    files::read(path)
+}

@@ -1,0 +1,229 @@
+//! The one way in which git is run.
+//!
+//! After an agent ran, its tree is hostile, and a repository's configuration
+//! starts programs: monitors, filters, hooks, helpers. So git is never shown
+//! the user's `.git`. It gets a directory of ours, with a configuration of
+//! ours, that only borrows the objects; an index that is a copy; and an
+//! environment in which nothing else can be named. What is asked below that
+//! would be off by default is switched off once more.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::object::Format;
+use crate::host::files;
+use crate::host::paths;
+use crate::host::talk::{Talk, TalkError};
+
+/// Most that one answer may hold; the names of a million files fit.
+const MOST: usize = 128 << 20;
+
+/// Where systems keep it. Before `PATH`: what an agent could write to must not
+/// be run by us.
+const USUAL: [&str; 4] = ["/usr/local/bin", "/usr/bin", "/opt/homebrew/bin", "/bin"];
+
+const OPTIONS: &[&str] = &[
+    "--no-pager",
+    "--no-optional-locks",
+    "--no-replace-objects",
+    "--literal-pathspecs",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.untrackedCache=false",
+    "-c",
+    "core.splitIndex=false",
+    "-c",
+    "core.commitGraph=false",
+    "-c",
+    "core.safecrlf=false",
+    "-c",
+    "core.attributesFile=/dev/null",
+    "-c",
+    "core.bigFileThreshold=32m",
+    "-c",
+    "protocol.allow=never",
+    "-c",
+    "credential.helper=",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+    "-c",
+    "submodule.recurse=false",
+];
+
+/// Git, in a directory of ours.
+#[derive(Debug)]
+pub(crate) struct Git {
+    program: PathBuf,
+    /// Stands for `.git`.
+    dir: PathBuf,
+    /// What the user's own configuration says about reading a file.
+    settings: Vec<String>,
+}
+
+impl Git {
+    /// Finds a git that nobody could have put there who works in `writable`.
+    pub(crate) fn find(path: Option<&OsStr>, writable: &[&Path]) -> Option<PathBuf> {
+        let listed = path.map(std::env::split_paths).into_iter().flatten();
+        let safe = |dir: &PathBuf| {
+            let real = fs::canonicalize(dir).unwrap_or_else(|_| dir.clone());
+            dir.is_absolute()
+                && !writable.iter().any(|place| dir.starts_with(place) || real.starts_with(place))
+        };
+        let mut dirs = USUAL.iter().map(PathBuf::from).chain(listed.filter(safe));
+        dirs.find_map(|dir| Some(dir.join("git")).filter(|file| paths::is_program(file)))
+    }
+
+    /// Makes `dir` a place for git to stand in: no reference, no remote, and the
+    /// objects of `objects` to read from.
+    pub(crate) fn settle(program: PathBuf, dir: &Path, format: Format, objects: &Path) -> io::Result<Self> {
+        for part in ["objects", "objects/info", "refs", "info"] {
+            match files::create_dir(&dir.join(part)) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+        }
+        let version = match format {
+            Format::Sha1 => "[core]\n\trepositoryformatversion = 0\n\tbare = false\n".to_owned(),
+            Format::Sha256 => "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\
+                               [extensions]\n\tobjectformat = sha256\n"
+                .to_owned(),
+        };
+        fs::write(dir.join("config"), version)?;
+        fs::write(dir.join("HEAD"), "ref: refs/heads/none\n")?;
+        fs::write(dir.join("objects/info/alternates"), quoted_line(objects))?;
+        Ok(Self { program, dir: dir.to_owned(), settings: Vec::new() })
+    }
+
+    /// Adds `name=value` to what git is told. The caller answers for it.
+    pub(crate) fn set(&mut self, setting: String) {
+        self.settings.push(setting);
+    }
+
+    /// Puts a question and does not wait for the answer. Git stands in
+    /// `work_tree` and takes `index` for the index.
+    pub(crate) fn begin(
+        &self,
+        args: &[&OsStr],
+        work_tree: &Path,
+        index: &Path,
+        input: Vec<u8>,
+        until: Duration,
+    ) -> Result<Talk, TalkError> {
+        let settings = self.settings.iter().flat_map(|setting| ["-c", setting.as_str()]);
+        let args: Vec<OsString> = OPTIONS
+            .iter()
+            .copied()
+            .chain(settings)
+            .map(OsStr::new)
+            .chain(args.iter().copied())
+            .map(OsStr::to_owned)
+            .collect();
+        let text = OsStr::new;
+        let environment = [
+            ("GIT_DIR", self.dir.as_os_str()),
+            ("GIT_WORK_TREE", work_tree.as_os_str()),
+            ("GIT_INDEX_FILE", index.as_os_str()),
+            ("GIT_CONFIG_NOSYSTEM", text("1")),
+            ("GIT_CONFIG_GLOBAL", text("/dev/null")),
+            ("GIT_ATTR_NOSYSTEM", text("1")),
+            ("GIT_OPTIONAL_LOCKS", text("0")),
+            ("GIT_NO_REPLACE_OBJECTS", text("1")),
+            ("GIT_NO_LAZY_FETCH", text("1")),
+            ("GIT_ALLOW_PROTOCOL", text("")),
+            ("GIT_TERMINAL_PROMPT", text("0")),
+            ("GIT_ASKPASS", text("/bin/false")),
+            ("GIT_PAGER", text("cat")),
+            ("HOME", self.dir.as_os_str()),
+            ("XDG_CONFIG_HOME", self.dir.as_os_str()),
+            ("PATH", text("/usr/bin:/bin")),
+            ("LC_ALL", text("C.UTF-8")),
+        ];
+        Talk::begin(&self.program, &args, work_tree, &environment, input, until, MOST)
+    }
+
+    /// As [`begin`](Self::begin), with the answer.
+    pub(crate) fn ask(
+        &self,
+        args: &[&OsStr],
+        work_tree: &Path,
+        index: &Path,
+        input: Vec<u8>,
+        until: Duration,
+    ) -> Result<Vec<u8>, TalkError> {
+        self.begin(args, work_tree, index, input, until)?.finish()
+    }
+
+    /// A question that needs neither working tree nor index: about objects.
+    pub(crate) fn ask_objects(
+        &self,
+        args: &[&str],
+        input: Vec<u8>,
+        until: Duration,
+    ) -> Result<Vec<u8>, TalkError> {
+        let args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
+        self.ask(&args, &self.dir, &self.dir.join("no-index"), input, until)
+    }
+
+    pub(crate) fn objects(&self) -> PathBuf {
+        self.dir.join("objects")
+    }
+
+    /// Where `name` stands in git's directory.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+}
+
+/// A path as git takes it in a file of one path per line: in quotes, so that
+/// any byte may be in it.
+fn quoted_line(path: &Path) -> Vec<u8> {
+    use std::os::unix::ffi::OsStrExt;
+    let mut line = quoted(path.as_os_str().as_bytes());
+    line.push(b'\n');
+    line
+}
+
+/// `path` in git's own quotes.
+pub(crate) fn quoted(path: &[u8]) -> Vec<u8> {
+    let mut line = vec![b'"'];
+    for &byte in path {
+        match byte {
+            b'"' | b'\\' => line.extend([b'\\', byte]),
+            b' '..=b'~' => line.push(byte),
+            _ => line.extend(format!("\\{byte:03o}").into_bytes()),
+        }
+    }
+    line.push(b'"');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_name_can_be_told_in_a_line() {
+        assert_eq!(quoted(b"a b"), b"\"a b\"");
+        assert_eq!(quoted(b"-\n\"\\\xff"), b"\"-\\012\\\"\\\\\\377\"");
+    }
+
+    #[test]
+    fn a_git_below_a_place_that_is_written_to_is_not_taken() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let bin = dir.path().join("venv/bin");
+        fs::create_dir_all(&bin).unwrap();
+        fs::write(bin.join("git"), "#!/bin/sh\n").unwrap();
+        fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+        let found = Git::find(Some(bin.as_os_str()), &[dir.path()]);
+        assert!(found.is_none_or(|git| !git.starts_with(dir.path())));
+    }
+}

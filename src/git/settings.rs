@@ -1,0 +1,111 @@
+//! The few settings of a repository and its user that say how files are read.
+//!
+//! Everything else in a configuration is left alone: most of it names programs.
+//! Values are taken only where they are one of a few known words.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::object::Format;
+use super::repository::{Repository, bounded};
+use super::runner::Git;
+use crate::host::talk::Talk;
+
+/// Where the user's own configuration is.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct User {
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
+}
+
+impl User {
+    fn config_dir(&self) -> Option<PathBuf> {
+        Some(self.config.clone().or_else(|| Some(self.home.as_ref()?.join(".config")))?.join("git"))
+    }
+
+    /// Weakest first.
+    fn files(&self) -> Vec<PathBuf> {
+        let own = self.home.as_ref().map(|home| home.join(".gitconfig"));
+        [self.config_dir().map(|dir| dir.join("config")), own].into_iter().flatten().collect()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Settings {
+    pub(crate) format: Option<Format>,
+    /// Whether the executable bit means something here.
+    pub(crate) file_mode: bool,
+    /// To be told to git.
+    pub(crate) told: Vec<String>,
+}
+
+/// Reads what the repository and the user say. What cannot be read says nothing.
+pub(crate) fn read(git: &Git, repository: &Repository, user: &User, until: Duration) -> Settings {
+    let own = repository.common.join("config");
+    let files: Vec<PathBuf> =
+        user.files().into_iter().chain([own.clone()]).filter(|file| is_plain(file)).collect();
+    // All at once; what they say is put together in order.
+    let asked: Vec<(bool, Option<Talk>)> =
+        files.iter().map(|file| (*file == own, list(git, file, repository, until))).collect();
+    let ignore = user.config_dir().map(|dir| dir.join("ignore")).filter(|file| is_plain(file));
+    let mut settings = Settings { format: Some(Format::Sha1), file_mode: true, told: Vec::new() };
+    let (mut autocrlf, mut eol, mut excludes) = (None, None, ignore);
+    for (is_own, talk) in asked {
+        let said = talk.and_then(|talk| talk.finish().ok()).unwrap_or_default();
+        for (key, value) in said.split(|&byte| byte == 0).filter_map(pair) {
+            match (key.as_str(), value.as_str()) {
+                ("extensions.objectformat", "sha1") if is_own => settings.format = Some(Format::Sha1),
+                ("extensions.objectformat", "sha256") if is_own => settings.format = Some(Format::Sha256),
+                ("extensions.objectformat", _) if is_own => settings.format = None,
+                ("core.filemode", "false" | "0" | "no" | "off") => settings.file_mode = false,
+                ("core.filemode", _) => settings.file_mode = true,
+                ("core.autocrlf", "true" | "false" | "input") => autocrlf = Some(value),
+                ("core.eol", "lf" | "crlf" | "native") => eol = Some(value),
+                ("core.excludesfile", _) if !is_own => excludes = expanded(&value, user),
+                _ => {}
+            }
+        }
+    }
+    settings.told.extend(autocrlf.map(|value| format!("core.autocrlf={value}")));
+    settings.told.extend(eol.map(|value| format!("core.eol={value}")));
+    let excludes = excludes.filter(|file| is_plain(file)).and_then(|file| Some(file.to_str()?.to_owned()));
+    settings.told.extend(excludes.map(|file| format!("core.excludesFile={file}")));
+    settings
+}
+
+/// Copies what the repository ignores, and how it reads files, beside its tree.
+/// As it is now: an agent may write there.
+pub(crate) fn copy_rules(repository: &Repository, git: &Git) {
+    for name in ["info/exclude", "info/attributes"] {
+        if let Ok(bytes) = bounded(&repository.common.join(name), 1 << 20) {
+            let _ = fs::write(git.file(name), bytes);
+        }
+    }
+}
+
+/// Lists one file of settings, without any other that it names.
+fn list(git: &Git, file: &Path, repository: &Repository, until: Duration) -> Option<Talk> {
+    let args = ["config", "--no-includes", "-z", "--list", "--file"].map(OsStr::new);
+    let args: Vec<&OsStr> = args.into_iter().chain([file.as_os_str()]).collect();
+    git.begin(&args, &repository.root, &git.file("no-index"), Vec::new(), until).ok()
+}
+
+fn pair(record: &[u8]) -> Option<(String, String)> {
+    let text = std::str::from_utf8(record).ok()?;
+    let (key, value) = text.split_once('\n').unwrap_or((text, "true"));
+    Some((key.to_ascii_lowercase(), value.to_owned()))
+}
+
+fn expanded(value: &str, user: &User) -> Option<PathBuf> {
+    match value.strip_prefix("~/") {
+        Some(rest) => Some(user.home.as_ref()?.join(rest)),
+        None => Some(PathBuf::from(value)).filter(|path| path.is_absolute()),
+    }
+}
+
+/// Nobody waits for a pipe.
+fn is_plain(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() <= 4 << 20)
+}

@@ -1,0 +1,343 @@
+//! The working tree as it is now, written down so that it can be compared
+//! later: the index as a copy, and beside it whatever differs from it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::content::{Candidate, Contents, Need};
+use super::ignored::{self, Traces};
+use super::index::{self, Entry, IndexError};
+use super::object::{Format, Oid, Store};
+use super::repository::{Head, Repository, bounded, head_of};
+use super::runner::Git;
+use super::settings::{self, User};
+use super::sparse;
+use super::state::{self, GITLINK, State, States};
+use super::worktree::{Found, Stat, Time, WorkTree};
+use crate::host::talk::{Talk, TalkError};
+use crate::host::{clock, files};
+
+/// How long git may look for what it does not track. A pipe in the place of a
+/// file of rules would keep it for ever.
+const LISTING: Duration = Duration::from_secs(10);
+/// No index is larger; one of a million files has a tenth of it.
+const LARGEST_INDEX: u64 = 1 << 30;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Trouble {
+    #[error("there is no repository at `{}`", .0.display())]
+    NoRepository(PathBuf),
+    #[error("git is not installed where only the system can write")]
+    NoGit,
+    #[error("the repository names its objects in an unknown way")]
+    UnknownFormat,
+    #[error("git could not be asked: {0}")]
+    Git(#[from] TalkError),
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// The tree before a run. Small: everything long is in a directory of its own,
+/// which is removed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Before {
+    pub(super) repository: Repository,
+    pub(super) git: Git,
+    pub(super) store: Store,
+    scratch: PathBuf,
+    /// When the looking began.
+    taken_at: Time,
+    /// When the index was written.
+    written: Time,
+    file_mode: bool,
+    pub(crate) head: Head,
+    /// How many files were there and not read.
+    pub(crate) unread: u32,
+}
+
+impl Before {
+    /// Writes down the tree at `root` into the directory `scratch`, which is ours alone.
+    pub(crate) fn take(
+        root: &Path,
+        scratch: &Path,
+        program: PathBuf,
+        user: &User,
+        until: Duration,
+    ) -> Result<Self, Trouble> {
+        let repository = Repository::at(root).ok_or_else(|| Trouble::NoRepository(root.to_owned()))?;
+        let taken_at = now();
+        // From an attempt that did not get as far as its agent.
+        let _ = fs::remove_dir_all(scratch);
+        files::create_dir(scratch)?;
+        // Whatever happens below, what was made goes again.
+        let scratch = Scratch(scratch.to_owned());
+        let objects = repository.objects();
+        let git = Git::settle(program.clone(), &scratch.0, Format::Sha1, &objects)?;
+        let settings = settings::read(&git, &repository, user, until);
+        let format = settings.format.ok_or(Trouble::UnknownFormat)?;
+        let mut git = Git::settle(program, &scratch.0, format, &objects)?;
+        settings.told.into_iter().for_each(|setting| git.set(setting));
+        settings::copy_rules(&repository, &git);
+        let written = copy_index(&repository, &git, format, until)?;
+        fs::write(git.file("references"), references(&repository))?;
+        let store = Store::at(&git.objects(), format);
+        let mut before = Self {
+            head: repository.head(),
+            repository,
+            git,
+            store,
+            scratch: scratch.keep(),
+            taken_at,
+            written,
+            file_mode: settings.file_mode,
+            unread: 0,
+        };
+        before.write_states(until)?;
+        Ok(before)
+    }
+
+    fn write_states(&mut self, until: Duration) -> Result<(), Trouble> {
+        let (others, ignored) = (self.list(Listed::Others)?, self.list(Listed::Ignored)?);
+        let mut tree = WorkTree::open(&self.repository.root)?;
+        let mut states = States::new();
+        let mut candidates = Vec::new();
+        index::read(&self.index_bytes()?, self.store.format(), |entry| {
+            let path = entry.path;
+            match self.against_index(&mut tree, entry) {
+                Look::Same => {}
+                Look::Gone => drop(states.insert(path.to_owned(), None)),
+                Look::Nested(commit) => drop(states.insert(path.to_owned(), Some(State::nested(commit)))),
+                Look::Read(stat) => candidates.push(Candidate {
+                    path: path.to_owned(),
+                    stat,
+                    expected: merged(entry).then_some(entry.oid),
+                }),
+            }
+        })?;
+        // One path stands there up to three times while a merge is unfinished.
+        candidates.dedup_by(|a, b| a.path == b.path);
+        for path in listed(&others.finish()?) {
+            match self.untracked(&mut tree, path) {
+                Look::Read(stat) => {
+                    candidates.push(Candidate { path: path.to_owned(), stat, expected: None });
+                }
+                Look::Nested(commit) => {
+                    let path = path.strip_suffix(b"/").unwrap_or(path);
+                    states.insert(path.to_owned(), Some(State::nested(commit)));
+                }
+                Look::Same | Look::Gone => {}
+            }
+        }
+        let contents = Contents::new(&self.store, Need::KEEP, until);
+        let (read, unread) =
+            contents.read(&mut tree, &candidates, &self.git, &self.repository.root, &self.index());
+        let paths = candidates.into_iter().map(|candidate| candidate.path);
+        states.extend(paths.zip(read.into_iter().map(Some)));
+        state::write(&self.git.file("states"), &states)?;
+        fs::write(
+            self.git.file("ignored"),
+            ignored::told(&ignored::trace(&self.repository.root, &ignored.finish()?)),
+        )?;
+        self.unread = unread;
+        Ok(())
+    }
+
+    /// How the file of an entry looks, against what the index remembers.
+    pub(super) fn against_index(&self, tree: &mut WorkTree, entry: &Entry<'_>) -> Look {
+        match (entry.mode & 0o170000, tree.look(entry.path)) {
+            // Kept out of the tree on purpose, and still is.
+            (_, Found::Nothing) if entry.skipped => Look::Same,
+            (GITLINK, Found::Directory) => match head_of(&self.path(entry.path)) {
+                Some(commit) if commit != entry.oid => Look::Nested(commit),
+                Some(_) | None => Look::Same,
+            },
+            (_, Found::Nothing | Found::Directory) => Look::Gone,
+            (_, Found::File(stat)) => {
+                let stat = self.as_git_sees(stat, entry.mode);
+                let clean = merged(entry) && stat.mode == entry.mode && entry.is_clean(&stat, self.written);
+                if clean { Look::Same } else { Look::Read(stat) }
+            }
+        }
+    }
+
+    /// A path that git does not track.
+    pub(super) fn untracked(&self, tree: &mut WorkTree, path: &[u8]) -> Look {
+        match tree.look(path.strip_suffix(b"/").unwrap_or(path)) {
+            Found::File(stat) => Look::Read(self.as_git_sees(stat, 0o100644)),
+            Found::Directory => head_of(&self.path(path)).map_or(Look::Gone, Look::Nested),
+            Found::Nothing => Look::Gone,
+        }
+    }
+
+    /// Where executable bits mean nothing, a file has the one it had.
+    pub(super) fn as_git_sees(&self, stat: Stat, mode: u32) -> Stat {
+        let both_files = stat.mode & 0o170000 == 0o100000 && mode & 0o170000 == 0o100000;
+        if both_files && !self.file_mode { Stat { mode, ..stat } } else { stat }
+    }
+
+    /// Whether a file that looks as it did then surely is what it was then.
+    pub(super) fn is_settled(&self, stat: &Stat) -> bool {
+        // Clocks of file systems tick slowly, and may be a little off.
+        stat.ctime.0 + 2 < self.taken_at.0 && stat.mtime.0 + 2 < self.taken_at.0
+    }
+
+    /// Whether something that was ignored then was not touched since.
+    pub(super) fn is_older(&self, stat: &Stat) -> bool {
+        let millis = |time: Time| time.0.saturating_mul(1000).saturating_add(i64::from(time.1 / 1_000_000));
+        // By more than a tick of any clock.
+        millis(stat.ctime).saturating_add(20) < millis(self.taken_at)
+    }
+
+    pub(super) fn list(&self, which: Listed) -> Result<Talk, TalkError> {
+        let until = clock::monotonic() + LISTING;
+        let args = match which {
+            Listed::Others => ["ls-files", "-z", "--others", "--exclude-standard"].as_slice(),
+            Listed::Ignored => {
+                ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"].as_slice()
+            }
+        };
+        let args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
+        self.git.begin(&args, &self.repository.root, &self.index(), Vec::new(), until)
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.repository.root
+    }
+
+    /// Whether commits and branches are kept in a way that is not read here.
+    pub(crate) fn has_reftable(&self) -> bool {
+        self.repository.has_reftable()
+    }
+
+    pub(super) fn states(&self) -> io::Result<States> {
+        state::read(&self.git.file("states"))
+    }
+
+    pub(super) fn ignored(&self) -> Traces {
+        files::read(&self.git.file("ignored"))
+            .ok()
+            .and_then(|bytes| ignored::parsed(&bytes))
+            .unwrap_or_default()
+    }
+
+    /// Our copy of the index.
+    pub(super) fn index(&self) -> PathBuf {
+        self.git.file("index")
+    }
+
+    pub(super) fn index_bytes(&self) -> io::Result<Vec<u8>> {
+        match files::read(&self.index()) {
+            // Nothing was ever added.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            read => read,
+        }
+    }
+
+    pub(super) fn path(&self, path: &[u8]) -> PathBuf {
+        self.repository.root.join(OsStr::from_bytes(path))
+    }
+}
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.scratch);
+    }
+}
+
+/// What one look at a path says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    Same,
+    Gone,
+    /// A repository of its own, on this commit.
+    Nested(Oid),
+    /// It has to be read.
+    Read(Stat),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Listed {
+    /// What is neither tracked nor ignored.
+    Others,
+    Ignored,
+}
+
+/// Removes what it names unless it is kept.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn keep(mut self) -> PathBuf {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !self.0.as_os_str().is_empty() {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+}
+
+pub(super) fn merged(entry: &Entry<'_>) -> bool {
+    entry.stage == 0 && !entry.intended
+}
+
+/// The paths of an answer with zeros between them.
+pub(super) fn listed(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(|&byte| byte == 0).filter(|path| !path.is_empty())
+}
+
+/// Copies the index, in one piece; says when it was written.
+fn copy_index(repository: &Repository, git: &Git, format: Format, until: Duration) -> Result<Time, Trouble> {
+    let from = repository.index();
+    let Ok(found) = fs::metadata(&from) else { return Ok((0, 0)) };
+    let bytes = bounded(&from, LARGEST_INDEX)?;
+    fs::write(git.file("index"), &bytes)?;
+    let plain = match index::without_sparse(&bytes, format) {
+        Err(IndexError::Extension) => {
+            join_index(repository, git, until)?;
+            index::without_sparse(&files::read(&git.file("index"))?, format)
+        }
+        checked => checked,
+    };
+    if let Some(plain) = plain? {
+        sparse::keep(&bytes, format, &git.file("sparse"))?;
+        fs::write(git.file("index"), plain)?;
+    }
+    Ok((found.mtime(), u32::try_from(found.mtime_nsec()).unwrap_or(0)))
+}
+
+/// Lets git put a split index together, in our copy.
+fn join_index(repository: &Repository, git: &Git, until: Duration) -> Result<(), Trouble> {
+    let entries = fs::read_dir(&repository.dir)?.flatten();
+    let shared = entries.filter(|entry| entry.file_name().as_bytes().starts_with(b"sharedindex."));
+    for entry in shared.take(8) {
+        let bytes = bounded(&entry.path(), LARGEST_INDEX)?;
+        fs::write(git.file(&entry.file_name().to_string_lossy()), bytes)?;
+    }
+    let args = ["update-index", "--force-write-index"].map(OsStr::new);
+    git.ask(&args, &repository.root, &git.file("index"), Vec::new(), until)?;
+    Ok(())
+}
+
+/// What commits are not new after the run, one `^name` per line.
+fn references(repository: &Repository) -> String {
+    let head = repository.head().commit;
+    let mut known: Vec<Oid> = repository.references().into_iter().map(|(_, oid)| oid).chain(head).collect();
+    known.sort_by_key(|oid| oid.to_string());
+    known.dedup();
+    known.iter().map(|oid| format!("^{oid}\n")).collect()
+}
+
+fn now() -> Time {
+    let millis = clock::now().as_millis();
+    (millis.div_euclid(1000), u32::try_from(millis.rem_euclid(1000)).unwrap_or(0) * 1_000_000)
+}

@@ -1,0 +1,114 @@
+//! Where an answer left off, as a short word that a client hands back.
+//!
+//! A letter for the way it goes, and three numbers in base 36. A client may
+//! hand back anything: every value is safe, one that is made up shows another
+//! part of the same file.
+
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
+use super::InspectError;
+
+/// A cursor is never longer: a letter, three numbers, two dots.
+const LONGEST: usize = 1 + 3 * 13 + 2;
+/// Of what is no cursor, as much is repeated in the error.
+const REPEATED: usize = 40;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    pub(super) way: Way,
+    /// Of the piece that comes next; going back, where it ends.
+    pub(super) offset: u64,
+    /// Of the same piece, where it is known.
+    pub(super) line: Option<u64>,
+    /// What was shown of the piece already, in characters; of a document, in
+    /// values.
+    pub(super) skip: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Forward,
+    Back,
+    Grep,
+    Select,
+}
+
+impl Way {
+    const ALL: [(Way, char); 4] =
+        [(Way::Forward, 'f'), (Way::Back, 'b'), (Way::Grep, 'g'), (Way::Select, 's')];
+}
+
+impl Display for Cursor {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let letter = Way::ALL.iter().find(|(way, _)| *way == self.way).map_or('?', |(_, letter)| *letter);
+        let [offset, line, skip] = [self.offset, self.line.unwrap_or(0), self.skip as u64].map(base36);
+        write!(out, "{letter}{offset}.{line}.{skip}")
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = InspectError;
+
+    fn from_str(text: &str) -> Result<Self, InspectError> {
+        let text = text.trim();
+        parse(text).ok_or_else(|| InspectError::NoCursor(crate::progress::plain::line(text, REPEATED)))
+    }
+}
+
+fn parse(text: &str) -> Option<Cursor> {
+    let mut chars = text.chars();
+    let letter = chars.next().filter(|_| text.len() <= LONGEST)?;
+    let (way, _) = Way::ALL.into_iter().find(|(_, known)| *known == letter)?;
+    let mut numbers = chars.as_str().split('.').map(|number| {
+        let is_number = number.bytes().all(|c| c.is_ascii_alphanumeric());
+        u64::from_str_radix(number, 36).ok().filter(|_| is_number)
+    });
+    let (offset, line, skip) = (numbers.next()??, numbers.next()??, numbers.next()??);
+    let line = Some(line).filter(|line| *line > 0);
+    let skip = usize::try_from(skip).ok()?;
+    numbers.next().is_none().then_some(Cursor { way, offset, line, skip })
+}
+
+pub(super) fn base36(mut number: u64) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits.push(char::from_digit((number % 36) as u32, 36).unwrap_or('0'));
+        number /= 36;
+        if number == 0 {
+            return digits.into_iter().rev().collect();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn nonsense_is_refused_with_what_it_was() {
+        for bad in
+            ["", "f", "f1.2", "f1.2.3.4", "x1.2.3", "f-1.2.3", "f+1.2.3", "f1..3", "é", "f99999999999999.1.1"]
+        {
+            assert_eq!(bad.parse::<Cursor>().unwrap_err().to_string(), format!("`{bad}` is not a cursor"));
+        }
+        let long = "f1.2.".to_owned() + &"0".repeat(1 << 20);
+        assert!(long.parse::<Cursor>().unwrap_err().to_string().len() < 80);
+    }
+
+    proptest! {
+        #[test]
+        fn a_cursor_is_read_back(offset: u64, line: u64, skip: u32, way in 0usize..4) {
+            let line = Some(line).filter(|line| *line > 0);
+            let cursor = Cursor { way: Way::ALL[way].0, offset, line, skip: skip as usize };
+            prop_assert_eq!(format!(" {cursor} ").parse::<Cursor>().unwrap(), cursor);
+        }
+
+        #[test]
+        fn whatever_comes_is_read(text in any::<String>()) {
+            let _ = text.parse::<Cursor>();
+        }
+    }
+}

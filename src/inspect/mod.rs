@@ -1,0 +1,55 @@
+//! Reads a long file in pieces: its beginning, its end, a range of its lines,
+//! the lines that match a pattern, values by a path, or what it is as a whole.
+//!
+//! Data in, data out: it is given an open file and opens none. Memory does not
+//! grow with the file or with its longest line, files are never mapped, and
+//! nothing past the size that the file had at first is read. Everything that
+//! comes out is redacted and safe to show, and was so before it was cut or
+//! matched.
+
+mod ahead;
+mod ask;
+mod candidates;
+mod content_type;
+mod count;
+mod cursor;
+mod grep;
+mod json_path;
+mod keys;
+mod page;
+mod pattern;
+mod piece;
+mod repeats;
+mod scan;
+mod select;
+mod shape;
+mod sight;
+mod source;
+mod summary;
+mod tally;
+mod timestamp;
+mod view;
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod secrets;
+
+use std::fs::File;
+
+pub(crate) use ask::{Ask, Block, Found, InspectError, Mode, PartialLine};
+pub(crate) use content_type::ContentType;
+pub(crate) use cursor::Cursor;
+pub(crate) use json_path::JsonPath;
+pub(crate) use pattern::{Case, Pattern};
+pub(crate) use summary::{JsonSummary, RepeatedLine, Summary};
+pub(crate) use tally::Longest;
+
+use crate::host::line_index::LineIndex;
+
+/// Answers `ask` about `file`. `index` is its sidecar, where it has one.
+pub(crate) fn inspect(file: File, index: Option<&LineIndex>, ask: &Ask) -> Result<Found, InspectError> {
+    source::Source::new(file, index)?.answer(ask)
+}

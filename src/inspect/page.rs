@@ -1,0 +1,211 @@
+//! As many lines as fit into a reply, going forward or back.
+//!
+//! A page is of whole lines, or of a part of one. Lines stay whole as long as
+//! one fits; one that does not is shown in parts, with `…` where it is cut, and
+//! the cursor goes on inside of it.
+
+use std::io;
+
+use memchr::{memchr, memrchr};
+
+use super::PartialLine;
+use super::cursor::{Cursor, Way};
+use super::piece::{Lines, Piece};
+use super::view::LONGEST_READ;
+
+/// Below this a page would hold hardly more than the marks of its cuts.
+const LEAST_ROOM: usize = 16;
+/// How far the ends of a line are looked for, to tell its length.
+const MEASURED: u64 = 64 << 20;
+pub(super) const MARK: char = '…';
+
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    pub(super) content: String,
+    /// The numbers of the first and the last line, where they are known.
+    pub(super) start_line: Option<u64>,
+    pub(super) end_line: Option<u64>,
+    pub(super) partial: Option<PartialLine>,
+    /// Whether the room was full before the page had all its lines.
+    pub(super) cut: bool,
+    pub(super) next: Option<Cursor>,
+}
+
+/// Lines from the cursor on, at most so many and so many characters.
+pub(super) fn forward(lines: &mut Lines, cursor: Cursor, most: u64, room: usize) -> io::Result<Page> {
+    let mut left = room.max(LEAST_ROOM);
+    let mut here = Cursor { offset: lines.character(cursor.offset)?, way: Way::Forward, ..cursor };
+    let (mut page, mut shown) = (Page { start_line: here.line, ..Page::default() }, 0);
+    while shown < most {
+        let Some(piece) = lines.piece_at(here.offset)? else { break };
+        let text = lines.shown(&piece)?;
+        let length = text.chars().count() + usize::from(shown > 0);
+        let is_whole = piece.begins && piece.ends && here.skip == 0 && length <= left;
+        if shown == 0 && !is_whole {
+            return part_forward(lines, here, left);
+        }
+        if !is_whole {
+            page.cut = true;
+            break;
+        }
+        if shown > 0 {
+            page.content.push('\n');
+        }
+        page.content.push_str(&text);
+        page.end_line = here.line;
+        (shown, left) = (shown + 1, left - length);
+        here = after(here, &piece);
+    }
+    page.start_line = page.start_line.filter(|_| shown > 0);
+    page.next = lines.piece_at(here.offset)?.map(|_| here);
+    Ok(page)
+}
+
+fn after(here: Cursor, piece: &Piece) -> Cursor {
+    let line = here.line.map(|line| line.saturating_add(u64::from(piece.ends)));
+    Cursor { offset: piece.next, line, skip: 0, ..here }
+}
+
+/// A part of the line that the cursor is in.
+fn part_forward(lines: &mut Lines, cursor: Cursor, room: usize) -> io::Result<Page> {
+    let (mut here, mut left) = (cursor, room);
+    let mut page = Page { start_line: here.line, end_line: here.line, ..Page::default() };
+    let mut begins_before = None;
+    let goes_on = loop {
+        let Some(piece) = lines.piece_at(here.offset)? else { break false };
+        let text = lines.shown(&piece)?;
+        if *begins_before.get_or_insert(!piece.begins || here.skip > 0) && page.content.is_empty() {
+            page.content.push(MARK);
+            left -= 1;
+        }
+        let rest = &text[byte_of(&text, here.skip)..];
+        let length = rest.chars().count();
+        // Where the line goes on, there must be room left to say so.
+        if length + usize::from(!piece.ends) > left {
+            page.content.push_str(&rest[..byte_of(rest, left - 1)]);
+            page.content.push(MARK);
+            here.skip += left - 1;
+            break true;
+        }
+        page.content.push_str(rest);
+        left -= length;
+        here = after(here, &piece);
+        if piece.ends {
+            break false;
+        }
+    };
+    let begins_before = begins_before.unwrap_or(false);
+    page.partial = Some(PartialLine { begins_before, goes_on, bytes: measure(lines, cursor.offset)? });
+    page.cut = goes_on;
+    page.next = lines.piece_at(here.offset)?.map(|_| here);
+    Ok(page)
+}
+
+/// Lines that end where the cursor is, at most so many and so many characters.
+pub(super) fn back(lines: &mut Lines, cursor: Cursor, most: u64, room: usize) -> io::Result<Page> {
+    let mut left = room.max(LEAST_ROOM);
+    let end = lines.view.find_end()?;
+    let mut here = Cursor { offset: lines.character(cursor.offset.min(end))?, way: Way::Back, ..cursor };
+    let (mut page, mut shown) = (Page { end_line: here.line, ..Page::default() }, Vec::new());
+    while (shown.len() as u64) < most {
+        let Some(piece) = lines.piece_before(here.offset)? else { break };
+        let text = lines.shown(&piece)?;
+        let length = text.chars().count() + usize::from(!shown.is_empty());
+        let is_whole = piece.begins && piece.ends && here.skip == 0 && length <= left;
+        if shown.is_empty() && !is_whole {
+            return part_back(lines, here, left);
+        }
+        if !is_whole {
+            page.cut = true;
+            break;
+        }
+        left -= length;
+        shown.push(text);
+        page.start_line = here.line;
+        here = before(here, &piece);
+    }
+    page.end_line = page.end_line.filter(|_| !shown.is_empty());
+    shown.reverse();
+    page.content = shown.join("\n");
+    page.next = (here.offset > 0).then_some(here);
+    Ok(page)
+}
+
+fn before(here: Cursor, piece: &Piece) -> Cursor {
+    // There is no line before the first, whatever a cursor says.
+    let line = here.line.and_then(|line| line.checked_sub(u64::from(piece.begins))).filter(|line| *line > 0);
+    Cursor { offset: piece.start, line, skip: 0, ..here }
+}
+
+/// A part of the line that ends, or goes on, where the cursor is.
+fn part_back(lines: &mut Lines, cursor: Cursor, room: usize) -> io::Result<Page> {
+    let (mut here, mut left) = (cursor, room);
+    let mut page = Page { start_line: here.line, end_line: here.line, ..Page::default() };
+    let (mut parts, mut goes_on) = (Vec::new(), None);
+    let begins_before = loop {
+        let Some(piece) = lines.piece_before(here.offset)? else { break false };
+        let text = lines.shown(&piece)?;
+        if *goes_on.get_or_insert(!piece.ends || here.skip > 0) && parts.is_empty() {
+            parts.push(String::from(MARK));
+            left -= 1;
+        }
+        let all = text.chars().count();
+        let length = all.saturating_sub(here.skip);
+        let rest = &text[..byte_of(&text, length)];
+        if length + usize::from(!piece.begins) > left {
+            parts.push(rest[byte_of(rest, length - (left - 1))..].to_owned());
+            parts.push(String::from(MARK));
+            here.skip += left - 1;
+            break true;
+        }
+        parts.push(rest.to_owned());
+        left -= length;
+        here = before(here, &piece);
+        if piece.begins {
+            break false;
+        }
+    };
+    parts.reverse();
+    page.content = parts.concat();
+    let (goes_on, inside) = (goes_on.unwrap_or(false), cursor.offset.saturating_sub(1));
+    page.partial = Some(PartialLine { begins_before, goes_on, bytes: measure(lines, inside)? });
+    page.cut = begins_before;
+    page.next = (here.offset > 0).then_some(here);
+    Ok(page)
+}
+
+/// The length of the line that a byte is in, its break not counted, where it
+/// does not take too long to find out.
+pub(super) fn measure(lines: &mut Lines, inside: u64) -> io::Result<Option<u64>> {
+    let step = LONGEST_READ as u64 / 2;
+    let mut end = inside;
+    let end = loop {
+        let bytes = lines.view.read(end, end + step)?;
+        match memchr(b'\n', bytes) {
+            Some(at) => break end + at as u64,
+            None if (bytes.len() as u64) < step => break end + bytes.len() as u64,
+            None => end += step,
+        }
+        if end - inside > MEASURED {
+            return Ok(None);
+        }
+    };
+    let mut start = inside;
+    loop {
+        let from = start.saturating_sub(step);
+        match memrchr(b'\n', lines.view.read(from, start)?) {
+            Some(at) => return Ok(Some(end - (from + at as u64 + 1))),
+            None if from == 0 => return Ok(Some(end)),
+            None => start = from,
+        }
+        // What is compressed would have to be read again for every step.
+        if inside - start > MEASURED || lines.view.is_compressed() {
+            return Ok(None);
+        }
+    }
+}
+
+/// Where the character of this number begins; the end, where there are fewer.
+pub(super) fn byte_of(text: &str, character: usize) -> usize {
+    text.char_indices().nth(character).map_or(text.len(), |(at, _)| at)
+}

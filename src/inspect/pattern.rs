@@ -1,0 +1,112 @@
+//! A pattern to look for in lines: ripgrep's syntax and engine, linear in time
+//! whatever the pattern, and limited in size.
+
+use std::fmt::{self, Debug, Formatter};
+
+use grep_matcher::Matcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+
+use super::InspectError;
+use super::sight::{Sight, loosened};
+use crate::progress::plain;
+
+const LONGEST: usize = 4 << 10;
+/// Of a compiled pattern, and of what it builds while it searches, in bytes.
+const MOST_MEMORY: usize = 2 << 20;
+const DEEPEST: u32 = 100;
+const LONGEST_ERROR: usize = 300;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Case {
+    Kept,
+    Ignored,
+}
+
+#[derive(Clone)]
+pub(crate) struct Pattern {
+    text: String,
+    pub(super) matcher: RegexMatcher,
+    /// The same but for what stands beside a match, where the bytes of a line
+    /// must not be asked for that.
+    pub(super) loose: Option<Box<RegexMatcher>>,
+    pub(super) sight: Sight,
+}
+
+impl Pattern {
+    pub(crate) fn new(text: &str, case: Case) -> Result<Self, InspectError> {
+        if text.len() > LONGEST {
+            return Err(InspectError::Pattern(format!("it is longer than {LONGEST} bytes")));
+        }
+        let mut builder = RegexMatcherBuilder::new();
+        builder
+            .case_insensitive(case == Case::Ignored)
+            // A line is shown without its break, so none can be matched.
+            .multi_line(true)
+            .crlf(true)
+            .size_limit(MOST_MEMORY)
+            .dfa_size_limit(MOST_MEMORY)
+            .nest_limit(DEEPEST);
+        let build = |text: &str| {
+            builder.build(text).map_err(|error| InspectError::Pattern(reason(&error.to_string())))
+        };
+        let (matcher, sight) = (build(text)?, Sight::of(text, case));
+        let loose = loosened(text, case).filter(|_| sight == Sight::Text).map(|loose| build(&loose));
+        let loose = loose.transpose()?.map(Box::new);
+        Ok(Self { text: text.to_owned(), matcher, loose, sight })
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where it matches first in a text without line breaks.
+    pub(super) fn find(&self, text: &str, from: usize) -> Option<(usize, usize)> {
+        let found = self.matcher.find_at(text.as_bytes(), from).ok()??;
+        Some((found.start(), found.end()))
+    }
+
+    /// Whether there may be a match in the bytes of a line from `from` on.
+    pub(super) fn may_match(&self, line: &[u8], from: usize) -> bool {
+        let matcher = self.loose.as_deref().unwrap_or(&self.matcher);
+        matcher.shortest_match_at(line, from).is_ok_and(|end| end.is_some())
+    }
+
+    /// Where the earliest match ends that begins at `from` or later.
+    pub(super) fn earliest_end(&self, text: &[u8], from: usize) -> Option<usize> {
+        self.matcher.shortest_match_at(text, from).ok()?
+    }
+}
+
+impl Debug for Pattern {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.debug_tuple("Pattern").field(&self.text).finish()
+    }
+}
+
+/// A parser draws where in the pattern the error is; what it says is after that.
+fn reason(error: &str) -> String {
+    let said = error.rsplit_once("error: ").map_or(error, |(_, said)| said);
+    plain::line(said, LONGEST_ERROR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pattern: &str, message: &str) {
+        let error = Pattern::new(pattern, Case::Ignored).unwrap_err().to_string();
+        assert_eq!(error, format!("the pattern cannot be used: {message}"));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_refused_in_one_line() {
+        check("(", "unclosed group");
+        check("a{2,1}", "invalid repetition count range, the start must be <= the end");
+        check(r"a\nb", r#"the literal "\n" is not allowed in a regex"#);
+        check(r"\w{100}{100}{100}", "compiled regex exceeds size limit of 2097152");
+        check(&"a".repeat(5000), "it is longer than 4096 bytes");
+        assert!(Pattern::new(&"(".repeat(2000), Case::Kept).is_err());
+        assert!(Pattern::new(&format!("{}a{}", "(".repeat(2000), ")".repeat(2000)), Case::Kept).is_err());
+    }
+}

@@ -1,0 +1,368 @@
+//! Reads JSON as it comes, in pieces of any length, and tells what is in it.
+//!
+//! Nothing is kept but how deep it is and a name or number at a time, so that
+//! neither a long document nor a long string in it takes memory; a parser that
+//! makes values of them would hold each string whole. It is lenient inside of
+//! strings, whose escapes and characters are not checked, and nowhere else.
+
+use memchr::memchr2;
+use serde::de::IgnoredAny;
+
+/// Deeper documents are refused.
+const DEEPEST: usize = 512;
+/// Of a name as much is kept; a number that is longer is none.
+const LONGEST: usize = 4 << 10;
+
+/// What kind of value begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Kind {
+    Object,
+    Array,
+    String,
+    Number,
+    Bool,
+    Null,
+}
+
+/// Whoever wants to know what is in a document.
+pub(super) trait Reader {
+    /// A member's name comes, without quotes and as it is written.
+    fn name(&mut self, name: &[u8]);
+    /// A value begins there.
+    fn begin(&mut self, kind: Kind, at: At);
+    /// The value that began last, and has not ended, ends.
+    fn end(&mut self);
+    /// Bytes of the document without the white space between its parts.
+    fn bytes(&mut self, bytes: &[u8]);
+    /// Whether to go on.
+    fn wants_more(&self) -> bool {
+        true
+    }
+}
+
+/// Where in a document something is, the first line and the first byte being 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct At {
+    pub(super) line: u64,
+    pub(super) byte: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Value,
+    ValueOrEnd,
+    Name,
+    NameOrEnd,
+    Colon,
+    CommaOrEnd,
+    Nothing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    /// White space and signs.
+    Between,
+    String {
+        is_name: bool,
+        escaped: bool,
+    },
+    Scalar,
+}
+
+/// Not JSON, or more than is read of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NotJson {
+    #[error("line {line}: unexpected `{}`", char::from(*.byte).escape_default())]
+    Unexpected { line: u64, byte: u8 },
+    #[error("line {line}: not a number, `true`, `false` or `null`")]
+    Scalar { line: u64 },
+    #[error("line {line}: nested deeper than {DEEPEST}")]
+    Deep { line: u64 },
+    #[error("it ends in the middle")]
+    Unfinished,
+}
+
+#[derive(Debug)]
+pub(super) struct Scanner {
+    /// The open arrays and objects, by what closes them.
+    open: Vec<u8>,
+    next: Next,
+    inside: Inside,
+    /// The name or scalar that is being read.
+    text: Vec<u8>,
+    line: u64,
+    /// Bytes that were read.
+    read: u64,
+}
+
+impl Scanner {
+    pub(super) fn new() -> Self {
+        let (open, text) = (Vec::new(), Vec::new());
+        Self { open, next: Next::Value, inside: Inside::Between, text, line: 0, read: 0 }
+    }
+
+    /// Reads on.
+    pub(super) fn feed(&mut self, mut bytes: &[u8], reader: &mut impl Reader) -> Result<(), NotJson> {
+        while !bytes.is_empty() && reader.wants_more() {
+            let read = match self.inside {
+                Inside::Between => self.between(bytes, reader)?,
+                Inside::String { is_name, escaped } => self.string(bytes, is_name, escaped, reader),
+                Inside::Scalar => self.scalar(bytes, reader)?,
+            };
+            bytes = &bytes[read..];
+            self.read += read as u64;
+        }
+        Ok(())
+    }
+
+    /// At the end of the document.
+    pub(super) fn finish(&mut self, reader: &mut impl Reader) -> Result<(), NotJson> {
+        if self.inside == Inside::Scalar {
+            self.end_scalar(reader)?;
+        }
+        if self.next == Next::Nothing && self.inside == Inside::Between {
+            Ok(())
+        } else {
+            Err(NotJson::Unfinished)
+        }
+    }
+
+    /// White space, or one sign.
+    fn between(&mut self, bytes: &[u8], reader: &mut impl Reader) -> Result<usize, NotJson> {
+        let line = self.line;
+        let Some(at) = bytes.iter().position(|c| !matches!(c, b' ' | b'\n' | b'\r' | b'\t')) else {
+            self.line += breaks(bytes);
+            return Ok(bytes.len());
+        };
+        self.line += breaks(&bytes[..at]);
+        let byte = bytes[at];
+        let here = At { line: self.line, byte: self.read + at as u64 };
+        let takes_value = matches!(self.next, Next::Value | Next::ValueOrEnd);
+        let takes_name = matches!(self.next, Next::Name | Next::NameOrEnd);
+        match byte {
+            b'{' | b'[' if takes_value => {
+                if self.open.len() == DEEPEST {
+                    return Err(NotJson::Deep { line: self.line + 1 });
+                }
+                let (kind, close, next) = match byte {
+                    b'{' => (Kind::Object, b'}', Next::NameOrEnd),
+                    _ => (Kind::Array, b']', Next::ValueOrEnd),
+                };
+                reader.begin(kind, here);
+                reader.bytes(&[byte]);
+                self.open.push(close);
+                self.next = next;
+            }
+            b'"' if takes_value => {
+                reader.begin(Kind::String, here);
+                reader.bytes(b"\"");
+                self.inside = Inside::String { is_name: false, escaped: false };
+            }
+            b'"' if takes_name => {
+                reader.bytes(b"\"");
+                self.text.clear();
+                self.inside = Inside::String { is_name: true, escaped: false };
+            }
+            b'-' | b'0'..=b'9' | b't' | b'f' | b'n' if takes_value => {
+                let kind = match byte {
+                    b't' | b'f' => Kind::Bool,
+                    b'n' => Kind::Null,
+                    _ => Kind::Number,
+                };
+                reader.begin(kind, here);
+                self.text.clear();
+                self.inside = Inside::Scalar;
+                return Ok(at);
+            }
+            b':' if self.next == Next::Colon => {
+                reader.bytes(b":");
+                self.next = Next::Value;
+            }
+            b',' if self.next == Next::CommaOrEnd => {
+                reader.bytes(b",");
+                self.next = if self.open.last() == Some(&b'}') { Next::Name } else { Next::Value };
+            }
+            b'}' | b']'
+                if matches!(self.next, Next::CommaOrEnd | Next::ValueOrEnd | Next::NameOrEnd)
+                    && self.open.last() == Some(&byte) =>
+            {
+                reader.bytes(&[byte]);
+                self.open.pop();
+                self.end_value(reader);
+            }
+            _ => return Err(NotJson::Unexpected { line: self.line + 1, byte }),
+        }
+        debug_assert!(line <= self.line);
+        Ok(at + 1)
+    }
+
+    /// Part of a string, up to its end or the next escape.
+    fn string(&mut self, bytes: &[u8], is_name: bool, escaped: bool, reader: &mut impl Reader) -> usize {
+        let end = if escaped { Some(0) } else { memchr2(b'"', b'\\', bytes) };
+        let read = end.map_or(bytes.len(), |at| at + 1);
+        let is_end = !escaped && end.is_some_and(|at| bytes[at] == b'"');
+        let escaped = !escaped && end.is_some_and(|at| bytes[at] == b'\\');
+        reader.bytes(&bytes[..read]);
+        if is_name {
+            let part = &bytes[..read - usize::from(is_end)];
+            self.text.extend_from_slice(&part[..part.len().min(LONGEST - self.text.len().min(LONGEST))]);
+        }
+        self.inside = Inside::String { is_name, escaped };
+        if is_end {
+            self.inside = Inside::Between;
+            if is_name {
+                reader.name(&self.text);
+                self.next = Next::Colon;
+            } else {
+                self.end_value(reader);
+            }
+        }
+        read
+    }
+
+    fn scalar(&mut self, bytes: &[u8], reader: &mut impl Reader) -> Result<usize, NotJson> {
+        let is_part = |c: &u8| c.is_ascii_alphanumeric() || matches!(c, b'+' | b'-' | b'.');
+        let length = bytes.iter().take_while(|c| is_part(c)).count();
+        if self.text.len() + length > LONGEST {
+            return Err(NotJson::Scalar { line: self.line + 1 });
+        }
+        self.text.extend_from_slice(&bytes[..length]);
+        if length < bytes.len() {
+            self.end_scalar(reader)?;
+        }
+        Ok(length)
+    }
+
+    fn end_scalar(&mut self, reader: &mut impl Reader) -> Result<(), NotJson> {
+        serde_json::from_slice::<IgnoredAny>(&self.text)
+            .map_err(|_| NotJson::Scalar { line: self.line + 1 })?;
+        reader.bytes(&self.text);
+        self.inside = Inside::Between;
+        self.end_value(reader);
+        Ok(())
+    }
+
+    fn end_value(&mut self, reader: &mut impl Reader) {
+        reader.end();
+        self.next = if self.open.is_empty() { Next::Nothing } else { Next::CommaOrEnd };
+    }
+}
+
+fn breaks(space: &[u8]) -> u64 {
+    space.iter().filter(|c| **c == b'\n').count() as u64
+}
+
+/// A name as it is meant.
+pub(super) fn unescaped(name: &[u8]) -> String {
+    let plain = || String::from_utf8_lossy(name).into_owned();
+    if !name.contains(&b'\\') {
+        return plain();
+    }
+    serde_json::from_slice(&[b"\"", name, b"\""].concat()).unwrap_or_else(|_| plain())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Copies a document, and counts what begins and ends.
+    #[derive(Default)]
+    struct Copied {
+        text: Vec<u8>,
+        open: i64,
+        begun: usize,
+    }
+
+    impl Reader for Copied {
+        fn name(&mut self, _: &[u8]) {}
+
+        fn begin(&mut self, _: Kind, _: At) {
+            self.open += 1;
+            self.begun += 1;
+        }
+
+        fn end(&mut self) {
+            self.open -= 1;
+        }
+
+        fn bytes(&mut self, bytes: &[u8]) {
+            self.text.extend_from_slice(bytes);
+        }
+    }
+
+    fn scan(parts: &[&[u8]]) -> Result<Copied, NotJson> {
+        let (mut scanner, mut copied) = (Scanner::new(), Copied::default());
+        for part in parts {
+            scanner.feed(part, &mut copied)?;
+        }
+        scanner.finish(&mut copied)?;
+        Ok(copied)
+    }
+
+    fn values() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(5, 40, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+                prop::collection::vec((any::<String>(), inner), 0..6)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused_with_its_line() {
+        for (given, message) in [
+            ("", "it ends in the middle"),
+            ("{\"a\": ", "it ends in the middle"),
+            ("\"abc", "it ends in the middle"),
+            ("{\n\"a\" 1}", "line 2: unexpected `1`"),
+            ("[1,]", "line 1: unexpected `]`"),
+            ("[1}", "line 1: unexpected `}`"),
+            ("{\"a\":1,}", "line 1: unexpected `}`"),
+            ("{} {}", "line 1: unexpected `{`"),
+            ("[tru]", "line 1: not a number, `true`, `false` or `null`"),
+            ("-", "line 1: not a number, `true`, `false` or `null`"),
+            ("é", "line 1: unexpected `\\u{c3}`"),
+        ] {
+            let error = scan(&[given.as_bytes()]).err().map(|error| error.to_string());
+            assert_eq!(error.as_deref(), Some(message), "{given}");
+        }
+        let bomb = "[".repeat(1 << 20);
+        assert_eq!(scan(&[bomb.as_bytes()]).err(), Some(NotJson::Deep { line: 1 }));
+    }
+
+    proptest! {
+        #[test]
+        fn a_document_is_the_same_however_it_comes(value in values(), pretty: bool, cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..5)) {
+            let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort();
+            let parts: Vec<&[u8]> = cuts.windows(2).map(|cut| &text.as_bytes()[cut[0]..cut[1]]).collect();
+            let copied = scan(&parts).unwrap();
+            prop_assert_eq!(String::from_utf8(copied.text).unwrap(), value.to_string());
+            prop_assert_eq!(copied.open, 0);
+        }
+
+        #[test]
+        fn what_a_parser_takes_is_taken(text in r#"[\[\]{},:"a1\\ tnul.e-]{0,12}"#) {
+            let parsed = serde_json::from_str::<IgnoredAny>(&text).is_ok();
+            prop_assert!(!parsed || scan(&[text.as_bytes()]).is_ok(), "{}", text);
+        }
+
+        #[test]
+        fn whatever_comes_is_read(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+            let _ = scan(&[&bytes]);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Counts what a summary tells, as the content goes by.
+
+use std::sync::OnceLock;
+
+use memchr::{memchr, memchr_iter, memrchr};
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::repeats::Repeats;
+use super::timestamp;
+
+/// A word that says that something went wrong, in any case: alone, or as the
+/// end of a name like `TypeError`.
+const ERRORS: &str =
+    r"(?:errors?|exceptions?|\b(?:fatal|panic|panicked|traceback|failed|failures?|critical))\b";
+const WARNINGS: &str = r"\b(?:warn|warnings?)\b";
+/// Longer than any of these words: shared by the parts of a long line.
+const WORD: usize = 32;
+/// Of a line, what its time and its repetition are told by.
+const BEGINNING: usize = 2 << 10;
+
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) bytes: u64,
+    /// Lines that ended.
+    pub(super) lines: u64,
+    pub(super) longest: Option<Longest>,
+    pub(super) errors: u64,
+    pub(super) warnings: u64,
+    pub(super) first_time: Option<String>,
+    pub(super) last_time: Option<String>,
+    pub(super) repeats: Repeats,
+    /// The line that has not ended: where it starts, its beginning, its end, and
+    /// its length.
+    start: u64,
+    beginning: Vec<u8>,
+    ending: Vec<u8>,
+    length: u64,
+    has_error: bool,
+    has_warning: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Longest {
+    pub(crate) line: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Tally {
+    /// Goes on with whatever comes next.
+    pub(super) fn feed(&mut self, mut bytes: &[u8]) {
+        let mut offset = self.bytes;
+        self.bytes += bytes.len() as u64;
+        if self.length > 0
+            && let Some(end) = memchr(b'\n', bytes)
+        {
+            self.part(&bytes[..end]);
+            self.end_line();
+            bytes = &bytes[end + 1..];
+            offset += end as u64 + 1;
+        }
+        let whole = if self.length > 0 { 0 } else { memrchr(b'\n', bytes).map_or(0, |at| at + 1) };
+        let (lines, rest) = bytes.split_at(whole);
+        if !lines.is_empty() {
+            self.whole_lines(lines, offset);
+        }
+        if !rest.is_empty() {
+            if self.length == 0 {
+                self.start = offset + whole as u64;
+            }
+            self.part(rest);
+        }
+    }
+
+    /// At the end of the content.
+    pub(super) fn finish(&mut self) {
+        if self.length > 0 {
+            self.end_line();
+        }
+    }
+
+    /// Lines with their breaks. Most of what is counted is found faster in many
+    /// lines than in each.
+    fn whole_lines(&mut self, chunk: &[u8], offset: u64) {
+        self.errors += Word::Error.count_lines(chunk);
+        self.warnings += Word::Warning.count_lines(chunk);
+        let lines = || chunk[..chunk.len() - 1].split(|c| *c == b'\n');
+        if self.first_time.is_none() {
+            self.first_time = lines().find_map(timestamp::at_start).map(str::to_owned);
+        }
+        let last = if self.first_time.is_some() { lines().rev().find_map(timestamp::at_start) } else { None };
+        self.last_time = last.map(str::to_owned).or(self.last_time.take());
+        let mut from = 0;
+        for at in memchr_iter(b'\n', chunk) {
+            let line = &chunk[from..at];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            self.note(line, line.len() as u64, offset + from as u64);
+            from = at + 1;
+        }
+    }
+
+    /// A part of a line that goes on, or began before.
+    fn part(&mut self, part: &[u8]) {
+        let room = BEGINNING - self.beginning.len();
+        self.beginning.extend_from_slice(&part[..part.len().min(room)]);
+        // A word may stand across.
+        self.ending.extend_from_slice(part);
+        self.length += part.len() as u64;
+        self.look(End::OfPart);
+        self.ending.drain(..self.ending.len().saturating_sub(WORD));
+    }
+
+    fn look(&mut self, end: End) {
+        // What the first byte belongs to was seen before.
+        let from = usize::from(self.length > self.ending.len() as u64);
+        self.has_error |= Word::Error.is_in(&self.ending, from, end);
+        self.has_warning |= Word::Warning.is_in(&self.ending, from, end);
+    }
+
+    fn end_line(&mut self) {
+        self.look(End::OfLine);
+        self.errors += u64::from(std::mem::take(&mut self.has_error));
+        self.warnings += u64::from(std::mem::take(&mut self.has_warning));
+        let mut beginning = std::mem::take(&mut self.beginning);
+        if let Some(time) = timestamp::at_start(&beginning) {
+            self.first_time.get_or_insert_with(|| time.to_owned());
+            self.last_time = Some(time.to_owned());
+        }
+        let length = std::mem::take(&mut self.length);
+        self.note(&beginning, length - u64::from(self.ending.ends_with(b"\r")), self.start);
+        self.ending.clear();
+        beginning.clear();
+        self.beginning = beginning;
+    }
+
+    fn note(&mut self, beginning: &[u8], bytes: u64, offset: u64) {
+        self.lines += 1;
+        if self.longest.is_none_or(|longest| bytes > longest.bytes) {
+            self.longest = Some(Longest { line: self.lines, bytes });
+        }
+        self.repeats.push(&beginning[..beginning.len().min(BEGINNING)], offset);
+    }
+}
+
+/// What comes after a part: where the line goes on, a word may, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    OfLine,
+    OfPart,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Error,
+    Warning,
+}
+
+impl Word {
+    fn regex(self) -> Option<&'static Regex> {
+        static COMPILED: [OnceLock<Option<Regex>>; 2] = [const { OnceLock::new() }; 2];
+        let (at, words) = match self {
+            Self::Error => (0, ERRORS),
+            Self::Warning => (1, WARNINGS),
+        };
+        let build = || RegexBuilder::new(words).unicode(false).case_insensitive(true).build().ok();
+        COMPILED[at].get_or_init(build).as_ref()
+    }
+
+    /// How many lines there is one in.
+    fn count_lines(self, chunk: &[u8]) -> u64 {
+        let Some(regex) = self.regex() else { return 0 };
+        let (mut at, mut count) = (0, 0);
+        while let Some(end) = regex.shortest_match_at(chunk, at) {
+            count += 1;
+            match memchr(b'\n', &chunk[end..]) {
+                Some(length) => at = end + length + 1,
+                None => break,
+            }
+        }
+        count
+    }
+
+    /// Whether there is one from a position on.
+    fn is_in(self, part: &[u8], from: usize, end: End) -> bool {
+        let found = self.regex().and_then(|regex| regex.shortest_match_at(part, from));
+        found.is_some_and(|stop| stop < part.len() || end == End::OfLine)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tally(parts: &[&[u8]]) -> Tally {
+        let mut tally = Tally::default();
+        for part in parts {
+            tally.feed(part);
+        }
+        tally.finish();
+        tally
+    }
+
+    #[test]
+    fn errors_and_warnings_are_told_by_words() {
+        let text = "ERROR: x\n0 errors\nTypeError: y\nmirror terrorist\nfailed to z\nit fails\nWARN a\nwarnings: 2\nforewarn\n";
+        let found = tally(&[text.as_bytes()]);
+        assert_eq!((found.errors, found.warnings, found.lines), (4, 2, 9));
+    }
+
+    #[test]
+    fn the_first_and_the_last_time_are_told() {
+        let found = tally(&[b"start\n2026-01-02 03:04:05 a\nx\n2026-01-03 03:04:05 b\nend"]);
+        assert_eq!(found.first_time.as_deref(), Some("2026-01-02 03:04:05"));
+        assert_eq!(found.last_time.as_deref(), Some("2026-01-03 03:04:05"));
+        assert_eq!(found.longest, Some(Longest { line: 2, bytes: 21 }));
+    }
+
+    proptest! {
+        #[test]
+        fn parts_of_any_length_are_counted_alike(
+            text in "(error|warn| |x|\n|\r\n|2026-01-02 03:04 ){0,30}", cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        ) {
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort();
+            let parts: Vec<&[u8]> = cuts.windows(2).map(|cut| &text.as_bytes()[cut[0]..cut[1]]).collect();
+            let (whole, parted) = (tally(&[text.as_bytes()]), tally(&parts));
+            prop_assert_eq!((whole.lines, whole.bytes), (parted.lines, parted.bytes));
+            prop_assert_eq!((whole.errors, whole.warnings), (parted.errors, parted.warnings));
+            prop_assert_eq!((whole.longest, whole.first_time, whole.last_time), (parted.longest, parted.first_time, parted.last_time));
+            prop_assert_eq!(whole.repeats.top(9), parted.repeats.top(9));
+            prop_assert_eq!(whole.lines, text.lines().count() as u64);
+        }
+    }
+}

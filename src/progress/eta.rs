@@ -1,0 +1,61 @@
+//! When a run may be over, from how long others took.
+
+use std::time::Duration;
+
+/// From fewer runs nothing follows.
+const LEAST: usize = 3;
+
+/// What is left, as a range: half of the runs that it is from ended in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Eta {
+    pub(crate) low: Duration,
+    pub(crate) high: Duration,
+    /// How many runs it is from.
+    pub(crate) samples: usize,
+}
+
+/// Only those of the runs that `took` count that were not over by now: the
+/// others say nothing about a run that has come so far.
+pub(crate) fn eta(took: &[Duration], elapsed: Duration) -> Option<Eta> {
+    let mut left: Vec<Duration> =
+        took.iter().filter_map(|took| took.checked_sub(elapsed)).filter(|left| !left.is_zero()).collect();
+    if left.len() < LEAST {
+        return None;
+    }
+    left.sort_unstable();
+    let last = left.len() - 1;
+    Some(Eta { low: left[last / 4], high: left[(last * 3).div_ceil(4)], samples: left.len() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(took: &[u64], elapsed: u64, expected: Option<(u64, u64, usize)>) {
+        let took: Vec<Duration> = took.iter().copied().map(Duration::from_secs).collect();
+        let found = eta(&took, Duration::from_secs(elapsed));
+        let told = found.map(|eta| (eta.low.as_secs(), eta.high.as_secs(), eta.samples));
+        assert_eq!(told, expected, "{took:?} after {elapsed}");
+    }
+
+    #[test]
+    fn half_of_the_runs_ended_within_the_range() {
+        check(&[50, 10, 40, 20, 30], 0, Some((20, 40, 5)));
+        check(&[10, 20, 30, 40, 50, 60, 70, 80, 90], 5, Some((25, 65, 9)));
+        check(&[10, 20, 30], 0, Some((10, 30, 3)));
+    }
+
+    #[test]
+    fn runs_that_were_over_by_now_say_nothing() {
+        check(&[10, 20, 30, 40, 50], 15, Some((5, 35, 4)));
+        check(&[10, 20, 30, 40, 50], 30, None);
+    }
+
+    #[test]
+    fn from_few_runs_nothing_follows() {
+        check(&[], 0, None);
+        check(&[10, 20], 0, None);
+        check(&[10, 10, 10], 10, None);
+    }
+}

@@ -1,0 +1,76 @@
+//! Why a run failed, for a reply: what the failed commands and the agent's own
+//! events show, beside the fault that ended the run.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::evidence::{ErrorEvidence, Location};
+use crate::progress::plain;
+
+const LONGEST: usize = 400;
+
+/// Empty where nothing is known but the fault itself.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub(crate) struct Cause {
+    /// What kind of error it is, in the words of the tool that reported it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error_type: Option<String>,
+    /// The first error of the first command that still failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) first_error: Option<String>,
+    /// The command that it is from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) failed_command: Option<String>,
+    /// The project's own files that errors are in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failed_files: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) error_locations: Vec<Place>,
+    /// Actions that a sandbox or a policy refused.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) refused: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct Place {
+    file: String,
+    line: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u64>,
+}
+
+impl Cause {
+    pub(super) fn of(errors: &ErrorEvidence) -> Self {
+        let all = |texts: &[String]| texts.iter().map(|text| shown(text)).collect();
+        Self {
+            error_type: errors.error_type.as_deref().map(shown),
+            first_error: errors.first_error.as_deref().map(shown),
+            failed_command: errors.command.as_deref().map(shown),
+            failed_files: all(&errors.failed_files),
+            error_locations: errors.error_locations.iter().map(Place::of).collect(),
+            refused: all(&errors.refused),
+        }
+    }
+}
+
+/// What follows from the errors alone; a `hint` of the fault is told by itself.
+pub(super) fn suggestions(errors: &ErrorEvidence, hint: Option<&str>) -> Vec<String> {
+    let own = errors.suggestions.iter().filter(|one| Some(one.as_str()) != hint);
+    own.map(|one| shown(one)).collect()
+}
+
+impl Place {
+    fn of(place: &Location) -> Self {
+        Self { file: shown(&place.file), line: place.line, column: place.column }
+    }
+
+    /// `src/a.rs:12:5`.
+    pub(super) fn line(&self) -> String {
+        let column = self.column.map_or(String::new(), |column| format!(":{column}"));
+        format!("{}:{}{column}", self.file, self.line)
+    }
+}
+
+fn shown(text: &str) -> String {
+    plain::line(text, LONGEST)
+}

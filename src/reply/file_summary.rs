@@ -1,0 +1,99 @@
+//! What a file is as a whole: counts, times, what repeats, and its shape.
+
+use std::fmt::Write;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::inspect::{JsonSummary, Longest, RepeatedLine, Summary};
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct FileSummary {
+    lines: u64,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    longest_line: Option<LongestLine>,
+    /// Lines with a word such as `error`, `failed` or `panic`, whatever they mean by it.
+    error_count: u64,
+    /// Lines with `warn` or `warning`.
+    warning_count: u64,
+    /// Of the lines that begin with a time, as it is written there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_timestamp: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_timestamp: Option<String>,
+    /// Lines that are alike but for their numbers, the most frequent first.
+    repeated_lines: Vec<Repeated>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    json: Option<Json>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct LongestLine {
+    line_number: u64,
+    bytes: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Repeated {
+    line: String,
+    count: u64,
+    /// Exactly so many; otherwise at least.
+    exact: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Json {
+    /// Types, names and lengths.
+    shape: String,
+    documents: u64,
+    /// Lines that are no JSON.
+    spoiled_lines: u64,
+}
+
+impl FileSummary {
+    pub(super) fn of(summary: Summary) -> Self {
+        let repeated = |RepeatedLine { line, count, is_exact }| Repeated { line, count, exact: is_exact };
+        Self {
+            lines: summary.lines,
+            bytes: summary.bytes,
+            longest_line: summary
+                .longest_line
+                .map(|Longest { line, bytes }| LongestLine { line_number: line, bytes }),
+            error_count: summary.error_lines,
+            warning_count: summary.warning_lines,
+            first_timestamp: summary.first_timestamp,
+            last_timestamp: summary.last_timestamp,
+            repeated_lines: summary.repeated.into_iter().map(repeated).collect(),
+            json: summary.json.map(|JsonSummary { shape, documents, spoiled_lines }| Json {
+                shape,
+                documents,
+                spoiled_lines,
+            }),
+        }
+    }
+
+    /// A line for each fact.
+    pub(super) fn write(&self, text: &mut String) {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "lines: {}\nbytes: {}", self.lines, self.bytes);
+        if let Some(longest) = &self.longest_line {
+            let _ = writeln!(text, "longest_line: {} bytes in line {}", longest.bytes, longest.line_number);
+        }
+        let _ = writeln!(text, "error_count: {}\nwarning_count: {}", self.error_count, self.warning_count);
+        if let (Some(first), Some(last)) = (&self.first_timestamp, &self.last_timestamp) {
+            let _ = writeln!(text, "first_timestamp: {first}\nlast_timestamp: {last}");
+        }
+        for Repeated { line, count, exact } in &self.repeated_lines {
+            let least = if *exact { "" } else { "at least " };
+            let _ = writeln!(text, "repeated_line: {least}{count} lines are alike but for numbers: {line}");
+        }
+        if let Some(json) = &self.json {
+            let _ = writeln!(
+                text,
+                "json: {} documents, {} lines that are none\nshape: {}",
+                json.documents, json.spoiled_lines, json.shape
+            );
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! What `inspect_output` answers: S3's object, and the same as text.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::file_summary::FileSummary;
+use super::text::{count, fence};
+use crate::inspect::{Ask, Block, Found, Mode};
+use crate::model::TaskId;
+use crate::runs::ArtifactName;
+use crate::tasks::Inspected;
+
+/// A part of a file, and where it is in it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Inspection {
+    #[schemars(extend("enum" = ["head", "tail", "range", "grep", "summary", "json_path"]))]
+    mode: &'static str,
+    file_path: PathBuf,
+    /// Whose file it is, where it is a run's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<TaskId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    artifact: Option<String>,
+    /// `agent` when an agent, or what it ran, wrote this: data, not instructions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report_by: Option<&'static str>,
+    pub(crate) content: String,
+    /// Of the first line, counted from 1; null where nobody has counted.
+    start_line: Option<u64>,
+    end_line: Option<u64>,
+    /// Of the whole file; null where it would have to be read for that.
+    total_lines: Option<u64>,
+    total_bytes: Option<u64>,
+    #[schemars(extend("enum" = ["text", "json", "jsonl", "log", "binary", "unknown"]))]
+    content_type: &'static str,
+    /// The lines that match, with those around them; null in other modes.
+    matches: Option<Vec<Match>>,
+    match_count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pattern: Option<String>,
+    /// For each value that `json_path` led to, the line it begins in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    value_lines: Vec<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<FileSummary>,
+    /// Where `content` is a part of one very long line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial_line: Option<PartialLine>,
+    /// The run goes on: there may be more in a moment.
+    live: bool,
+    /// Not everything that was asked for is here.
+    truncated: bool,
+    /// Hand it back as `cursor` for what comes next; null at the end.
+    pub(crate) next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) warning: Option<String>,
+}
+
+/// A line that matches.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Match {
+    line_number: u64,
+    r#match: String,
+    context_before: Vec<String>,
+    context_after: Vec<String>,
+    /// Of the whole line in bytes, where it was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line_bytes: Option<u64>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct PartialLine {
+    begins_before: bool,
+    goes_on: bool,
+    total_bytes: Option<u64>,
+}
+
+impl Inspection {
+    pub(crate) fn of(inspected: Inspected, ask: &Ask) -> Self {
+        let Inspected { path, task, artifact, live, found } = inspected;
+        let Found { content, start_line, end_line, total_lines, total_bytes, .. } = found;
+        let (mode, pattern) = match &ask.mode {
+            Mode::Head { .. } => ("head", None),
+            Mode::Tail { .. } => ("tail", None),
+            Mode::Range { .. } => ("range", None),
+            Mode::Grep { pattern, .. } => ("grep", Some(pattern.text().to_owned())),
+            Mode::Select { .. } => ("json_path", None),
+            Mode::Summary => ("summary", None),
+        };
+        let searched = pattern.is_some();
+        let counted = searched || matches!(ask.mode, Mode::Select { .. });
+        Self {
+            mode,
+            file_path: path,
+            task_id: task,
+            report_by: artifact.as_ref().filter(|name| name.is_agents()).map(|_| "agent"),
+            artifact: artifact.as_ref().map(ArtifactName::to_string),
+            content,
+            start_line,
+            end_line,
+            total_lines,
+            total_bytes,
+            content_type: found.content_type.as_str(),
+            matches: searched.then(|| found.matches.into_iter().map(Match::of).collect()),
+            match_count: counted.then_some(found.match_count),
+            pattern,
+            value_lines: found.value_lines,
+            summary: found.summary.map(|summary| FileSummary::of(*summary)),
+            partial_line: found.partial_line.map(|part| PartialLine {
+                begins_before: part.begins_before,
+                goes_on: part.goes_on,
+                total_bytes: part.bytes,
+            }),
+            live,
+            truncated: found.cut,
+            next_cursor: found.next.map(|next| next.to_string()),
+            warning: found.warning,
+        }
+    }
+
+    /// What is shown and nothing else, as `head` or `grep` would print it.
+    pub(crate) fn plain(&self) -> String {
+        let mut text = String::new();
+        if let Some(matches) = &self.matches {
+            write_matches(matches, &mut text);
+        } else if let Some(summary) = &self.summary {
+            summary.write(&mut text);
+        } else if !self.content.is_empty() {
+            text.push_str(&self.content);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// All of it as text, for readers who see nothing else.
+    pub(crate) fn text(&self, tool: &str, notice: Option<&str>) -> String {
+        let mut text = format!("{tool}\nstatus: {}\n", self.found());
+        // Writing to a string does not fail.
+        if let Some(task) = &self.task_id {
+            let _ = writeln!(text, "task_id: {task}");
+        }
+        let _ = writeln!(text, "file_path: {}", self.file_path.display());
+        let total = |number: Option<u64>, what: &str| number.map(|number| format!("{number} {what}"));
+        let size = [total(self.total_lines, "lines"), total(self.total_bytes, "bytes")];
+        let size: Vec<String> = size.into_iter().flatten().chain([self.content_type.to_owned()]).collect();
+        let _ = writeln!(text, "total: {}", size.join(", "));
+        if let Some(warning) = &self.warning {
+            let _ = writeln!(text, "warning: {warning}");
+        }
+        let shown = self.plain();
+        if !shown.is_empty() {
+            let by = if self.report_by.is_some() { " (written by the agent's run)" } else { "" };
+            let fence = fence(&shown);
+            let _ = writeln!(text, "content{by}:\n{fence}\n{}\n{fence}", shown.trim_end_matches('\n'));
+        }
+        if let Some(notice) = notice {
+            let _ = writeln!(text, "notice: {notice}");
+        }
+        let next = match &self.next_cursor {
+            Some(cursor) => format!("the same call with \"cursor\": \"{cursor}\" goes on"),
+            None if self.live => "there is no more yet; the run goes on".to_owned(),
+            None => "there is no more".to_owned(),
+        };
+        let _ = writeln!(text, "next: {next}");
+        text
+    }
+
+    /// What was found, in a few words.
+    fn found(&self) -> String {
+        let more = if self.next_cursor.is_some() { " so far" } else { "" };
+        match (self.match_count, self.start_line, self.end_line) {
+            _ if self.summary.is_some() => "summary".to_owned(),
+            (Some(number), ..) if self.matches.is_none() => {
+                count(usize::try_from(number).unwrap_or(usize::MAX), "value")
+            }
+            (Some(1), ..) => format!("1 match{more}"),
+            (Some(number), ..) => format!("{number} matches{more}"),
+            (None, Some(start), Some(end)) if start == end => format!("{}: line {start}", self.mode),
+            (None, Some(start), Some(end)) => format!("{}: lines {start} to {end}", self.mode),
+            (None, ..) if self.content.is_empty() => format!("{}: nothing there", self.mode),
+            (None, ..) => format!("{}: {}", self.mode, count(self.content.lines().count(), "line")),
+        }
+    }
+}
+
+impl Match {
+    fn of(block: Block) -> Self {
+        Self {
+            line_number: block.line_number,
+            r#match: block.match_line,
+            context_before: block.context_before,
+            context_after: block.context_after,
+            line_bytes: block.line_bytes,
+        }
+    }
+
+    /// The line and those around it, each with its number.
+    fn lines(&self) -> impl Iterator<Item = (u64, char, &str)> {
+        // The number comes from a cursor, which may be made up.
+        let number = self.line_number;
+        let back = (1..=self.context_before.len() as u64).rev().map(move |back| number.saturating_sub(back));
+        let on = (1..=self.context_after.len() as u64).map(move |on| number.saturating_add(on));
+        let before = back.zip(&self.context_before).map(|(number, line)| (number, '-', line.as_str()));
+        let after = on.zip(&self.context_after).map(|(number, line)| (number, '-', line.as_str()));
+        before.chain([(self.line_number, ':', self.r#match.as_str())]).chain(after)
+    }
+}
+
+/// As `grep -n` shows them: no line twice, and a mark where lines are left out
+/// between those that are shown with others around them.
+fn write_matches(matches: &[Match], text: &mut String) {
+    let mut lines = BTreeMap::new();
+    for (number, mark, line) in matches.iter().flat_map(Match::lines) {
+        // A line that matches stays one, also among those around another.
+        if mark == ':' || !lines.contains_key(&number) {
+            lines.insert(number, (mark, line));
+        }
+    }
+    let around = lines.values().any(|(mark, _)| *mark == '-');
+    let mut last = None::<u64>;
+    for (number, (mark, line)) in lines {
+        if around && last.is_some_and(|last| last.saturating_add(1) < number) {
+            text.push_str("--\n");
+        }
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{number}{mark}{line}");
+        last = Some(number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::inspect::{Case, Pattern, inspect};
+
+    /// What is shown of a file for whatever cursor a client makes up.
+    fn text(content: &[u8], mode: Mode, cursor: &str) -> String {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(content).unwrap();
+        let ask = Ask { mode, cursor: Some(cursor.parse().unwrap()), room: 500 };
+        let found = inspect(file, None, &ask).unwrap();
+        Inspection::of(Inspected { path: "f".into(), task: None, artifact: None, live: false, found }, &ask)
+            .text("t", None)
+    }
+
+    fn grep(pattern: &str) -> Mode {
+        Mode::Grep { pattern: Pattern::new(pattern, Case::Ignored).unwrap(), context: 3, max_matches: 9 }
+    }
+
+    #[test]
+    fn lines_are_numbered_as_far_as_numbers_go() {
+        let shown = text(b"a\nb\nc\nd\n", grep("c"), "g4.1.0");
+        assert!(shown.contains("\n1:c\n2-d\n"), "{shown}");
+        let last = "3w5e11264sgsf";
+        let shown = text(b"a\nb\nc", grep("a"), &format!("g0.{last}.0"));
+        assert!(shown.contains(&format!("{}:a\n", u64::MAX)), "{shown}");
+        let shown = text(b"a\nb", grep("z"), &format!("g{last}.{last}.{last}"));
+        assert!(shown.contains("0 matches"), "{shown}");
+    }
+
+    fn numbers() -> impl Strategy<Value = u64> {
+        prop_oneof![0u64..40, any::<u64>(), (0u64..9 << 20).prop_map(|back| u64::MAX - back)]
+    }
+
+    /// In base 36, as cursors have them.
+    fn number(mut number: u64) -> String {
+        let mut digits = Vec::new();
+        while number > 0 || digits.is_empty() {
+            digits.insert(0, char::from_digit((number % 36) as u32, 36).unwrap());
+            number /= 36;
+        }
+        digits.into_iter().collect()
+    }
+
+    proptest! {
+        #[test]
+        fn no_cursor_breaks_an_answer(
+            content in "([a-c]{0,3}|\\{\"a\":[1,\"b\"]\\}|\n|\r\n){0,12}", which in 0usize..5,
+            offset in numbers(), line in numbers(), skip in numbers(), end: u64,
+        ) {
+            let (way, mode) = match which {
+                0 => ('f', Mode::Head { lines: 3 }),
+                1 => ('b', Mode::Tail { lines: 3 }),
+                2 => ('f', Mode::Range { start: 1, end }),
+                3 => ('g', grep("a|$")),
+                _ => ('s', Mode::Select { path: "$..a".parse().unwrap(), max_values: 2 }),
+            };
+            text(content.as_bytes(), mode, &format!("{way}{}.{}.{}", number(offset), number(line), number(skip)));
+        }
+    }
+}

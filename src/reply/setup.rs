@@ -1,0 +1,56 @@
+//! `registry_info` about the person's own settings.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::setup::{Change, Way};
+
+/// What was done to a file of settings, or would be.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SetupReply {
+    #[schemars(extend("enum" = ["vscode", "shell"]))]
+    target: &'static str,
+    #[schemars(extend("enum" = ["set_up", "undo"]))]
+    operation: &'static str,
+    /// Something was to be done, and was done unless this is a dry run.
+    changed: bool,
+    file: String,
+    /// What the file was before, until it is undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    backup: Option<String>,
+    /// What was done, one line each.
+    steps: Vec<String>,
+    /// How it is taken back.
+    undo: String,
+}
+
+impl SetupReply {
+    pub(crate) fn of(target: &'static str, change: &Change, way: Way, undo: String) -> Self {
+        Self {
+            target,
+            operation: match way {
+                Way::SetUp => "set_up",
+                Way::Undo => "undo",
+            },
+            changed: !change.is_none(),
+            file: change.file.to_string_lossy().into_owned(),
+            backup: change.backup().map(|path| path.to_string_lossy().into_owned()),
+            steps: change.steps.clone(),
+            undo,
+        }
+    }
+
+    /// All of it as text.
+    pub(crate) fn text(&self, dry_run: bool) -> String {
+        let nothing =
+            if self.operation == "undo" { "nothing to undo" } else { "nothing to do: it is set up" };
+        if !self.changed {
+            return format!("{}: {nothing}\n", self.file);
+        }
+        let would = if dry_run { " (a dry run: nothing was written)" } else { "" };
+        let steps: String = self.steps.iter().map(|step| format!("- {step}\n")).collect();
+        let backup = self.backup.as_ref().map(|path| format!("backup: {path}\n")).unwrap_or_default();
+        let undo = if self.operation == "undo" { String::new() } else { format!("undo: `{}`\n", self.undo) };
+        format!("{}{would}\n{steps}{backup}{undo}", self.file)
+    }
+}

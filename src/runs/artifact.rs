@@ -1,0 +1,112 @@
+//! What the files of a run are called that a caller may be shown.
+//!
+//! Whoever asks for one by name is held to these: no path is ever made of what
+//! a caller or an agent wrote.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// In the order they are listed. Secrets and bookkeeping (`env.json`, locks,
+/// sockets) are not among them.
+const FIXED: &[&str] = &[
+    "result.json",
+    "last_message.json",
+    "events.jsonl",
+    "stdout.log",
+    "stderr.log",
+    "evidence.json",
+    "progress.json",
+    "request.json",
+    "subagent_prompt.txt",
+    "subagent_output.schema.json",
+    "command.json",
+    "thread.json",
+    "started.json",
+    "supervisor.log",
+];
+
+/// Around the agent's own name for a command.
+const COMMAND: (&str, &str) = ("command-", ".log");
+const LONGEST_ITEM: usize = 64;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ArtifactName(Cow<'static, str>);
+
+impl ArtifactName {
+    /// The fixed names, there or not.
+    pub(crate) fn fixed() -> impl Iterator<Item = Self> {
+        FIXED.iter().map(|name| Self(Cow::Borrowed(name)))
+    }
+
+    /// The output of the command that the agent calls `item`; `None` where its
+    /// name is fit for no file.
+    pub(crate) fn of_command(item: &str) -> Option<Self> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let fit = (1..=LONGEST_ITEM).contains(&item.len()) && item.bytes().all(plain);
+        fit.then(|| Self(Cow::Owned(format!("{}{item}{}", COMMAND.0, COMMAND.1))))
+    }
+
+    /// `None` for whatever no artifact is called.
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        if let Some(fixed) = FIXED.iter().find(|fixed| **fixed == name) {
+            return Some(Self(Cow::Borrowed(fixed)));
+        }
+        Self::of_command(name.strip_prefix(COMMAND.0)?.strip_suffix(COMMAND.1)?)
+    }
+
+    /// What the agent calls the command whose output this is.
+    pub(crate) fn item(&self) -> Option<&str> {
+        self.0.strip_prefix(COMMAND.0)?.strip_suffix(COMMAND.1)
+    }
+
+    /// Whether its text is the agent's own words, or those of what it ran.
+    pub(crate) fn is_agents(&self) -> bool {
+        let streams = ["last_message.json", "events.jsonl", "stdout.log", "stderr.log"];
+        self.item().is_some() || streams.contains(&self.as_str())
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// `item_2` before `item_10`.
+    pub(super) fn order(&self) -> (usize, &str) {
+        (self.0.len(), &self.0)
+    }
+}
+
+impl fmt::Display for ArtifactName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_of_ours_or_none() {
+        for name in ["stdout.log", "command-item_3.log", "command-a-B_9.log"] {
+            assert_eq!(ArtifactName::parse(name).unwrap().as_str(), name);
+        }
+        let long = format!("command-{}.log", "x".repeat(65));
+        for name in [
+            "",
+            "env.json",
+            "run.lock",
+            "command-.log",
+            "command-../x.log",
+            "command-a/b.log",
+            "command-a\n.log",
+            "command-é.log",
+            "command.json/",
+            "Stdout.log",
+            &long,
+        ] {
+            assert_eq!(ArtifactName::parse(name), None, "{name}");
+        }
+        assert_eq!(ArtifactName::parse("command-item_3.log").unwrap().item(), Some("item_3"));
+        assert_eq!(ArtifactName::parse("command.json").unwrap().item(), None);
+    }
+}

@@ -1,0 +1,213 @@
+//! Makes every interactive shell a recorded one: a marked block at the top of
+//! its start-up file.
+//!
+//! At the top, so that the rest of the file is read once, by the shell inside.
+//! That one is a login shell where the outer one is: what stands after this
+//! file in a profile that reads it is for the inner one to do.
+//! The block does nothing in a shell that runs a script or a command, that has
+//! no terminal, or that is inside a recorded terminal already; and it asks the
+//! program whether it works before it hands the terminal over, so that a
+//! removed or broken one locks nobody out.
+
+use std::path::{Path, PathBuf};
+
+use super::{Change, SetupError, Way, text_of};
+use crate::host::env::{self, Env};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+const BEGIN: &str = "# >>> delegator terminal";
+const END: &str = "# <<< delegator terminal <<<\n";
+/// Told in the first line, so that undoing leaves no empty file behind.
+const OWN_FILE: &str = " (a file of its own)";
+
+impl Shell {
+    pub(crate) const ALL: [(&'static str, Shell); 3] =
+        [("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)];
+
+    pub(crate) fn named(name: &str) -> Option<Shell> {
+        Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, shell)| shell)
+    }
+
+    /// The person's own.
+    fn usual(env: &Env) -> Result<Shell, SetupError> {
+        let path = env.path("SHELL").ok_or(SetupError::NoShell)?;
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        Self::named(name).ok_or(SetupError::NoShell)
+    }
+
+    fn file(self, env: &Env) -> Result<PathBuf, SetupError> {
+        let home = || env.path("HOME").ok_or(SetupError::NoHome);
+        Ok(match self {
+            Shell::Bash => home()?.join(".bashrc"),
+            Shell::Zsh => env.path("ZDOTDIR").map_or_else(home, Ok)?.join(".zshrc"),
+            Shell::Fish => {
+                let config = env.path("XDG_CONFIG_HOME");
+                config.map_or_else(|| home().map(|home| home.join(".config")), Ok)?.join("fish/config.fish")
+            }
+        })
+    }
+
+    /// What is between the markers.
+    fn code(self, program: &str) -> String {
+        let variable = env::TERMINAL;
+        let program = quoted(program);
+        match self {
+            Shell::Bash | Shell::Zsh => {
+                let (given, itself) = match self {
+                    Shell::Bash => ("BASH_EXECUTION_STRING", "\"$BASH\" $(shopt -q login_shell && echo -l)"),
+                    Shell::Zsh | Shell::Fish => ("ZSH_EXECUTION_STRING", "zsh $([[ -o login ]] && echo -l)"),
+                };
+                format!(
+                    "if [[ $- == *i* && -z ${{{variable}-}} && -z ${{{given}-}} && -t 0 && -t 1 ]] &&\n  \
+                     {program} --version >/dev/null 2>&1; then\n  exec {program} terminal -- {itself}\nfi\n"
+                )
+            }
+            Shell::Fish => format!(
+                "if status is-interactive; and not set -q {variable}; and test -t 0; and test -t 1\n  \
+                 and {program} --version >/dev/null 2>&1\n  exec {program} terminal -- (status fish-path) (status is-login; and echo -l)\nend\n"
+            ),
+        }
+    }
+}
+
+/// A word that a shell takes as it is.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// What is to be done to the start-up file of a shell, the person's own where
+/// none is named.
+pub(crate) fn shell(env: &Env, named: Option<Shell>, program: &Path, way: Way) -> Result<Change, SetupError> {
+    let shell = named.map_or_else(|| Shell::usual(env), Ok)?;
+    let file = shell.file(env)?;
+    let before = text_of(&file)?;
+    let not_understood = |why| SetupError::NotUnderstood { path: file.clone(), why };
+    let found = block(before.as_deref().unwrap_or_default()).map_err(not_understood)?;
+    let (after, step) = match way {
+        Way::SetUp => {
+            let code = shell.code(&program.to_string_lossy());
+            put_in(before.as_deref(), found, &code)
+        }
+        Way::Undo => take_out(before.as_deref(), found),
+    };
+    let steps: Vec<String> = step.map(str::to_owned).into_iter().collect();
+    Ok(Change { file, before, after, backup: None, steps })
+}
+
+/// Where our block is in a text.
+fn block(text: &str) -> Result<Option<std::ops::Range<usize>>, String> {
+    let starts: Vec<usize> = text
+        .match_indices(BEGIN)
+        .map(|(at, _)| at)
+        .filter(|&at| at == 0 || text[..at].ends_with('\n'))
+        .collect();
+    match starts[..] {
+        [] => Ok(None),
+        [start] => match text[start..].find(END) {
+            Some(end) => Ok(Some(start..start + end + END.len())),
+            None => Err(format!("`{BEGIN}` is there without its end")),
+        },
+        _ => Err(format!("`{BEGIN}` is there more than once")),
+    }
+}
+
+type Edited = (Option<String>, Option<&'static str>);
+
+fn put_in(before: Option<&str>, found: Option<std::ops::Range<usize>>, code: &str) -> Edited {
+    let block = |own: &str| {
+        format!("{BEGIN}{own} >>>\n# `delegator setup shell --undo` takes this out again.\n{code}{END}")
+    };
+    let text = before.unwrap_or_default();
+    match found {
+        None => {
+            let own = if before.is_none() { OWN_FILE } else { "" };
+            (Some(format!("{}{text}", block(own))), Some("put a marked block at the top of the file"))
+        }
+        Some(range) => {
+            let own =
+                if text[range.clone()].starts_with(&format!("{BEGIN}{OWN_FILE}")) { OWN_FILE } else { "" };
+            let new = block(own);
+            if text[range.clone()] == new {
+                return (before.map(str::to_owned), None);
+            }
+            let mut after = text.to_owned();
+            after.replace_range(range, &new);
+            (Some(after), Some("brought the marked block up to date"))
+        }
+    }
+}
+
+fn take_out(before: Option<&str>, found: Option<std::ops::Range<usize>>) -> Edited {
+    let (Some(text), Some(range)) = (before, found) else { return (before.map(str::to_owned), None) };
+    let own = text[range.clone()].starts_with(&format!("{BEGIN}{OWN_FILE}"));
+    let mut after = text.to_owned();
+    after.replace_range(range, "");
+    if own && after.is_empty() {
+        return (None, Some("removed the file, which held nothing else"));
+    }
+    (Some(after), Some("took the marked block out"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sets a shell up twice and undoes it, from this content of its file.
+    #[track_caller]
+    fn check(before: Option<&str>) {
+        let home = tempfile::tempdir().unwrap();
+        let env = Env::of(&[("HOME", home.path().to_str().unwrap()), ("SHELL", "/usr/bin/bash")]);
+        let file = home.path().join(".bashrc");
+        if let Some(before) = before {
+            std::fs::write(&file, before).unwrap();
+        }
+        let run = |program: &str, way| {
+            let change = shell(&env, None, Path::new(program), way).unwrap();
+            change.make().unwrap();
+            change.steps.len()
+        };
+        assert_eq!(run("/bin/it's", Way::Undo), 0);
+        assert_eq!(run("/bin/it's", Way::SetUp), 1);
+        let first = std::fs::read_to_string(&file).unwrap();
+        assert!(
+            first.contains("'/bin/it'\\''s' terminal -- \"$BASH\"") && first.ends_with(before.unwrap_or(""))
+        );
+        assert_eq!(run("/bin/it's", Way::SetUp), 0);
+        assert_eq!(run("/bin/other", Way::SetUp), 1);
+        assert_eq!(run("/bin/other", Way::Undo), 1);
+        assert_eq!(std::fs::read_to_string(&file).ok().as_deref(), before);
+        assert_eq!(run("/bin/other", Way::Undo), 0);
+    }
+
+    #[test]
+    fn a_block_goes_in_once_and_comes_out_to_the_byte() {
+        check(Some("alias ll='ls -l'\n"));
+        check(Some("no line feed at the end"));
+        check(Some("\n\n"));
+        check(Some(""));
+        check(None);
+    }
+
+    #[test]
+    fn half_a_block_is_nobodys_to_remove() {
+        assert!(block(&format!("{BEGIN} >>>\nx\n")).is_err());
+        assert!(block(&format!("{BEGIN} >>>\n{END}{BEGIN} >>>\n{END}")).is_err());
+        assert_eq!(block(&format!("echo '{BEGIN}'\n")), Ok(None));
+    }
+
+    #[test]
+    fn a_shell_is_told_by_its_name() {
+        let usual = |shell: &str| Shell::usual(&Env::of(&[("SHELL", shell)])).ok();
+        assert_eq!(usual("/usr/bin/zsh"), Some(Shell::Zsh));
+        assert_eq!(usual("/bin/sh"), None);
+        let file = |shell: Shell, pairs: &[(&str, &str)]| shell.file(&Env::of(pairs)).unwrap();
+        assert_eq!(file(Shell::Zsh, &[("HOME", "/h"), ("ZDOTDIR", "/z")]), Path::new("/z/.zshrc"));
+        assert_eq!(file(Shell::Fish, &[("HOME", "/h")]), Path::new("/h/.config/fish/config.fish"));
+    }
+}

@@ -1,0 +1,234 @@
+//! Makes a recorded terminal the default one of VS Code: a profile in its
+//! `settings.json`, and the name of the default.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::jsonc::{self, Layout, Object};
+use super::{Backup, Change, SetupError, Way, text_of};
+use crate::host::env::{self, Env};
+
+const PROFILE: &str = "delegator";
+#[cfg(not(target_os = "macos"))]
+const PROFILES: &str = "terminal.integrated.profiles.linux";
+#[cfg(not(target_os = "macos"))]
+const DEFAULT: &str = "terminal.integrated.defaultProfile.linux";
+#[cfg(target_os = "macos")]
+const PROFILES: &str = "terminal.integrated.profiles.osx";
+#[cfg(target_os = "macos")]
+const DEFAULT: &str = "terminal.integrated.defaultProfile.osx";
+
+/// Where VS Code keeps the settings of its user.
+fn located(env: &Env) -> Result<PathBuf, SetupError> {
+    let home = || env.path("HOME").ok_or(SetupError::NoHome);
+    #[cfg(target_os = "macos")]
+    let config = home()?.join("Library/Application Support");
+    #[cfg(not(target_os = "macos"))]
+    let config = env.path("XDG_CONFIG_HOME").map_or_else(|| home().map(|home| home.join(".config")), Ok)?;
+    Ok(config.join("Code/User/settings.json"))
+}
+
+/// What is to be done to the settings, so that new terminals are recorded by
+/// `program`, or no longer.
+pub(crate) fn vscode(
+    env: &Env,
+    settings: Option<PathBuf>,
+    program: &Path,
+    way: Way,
+) -> Result<Change, SetupError> {
+    let file = settings.map_or_else(|| located(env), Ok)?;
+    let before = text_of(&file)?;
+    let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if before.is_none() && !dir.is_dir() {
+        return Err(SetupError::NoVsCode(file));
+    }
+    let backup = file.with_file_name(format!(
+        "{}.before-delegator",
+        file.file_name().unwrap_or_default().to_string_lossy()
+    ));
+    let not_understood = |why| SetupError::NotUnderstood { path: file.clone(), why };
+    match way {
+        Way::SetUp => set_up(&file, before, backup, program).map_err(not_understood),
+        Way::Undo => undo(&file, before, text_of(&backup)?, backup).map_err(not_understood),
+    }
+}
+
+fn set_up(file: &Path, before: Option<String>, backup: PathBuf, program: &Path) -> Result<Change, String> {
+    let text = before.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or(NEW);
+    let (after, steps) = applied(text, &program.to_string_lossy())?;
+    if steps.is_empty() {
+        return Ok(Change::none(file.to_owned()));
+    }
+    // The one from before the first time is the one to go back to.
+    let ours = jsonc::parse(text)?.member(PROFILES)?.and_then(|member| member.object.clone());
+    let again = ours.map_or(Ok(false), |profiles| profiles.member(PROFILE).map(|found| found.is_some()))?;
+    let keep = before.is_some() && !(again && backup.exists());
+    let backup = keep.then_some(Backup::Keep(backup));
+    Ok(Change { file: file.to_owned(), before, after: Some(after), backup, steps })
+}
+
+const NEW: &str = "{\n}\n";
+
+/// The settings with the profile in them, and what that changed.
+fn applied(text: &str, program: &str) -> Result<(String, Vec<String>), String> {
+    let mut steps = Vec::new();
+    let mut text = text.to_owned();
+    let root = jsonc::parse(&text)?;
+    let profile = |layout: Option<&Layout>| profile(program, layout);
+    match root.member(PROFILES)? {
+        None => {
+            let edits = root.insert(&text, PROFILES, &|layout| profiles(program, layout));
+            steps.push(format!("added the profile `{PROFILE}` to `{PROFILES}`"));
+            text = jsonc::edited(&text, edits);
+        }
+        Some(member) => {
+            let all = member.object.as_ref().ok_or_else(|| format!("`{PROFILES}` is not an object"))?;
+            let edits = match all.member(PROFILE)? {
+                None => {
+                    steps.push(format!("added the profile `{PROFILE}` to `{PROFILES}`"));
+                    all.insert(&text, PROFILE, &profile)
+                }
+                Some(ours) if starts(&text[ours.value.clone()], program) => Vec::new(),
+                Some(ours) => {
+                    steps.push(format!("corrected the profile `{PROFILE}` in `{PROFILES}`"));
+                    vec![(ours.value.clone(), profile(None))]
+                }
+            };
+            text = jsonc::edited(&text, edits);
+        }
+    }
+    let root = jsonc::parse(&text)?;
+    let name = format!("\"{PROFILE}\"");
+    let edits = match root.member(DEFAULT)? {
+        Some(member) if text[member.value.clone()] == name => Vec::new(),
+        Some(member) => {
+            let was = &text[member.value.clone()];
+            steps.push(format!("made it the default, `{DEFAULT}` (it was {was})"));
+            vec![(member.value.clone(), name)]
+        }
+        None => {
+            steps.push(format!("made it the default, `{DEFAULT}`"));
+            root.insert(&text, DEFAULT, &|_| name.clone())
+        }
+    };
+    Ok((jsonc::edited(&text, edits), steps))
+}
+
+/// Whether a profile, as it is written, starts `program`.
+fn starts(profile: &str, program: &str) -> bool {
+    serde_json::from_str(profile)
+        .is_ok_and(|profile: Value| profile["path"] == program && profile["args"][0] == "terminal")
+}
+
+/// A profile. The variable goes: VS Code may have been started from a recorded
+/// terminal, and its own are others.
+fn profile(program: &str, layout: Option<&Layout>) -> String {
+    let program = Value::from(program);
+    let members = [
+        format!("\"path\": {program}"),
+        "\"args\": [\"terminal\"]".to_owned(),
+        format!("\"env\": {{ \"{}\": null }}", env::TERMINAL),
+    ];
+    object(&members, layout)
+}
+
+fn profiles(program: &str, layout: Option<&Layout>) -> String {
+    let inner = layout.map(|layout| format!("{}{}", layout.indent, layout.unit));
+    let inner = layout.zip(inner).map(|(layout, indent)| layout.at(indent));
+    object(&[format!("\"{PROFILE}\": {}", profile(program, inner.as_ref()))], layout)
+}
+
+fn object(members: &[String], layout: Option<&Layout>) -> String {
+    match layout {
+        None => format!("{{ {} }}", members.join(", ")),
+        Some(Layout { newline, indent, unit, .. }) => {
+            let lines: Vec<String> =
+                members.iter().map(|member| format!("{newline}{indent}{unit}{member}")).collect();
+            format!("{{{}{newline}{indent}}}", lines.join(","))
+        }
+    }
+}
+
+fn undo(
+    file: &Path,
+    before: Option<String>,
+    kept: Option<String>,
+    backup: PathBuf,
+) -> Result<Change, String> {
+    let drop_backup = kept.is_some().then_some(Backup::Drop(backup));
+    let Some(text) = before.filter(|text| !text.trim().is_empty()) else {
+        return Ok(Change::none(file.to_owned()));
+    };
+    let root = jsonc::parse(&text)?;
+    let program = program_in(&text, &root)?;
+    // Nothing else was changed since: what was there before comes back as it was.
+    let made = |from: &str| {
+        program.as_deref().is_some_and(|program| applied(from, program).is_ok_and(|made| made.0 == text))
+    };
+    let was_empty = kept.as_deref().is_some_and(|kept| kept.trim().is_empty());
+    if let Some(kept) = kept.as_ref().filter(|kept| made(if was_empty { NEW } else { kept })) {
+        let steps = vec!["put back the settings as they were".to_owned()];
+        return Ok(Change {
+            file: file.to_owned(),
+            before: Some(text),
+            after: Some(kept.clone()),
+            backup: drop_backup,
+            steps,
+        });
+    }
+    if kept.is_none() && made(NEW) {
+        let steps = vec!["removed the file, which held nothing else".to_owned()];
+        return Ok(Change { file: file.to_owned(), before: Some(text), after: None, backup: None, steps });
+    }
+    let (after, steps) = taken_out(&text, &root, kept.as_deref())?;
+    if steps.is_empty() {
+        return Ok(Change::none(file.to_owned()));
+    }
+    Ok(Change { file: file.to_owned(), before: Some(text), after: Some(after), backup: drop_backup, steps })
+}
+
+/// The program that our profile names.
+fn program_in(text: &str, root: &Object) -> Result<Option<String>, String> {
+    let profiles = root.member(PROFILES)?.and_then(|member| member.object.as_ref());
+    let ours = profiles.map_or(Ok(None), |profiles| profiles.member(PROFILE))?;
+    let value = ours.and_then(|ours| serde_json::from_str::<Value>(&text[ours.value.clone()]).ok());
+    Ok(value.and_then(|value| Some(value["path"].as_str()?.to_owned())))
+}
+
+/// The settings without our profile, and with the default of before.
+fn taken_out(text: &str, root: &Object, kept: Option<&str>) -> Result<(String, Vec<String>), String> {
+    let mut steps = Vec::new();
+    let mut text = text.to_owned();
+    let kept = kept.and_then(|kept| Some((kept, jsonc::parse(kept).ok()?)));
+    let had = |key: &str| {
+        let (kept, object) = kept.as_ref()?;
+        Some(kept[object.member(key).ok()??.value.clone()].to_owned())
+    };
+    let profiles = root.member(PROFILES)?.and_then(|member| member.object.as_ref());
+    if let Some(profiles) = profiles
+        && profiles.member(PROFILE)?.is_some()
+    {
+        let last = profiles.members.len() == 1 && had(PROFILES).is_none();
+        let edits = if last { root.remove(&text, PROFILES) } else { profiles.remove(&text, PROFILE) };
+        text = jsonc::edited(&text, edits);
+        steps.push(format!("removed the profile `{PROFILE}`"));
+    }
+    let root = jsonc::parse(&text)?;
+    if let Some(member) = root.member(DEFAULT)?
+        && text[member.value.clone()] == format!("\"{PROFILE}\"")
+    {
+        let edits = match had(DEFAULT).filter(|was| *was != format!("\"{PROFILE}\"")) {
+            Some(was) => {
+                steps.push(format!("made {was} the default again"));
+                vec![(member.value.clone(), was)]
+            }
+            None => {
+                steps.push(format!("removed `{DEFAULT}`"));
+                root.remove(&text, DEFAULT)
+            }
+        };
+        text = jsonc::edited(&text, edits);
+    }
+    Ok((text, steps))
+}

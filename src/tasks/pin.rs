@@ -1,0 +1,80 @@
+//! Keeps a run, a capture or a terminal whatever its age, or no longer.
+
+use std::fs;
+use std::io;
+use std::time::Duration;
+
+use crate::host::files;
+use crate::outputs::{self, Kind, Wanted};
+use crate::tasks::{Context, TaskError, cleanup, find};
+
+/// Who cleans up may be compressing something long.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pinnable {
+    Run,
+    Capture,
+    Terminal,
+}
+
+#[derive(Debug)]
+pub(crate) struct Pinned {
+    pub(crate) what: Pinnable,
+    /// What it is called.
+    pub(crate) name: String,
+    /// It was not so before.
+    pub(crate) changed: bool,
+}
+
+/// Sets or takes away the mark of whatever `reference` means.
+pub(crate) fn pin(context: &mut Context, reference: &str, wanted: Wanted) -> Result<Pinned, TaskError> {
+    let reference = reference.trim();
+    if outputs::find(&context.home, reference).is_some() {
+        return pin_output(context, reference, wanted);
+    }
+    match find(context, reference) {
+        Ok(row) => {
+            let is_wanted = wanted == Wanted::Pinned;
+            let mark = context.dir(&row.run_id).pin();
+            let failed = || TaskError::write(&mark);
+            // The row decides, the mark is for the day on which the registry is
+            // lost: so it is never there without the row.
+            if !is_wanted {
+                forget(&mark).map_err(failed())?;
+            }
+            if !context.registry.pin(&row.id, is_wanted)? {
+                return Err(TaskError::NotFound(reference.to_owned()));
+            }
+            if is_wanted {
+                files::create_log(&mark).map_err(failed())?;
+                files::sync_dir(context.dir(&row.run_id).path()).map_err(failed())?;
+            }
+            let changed = row.pinned != is_wanted;
+            Ok(Pinned { what: Pinnable::Run, name: row.id.to_string(), changed })
+        }
+        Err(TaskError::NotFound(_)) => Err(TaskError::NothingToPin(reference.to_owned())),
+        Err(error) => Err(error),
+    }
+}
+
+fn pin_output(context: &Context, reference: &str, wanted: Wanted) -> Result<Pinned, TaskError> {
+    let Some(cleaning) = cleanup::begin(context, PATIENCE)? else { return Err(TaskError::CleaningUp) };
+    // Nobody removes it from here on; somebody may have just before.
+    let output = outputs::find(&context.home, reference);
+    let output = output.ok_or_else(|| TaskError::NothingToPin(reference.to_owned()))?;
+    let failed = TaskError::write(context.home.root());
+    let changed = outputs::mark(&output, wanted, &cleaning).map_err(failed)?;
+    let what = match output.kind {
+        Kind::Capture => Pinnable::Capture,
+        Kind::Terminal => Pinnable::Terminal,
+    };
+    Ok(Pinned { what, name: output.name, changed })
+}
+
+fn forget(mark: &std::path::Path) -> io::Result<()> {
+    match fs::remove_file(mark) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

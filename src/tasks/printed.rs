@@ -1,0 +1,92 @@
+//! The end of what a command printed, on both streams in the order in which it
+//! came. Lines are kept whole: two streams do not meet in the middle of one.
+
+use crate::supervisor::Stream;
+
+/// At least so much of the end is there.
+const KEPT: usize = 64 << 10;
+
+#[derive(Debug, Default)]
+pub(super) struct Printed {
+    lines: Vec<u8>,
+    /// The lines that have not ended, of each stream.
+    open: [Vec<u8>; 2],
+    whole: bool,
+}
+
+impl Printed {
+    pub(super) fn new() -> Self {
+        Self { whole: true, ..Self::default() }
+    }
+
+    pub(super) fn add(&mut self, stream: Stream, bytes: &[u8]) {
+        let open = match stream {
+            Stream::Stdout => &mut self.open[0],
+            Stream::Stderr => &mut self.open[1],
+        };
+        let ended = bytes.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
+        // A line without an end cannot be waited for.
+        let ended = ended.or((open.len() + bytes.len() > KEPT).then_some(bytes.len()));
+        let Some(ended) = ended else {
+            open.extend_from_slice(bytes);
+            return;
+        };
+        self.lines.append(open);
+        open.extend_from_slice(&bytes[ended..]);
+        self.keep(&bytes[..ended]);
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        self.lines.extend_from_slice(bytes);
+        if self.lines.len() > 2 * KEPT {
+            self.whole = false;
+            self.lines.drain(..self.lines.len() - KEPT);
+        }
+    }
+
+    /// The text, and whether it is all that was printed.
+    pub(super) fn finish(mut self) -> (String, bool) {
+        for mut open in std::mem::take(&mut self.open) {
+            if !open.is_empty() {
+                open.push(b'\n');
+                self.keep(&open);
+            }
+        }
+        (String::from_utf8_lossy(&self.lines).into_owned(), self.whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_do_not_meet_in_the_middle_of_a_line() {
+        let mut printed = Printed::new();
+        printed.add(Stream::Stdout, b"test a ... ");
+        printed.add(Stream::Stderr, b"warning: x\nerr");
+        printed.add(Stream::Stdout, b"ok\nte");
+        printed.add(Stream::Stderr, b"or\n");
+        assert_eq!(printed.finish(), ("warning: x\ntest a ... ok\nerror\nte\n".to_owned(), true));
+    }
+
+    #[test]
+    fn the_end_is_kept_and_what_is_missing_is_known() {
+        let mut printed = Printed::new();
+        for number in 0..100_000 {
+            printed.add(Stream::Stdout, format!("{number}\n").as_bytes());
+        }
+        let (text, whole) = printed.finish();
+        assert!(!whole && text.ends_with("99998\n99999\n") && (KEPT..=2 * KEPT).contains(&text.len()));
+    }
+
+    #[test]
+    fn a_line_without_an_end_does_not_fill_the_memory() {
+        let mut printed = Printed::new();
+        for _ in 0..1_000 {
+            printed.add(Stream::Stderr, &[b'x'; 4096]);
+        }
+        assert!(printed.open[1].capacity() <= 2 * KEPT && printed.lines.capacity() <= 8 * KEPT);
+        assert!(!printed.finish().1);
+    }
+}

@@ -1,0 +1,35 @@
+//! What can keep a terminal from being recorded or read, as facts.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+use crate::model::TerminalId;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TerminalError {
+    #[error("no recorded terminal `{}`", .0.escape_debug())]
+    NotFound(String),
+    #[error("no terminal was recorded{}", project.as_ref().map(|project| format!(" in `{}`", project.display())).unwrap_or_default())]
+    None { project: Option<PathBuf> },
+    #[error("`{}` could be any of {}", reference.escape_debug(), candidates.join(", "))]
+    Ambiguous { reference: String, candidates: Vec<String> },
+    #[error("`{}` is no cursor of a terminal", .0.escape_debug())]
+    BadCursor(String),
+    #[error("`{}` is no moment", .0.escape_debug())]
+    BadMoment(String),
+    #[error("failed to read the recording of `{id}`")]
+    Read {
+        id: TerminalId,
+        #[source]
+        source: io::Error,
+    },
+    #[error("the system gave no terminal")]
+    NoPty(#[source] io::Error),
+    #[error("failed to start `{}`", program.display())]
+    Spawn {
+        program: OsString,
+        #[source]
+        source: io::Error,
+    },
+}

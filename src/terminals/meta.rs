@@ -1,0 +1,64 @@
+//! What a recording says about itself.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::names::META;
+use crate::host::files::{self, Durability};
+use crate::model::{Exit, TerminalId, Timestamp};
+
+pub(super) const VERSION: u32 = 1;
+/// Nobody's words about a session are longer.
+const LONGEST: u64 = 256 << 10;
+
+/// The content of `meta.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Meta {
+    pub(super) version: u32,
+    pub(super) terminal_id: TerminalId,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) name: Option<String>,
+    pub(super) command: Vec<String>,
+    /// Where it was started.
+    pub(super) cwd: PathBuf,
+    /// The git root above that, else the directory itself.
+    pub(super) project: PathBuf,
+    /// Of the program in the terminal, once it runs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) pid: Option<i32>,
+    /// At the beginning; `times.idx` has the later ones.
+    pub(super) columns: u16,
+    pub(super) rows: u16,
+    pub(super) started_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) ended_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) exit: Option<Exit>,
+    /// Why bytes are missing from some point on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) incomplete: Option<String>,
+}
+
+impl Meta {
+    pub(super) fn write(&self, dir: &Path) -> io::Result<()> {
+        let mut bytes = serde_json::to_vec_pretty(self)?;
+        bytes.push(b'\n');
+        files::write(&dir.join(META), &bytes, Durability::Whole)
+    }
+
+    pub(super) fn read(dir: &Path) -> io::Result<Meta> {
+        let mut bytes = Vec::new();
+        files::open_in(dir, META)?.take(LONGEST).read_to_end(&mut bytes)?;
+        Ok(serde_json::from_slice(&bytes)?)
+    }
+}
+
+/// How the end of a program is told where there is one number for it.
+pub(super) fn status_of(exit: Exit) -> i32 {
+    match exit {
+        Exit::Code(code) => code,
+        Exit::Signal(number) => 128 + number,
+    }
+}

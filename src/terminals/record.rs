@@ -1,0 +1,305 @@
+//! Runs a shell or a command in a terminal of our own, passes everything on
+//! unchanged in both directions, and keeps what goes to the screen.
+//!
+//! One thread per direction, each as slow as its reader: so a slow screen
+//! slows the program down as it always did, and Ctrl-C still gets through. The
+//! first thread waits for signals and for the end.
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::TerminalError;
+use super::find::{is_recorded, root_of};
+use super::meta::{Meta, VERSION, status_of};
+use super::writer::Recording;
+use crate::host::arrivals::{self, Arrivals, Ignored};
+use crate::host::env::{self, Env};
+use crate::host::paths::{self, Home};
+use crate::host::pty::{self, Pty, Reading};
+use crate::host::terminal::{Raw, Size};
+use crate::host::{clock, ids, signal, spawn, streams};
+use crate::model::{Exit, TerminalId};
+
+/// How long what was told to end may take, before the terminal goes away.
+const GRACE: Duration = Duration::from_secs(2);
+/// How often a program whose input has ended is told so: each that reads lines
+/// must see it, whenever it begins to.
+const END_AGAIN: Duration = Duration::from_millis(250);
+
+/// What threads announce; signals have the smaller numbers.
+const DRAINED: u8 = 200;
+const CLOSED: u8 = 201;
+
+/// What is run in a terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Program {
+    pub(crate) path: OsString,
+    pub(crate) args: Vec<OsString>,
+}
+
+impl Program {
+    /// The person's shell.
+    pub(crate) fn shell(env: &Env) -> Self {
+        let named = env.path("SHELL").filter(|path| path.is_absolute() && paths::is_program(path));
+        Self { path: named.unwrap_or_else(|| PathBuf::from("/bin/sh")).into_os_string(), args: Vec::new() }
+    }
+
+    /// This command; `None` without a word.
+    pub(crate) fn command(words: &[OsString]) -> Option<Self> {
+        let (path, args) = words.split_first()?;
+        Some(Self { path: path.clone(), args: args.to_vec() })
+    }
+
+    fn words(&self) -> Vec<String> {
+        let all = std::iter::once(&self.path).chain(&self.args);
+        all.map(|word| word.to_string_lossy().into_owned()).collect()
+    }
+}
+
+/// How a session ended.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    /// As a shell would give it.
+    pub(crate) status: i32,
+    /// What of it was not recorded, in one line.
+    pub(crate) trouble: Option<String>,
+}
+
+/// The live terminal that this process runs in, if it is recorded.
+pub(crate) fn surrounding(env: &Env) -> Option<TerminalId> {
+    let id: TerminalId = env.text(env::TERMINAL)?.parse().ok()?;
+    let home = Home::open(env).ok()?;
+    is_recorded(&home, &id).then_some(id)
+}
+
+/// Runs `program` to its end in a recorded terminal.
+pub(crate) fn record(env: &Env, name: Option<String>, program: &Program) -> Result<Recorded, TerminalError> {
+    let arrivals = Arrivals::open().map_err(TerminalError::NoPty)?;
+    // A file that may grow no further is an error then, and not our end.
+    let ours = [libc::SIGCHLD, libc::SIGWINCH, libc::SIGCONT, libc::SIGXFSZ];
+    arrivals.listen(&ours, Ignored::Listens);
+    let theirs = [libc::SIGHUP, libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::SIGTSTP];
+    arrivals.listen(&theirs, Ignored::Stays);
+    let settings = Raw::settings();
+    let size = Size::of_window();
+    let pty = Pty::open(size, settings.as_ref()).map_err(TerminalError::NoPty)?;
+    let (mut recording, trouble) = match begin(env, name, program, size) {
+        Ok(recording) => (Some(recording), None),
+        Err(why) => (None, Some(format!("this terminal was not recorded: {why}"))),
+    };
+    let raw = settings.and_then(|settings| Raw::enter(settings).ok());
+    let id = recording.as_ref().map(|recording| recording.id().clone());
+    let variable = (env::TERMINAL, id.as_ref().map_or(env::UNRECORDED, TerminalId::as_str));
+    let child = match spawn::in_terminal(&program.path, &program.args, &pty.theirs, variable) {
+        Ok(child) => child,
+        Err(source) => {
+            recording.into_iter().for_each(Recording::discard);
+            return Err(TerminalError::Spawn { program: program.path.clone(), source });
+        }
+    };
+    let pid = i32::try_from(child.id()).unwrap_or(0);
+    if let Some(recording) = &mut recording {
+        recording.started(pid);
+    }
+    // From here on the terminal is open for as long as the program has it.
+    drop(pty.theirs);
+    let session =
+        Session { child, pid, ours: Arc::new(pty.ours), recording: Shared::new(recording), raw, arrivals };
+    let (exit, missed) = session.run();
+    Ok(Recorded { status: exit.map_or(128 + libc::SIGHUP, status_of), trouble: trouble.or(missed) })
+}
+
+fn begin(env: &Env, name: Option<String>, program: &Program, size: Size) -> Result<Recording, String> {
+    let home = Home::open(env).map_err(|error| error.to_string())?;
+    let cwd = std::env::current_dir().unwrap_or_default();
+    let meta = Meta {
+        version: VERSION,
+        terminal_id: ids::terminal_id().map_err(|error| error.to_string())?,
+        name,
+        command: program.words(),
+        project: root_of(&cwd),
+        cwd,
+        pid: None,
+        columns: size.columns,
+        rows: size.rows,
+        started_at: clock::now(),
+        ended_at: None,
+        exit: None,
+        incomplete: None,
+    };
+    Recording::begin(&home.terminals(), meta, size).map_err(|error| told(&home.terminals(), &error))
+}
+
+fn told(path: &Path, error: &std::io::Error) -> String {
+    format!("failed to write to `{}`: {error}", path.display())
+}
+
+/// The recording, for whoever has something to add; gone once it is finished.
+#[derive(Debug, Clone)]
+struct Shared(Arc<Mutex<Option<Recording>>>);
+
+impl Shared {
+    fn new(recording: Option<Recording>) -> Self {
+        Self(Arc::new(Mutex::new(recording)))
+    }
+
+    fn get(&self) -> MutexGuard<'_, Option<Recording>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Session {
+    child: Child,
+    pid: i32,
+    ours: Arc<OwnedFd>,
+    recording: Shared,
+    raw: Option<Raw>,
+    arrivals: Arrivals,
+}
+
+impl Session {
+    /// To its end: how that was, and what of it was not recorded.
+    fn run(mut self) -> (Option<Exit>, Option<String>) {
+        let started = self.start_threads();
+        if !started {
+            signal::hang_up(self.pid, &self.ours);
+        }
+        let exit = self.attend(started);
+        // Nobody should have to wait for the record to have their terminal back.
+        drop(self.raw.take());
+        let recording = self.recording.get().take();
+        (exit, recording.and_then(|recording| recording.finish(exit, clock::now())))
+    }
+
+    fn start_threads(&self) -> bool {
+        let (ours, recording) = (Arc::clone(&self.ours), self.recording.clone());
+        let screen = std::thread::Builder::new().name("screen".into()).spawn(move || show(&ours, &recording));
+        let ours = Arc::clone(&self.ours);
+        let keys = std::thread::Builder::new().name("keys".into()).spawn(move || type_in(&ours));
+        screen.is_ok() && keys.is_ok()
+    }
+
+    /// Sees to signals until the program has ended and all that it wrote has
+    /// been shown.
+    fn attend(&mut self, drains: bool) -> Option<Exit> {
+        let mut exit = None;
+        let mut drained = !drains;
+        let mut deadline = None;
+        loop {
+            exit = exit.or_else(|| self.ended());
+            if exit.is_some() && drained {
+                return exit;
+            }
+            let left = deadline.map(|deadline: Duration| deadline.saturating_sub(clock::monotonic()));
+            if left == Some(Duration::ZERO) {
+                return exit;
+            }
+            for arrived in self.arrivals.wait(left) {
+                match i32::from(arrived) {
+                    libc::SIGHUP | libc::SIGTERM => deadline = Some(self.close(exit, deadline)),
+                    number @ (libc::SIGINT | libc::SIGQUIT) => signal::interrupt(&self.ours, number),
+                    libc::SIGWINCH => self.resize(),
+                    libc::SIGTSTP => self.pause(),
+                    libc::SIGCONT => self.go_on(),
+                    _ if arrived == DRAINED => drained = true,
+                    _ if arrived == CLOSED => deadline = Some(self.close(exit, deadline)),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn ended(&mut self) -> Option<Exit> {
+        use std::os::unix::process::ExitStatusExt;
+        let status = self.child.try_wait().ok().flatten()?;
+        Some(spawn::exit_of(status.into_raw()))
+    }
+
+    /// Ends the program as a terminal does that is closed; until when it may take.
+    fn close(&self, exit: Option<Exit>, deadline: Option<Duration>) -> Duration {
+        match (exit, deadline) {
+            // Only its output is still on its way, to where nobody wants it.
+            (Some(_), None) => clock::monotonic(),
+            (_, Some(deadline)) => deadline,
+            (None, None) => {
+                signal::hang_up(self.pid, &self.ours);
+                clock::monotonic() + GRACE
+            }
+        }
+    }
+
+    fn resize(&self) {
+        let size = Size::of_window();
+        if let Some(recording) = self.recording.get().as_mut() {
+            recording.resize(size, clock::now());
+        }
+        pty::resize(&self.ours, size);
+    }
+
+    /// Stops as any program does that is told to; the keyboard alone never says so.
+    fn pause(&self) {
+        if let Some(raw) = &self.raw {
+            raw.leave();
+        }
+        signal::stop_here();
+    }
+
+    fn go_on(&self) {
+        if let Some(raw) = &self.raw {
+            let _ = raw.again();
+        }
+        self.resize();
+    }
+}
+
+/// Keeps and shows what comes from the program, to its last byte.
+fn show(ours: &OwnedFd, recording: &Shared) {
+    let mut bytes = vec![0; 64 << 10];
+    let mut shown = true;
+    // When the program is gone, there is an error instead of an end.
+    while let Ok(read @ 1..) = streams::read(ours, &mut bytes) {
+        if let Some(recording) = recording.get().as_mut() {
+            recording.write(&bytes[..read], clock::now());
+        }
+        if shown && streams::write_all(std::io::stdout(), &bytes[..read]).is_err() {
+            shown = false;
+            arrivals::announce(CLOSED);
+        }
+    }
+    arrivals::announce(DRAINED);
+}
+
+/// Hands over what is typed. A terminal that ends was closed; anything else
+/// that ends is the end of the program's input.
+fn type_in(ours: &OwnedFd) {
+    let mut bytes = vec![0; 4 << 10];
+    let mut last = b'\n';
+    while let Ok(read @ 1..) = streams::read(std::io::stdin(), &mut bytes) {
+        last = bytes[read - 1];
+        if streams::write_all(ours, &bytes[..read]).is_err() {
+            return;
+        }
+    }
+    if rustix::termios::isatty(std::io::stdin()) {
+        return arrivals::announce(CLOSED);
+    }
+    // The first one ends a line that nobody has ended.
+    let mut times = if last == b'\n' { 1 } else { 2 };
+    let mut told = None;
+    loop {
+        let (end, reading) = pty::end_of_input(ours);
+        // A shell at its prompt takes it for the end, anything else for a key:
+        // who reads keys is told once, whenever it begins to.
+        if reading == Reading::Lines || told != Some(reading) {
+            if streams::write_all(ours, &vec![end; times]).is_err() {
+                return;
+            }
+            (times, told) = (1, Some(reading));
+        }
+        std::thread::sleep(END_AGAIN);
+    }
+}

@@ -1,0 +1,206 @@
+//! `inspect_output`: a part of what a run left, or of a long reply.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::call::{Call, Reply, arguments, failure, refused};
+use super::field::{Field, Kind};
+use super::start::Format;
+use super::{Effect, FORMAT, Tool};
+use crate::failure::Failure;
+use crate::inspect::{Ask, Case, Cursor, Mode, Pattern};
+use crate::reply::{Budget, Category, Envelope, Inspection, RegistryMeta, advertised};
+use crate::tasks::{self, Of, TaskError};
+
+const LINES: u64 = 50;
+const MOST_LINES: i64 = 10_000;
+const CONTEXT: usize = 3;
+const MATCHES: usize = 50;
+/// Characters of a reply beside what is shown: the envelope, paths, names.
+const AROUND: usize = 2_500;
+
+pub(super) const TOOL: Tool = Tool {
+    name: "inspect_output",
+    title: "Look into long output",
+    about: "Like paging through a log instead of printing it: the first or last lines, a range, the lines that match, or a \
+            summary of a run's file or of a full_output_file. Ends with a cursor to go on from. Takes task_id \
+            (T-local-0123456789ab) and artifact (stdout.log), or file_path.",
+    search_hint: "read head, tail, grep or range of the output of a delegated run",
+    at_hand: false,
+    internal: false,
+    fields: &[
+        Field::new("task_id", Kind::Text, "Whose file: a task's id, alias, or the beginning of its id."),
+        Field::new(
+            "artifact",
+            Kind::Text,
+            "Which file of the run, as delegate_results lists them. Default: what it printed.",
+        ),
+        Field::new("file_path", Kind::Text, "Instead: a full_output_file that a reply named.")
+            .also(&["path", "file"]),
+        Field::new(
+            "mode",
+            Kind::Choice(&["head", "tail", "range", "grep", "summary"]),
+            "Default: grep with a pattern, range with start_line, else head.",
+        ),
+        Field::new(
+            "lines",
+            Kind::Integer { least: 1, most: MOST_LINES },
+            "How many lines of head or tail. Default 50.",
+        ),
+        Field::new(
+            "start_line",
+            Kind::Integer { least: 1, most: i64::MAX },
+            "First line of a range, from 1.",
+        ),
+        Field::new(
+            "end_line",
+            Kind::Integer { least: 1, most: i64::MAX },
+            "Last line of a range. Default: 49 after the first.",
+        ),
+        Field::new("pattern", Kind::Text, "Regular expression for grep."),
+        Field::new(
+            "context_lines",
+            Kind::Integer { least: 0, most: 50 },
+            "Lines around each match. Default 3.",
+        ),
+        Field::new("max_matches", Kind::Integer { least: 1, most: 1_000 }, "Default 50."),
+        Field::new("case_sensitive", Kind::Flag, "Default: false."),
+        Field::new(
+            "json_path",
+            Kind::Text,
+            "Instead of a mode, for JSON and JSONL: the values it leads to, such as $.item.type.",
+        ),
+        Field::new("cursor", Kind::Text, "next_cursor of an earlier reply, to go on with the same question."),
+        FORMAT,
+    ],
+    category: Some(Category::RegistryInfo),
+    output: advertised::<Envelope<RegistryMeta, Inspection>>,
+    effect: Effect::Reads,
+    waits: false,
+    answer,
+};
+
+#[derive(Debug, Deserialize)]
+struct Inspect {
+    task_id: Option<String>,
+    artifact: Option<String>,
+    file_path: Option<String>,
+    mode: Option<String>,
+    lines: Option<u64>,
+    start_line: Option<u64>,
+    end_line: Option<u64>,
+    pattern: Option<String>,
+    context_lines: Option<usize>,
+    max_matches: Option<usize>,
+    #[serde(default)]
+    case_sensitive: bool,
+    json_path: Option<String>,
+    cursor: Option<String>,
+    #[serde(default)]
+    format: Format,
+}
+
+fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
+    let inspect: Inspect = arguments(call.tool, given)?;
+    let of = inspect.of()?;
+    let mut ask = inspect.ask()?;
+    let notice = call.notice(&[]);
+    loop {
+        let inspected = tasks::inspect(&call.context, &of, &ask).map_err(|error| failure(&error))?;
+        let data = Inspection::of(inspected, &ask);
+        // Quotes and breaks take two characters in JSON: asked again for less,
+        // nothing is lost between this piece and the next.
+        let length = serde_json::to_string(&data).map_or(0, |json| json.chars().count());
+        let most = Budget::MOST.chars - AROUND;
+        if length > most && ask.room > LEAST_ROOM {
+            ask.room = (ask.room * most / length * 9 / 10).max(LEAST_ROOM);
+            continue;
+        }
+        let text = data.text(call.tool.name, notice.as_deref());
+        let meta = RegistryMeta { notice, ..RegistryMeta::default() };
+        return Ok(call.envelope(meta, data, text)?.in_format(inspect.format).whole());
+    }
+}
+
+const LEAST_ROOM: usize = 500;
+
+impl Inspect {
+    fn of(&self) -> Result<Of, Failure> {
+        match (&self.task_id, &self.file_path) {
+            (Some(reference), None) => {
+                Ok(Of::Task { reference: reference.clone(), artifact: self.artifact.clone() })
+            }
+            (None, Some(path)) if self.artifact.is_none() => Ok(Of::File(path.clone())),
+            (None, None) => {
+                Err(refused("`task_id` is missing", "give `task_id` and `artifact`, or `file_path`"))
+            }
+            (Some(_), Some(_)) | (None, Some(_)) => {
+                Err(refused("`file_path` stands alone", "give `task_id` and `artifact`, or `file_path`"))
+            }
+        }
+    }
+
+    fn ask(&self) -> Result<Ask, Failure> {
+        let cursor: Option<Cursor> = match &self.cursor {
+            Some(cursor) => Some(cursor.parse().map_err(|error| failure(&TaskError::Inspect(error)))?),
+            None => None,
+        };
+        Ok(Ask { mode: self.mode()?, cursor, room: Budget::MOST.chars - AROUND })
+    }
+
+    fn mode(&self) -> Result<Mode, Failure> {
+        let ranged = self.start_line.or(self.end_line);
+        let implied = match (&self.pattern, ranged) {
+            (Some(_), _) => "grep",
+            (None, Some(_)) => "range",
+            (None, None) => "head",
+        };
+        let mode = self.mode.as_deref().unwrap_or(implied);
+        let idle = [
+            ("pattern", self.pattern.is_some(), mode == "grep"),
+            ("context_lines", self.context_lines.is_some(), mode == "grep"),
+            ("max_matches", self.max_matches.is_some(), mode == "grep"),
+            ("start_line", self.start_line.is_some(), mode == "range"),
+            ("end_line", self.end_line.is_some(), mode == "range"),
+        ];
+        if let Some((name, ..)) = idle.iter().find(|(_, given, used)| *given && !used) {
+            let message = format!("`{name}` means nothing to `{mode}`");
+            return Err(refused(message, "leave it out, or choose another `mode`"));
+        }
+        let lines = self.lines.unwrap_or(LINES);
+        if let Some(path) = &self.json_path {
+            if self.mode.as_deref().is_some_and(|mode| mode != "head") {
+                return Err(refused("`json_path` stands alone", "leave out `mode`"));
+            }
+            let path = path.parse().map_err(|error| failure(&TaskError::Inspect(error)))?;
+            return Ok(Mode::Select { path, max_values: usize::try_from(lines).unwrap_or(usize::MAX) });
+        }
+        match mode {
+            "tail" => Ok(Mode::Tail { lines }),
+            "summary" => Ok(Mode::Summary),
+            "range" => self.range(lines),
+            "grep" => {
+                let Some(pattern) = &self.pattern else {
+                    return Err(refused("`pattern` is missing", "give what to search for"));
+                };
+                let case = if self.case_sensitive { Case::Kept } else { Case::Ignored };
+                Ok(Mode::Grep {
+                    pattern: Pattern::new(pattern, case)
+                        .map_err(|error| failure(&TaskError::Inspect(error)))?,
+                    context: self.context_lines.unwrap_or(CONTEXT),
+                    max_matches: self.max_matches.unwrap_or(MATCHES),
+                })
+            }
+            _ => Ok(Mode::Head { lines }),
+        }
+    }
+
+    fn range(&self, lines: u64) -> Result<Mode, Failure> {
+        let start = self.start_line.unwrap_or(1);
+        let end = self.end_line.unwrap_or(start.saturating_add(lines - 1));
+        if end < start {
+            return Err(refused("`end_line` is before `start_line`", "give the smaller number first"));
+        }
+        Ok(Mode::Range { start, end })
+    }
+}

@@ -1,0 +1,25 @@
+//! What a run is said to have changed, held against real git in real
+//! repositories; and that looking at them changes and starts nothing.
+
+#![allow(clippy::disallowed_methods, reason = "tests start programs and read clocks of their own")]
+#![allow(clippy::unwrap_used, reason = "a surprise should panic")]
+
+mod commands;
+mod commits;
+mod edits;
+mod hostile;
+mod oracle;
+mod outside;
+mod overlap;
+mod replies;
+mod repositories;
+mod world;
+
+#[allow(dead_code, reason = "shared with other test targets, which use other parts")]
+#[path = "../support"]
+mod support {
+    pub mod checker;
+    pub mod env;
+    pub mod journal;
+    pub mod kill;
+}

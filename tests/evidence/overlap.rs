@@ -1,0 +1,90 @@
+//! Runs that share a checkout name each other.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::env::{PATIENCE, Submitted, TestEnv, wait_for};
+use crate::world::World;
+
+const SOME: &str = "echo a >a; echo b >b; git add -A; git commit -qm first";
+
+fn named(env: &TestEnv, run: &Submitted) -> Vec<String> {
+    let evidence = fs::read(env.run_dir(&run.run_id).join("evidence.json")).unwrap();
+    let evidence: Value = serde_json::from_slice(&evidence).unwrap();
+    let others = evidence["files"]["overlapped_with"].as_array().cloned().unwrap_or_default();
+    others.iter().map(|other| other["task_id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A task that tells `name.began`, and ends when `name.end` is there.
+fn waits(env: &TestEnv, name: &str) -> String {
+    let side = env.side().display().to_string();
+    format!(
+        "echo {name} >>{name}; touch {side}/{name}.began; while ! test -e {side}/{name}.end; do sleep 0.02; done"
+    )
+}
+
+fn has_begun(env: &TestEnv, name: &str) {
+    wait_for(name, PATIENCE, || env.side().join(format!("{name}.began")).exists().then_some(()));
+}
+
+fn end(env: &TestEnv, run: &Submitted, name: &str) {
+    fs::write(env.side().join(format!("{name}.end")), "").unwrap();
+    assert_eq!(env.await_final(&run.task_id), "completed");
+}
+
+#[test]
+fn two_runs_in_one_checkout_name_each_other_and_a_third_elsewhere_is_not_named() {
+    let world = World::new(SOME);
+    let env = &world.env;
+    world.shell("git worktree add -q ../up/other");
+    let first = env.submit(&waits(env, "first"));
+    has_begun(env, "first");
+    let elsewhere = env.submit_with(&["--cwd", "../up/other"], &waits(env, "elsewhere"));
+    has_begun(env, "elsewhere");
+    let second = env.submit(&waits(env, "second"));
+    has_begun(env, "second");
+    // It is over before the first is.
+    end(env, &second, "second");
+    end(env, &first, "first");
+    end(env, &elsewhere, "elsewhere");
+    assert_eq!(named(env, &first), [second.task_id.as_str()]);
+    assert_eq!(named(env, &second), [first.task_id.as_str()]);
+    assert_eq!(named(env, &elsewhere), [] as [&str; 0]);
+    let results = env.json(&["results", &first.task_id, "--json"]);
+    let operations = &results["data"]["metadata"]["file_operations"];
+    assert_eq!(operations["overlapped_with"][0], second.task_id.as_str(), "{results:#}");
+    // Nobody is there any more.
+    let left = fs::read_dir(env.home().join("checkouts")).unwrap().count();
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn runs_one_after_the_other_do_not_name_each_other() {
+    let world = World::new(SOME);
+    let done = world.run("echo x >>a");
+    assert_eq!(done.files().get("overlapped_with"), None);
+    let done = world.run("echo y >>a");
+    assert_eq!(done.files().get("overlapped_with"), None);
+}
+
+#[test]
+fn a_run_that_was_killed_is_not_named_by_later_ones() {
+    let world = World::new(SOME);
+    let env = &world.env;
+    let lost = env.submit(&waits(env, "lost"));
+    has_begun(env, "lost");
+    let started: Value =
+        serde_json::from_slice(&fs::read(env.run_dir(&lost.run_id).join("started.json")).unwrap()).unwrap();
+    let pid = i32::try_from(started["supervisor_pid"].as_i64().unwrap()).unwrap();
+    crate::support::kill::send(pid, libc::SIGKILL);
+    wait_for("its end", PATIENCE, || (!Path::new(&format!("/proc/{pid}")).exists()).then_some(()));
+    let next = env.submit("echo y >>a");
+    assert_eq!(env.await_final(&next.task_id), "completed");
+    assert_eq!(named(env, &next), [] as [&str; 0]);
+    env.json(&["status", "--json"]);
+    assert_eq!(env.await_final(&lost.task_id), "failed");
+    assert!(!env.run_dir(&lost.run_id).join("tree").exists());
+    assert_eq!(fs::read_dir(env.home().join("checkouts")).unwrap().count(), 0);
+}

@@ -1,0 +1,55 @@
+//! A submitter that is killed when its row is in the log, and nobody has been
+//! told of it yet: SQLite syncs the log in between. Whoever reads the log anew
+//! finds the row.
+
+use std::fs;
+use std::path::Path;
+
+use crate::crash::crash;
+use crate::phase::Phase;
+use crate::support::agent::playing;
+use crate::support::env::{PATIENCE, wait_for};
+use crate::support::{checker, kill};
+
+#[test]
+fn a_row_that_nobody_could_see_never_comes_back_without_its_directory() {
+    let phase = Phase::new();
+    let task = playing(&phase.env, "short", &["say one", "exit 0"]);
+    let args = ["run", "--agent", "command", "--json", &task];
+    // The first one of all makes the registry as well.
+    phase.submit(&task);
+    let in_the_log = |text: &str| text.contains("registry.db-wal");
+    let points = phase.points(&args);
+    let point = points.iter().find(|point| point.call == "fsync" && in_the_log(&point.text)).unwrap();
+    assert_eq!(point.place.process, 0, "{point}");
+    for _ in 0..3 {
+        wait_for("everybody to be at rest", PATIENCE, || {
+            let over = phase.rows().iter().all(|row| row.is_final());
+            (over && kill::supervisors(phase.env.home()).is_empty()).then_some(())
+        });
+        // While somebody has the registry open, nobody reads the log anew.
+        let somebody = rusqlite::Connection::open(phase.env.registry()).unwrap();
+        let count =
+            || somebody.query_row("SELECT count(*) FROM tasks", [], |row| row.get::<_, i64>(0)).unwrap();
+        let before = count();
+        let crash = crash(&phase, point, |tracer| phase.env.command_under(tracer, &args));
+        assert!(crash.at.is_some_and(|at| in_the_log(&at.text)), "it was struck elsewhere");
+        assert_eq!(count(), before, "it was told of");
+        // Takes away the directory of a submission that was never made.
+        phase.env.expect(0, &["status"]);
+        // As whoever comes next sees it when nobody has the registry open any more.
+        let anew = phase.env.side().join("registry.db");
+        for suffix in ["", "-wal"] {
+            let name = |path: &Path| format!("{}{suffix}", path.display());
+            fs::copy(name(&phase.env.registry()), name(&anew)).unwrap();
+        }
+        for row in checker::rows(&anew).unwrap() {
+            let request = phase.env.run_dir(&row.run_id).join("request.json");
+            assert!(request.exists(), "it came back without its directory: {row:?}");
+        }
+        for suffix in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{}{suffix}", anew.display()));
+        }
+    }
+    phase.close("half committed");
+}

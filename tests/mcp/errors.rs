@@ -1,0 +1,100 @@
+//! Errors carry a code that says whose fault it is, and details that a program
+//! can act on.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, Era};
+use crate::support::env::TestEnv;
+
+#[track_caller]
+fn error(client: &mut Client, tool: &str, arguments: Value) -> Value {
+    let reply = client.result("tools/call", json!({ "name": tool, "arguments": arguments }));
+    assert_eq!(reply["isError"], true, "{reply}");
+    reply["structuredContent"]["error"].clone()
+}
+
+#[test]
+fn details_name_the_reason_and_the_values() {
+    let env = TestEnv::new();
+    let mut client = Client::of(&env, &["--tools", "all"], &[]);
+    let replay = json!({ "agent": "replay" });
+    for (tool, arguments, details) in [
+        (
+            "delegate_status",
+            json!({ "task_id": "T-local-none" }),
+            json!({ "reason": "no_task", "asked": "T-local-none" }),
+        ),
+        ("delegate_wait", json!({ "task": "x" }), json!({ "reason": "unknown_field", "field": "task" })),
+        (
+            "_codex_local_run",
+            json!({ "task": "quick", "sandbox": "danger-full-access", "options": replay }),
+            json!({ "reason": "agent_cannot", "agent": "replay", "field": "sandbox" }),
+        ),
+        (
+            "_codex_local_run",
+            json!({ "task": "true", "options": { "agent": "command" } }),
+            json!({ "reason": "beyond_configuration", "field": "agent", "config_key": "command_over_mcp" }),
+        ),
+        (
+            "_codex_local_run",
+            json!({ "task": "quick", "sandbox": "none", "options": replay }),
+            json!({ "reason": "bad_value", "field": "sandbox" }),
+        ),
+        (
+            "_codex_local_run",
+            json!({ "task": " ", "options": replay }),
+            json!({ "reason": "empty", "field": "task" }),
+        ),
+    ] {
+        let error = error(&mut client, tool, arguments);
+        assert_eq!(error["details"], details, "{error}");
+    }
+}
+
+#[test]
+fn an_agent_that_cannot_be_run_is_the_tools_fault() {
+    let env = TestEnv::new();
+    let program = env.side().join("codex");
+    fs::write(&program, "no program").unwrap();
+    env.configure(&format!("codex_path = {:?}\n", program.display().to_string()));
+    let mut client = Client::of(&env, &["--tools", "all"], &[]);
+    let error = error(&mut client, "_codex_local_run", json!({ "task": "x", "skip_git_repo_check": true }));
+    assert_eq!((&error["code"], &error["retryable"]), (&json!("TOOL_ERROR"), &json!(false)), "{error}");
+    assert_eq!(error["details"]["reason"], "cannot_be_run");
+}
+
+#[test]
+fn a_registry_that_stays_busy_is_a_timeout_that_may_be_tried_again() {
+    let env = TestEnv::new();
+    env.expect(0, &["status"]);
+    let registry = rusqlite::Connection::open(env.registry()).unwrap();
+    registry.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let mut client = Client::of(&env, &["--tools", "all"], &[]);
+    let run = json!({ "task": "quick", "options": { "agent": "replay" } });
+    let error = error(&mut client, "_codex_local_run", run.clone());
+    assert_eq!((&error["code"], &error["retryable"]), (&json!("TIMEOUT"), &json!(true)), "{error}");
+    assert_eq!(error["details"]["reason"], "registry_busy");
+    registry.execute_batch("ROLLBACK").unwrap();
+    client.call("_codex_local_run", run).unwrap();
+}
+
+#[test]
+fn a_server_follows_a_registry_that_was_set_aside() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    let before = client.replay("quick --instant");
+    env.await_final(&before);
+    // As `doctor --rebuild` does with a damaged one.
+    for suffix in ["", "-wal", "-shm"] {
+        let name = env.home().join(format!("registry.db{suffix}"));
+        fs::rename(&name, name.with_extension(format!("aside{suffix}"))).unwrap();
+    }
+    let after = client.replay("quick --instant");
+    env.await_final(&after);
+    // Another process sees both: the new registry was filled from the directories.
+    for task in [&before, &after] {
+        assert_eq!(env.json(&["status", task, "--json"])["status"], "ok");
+    }
+}

@@ -1,0 +1,240 @@
+//! What was seen of files, tests and errors, in every reply that has a place for it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::agreement::Reply;
+use crate::client::{Client, Era};
+use crate::support::env::{PATIENCE, TestEnv, finish, wait_for};
+
+/// Says what is in `FIRST`; once it may go on, changes a file and says what is in `THEN`.
+const CODEX: &str = r#"#!/bin/sh
+case "$1 $2" in
+"--version "*) echo 'codex-cli 0.200.0'; exit ;;
+"exec --help") cat 'HELP'; exit ;;
+"mcp list") echo '[]'; exit ;;
+esac
+cat > /dev/null
+cat 'SIDE/first'
+until [ -e 'SIDE/go' ]; do sleep 0.02; done
+[ ! -e 'SIDE/edit' ] || echo changed >> kept
+cat 'SIDE/then'
+exit "$(cat 'SIDE/code')"
+"#;
+
+const BROKEN: &str = "   Compiling shop v0.1.0 (/home/dev/shop)\n\
+                      error[E0308]: mismatched types\n --> src/lib.rs:4:5\n  |\n4 |     \"x\"\n  |     ^^^ expected `u32`, found `&str`\n\n\
+                      error: could not compile `shop` (lib) due to 1 previous error\n";
+
+const FAILED: &str = "running 3 tests\ntest a ... ok\ntest b ... FAILED\ntest c ... ignored\n\nfailures:\n\n---- b stdout ----\n\n\
+                      thread 'b' panicked at src/lib.rs:9:9:\nassertion failed: false\n\n\nfailures:\n    b\n\n\
+                      test result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\n\
+                      error: test failed, to rerun pass `--lib`\n";
+
+struct World {
+    env: TestEnv,
+}
+
+impl World {
+    /// A repository with one file, and a Codex that does as above.
+    fn new(first: &[Value], then: &[Value], code: i32) -> World {
+        let env = TestEnv::new();
+        let lines = |events: &[Value]| events.iter().map(|event| format!("{event}\n")).collect::<String>();
+        let thread = json!({ "type": "thread.started", "thread_id": "01a1de11-e775-7fc2-8102-000000000001" });
+        let begin = [thread, json!({ "type": "turn.started" })];
+        fs::write(env.side().join("first"), lines(&[&begin, first].concat())).unwrap();
+        fs::write(env.side().join("then"), lines(then)).unwrap();
+        fs::write(env.side().join("code"), code.to_string()).unwrap();
+        let help = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/codex/exec_help.txt");
+        let codex = env.root().join("bin/codex");
+        let side = env.side();
+        fs::write(&codex, CODEX.replace("HELP", help).replace("SIDE", side.to_str().unwrap())).unwrap();
+        fs::set_permissions(&codex, fs::Permissions::from_mode(0o755)).unwrap();
+        env.configure(&format!("codex_path = {codex:?}\n"));
+        fs::write(env.work().join("kept"), "one\n").unwrap();
+        let script = "git init -q -b main . && git add -A && \
+                      git -c user.name=dev -c user.email=dev@example.org commit -qm first";
+        let mut command = Command::new("/bin/sh");
+        env.settle_in(&mut command);
+        command.args(["-ec", script]);
+        assert_eq!(finish(command, PATIENCE).code, Some(0));
+        World { env }
+    }
+
+    fn side(&self, name: &str) {
+        fs::write(self.env.side().join(name), "").unwrap();
+    }
+}
+
+fn ran(item: &str, command: &str, code: i64, output: &str) -> Value {
+    let status = if code == 0 { "completed" } else { "failed" };
+    json!({ "type": "item.completed", "item": {
+        "id": item, "type": "command_execution", "command": format!("/bin/bash -lc '{command}'"),
+        "aggregated_output": output, "exit_code": code, "status": status,
+    }})
+}
+
+fn turn_completed() -> Vec<Value> {
+    let usage = json!({ "input_tokens": 3, "cached_input_tokens": 1, "output_tokens": 2 });
+    vec![
+        json!({ "type": "item.completed", "item": { "id": "item_9", "type": "agent_message", "text": "All 40 tests passed." } }),
+        json!({ "type": "turn.completed", "usage": usage }),
+    ]
+}
+
+const OF_A_FAILURE: [&str; 13] = [
+    "/error_context/error_type",
+    "/error_context/first_error",
+    "/error_context/failed_command",
+    "/error_context/error_locations",
+    "/error_context/error_locations/0/line",
+    "/error_context/refused",
+    "/error_context/suggestions",
+    "/file_operations/files_changed",
+    "/file_operations/modified_files",
+    "/test_results/passed",
+    "/test_results/failed_tests/0",
+    "/test_results/stale",
+    "/test_results/complete",
+];
+
+#[test]
+fn what_was_seen_of_a_failed_run_is_told_the_same_twice() {
+    let refused = json!({ "type": "item.completed", "item": {
+        "id": "item_3", "type": "file_change", "status": "declined",
+        "changes": [{ "path": "/etc/passwd", "kind": "update" }],
+    }});
+    let first =
+        [ran("item_1", "cargo build", 101, BROKEN), refused, ran("item_2", "sh test.sh", 101, FAILED)];
+    let failed =
+        json!({ "type": "turn.failed", "error": { "message": "stream disconnected before completion" } });
+    let world = World::new(&first, &[failed], 1);
+    world.side("edit");
+    world.side("go");
+    let mut client = Client::of(&world.env, &["--tools", "all"], &[]);
+    let all = [
+        "error_type: compile error E0308",
+        "first_error: mismatched types",
+        "failed_command: /bin/bash -lc 'cargo build'",
+        "error_locations:\n- src/lib.rs:4:5\n",
+        "refused:\n- a change of /etc/passwd\n",
+        "suggestions:\n- fix src/lib.rs:4 first: E0308 mismatched types\n",
+        "files: 1 changed, 1 lines (git)\n- modified kept\n",
+        "tests: 1 passed, 1 failed, 1 skipped (cargo_test",
+        "failed_tests:\n- b\n",
+    ];
+    let ask = json!({ "task": "do it", "wait_ms": 20_000 });
+    let report = Reply::to(&mut client, "delegate_run", ask).has(&all);
+    report.no_line_can_be_missed();
+    report.no_fact_can_be_changed(&OF_A_FAILURE);
+    let task = report.content["task_id"].clone();
+    for tool in ["delegate_wait", "delegate_results", "_codex_local_wait", "_codex_local_results"] {
+        let reply = Reply::to(&mut client, tool, json!({ "task_id": task })).has(&all);
+        reply.no_line_can_be_missed();
+        let places = OF_A_FAILURE.map(|place| format!("/data/metadata{place}"));
+        reply.no_fact_can_be_changed(&places.each_ref().map(String::as_str));
+        let context = &reply.content["data"]["metadata"]["error_context"];
+        assert_eq!(context["failed_files"], json!(["src/lib.rs"]));
+        assert_eq!(context["error_message"], "stream disconnected before completion");
+    }
+    let shell = world.env.run(&["results", task.as_str().unwrap()]);
+    all.iter().for_each(|line| assert!(shell.stdout.contains(&format!("\n{line}")), "{}", shell.stdout));
+}
+
+#[test]
+fn what_an_agent_says_of_tests_is_not_what_was_seen() {
+    let world = World::new(&[ran("item_1", "ls", 0, "40 passed in 0.10s\n")], &turn_completed(), 0);
+    world.side("go");
+    let mut client = Client::new(&world.env, Era::Session);
+    let report = Reply::to(&mut client, "delegate_run", json!({ "task": "do it", "wait_ms": 20_000 }));
+    assert_eq!(report.content["summary"], "All 40 tests passed.");
+    assert_eq!(report.content.get("test_results"), None);
+    assert_eq!(report.content["file_operations"]["files_changed"], 0);
+    report.has(&["files: 0 changed, 0 lines (git)"]);
+}
+
+/// Nothing but the tree tells of the change: no event does.
+#[test]
+fn tests_that_ran_before_a_file_changed_are_stale() {
+    for changes in [true, false] {
+        let passed = FAILED.replace("test b ... FAILED", "test b ... ok");
+        let passed = passed.split("\nfailures:").next().unwrap().to_owned()
+            + "\ntest result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        let world = World::new(&[ran("item_1", "cargo test", 0, &passed)], &turn_completed(), 0);
+        if changes {
+            world.side("edit");
+        }
+        let mut client = Client::new(&world.env, Era::Session);
+        let report = client.call("delegate_run", json!({ "task": "do it" })).unwrap();
+        let run_dir = report["run_dir"].as_str().unwrap().to_owned();
+        wait_for("the tests to be seen", PATIENCE, || {
+            let progress = fs::read(format!("{run_dir}/progress.json")).ok()?;
+            let progress: Value = serde_json::from_slice(&progress).ok()?;
+            (progress["counters"]["commands"] == 1).then_some(())
+        });
+        world.side("go");
+        let waited = Reply::to(&mut client, "delegate_wait", json!({ "task_id": report["task_id"] }));
+        let tests = &waited.content["data"]["metadata"]["test_results"];
+        let expected = json!({
+            "passed": 2, "failed": 0, "skipped": 1, "failed_tests": [], "stale": changes, "complete": true,
+            "unit": "tests", "frameworks": ["cargo_test"],
+        });
+        assert_eq!(tests, &expected);
+        let evidence: Value =
+            serde_json::from_slice(&fs::read(format!("{run_dir}/evidence.json")).unwrap()).unwrap();
+        assert_eq!(evidence["tests"]["runs"][0]["stale"], changes);
+    }
+}
+
+#[test]
+fn what_may_be_left_is_told_from_this_projects_own_runs() {
+    let env = TestEnv::new();
+    let ended = |task: &str, place: &str| {
+        let mut command = env.command(&["run", "--agent", "command", "--wait", "--json", task]);
+        command.current_dir(place);
+        let ran = finish(command, PATIENCE);
+        serde_json::from_str::<Value>(&ran.stdout).unwrap()["task_id"].as_str().unwrap().to_owned()
+    };
+    let (work, other) = (env.work(), env.root().join("other"));
+    fs::create_dir(&other).unwrap();
+    let (work, other) = (work.to_str().unwrap(), other.to_str().unwrap());
+    let mut runs: Vec<(String, i64)> =
+        (1..=5).map(|at| (ended(&format!("echo {at}"), work), at * 10_000)).collect();
+    // Neither is like the one that is asked about.
+    runs.push((ended("exit 3", work), 90_000));
+    runs.push((ended("echo other", other), 90_000));
+    let registry = rusqlite::Connection::open(env.registry()).unwrap();
+    for (task, seconds) in &runs {
+        let change = "UPDATE tasks SET completed_at = started_at + ?2 * 1000 WHERE id = ?1";
+        assert_eq!(registry.execute(change, rusqlite::params![task, seconds]).unwrap(), 1);
+    }
+    let task = env.submit("sleep 600").task_id;
+    let mut client = Client::new(&env, Era::Session);
+    let status = wait_for("the run to be known", PATIENCE, || {
+        let status = Reply::to(&mut client, "delegate_status", json!({ "task_id": task }));
+        status.content["data"]["tasks"][0]["progress"].is_object().then_some(status)
+    });
+    let progress = &status.content["data"]["tasks"][0]["progress"];
+    let eta = &progress["eta"];
+    assert_eq!(eta["samples"], 5, "{progress:#}");
+    let (low, high) = (eta["low_s"].as_u64().unwrap(), eta["high_s"].as_u64().unwrap());
+    assert!((19_900..=20_000).contains(&low) && (39_900..=40_000).contains(&high), "{eta}");
+    assert_eq!((&progress["percent"], &progress["counters"]["commands"]), (&Value::Null, &json!(1)));
+    status.no_fact_can_be_changed(&[
+        "/data/tasks/0/progress/eta/high_s",
+        "/data/tasks/0/progress/eta/samples",
+        "/data/tasks/0/progress/counters/commands",
+    ]);
+    let waited = json!({ "task_id": task, "timeout_sec": 1 });
+    for (tool, ask) in [("delegate_wait", waited), ("delegate_results", json!({ "task_id": task }))] {
+        let reply = Reply::to(&mut client, tool, ask).has(&["eta: 5h3"]);
+        reply.no_line_can_be_missed();
+        reply.no_fact_can_be_changed(&["/data/progress/eta/low_s", "/data/progress/eta/samples"]);
+    }
+    let shell = env.run(&["status", &task]).stdout;
+    assert!(shell.contains("\neta: 5h3") && shell.contains(" left, by 5 earlier runs\n"), "{shell}");
+    client.call("delegate_cancel", json!({ "task_id": task })).unwrap();
+}

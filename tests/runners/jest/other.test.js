@@ -1,0 +1,1 @@
+test('stands alone', () => expect('a').toBe('a'));

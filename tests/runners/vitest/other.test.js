@@ -1,0 +1,3 @@
+import { expect, test } from 'vitest';
+
+test('stands alone', () => expect('a').toBe('a'));

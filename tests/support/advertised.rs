@@ -1,0 +1,85 @@
+//! Holds every reply of a tool against what the same server promised of it.
+//!
+//! Whoever reads messages from a server hands each of them to [`Advertised::check`]; those that are no reply of a tool
+//! pass. The structured content has to fit the schema that `tools/list` gave, and the text has to state the same facts
+//! (`facts`).
+
+use std::collections::HashMap;
+
+use jsonschema::Validator;
+use serde_json::Value;
+
+use super::facts;
+
+/// The schema of every tool's structured content, as the server listed it.
+pub struct Advertised {
+    schemas: HashMap<String, Validator>,
+}
+
+impl Advertised {
+    /// `listed` is the result of `tools/list`.
+    #[track_caller]
+    pub fn of(listed: &Value) -> Advertised {
+        let tools = listed["tools"].as_array().unwrap_or_else(|| panic!("no tools: {listed}"));
+        let schema = |tool: &Value| {
+            let name = tool["name"].as_str().unwrap_or_default().to_owned();
+            let schema = jsonschema::validator_for(&tool["outputSchema"]);
+            (name.clone(), schema.unwrap_or_else(|error| panic!("{name}: {error}")))
+        };
+        Advertised { schemas: tools.iter().map(schema).collect() }
+    }
+
+    /// Judges the reply of a tool that `message` carries, if it does.
+    #[track_caller]
+    pub fn check(&self, message: &Value) {
+        let result = &message["result"];
+        // A wait that was polled for has its reply inside.
+        for result in [result, &result["result"]] {
+            if is_reply(result) {
+                self.check_reply(named(result), result);
+            }
+        }
+    }
+
+    /// Judges the reply of `tool`.
+    #[track_caller]
+    pub fn check_reply(&self, tool: &str, result: &Value) {
+        let schema = self.schemas.get(tool).unwrap_or_else(|| panic!("`{tool}` is not listed: {result:#}"));
+        let text = result["content"][0]["text"].as_str().unwrap_or_default();
+        let content = result.get("structuredContent");
+        match content {
+            None => assert_eq!(result["isError"], true, "{tool}: no structured content: {result:#}"),
+            Some(content) => {
+                let complaints: Vec<String> = schema
+                    .iter_errors(content)
+                    .map(|error| format!("{}: {error}", error.instance_path()))
+                    .collect();
+                assert!(complaints.is_empty(), "{tool}: {complaints:#?} in {content:#}");
+            }
+        }
+        if let Err(disagreement) = facts::agree(tool, text, content) {
+            panic!("{disagreement}, in the text\n{text}\nbeside {:#}", content.unwrap_or(&Value::Null));
+        }
+    }
+}
+
+/// Judges everything that a server said on one connection, on which it was asked for its tools.
+#[track_caller]
+pub fn check(messages: &[Value]) {
+    let listed = messages.iter().map(|message| &message["result"]).find(|result| result["tools"].is_array());
+    let advertised = Advertised::of(listed.expect("the tools"));
+    messages.iter().for_each(|message| advertised.check(message));
+}
+
+fn is_reply(result: &Value) -> bool {
+    result["content"].is_array()
+        && (result.get("structuredContent").is_some() || result.get("isError").is_some())
+}
+
+/// Which tool a reply says it is of: its text begins so, its envelope has a member for it. The report of a run has
+/// neither where its text is the same JSON.
+fn named(result: &Value) -> &str {
+    let text = result["content"][0]["text"].as_str().unwrap_or_default();
+    let first = text.lines().next().filter(|_| !text.starts_with('{'));
+    first.or(result["structuredContent"]["tool"].as_str()).unwrap_or("delegate_run")
+}

@@ -1,0 +1,462 @@
+//! Compares the text of a reply with its structured content, fact by fact.
+//!
+//! Some clients show a model only the one, some only the other. So every label of the text has its place in the
+//! structured content, and what stands in such a place is in the text. A label without a place is a disagreement.
+//! `next` says what to call now; it is there because some clients show nothing but text.
+
+use serde_json::{Value, json};
+
+use super::said::{Entry, Said};
+use super::{inspected, lines};
+
+/// How the text states what stands in a place.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// As it is, on one line that may be cut; no line where there is nothing.
+    Line,
+    /// The same, with `(none)` where there is nothing.
+    LineOrNone,
+    /// The same, marked where an agent wrote it.
+    Summary,
+    /// Line by line, five at most; `(none)` where there is nothing.
+    List,
+    /// The same, marked as an agent's.
+    Reported,
+    /// The same as `List`, without a line where there is nothing.
+    ListIfAny,
+    /// Those of the suggestions that are neither the hint nor what to do now.
+    Suggested,
+    /// How many files changed, and which.
+    Changed,
+    /// What may be left of a run.
+    Left,
+    /// How the tests went.
+    Tests,
+    /// A line of its own for each.
+    Each,
+    /// Some of the files that are there.
+    Files,
+    /// The state of one task, how long it took, and what is odd about it.
+    State,
+    /// What went wrong, unless the summary says it, and its code.
+    Trouble,
+    Hint,
+    /// Names the task, where there is one.
+    Next,
+    /// How many tasks there are of each kind.
+    Counts,
+    /// A line for each task.
+    Tasks,
+    /// What was refused, and the code.
+    Refusal,
+    /// A file that holds what was cut from the structured content.
+    Kept,
+    /// How much is kept of each kind.
+    Stock,
+}
+
+use Kind::{
+    Changed, Counts, Each, Files, Hint, Kept, Left, Line, LineOrNone, List, ListIfAny, Next, Refusal,
+    Reported, State, Stock, Suggested, Summary, Tasks, Tests, Trouble,
+};
+
+/// Label, manner, and place, in the order of the text.
+type Places = &'static [(&'static str, Kind, &'static str)];
+
+/// What `delegate_run` and `delegate_resume` answer with.
+const REPORT: Places = &[
+    ("status", State, "/status"),
+    ("task_id", Line, "/task_id"),
+    ("run_dir", Line, "/run_dir"),
+    ("subagent_thread_id", LineOrNone, "/subagent_thread_id"),
+    ("summary", Summary, "/summary"),
+    ("eta", Left, "/eta"),
+    ("error", Trouble, "/error"),
+    ("hint", Hint, "/error_context/hint"),
+    ("error_type", Line, "/error_context/error_type"),
+    ("first_error", Line, "/error_context/first_error"),
+    ("failed_command", Line, "/error_context/failed_command"),
+    ("error_locations", ListIfAny, "/error_context/error_locations"),
+    ("refused", ListIfAny, "/error_context/refused"),
+    ("suggestions", ListIfAny, "/error_context/suggestions"),
+    ("files", Changed, "/file_operations"),
+    ("tests", Tests, "/test_results"),
+    ("failed_tests", ListIfAny, "/test_results/failed_tests"),
+    ("deliverables", Reported, "/deliverables"),
+    ("open_questions", Reported, "/open_questions"),
+    ("next_actions", Reported, "/next_actions"),
+    ("pointers", Files, "/artifacts"),
+    ("warnings", List, "/warnings"),
+    ("notice", Line, "/notice"),
+    ("full_output_file", Kept, ""),
+    ("next", Next, "/task_id"),
+];
+
+/// One task in an envelope.
+const RESULT: Places = &[
+    ("status", State, "/state"),
+    ("task_id", Line, "/task_id"),
+    ("run_dir", Line, "/run_dir"),
+    ("subagent_thread_id", LineOrNone, "/metadata/thread_info/thread_id"),
+    ("summary", Summary, "/summary"),
+    ("eta", Left, "/progress/eta"),
+    ("error", Trouble, "/metadata/error_context/error_message"),
+    ("hint", Hint, "/metadata/error_context/suggestions/0"),
+    ("error_type", Line, "/metadata/error_context/error_type"),
+    ("first_error", Line, "/metadata/error_context/first_error"),
+    ("failed_command", Line, "/metadata/error_context/failed_command"),
+    ("error_locations", ListIfAny, "/metadata/error_context/error_locations"),
+    ("refused", ListIfAny, "/metadata/error_context/refused"),
+    ("suggestions", Suggested, "/metadata/error_context/suggestions"),
+    ("files", Changed, "/metadata/file_operations"),
+    ("tests", Tests, "/metadata/test_results"),
+    ("failed_tests", ListIfAny, "/metadata/test_results/failed_tests"),
+    ("deliverables", Reported, "/deliverables"),
+    ("open_questions", Reported, "/open_questions"),
+    ("next_actions", Reported, "/next_actions"),
+    ("pointers", Files, "/artifacts"),
+    ("warnings", List, "/warnings"),
+    ("notice", Line, "/notice"),
+    ("full_output_file", Kept, ""),
+    ("next", Next, "/task_id"),
+];
+
+/// A task that was taken in.
+const ACK: Places = &[
+    ("status", State, "/status"),
+    ("task_id", Line, "/task_id"),
+    ("subagent_thread_id", LineOrNone, "/thread_id"),
+    ("started_at", Line, "/started_at"),
+    ("queue_position", Line, "/queue_position"),
+    ("warnings", List, "/warnings"),
+    ("notice", Line, "/notice"),
+    ("full_output_file", Kept, ""),
+    ("next", Next, "/task_id"),
+];
+
+const SNAPSHOT: Places = &[
+    ("status", Counts, "/summary"),
+    ("running", Tasks, "/tasks"),
+    ("queued", Tasks, "/queue"),
+    ("finished", Tasks, "/recently_completed"),
+    ("warning", Each, "/warnings"),
+    ("notice", Line, "/notice"),
+    ("full_output_file", Kept, ""),
+    ("next", Next, ""),
+];
+
+/// Several tasks that somebody waited for.
+const WAITED: Places = &[
+    ("status", Counts, "/tasks"),
+    ("tasks", Tasks, "/tasks"),
+    ("notice", Line, "/notice"),
+    ("full_output_file", Kept, ""),
+    ("next", Next, ""),
+];
+
+const CANCELLED: Places = &[
+    ("status", State, "/state"),
+    ("task_id", Line, "/task_id"),
+    ("reason", Line, "/reason"),
+    ("processes_ended", Line, "/processes_ended"),
+    ("message", Line, "/message"),
+    ("notice", Line, "/notice"),
+    ("full_output_file", Kept, ""),
+    ("next", Next, ""),
+];
+
+const CLEANED: Places = &[
+    ("status", State, "/status"),
+    ("summary", Line, "/summary"),
+    ("storage", Stock, "/storage"),
+    ("notice", Line, "/notice"),
+];
+
+const REFUSED: Places = &[("error", Refusal, "/message"), ("hint", Line, "/hint")];
+
+/// Says in what the text of a reply of `tool` and its structured content differ, if they do.
+pub fn agree(tool: &str, text: &str, content: Option<&Value>) -> Result<(), String> {
+    if text.starts_with('{') {
+        let document: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        return same(Some(&document) == content, || "`format: json` is not the structured content".into());
+    }
+    let (named, rest) = text.split_once('\n').ok_or("the text has one line")?;
+    same(named == tool, || format!("the reply of `{tool}` is headed `{named}`"))?;
+    if let Some(content) = content.filter(|content| content["data"].get("mode").is_some()) {
+        let (data, notice) = (&content["data"], &content["meta"]["notice"]);
+        return match data.get("terminal_id") {
+            Some(_) => inspected::terminal_agrees(rest, data, notice),
+            None => inspected::agree(rest, data, notice),
+        };
+    }
+    let (places, facts) = stated(content);
+    let known: Vec<&str> = places.iter().map(|(label, ..)| *label).collect();
+    let noticed = facts["notice"].as_str().is_some_and(|notice| !unsaid(notice));
+    let behind = [("next", 1), ("full_output_file", lines::files_kept(&facts)), ("notice", noticed.into())];
+    let said = Said::read(rest, &known, &behind)?;
+    in_order(&said, &known)?;
+    // The answer of a run has no place for a refusal.
+    let Some(_) = content else { return Ok(()) };
+    let facts = Facts { tool, all: &facts, said: &said };
+    for (label, kind, place) in places {
+        let entries: Vec<&Entry> = said.entries.iter().filter(|entry| entry.label == *label).collect();
+        // What was cut off can contradict nothing.
+        if !(entries.is_empty() && said.cut) {
+            let fact = facts.all.pointer(place).filter(|fact| !fact.is_null());
+            facts
+                .check(*kind, &entries, fact)
+                .map_err(|what| format!("`{label}`, which stands at `{place}`: {what}"))?;
+        }
+    }
+    lines::output(&said, facts.all, facts.cut())
+}
+
+/// What the structured content is about: where its facts stand, and they themselves in one object.
+fn stated(content: Option<&Value>) -> (Places, Value) {
+    let Some(content) = content else { return (REFUSED, Value::Null) };
+    if content.get("schema_id").is_none() {
+        return (REPORT, content.clone());
+    }
+    if content["status"] == "error" {
+        return (REFUSED, content["error"].clone());
+    }
+    let (data, meta) = (&content["data"], &content["meta"]);
+    let (places, mut facts) = match content["tool_category"].as_str().unwrap_or_default() {
+        "execution_ack" if data.get("result").is_some() => {
+            let mut result = data["result"].clone();
+            let own = |warnings: &Value| warnings.as_array().cloned().unwrap_or_default();
+            result["warnings"] = [own(&data["warnings"]), own(&result["warnings"])].concat().into();
+            result["deduplicated"] = data["deduplicated"].clone();
+            (RESULT, result)
+        }
+        "execution_ack" => {
+            let mut ack = data.clone();
+            ack["status"] = json!(if data["accepted"] == true { "accepted" } else { "refused" });
+            ack["queue_position"] = meta["queue_position"].clone();
+            (ACK, ack)
+        }
+        "status_snapshot" => (SNAPSHOT, data.clone()),
+        "wait_result" if data.get("tasks").is_some() => (WAITED, data.clone()),
+        "wait_result" | "result_set" => (RESULT, data.clone()),
+        _ if data.get("operation").is_some() => (CANCELLED, data.clone()),
+        _ => {
+            let mut cleaned = data.clone();
+            cleaned["status"] = "done".into();
+            (CLEANED, cleaned)
+        }
+    };
+    facts["notice"] = meta["notice"].clone();
+    (places, facts)
+}
+
+/// Labels of lines of which there may be several.
+const REPEATED: [&str; 2] = ["warning", "full_output_file"];
+
+/// Nothing is said twice but what may be, and all in the same order in every reply.
+fn in_order(said: &Said, known: &[&str]) -> Result<(), String> {
+    let at: Vec<_> =
+        said.entries.iter().filter_map(|entry| known.iter().position(|one| *one == entry.label)).collect();
+    let may_repeat =
+        |pair: &[usize]| pair[0] < pair[1] || pair[0] == pair[1] && REPEATED.contains(&known[pair[0]]);
+    same(at.windows(2).all(may_repeat), || "the labels are not in order".into())
+}
+
+struct Facts<'a> {
+    tool: &'a str,
+    all: &'a Value,
+    said: &'a Said<'a>,
+}
+
+impl Facts<'_> {
+    /// `entries` are all lines with a label, `fact` is what stands in its place.
+    fn check(&self, kind: Kind, entries: &[&Entry], fact: Option<&Value>) -> Result<(), String> {
+        let entry = entries.first().copied();
+        match (kind, entry) {
+            (Line, None) => {
+                let fact = fact.map(plain).filter(|fact| !unsaid(fact));
+                same(fact.is_none(), || "it is not in the text".into())
+            }
+            (Line, Some(entry)) => says(entry.value, &fact.map(plain).unwrap_or_default()),
+            (LineOrNone, Some(entry)) => says(entry.value, &fact.map_or("(none)".into(), plain)),
+            (Summary, Some(entry)) => {
+                let by_agent = self.all["report_by"] == "agent";
+                same(entry.by_agent == by_agent, || "it does not say the same about who wrote it".into())?;
+                says(entry.value, &fact.map(plain).unwrap_or_default())
+            }
+            (List, Some(entry)) => self.list(entry, &texts(fact)),
+            (Reported, Some(entry)) => {
+                let facts = texts(fact);
+                same(entry.by_agent != facts.is_empty(), || "it is not marked as the agent's".into())?;
+                self.list(entry, &facts)
+            }
+            (ListIfAny, None) => same(texts(fact).is_empty(), || "they are not in the text".into()),
+            (ListIfAny, Some(entry)) => self.list(entry, &texts(fact)),
+            // Whether they are all there, `next` shows.
+            (Suggested, None) => Ok(()),
+            (Suggested, Some(entry)) => {
+                let facts = texts(fact);
+                entry.items.iter().try_for_each(|item| {
+                    let there = facts.iter().any(|fact| says(item, fact).is_ok());
+                    same(there || self.cut(), || format!("nothing suggests `{item}`"))
+                })
+            }
+            (Left, Some(entry)) => says(entry.value, &lines::left(fact.ok_or("nothing is known of it")?)),
+            (Changed | Left | Tests, None) => same(fact.is_none(), || "it is not in the text".into()),
+            (Changed, Some(entry)) => {
+                let fact = fact.ok_or("there are none")?;
+                let stated = lines::changed(fact);
+                same(entry.value == stated || self.cut(), || format!("it is `{stated}`"))?;
+                let names = lines::changed_files(fact);
+                let told = entry.items.len() + entry.more;
+                same(told == names.len() || self.cut(), || format!("{told} of {} are told of", names.len()))?;
+                entry.items.iter().zip(&names).try_for_each(|(item, name)| match self.cut() {
+                    true => Ok(()),
+                    false => says(item, name),
+                })
+            }
+            (Tests, Some(entry)) => {
+                let stated = lines::tested(fact.ok_or("none ran")?);
+                same(entry.value == stated || self.cut(), || format!("it is `{stated}`"))
+            }
+            (Each, _) => {
+                let facts = texts(fact);
+                same(entries.len() == facts.len() || self.cut(), || format!("{} lines", entries.len()))?;
+                entries.iter().zip(&facts).try_for_each(|(entry, fact)| says(entry.value, fact))
+            }
+            (Files, Some(entry)) => entry.items.iter().try_for_each(|item| {
+                let there = |file: &Value| lines::file(file).as_deref() == Some(item);
+                let files = fact.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+                same(files.iter().any(there) || self.cut(), || format!("no file is `{item}`"))
+            }),
+            (State, Some(entry)) => {
+                lines::state(self.tool, entry.value, &plain(fact.unwrap_or(&json!("none"))), self.all)
+            }
+            (Trouble, None) => same(fact.is_none(), || "it is not in the text".into()),
+            (Trouble, Some(entry)) => lines::trouble(entry.value, fact.ok_or("there is none")?, self.all),
+            (Hint, None) => {
+                // The first of the suggestions is a hint, what the errors suggest, or what to do now.
+                let next = self.said.entries.last().map(|entry| entry.value).unwrap_or_default();
+                let suggested = self.suggested();
+                let fact = fact.map(plain).filter(|fact| {
+                    !next.starts_with(fact.trim_end_matches('…'))
+                        && suggested.first().is_none_or(|first| says(first, fact).is_err())
+                });
+                same(fact.is_none(), || "it is not in the text".into())
+            }
+            (Hint, Some(entry)) => says(entry.value, &fact.map(plain).unwrap_or_default()),
+            (Next, Some(entry)) => self.next(entry.value, fact),
+            (Counts, Some(entry)) => {
+                let counted = lines::counted(fact.ok_or("there are none")?);
+                same(entry.value == counted || self.cut(), || format!("the facts are {counted}"))
+            }
+            (Tasks, None) => same(fact.is_none(), || "they are not in the text".into()),
+            (Tasks, Some(entry)) => {
+                let tasks = fact.and_then(Value::as_array).ok_or("there are none")?;
+                let all = entry.items.len() == tasks.len() || self.cut();
+                same(all, || format!("{} tasks are {}", tasks.len(), entry.items.len()))?;
+                entry.items.iter().zip(tasks).try_for_each(|(item, task)| lines::task(item, task, self.cut()))
+            }
+            (Refusal, Some(entry)) => {
+                let (message, code) = entry.value.rsplit_once(" (").ok_or("there is no code")?;
+                let known = plain(&self.all["code"]);
+                same(code == format!("{known})"), || format!("the code is {known}"))?;
+                says(message, &fact.map(plain).unwrap_or_default())
+            }
+            (Kept, _) => {
+                let files = lines::files_kept(self.all);
+                same(entries.len() == files || self.cut(), || format!("{files} files are named"))?;
+                entries.iter().try_for_each(|entry| lines::kept(entry.value, self.all))
+            }
+            (Stock, Some(entry)) => lines::stock(&entry.items, fact.ok_or("there is none")?),
+            (_, None) => Err("it is not in the text".into()),
+        }
+    }
+
+    /// The first five and how many more.
+    fn list(&self, entry: &Entry, facts: &[String]) -> Result<(), String> {
+        same((entry.value == "(none)") == facts.is_empty(), || "there is something".into())?;
+        let told = entry.items.len() + entry.more;
+        same(told == facts.len() || self.cut(), || format!("{} of {} are told of", told, facts.len()))?;
+        entry.items.iter().zip(facts).try_for_each(|(item, fact)| says(item, fact))
+    }
+
+    /// The same as the structured content proposes, where it does; about this task in any case.
+    fn next(&self, value: &str, task: Option<&Value>) -> Result<(), String> {
+        let named = value.starts_with("delegate_") || value.starts_with("inspect_output ");
+        same(named, || "it names no tool".into())?;
+        let about = task.and_then(Value::as_str).unwrap_or_default();
+        same(value.contains(about), || "it is about another task".into())?;
+        let hint = self.said.entries.iter().find(|entry| entry.label == "hint").map(|entry| entry.value);
+        let suggested = self.suggested();
+        let with_hint =
+            hint.into_iter().chain(suggested.iter().copied()).chain([value]).collect::<Vec<_>>().join("; ");
+        let shortened = hint.into_iter().chain(suggested).any(|one| one.ends_with('…'));
+        for (place, said) in
+            [("/progress/next_actions", value), ("/metadata/error_context/suggestions", with_hint.as_str())]
+        {
+            if let Some(proposed) = self.all.pointer(place).filter(|_| !self.cut()) {
+                let proposed = texts(Some(proposed)).join("; ");
+                same(said == proposed || shortened, || format!("proposed is {proposed}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the text says that the errors suggest.
+    fn suggested(&self) -> Vec<&str> {
+        let found = self.said.entries.iter().find(|entry| entry.label == "suggestions");
+        found.map(|entry| entry.items.clone()).unwrap_or_default()
+    }
+
+    /// One of the two was too long, and says so.
+    fn cut(&self) -> bool {
+        self.said.cut || self.all["notice"].as_str().is_some_and(|notice| notice.contains(SHORTENED))
+    }
+}
+
+/// How the notice of structured content begins that was too long. The text has a mark of its own.
+const SHORTENED: &str = "shortened from ";
+
+fn unsaid(fact: &str) -> bool {
+    fact.starts_with(SHORTENED)
+}
+
+/// The line says it, as far as either of them goes.
+pub fn says(said: &str, fact: &str) -> Result<(), String> {
+    let fact = fact.split_once(&format!("; {SHORTENED}")).map_or(fact, |(fact, _)| fact);
+    let (said, fact) = (one_line(said), one_line(fact));
+    let begins = |whole: &str, cut: &str| {
+        cut.strip_suffix('…')
+            .is_some_and(|head| head.chars().count() >= LEAST && whole.starts_with(head.trim_end()))
+    };
+    same(said == fact || begins(&fact, &said) || begins(&said, &fact), || format!("it is `{fact}`"))
+}
+
+/// What is left of a line that was cut is at least that long.
+const LEAST: usize = 30;
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn plain(fact: &Value) -> String {
+    fact.as_str().map_or_else(|| fact.to_string(), str::to_owned)
+}
+
+/// The items of a list as texts; a file with what was said of it is one, and a place in a file.
+fn texts(list: Option<&Value>) -> Vec<String> {
+    let items = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let text = |item: &Value| match (item.get("path"), item.get("line")) {
+        (Some(path), _) => format!("{}: {}", plain(path), plain(&item["description"])),
+        (None, Some(line)) => {
+            let column = item.get("column").map(|column| format!(":{column}")).unwrap_or_default();
+            format!("{}:{line}{column}", plain(&item["file"]))
+        }
+        (None, None) => plain(item),
+    };
+    items.iter().map(text).collect()
+}
+
+pub fn same(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}

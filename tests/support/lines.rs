@@ -1,0 +1,283 @@
+//! The lines of a reply's text that state more than one fact.
+
+use serde_json::Value;
+
+use super::facts::{same, says};
+use super::said::Said;
+
+/// `completed (0.4 s, the same request as before)`, or of a cancel `cancelled (was working)`.
+pub fn state(tool: &str, said: &str, state: &str, facts: &Value) -> Result<(), String> {
+    let (name, notes) = match said.split_once(" (") {
+        Some((name, notes)) => (name, notes.strip_suffix(')').ok_or("the bracket stays open")?),
+        None => (said, ""),
+    };
+    same(name == state, || format!("it is {state}"))?;
+    if let Some(before) = facts["previous_state"].as_str() {
+        return same(notes == format!("was {before}"), || format!("it was {before}"));
+    }
+    let notes: Vec<&str> = notes.split(", ").filter(|note| !note.is_empty()).collect();
+    let odd = [("the time to wait was up", "wait_exceeded"), ("the same request as before", "deduplicated")];
+    for (note, member) in odd {
+        let (told, holds) = (notes.contains(&note), facts[member] == true);
+        // Whoever asks for results has not waited.
+        let silent = member == "wait_exceeded" && tool.ends_with("results");
+        same(told == holds || silent && !told, || format!("`{member}` says otherwise"))?;
+    }
+    let took: Vec<&str> =
+        notes.into_iter().filter(|note| !odd.iter().any(|(known, _)| known == note)).collect();
+    let stated = duration_ms(facts).map(duration);
+    match took[..] {
+        [] => same(stated.is_none_or(|stated| stated == duration(0)), || {
+            "how long it took is not in the text".into()
+        }),
+        [took] => same(stated.as_deref() == Some(took), || format!("it took {stated:?}")),
+        _ => Err(format!("{took:?} are unknown")),
+    }
+}
+
+/// What a run took, once it is over.
+fn duration_ms(task: &Value) -> Option<u64> {
+    if let Some(report) = task.get("timing") {
+        return report["duration_ms"].as_u64();
+    }
+    let over = !matches!(task["state"].as_str(), Some("working" | "pending") | None);
+    let seconds = task["duration_seconds"].as_f64().filter(|_| over)?;
+    Some((seconds * 1000.0).round() as u64)
+}
+
+/// `0.4 s`, `42 s`, `2m05s`, `1h02m`.
+fn duration(millis: u64) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        0..10 => format!("{}.{} s", seconds, millis % 1000 / 100),
+        10..60 => format!("{seconds} s"),
+        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// `the first cause (CODE, may succeed the next time)`, without the cause where the summary is the same.
+pub fn trouble(said: &str, cause: &Value, facts: &Value) -> Result<(), String> {
+    let context = facts.pointer("/metadata/error_context").unwrap_or(&facts["error_context"]);
+    let code = context["code"].as_str().ok_or("its code has no place")?;
+    let again = if context["retryable"] == true { ", may succeed the next time" } else { "" };
+    let end = format!("({code}{again})");
+    let message = said.strip_suffix(&end).ok_or_else(|| format!("it does not end in `{end}`"))?.trim_end();
+    if message.is_empty() {
+        return same(cause == &facts["summary"], || format!("the cause is {cause}"));
+    }
+    says(message, cause.as_str().unwrap_or_default())
+}
+
+/// `3 changed, 12 lines (git; shared with T-local-…; incomplete)`.
+pub fn changed(files: &Value) -> String {
+    let lines = files["lines_changed"].as_u64().map(|lines| format!(", {lines} lines")).unwrap_or_default();
+    let others = words(&files["overlapped_with"]).join(", ");
+    let shared = if others.is_empty() { String::new() } else { format!("; shared with {others}") };
+    let unknown = if words(&files["incomplete"]).is_empty() { "" } else { "; incomplete" };
+    let source = files["source"].as_str().unwrap_or_default();
+    format!("{} changed{lines} ({source}{shared}{unknown})", files["files_changed"])
+}
+
+/// What became of each file, as the text has it.
+pub fn changed_files(files: &Value) -> Vec<String> {
+    let of = |what: &str| {
+        let named = words(&files[format!("{what}_files").as_str()]);
+        named.into_iter().map(|file| format!("{what} {file}")).collect::<Vec<_>>()
+    };
+    let renamed = files["renamed_files"].as_array().into_iter().flatten();
+    let text = |member: &Value| member.as_str().unwrap_or_default().to_owned();
+    let renamed = renamed.map(|one| format!("renamed {} -> {}", text(&one["from"]), text(&one["to"])));
+    [of("modified"), of("added"), of("deleted")].concat().into_iter().chain(renamed).collect()
+}
+
+/// `3 passed, 1 failed, 0 skipped (pytest; stale: files changed afterwards)`.
+pub fn tested(tests: &Value) -> String {
+    let mut notes = words(&tests["frameworks"]).join(", ");
+    for (member, is, note) in [
+        ("unit", Value::from("packages"), "counted in packages"),
+        ("stale", true.into(), "stale: files changed afterwards"),
+        ("complete", false.into(), "not the whole run"),
+    ] {
+        if tests[member] == is {
+            notes = format!("{notes}; {note}");
+        }
+    }
+    format!("{} passed, {} failed, {} skipped ({notes})", tests["passed"], tests["failed"], tests["skipped"])
+}
+
+fn words(list: &Value) -> Vec<&str> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// `1 running, 0 queued, 5 finished lately`, or `3 of 4 done`.
+pub fn counted(fact: &Value) -> String {
+    match fact.as_array() {
+        None => format!(
+            "{} running, {} queued, {} finished lately",
+            fact["running"], fact["queued"], fact["recently_completed"]
+        ),
+        Some(tasks) => {
+            let done = tasks.iter().filter(|task| duration_ms(task).is_some()).count();
+            format!("{done} of {} done", tasks.len())
+        }
+    }
+}
+
+/// A file of the run as the text names it.
+pub fn file(file: &Value) -> Option<String> {
+    let path = file["path"].as_str().or(file["ref"].as_str())?;
+    Some(format!("{}: {path}", path.rsplit('/').next()?))
+}
+
+/// Every object that names a file with what was cut from it.
+fn all_kept(facts: &Value) -> Vec<&Value> {
+    let own = facts["full_output_file"].is_string().then_some(facts);
+    let below: Vec<&Value> = match facts {
+        Value::Object(members) => members.values().collect(),
+        Value::Array(items) => items.iter().collect(),
+        _ => Vec::new(),
+    };
+    own.into_iter().chain(below.into_iter().flat_map(all_kept)).collect()
+}
+
+pub fn files_kept(facts: &Value) -> usize {
+    all_kept(facts).len()
+}
+
+/// `/path (name: 3 lines, 40 bytes)`.
+pub fn kept(said: &str, facts: &Value) -> Result<(), String> {
+    let told = |file: &&Value| {
+        let about = format!(": {} lines, {} bytes)", file["total_lines"], file["total_bytes"]);
+        let path = file["full_output_file"].as_str().unwrap_or_default();
+        said.starts_with(&format!("{path} (")) && said.ends_with(&about)
+    };
+    same(all_kept(facts).iter().any(told), || format!("no such file is named: {said}"))
+}
+
+/// One of several tasks: its parts come one after the other, and nothing else. Where something was too long (`cut`), as
+/// far as it goes.
+pub fn task(said: &str, task: &Value, cut: bool) -> Result<(), String> {
+    let text = |member: &str| task[member].as_str().unwrap_or_default();
+    let (id, state, title, summary) = (text("task_id"), text("state"), text("title"), text("summary"));
+    let took = duration_ms(task).map(duration);
+    let by = if task["report_by"] == "agent" { " (reported by the agent)" } else { "" };
+    let is =
+        |line: String| if cut { says(said, &line) } else { same(said == line, || format!("it is `{line}`")) };
+    if let Some(position) = task.get("position") {
+        return is(format!("{id} at position {position}: {title}"));
+    }
+    if let Some(elapsed) = task["elapsed_seconds"].as_f64() {
+        let progress = &task["progress"];
+        let activity = progress["current_activity"].as_str().unwrap_or("starting");
+        let steps = so_far(progress);
+        let front = format!("{id} {state} for {elapsed:.0} s: {title} (");
+        let doing = said.strip_prefix(&front).and_then(|rest| rest.strip_suffix(&format!("{steps})")));
+        return says(doing.ok_or_else(|| format!("it is `{front}{activity}{steps})`"))?, activity);
+    }
+    if let Some(unread) = task["unread"].as_bool() {
+        let (took, unread) = (took.unwrap_or_default(), if unread { ", unread" } else { "" });
+        return is(format!("{id} {state} after {took}{unread}: {title} -> {summary}{by}"));
+    }
+    let took = took.map(|took| format!(" ({took})")).unwrap_or_default();
+    // Of a run that never began the text gives no time.
+    let began = said.starts_with(&format!("{id} {state} (")) || task["duration_seconds"] != 0.0;
+    is(format!("{id} {state}{}: {summary}{by}", if began { took.as_str() } else { "" }))
+}
+
+/// `, 1/2 steps`, or without a plan `, 3 commands, 1 changed file`; and what may be left.
+fn so_far(progress: &Value) -> String {
+    let counted = |member: &str, what: &str| match progress["counters"][member].as_u64().unwrap_or_default() {
+        0 => String::new(),
+        1 => format!(", 1 {what}"),
+        number => format!(", {number} {what}s"),
+    };
+    let done = match progress["total_steps"].as_u64() {
+        None | Some(0) => counted("commands", "command") + &counted("files_changed", "changed file"),
+        Some(all) => format!(", {}/{all} steps", progress["completed_steps"]),
+    };
+    let left = progress.get("eta").filter(|eta| !eta.is_null()).map(left);
+    done + &left.map(|left| format!(", {left}")).unwrap_or_default()
+}
+
+/// `20 s to 1m05s left, by 5 earlier runs`.
+pub fn left(eta: &Value) -> String {
+    let time = |member: &str| duration(eta[member].as_u64().unwrap_or_default() * 1000);
+    format!("{} to {} left, by {} earlier runs", time("low_s"), time("high_s"), eta["samples"])
+}
+
+/// What the run printed: the same twice. Where one of them was too long (`cut`), as far as it goes.
+pub fn output(said: &Said, facts: &Value, cut: bool) -> Result<(), String> {
+    let mut rest = said.output;
+    for name in ["stdout", "stderr", "events"] {
+        let stated = match name {
+            "events" => facts["events"]["items"].as_array().map(|items| lines_of(items)),
+            stream => facts["output"][stream].as_str().filter(|text| !text.is_empty()).map(str::to_owned),
+        };
+        let Some(stated) = stated else { continue };
+        let Some(body) = rest.strip_prefix(&format!("{name}:\n")) else {
+            return same(said.cut, || format!("`{name}` is not in the text"));
+        };
+        let (fence, body) = body.split_once('\n').ok_or("no fence")?;
+        same(fence.len() >= 3 && fence.trim_matches('`').is_empty(), || format!("`{fence}` is no fence"))?;
+        // Nothing inside can close it; where the text was cut, nothing does.
+        let end = body.find(&format!("\n{fence}")).unwrap_or(body.len());
+        same(end < body.len() || said.cut, || format!("`{name}` stays open"))?;
+        printed(name, body[..end].trim_end(), stated.trim_end(), cut)?;
+        rest = body[end..].strip_prefix(&format!("\n{fence}")).unwrap_or_default();
+        rest = rest.strip_prefix('\n').unwrap_or(rest);
+    }
+    same(rest.is_empty(), || format!("`{rest}` is only in the text"))
+}
+
+fn lines_of(events: &[Value]) -> String {
+    events.iter().map(|event| format!("{event}\n")).collect()
+}
+
+/// Of a stream, one may be the beginning of the other; events are compared one by one.
+fn printed(name: &str, said: &str, stated: &str, cut: bool) -> Result<(), String> {
+    let begins = |whole: &str, part: &str| whole.starts_with(part.trim_end_matches('…').trim_end());
+    let read = |text: &str| -> Vec<Value> {
+        text.lines().map_while(|line| serde_json::from_str(line).ok()).collect()
+    };
+    let holds = match name {
+        _ if said == stated => true,
+        _ if !cut => false,
+        "events" => read(said).iter().zip(&read(stated)).all(|(said, stated)| shortened(said, stated)),
+        _ => begins(said, stated) || begins(stated, said),
+    };
+    same(holds, || format!("`{name}` differs: {stated}"))
+}
+
+/// `stated` is `said`, or what is left of it after it was cut to fit.
+fn shortened(said: &Value, stated: &Value) -> bool {
+    match (said, stated) {
+        (Value::String(said), Value::String(stated)) => {
+            said == stated || stated.strip_suffix('…').is_some_and(|head| said.starts_with(head.trim_end()))
+        }
+        (Value::Array(said), Value::Array(stated)) => {
+            said.iter().zip(stated).all(|(said, stated)| shortened(said, stated))
+        }
+        (Value::Object(said), Value::Object(stated)) => {
+            said.len() == stated.len()
+                && said
+                    .iter()
+                    .all(|(name, said)| stated.get(name).is_some_and(|stated| shortened(said, stated)))
+        }
+        _ => said == stated,
+    }
+}
+
+/// A line for each kind of what is kept, with how much of it there is.
+pub fn stock(items: &[&str], fact: &Value) -> Result<(), String> {
+    let kinds = fact.as_object().into_iter().flatten().filter(|(_, stock)| stock.is_object()).count();
+    same(items.len() == kinds, || format!("{} of {kinds} kinds are told of", items.len()))?;
+    items.iter().try_for_each(|item| {
+        let (name, rest) = item.split_once(": ").ok_or("no name")?;
+        let known =
+            ["count", "file_count", "total_bytes", "pinned", "live"].map(|part| fact[name][part].as_u64());
+        let said: Vec<Option<u64>> =
+            rest.split([' ', ';']).filter_map(|word| word.parse().ok()).map(Some).take(known.len()).collect();
+        same(said == known, || format!("{name} has {known:?}"))
+    })
+}

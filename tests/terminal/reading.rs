@@ -1,0 +1,234 @@
+//! `delegator terminal list` and `read`: what was recorded, read in pieces.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::recording;
+use crate::support::env::{PATIENCE, TestEnv, finish};
+use crate::window::Window;
+
+/// Records a script under a name.
+#[track_caller]
+fn record(env: &TestEnv, name: &str, script: &str) {
+    env.expect(0, &["terminal", "--name", name, "--", "sh", "-c", script]);
+}
+
+#[track_caller]
+fn read(env: &TestEnv, args: &[&str]) -> String {
+    env.expect(0, &[&["terminal", "read"], args].concat()).stdout
+}
+
+/// The document, which must fit its schema.
+#[track_caller]
+fn document(env: &TestEnv, args: &[&str]) -> Value {
+    let document = env.json(&[&["terminal"], args, &["--json"]].concat());
+    let schema =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/registry_info.json")).unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}: {document:#}");
+    document
+}
+
+#[test]
+fn a_part_is_read_by_lines_with_or_without_escapes() {
+    let env = TestEnv::new();
+    record(&env, "lines", "for i in 1 2 3 4 5; do printf '\\033[3%dmline %d\\033[0m\\n' $i $i; done");
+    assert_eq!(read(&env, &["lines", "--head", "2"]), "line 1\nline 2\n");
+    assert_eq!(read(&env, &["lines", "--tail", "2"]), "line 4\nline 5\n");
+    assert_eq!(read(&env, &["--all"]), "line 1\nline 2\nline 3\nline 4\nline 5\n");
+    assert_eq!(read(&env, &[]), read(&env, &["--all"]));
+    assert_eq!(read(&env, &["--tail", "1", "--raw"]), "\u{1b}[35mline 5\u{1b}[0m\r\n");
+    let data = &document(&env, &["read", "lines", "--tail", "2"])["data"];
+    assert_eq!(
+        (&data["start_line"], &data["end_line"], &data["total_lines"]),
+        (&json!(4), &json!(5), &json!(5))
+    );
+    assert_eq!(
+        (&data["mode"], &data["truncated"], &data["exit_status"]),
+        (&json!("tail"), &json!(false), &json!(0))
+    );
+    let listed = document(&env, &["list"]);
+    assert_eq!(listed["data"]["active"], listed["data"]["terminals"][0]["terminal_id"]);
+    let text = env.expect(0, &["terminal", "list"]).stdout;
+    assert!(text.contains("lines") && text.contains("ended (exit 0)"), "{text}");
+}
+
+#[test]
+fn what_came_since_a_moment_is_found() {
+    let env = TestEnv::new();
+    let script = "echo early; touch one; until [ -e two ]; do sleep 0.02; done; echo late; read line";
+    let mut window = Window::open(&env, &["--", "sh", "-c", script]);
+    window.await_text("early");
+    recording::await_file(&env.work().join("one"));
+    let first = recording::only(&env).times()[0].millis;
+    // Two entries of the index are at least so far apart.
+    let between = first + 200;
+    crate::support::env::wait_for("time to pass", PATIENCE, || {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+        (now as u64 > between).then_some(())
+    });
+    fs::write(env.work().join("two"), "").unwrap();
+    window.await_text("late");
+    let moment = moment(between);
+    assert_eq!(read(&env, &["--since", &moment]), "late\n");
+    assert_eq!(read(&env, &["--since", "1h"]), "early\nlate\n");
+    assert_eq!(read(&env, &["--since", "0s"]).replace("late\n", ""), "");
+    // A cursor gives what came after a reply.
+    let data = document(&env, &["read"])["data"].clone();
+    assert_eq!((&data["live"], &data["content"]), (&json!(true), &json!("early\nlate\n")));
+    window.type_in("typed\r");
+    window.expect(0);
+    let rest = document(&env, &["read", "--cursor", data["cursor"].as_str().unwrap()]);
+    assert_eq!(rest["data"]["content"], "typed\n");
+}
+
+/// RFC 3339 of so many milliseconds.
+fn moment(millis: u64) -> String {
+    let mut command = Command::new("date");
+    command.args([
+        "-u",
+        "-d",
+        &format!("@{}.{:03}", millis / 1000, millis % 1000),
+        "+%Y-%m-%dT%H:%M:%S.%3NZ",
+    ]);
+    finish(command, PATIENCE).stdout.trim().to_owned()
+}
+
+#[test]
+fn a_long_recording_is_read_in_pieces_that_fit_and_are_all_of_it() {
+    let env = TestEnv::new();
+    record(&env, "long", "seq 1 200000");
+    let expected: String = (1..=200_000).map(|number| format!("{number}\n")).collect();
+    assert_eq!(read(&env, &["long", "--all"]), expected);
+    assert_eq!(read(&env, &["long", "--all", "--raw"]), expected.replace('\n', "\r\n"));
+    let mut whole = String::new();
+    let mut next = vec!["--all".to_owned()];
+    loop {
+        let args: Vec<&str> = ["read", "long"].into_iter().chain(next.iter().map(String::as_str)).collect();
+        let data = document(&env, &args)["data"].clone();
+        let content = data["content"].as_str().unwrap();
+        assert!(content.len() <= 64 << 10);
+        whole.push_str(content);
+        if data["truncated"] == false {
+            assert_eq!(data["end_line"], 200_000);
+            break;
+        }
+        next = vec!["--cursor".to_owned(), data["cursor"].as_str().unwrap().to_owned()];
+    }
+    assert_eq!(whole, expected);
+    let data = &document(&env, &["read", "long", "--tail", "100000"])["data"];
+    assert_eq!((&data["truncated"], &data["end_line"]), (&json!(true), &json!(200_000)));
+    assert!(data["content"].as_str().unwrap().ends_with("\n199999\n200000\n"));
+}
+
+#[test]
+fn a_compressed_recording_is_read_as_far_as_it_goes() {
+    let env = TestEnv::new();
+    record(&env, "long", "seq 1 200000");
+    let parts =
+        [&["--all"][..], &["--head", "3"], &["--tail", "3"], &["--all", "--raw"], &["--cursor", "b99999"]];
+    let plain: Vec<String> = parts.iter().map(|part| read(&env, part)).collect();
+    let plain_document = document(&env, &["read", "--tail", "3"])["data"].clone();
+    let output = recording::only(&env).file("output.log");
+    let mut gzip = Command::new("gzip");
+    gzip.arg(&output);
+    assert_eq!(finish(gzip, PATIENCE).code, Some(0));
+    let packed: Vec<String> = parts.iter().map(|part| read(&env, part)).collect();
+    assert!(packed == plain);
+    let data = document(&env, &["read", "--tail", "3"])["data"].clone();
+    for name in ["content", "start_line", "end_line", "total_lines", "total_bytes", "cursor"] {
+        assert_eq!(data[name], plain_document[name], "{name}");
+    }
+    // Half of it is as good as half of a plain one.
+    let packed = output.with_extension("log.gz");
+    let bytes = fs::read(&packed).unwrap();
+    fs::write(&packed, &bytes[..bytes.len() / 2]).unwrap();
+    let ran = env.expect(0, &["terminal", "read", "--all"]);
+    assert!(
+        ran.stdout.starts_with("1\n2\n3\n") && ran.stdout.lines().count() > 10_000,
+        "{}",
+        ran.stdout.len()
+    );
+    assert!(ran.stderr.contains("damaged"), "{}", ran.stderr);
+    let data = document(&env, &["read", "--head", "3"])["data"].clone();
+    assert_eq!(data["content"], "1\n2\n3\n");
+    assert!(data["incomplete"].as_str().is_some_and(|why| why.contains("damaged")), "{data:#}");
+}
+
+#[test]
+fn secrets_and_what_turns_text_around_stay_in_the_file() {
+    let env = TestEnv::new();
+    // In two halves: this file is no secret.
+    let token = ["ghp_", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"].concat();
+    record(&env, "secret", &format!("echo pushed with {token}; printf 'a\\342\\200\\256b\\n'"));
+    for args in [&["--all"][..], &["--tail", "9"], &["--json"], &["--json", "--raw"]] {
+        let shown = read(&env, args);
+        assert!(!shown.contains(&token[4..12]) && shown.contains("redacted"), "{shown}");
+        assert_eq!(shown.contains('\u{202e}'), args.contains(&"--raw"));
+    }
+    assert!(read(&env, &["--all", "--raw"]).contains(&token), "the owner's bytes are as they came");
+}
+
+#[test]
+fn what_is_not_there_is_told_with_what_to_do() {
+    let env = TestEnv::new();
+    let ran = env.expect(3, &["terminal", "read"]);
+    assert!(
+        ran.stderr.contains("no terminal was recorded") && ran.stderr.contains("hint: `delegator terminal`")
+    );
+    assert!(env.expect(0, &["terminal", "list"]).stdout.contains("no terminal was recorded"));
+    record(&env, "one", "true");
+    record(&env, "two", "true");
+    for (code, args) in [
+        (3, &["read", "three"][..]),
+        (3, &["read", "term-000000000000"]),
+        (3, &["read", "term-"]),
+        (3, &["read", "../../registry.db"]),
+        (3, &["read", "/etc/passwd"]),
+        (2, &["read", "--since", "yesterday"]),
+        (2, &["read", "--cursor", "5"]),
+        (2, &["read", "--head", "1", "--all"]),
+        (2, &["list", "--raw"]),
+        (2, &["--name", "a\u{7}b", "--", "true"]),
+        (2, &["--json", "--", "true"]),
+    ] {
+        let ran = env.expect(code, &[&["terminal"], args].concat());
+        assert!(ran.stderr.contains("hint: ") || ran.stdout.contains("\"hint\""), "{args:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn nothing_but_a_recording_is_ever_read() {
+    let env = TestEnv::new();
+    record(&env, "mine", "echo mine");
+    let recording = recording::only(&env);
+    let secret = env.root().join("secret");
+    fs::write(&secret, "not yours\n").unwrap();
+    let output = recording.file("output.log");
+    fs::remove_file(&output).unwrap();
+    symlink(&secret, &output).unwrap();
+    let ran = env.expect(6, &["terminal", "read", "mine"]);
+    assert!(!ran.stdout.contains("not yours"), "{ran:?}");
+    fs::remove_file(&output).unwrap();
+    let mut pipe = Command::new("mkfifo");
+    pipe.arg(&output);
+    assert_eq!(finish(pipe, PATIENCE).code, Some(0));
+    env.expect(6, &["terminal", "read", "mine"]);
+    // A directory that only has the name of one, and one that is a link.
+    let terminals = env.home().join("terminals");
+    symlink(&recording.0, terminals.join("term-000000000000")).unwrap();
+    fs::create_dir(terminals.join("term-111111111111")).unwrap();
+    fs::create_dir(terminals.join("term-222222222222")).unwrap();
+    fs::copy(recording.file("meta.json"), terminals.join("term-222222222222/meta.json")).unwrap();
+    fs::write(terminals.join("stray"), "").unwrap();
+    for id in ["term-000000000000", "term-111111111111", "term-222222222222"] {
+        env.expect(3, &["terminal", "read", id]);
+    }
+    let listed = document(&env, &["list"]);
+    assert_eq!(listed["data"]["terminals"].as_array().map(Vec::len), Some(1), "{listed:#}");
+}
