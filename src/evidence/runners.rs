@@ -151,7 +151,7 @@ fn cargo_test_is_read_as_it_ran() {
     project.run("cargo test --no-fail-fast").check(Framework::CargoTest, all, &failing);
     project.run("cargo test --no-fail-fast --color always -q").check(Framework::CargoTest, all, &failing);
     // Prints of tests between the lines, one of them a result line that is none.
-    project.run("bash -lc 'cargo test --no-fail-fast -- --nocapture'").check(
+    project.run("bash -c 'cargo test --no-fail-fast -- --nocapture'").check(
         Framework::CargoTest,
         all,
         &failing,
