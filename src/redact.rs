@@ -401,7 +401,7 @@ mod tests {
             "sk-proj-your-own-key-goes-here-please",
             "the ghp_ prefix, ghp_short1, ghs_a_name_in_code_that_is_long",
             "github_pat_environment_variable_name",
-            "npm_config_registry=https://registry.npmjs.org npm_lifecycle_event_of_a_package_script1",
+            "npm_config_registry=https://packages.example.org npm_lifecycle_event_of_a_package_script1",
             "hf_hub_download(repo_id=repo_identifier_of_a_model)",
             "ASIA AKIA Asia akiabcdefghijklmnopqrst AKIASHORT",
             "eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbXX0= and eyJhbGciOiJIUzI1NiJ9",
