@@ -4,8 +4,8 @@
 //! and the callers fall back to what they can do without.
 
 use std::collections::HashMap;
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{self, Read};
 
 /// A process, told apart from a later one with the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,8 +27,21 @@ impl Process {
 
 /// Reads one process; `None` when it is gone.
 pub(crate) fn read(pid: i32) -> Option<Process> {
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = whole(&format!("/proc/{pid}/stat")).ok()?;
     parse_stat(pid, &stat)
+}
+
+/// A file whose length the system does not tell beforehand: by few calls, since
+/// every one of them takes the system some pains.
+fn whole(path: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(4096);
+    File::open(path)?.take(u64::MAX).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A [`whole`] file of text; empty where there is none.
+pub(crate) fn text(path: &str) -> String {
+    whole(path).ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
 /// The name in the middle may hold spaces and parentheses: count from its end.
@@ -123,14 +136,14 @@ fn parent_of(process: Process) -> Option<Process> {
 
 /// The value of `variable` in the environment that a process was started with.
 pub(crate) fn variable(process: Process, variable: &str) -> Option<String> {
-    let environment = fs::read(format!("/proc/{}/environ", process.pid)).ok()?;
+    let environment = whole(&format!("/proc/{}/environ", process.pid)).ok()?;
     let mut entries = environment.split(|&b| b == 0).filter_map(|entry| std::str::from_utf8(entry).ok());
     entries.find_map(|entry| entry.strip_prefix(variable)?.strip_prefix('=').map(str::to_owned))
 }
 
 /// The arguments a process was started with; none when it is gone.
 pub(crate) fn arguments(process: Process) -> Vec<String> {
-    let bytes = fs::read(format!("/proc/{}/cmdline", process.pid)).unwrap_or_default();
+    let bytes = whole(&format!("/proc/{}/cmdline", process.pid)).unwrap_or_default();
     if read(process.pid).is_none_or(|now| now.started != process.started) {
         return Vec::new();
     }
@@ -139,8 +152,7 @@ pub(crate) fn arguments(process: Process) -> Vec<String> {
 
 /// Which boot this is; a process number means nothing in another.
 pub(crate) fn boot_id() -> String {
-    let id = fs::read_to_string(Path::new("/proc/sys/kernel/random/boot_id")).unwrap_or_default();
-    id.trim().to_owned()
+    text("/proc/sys/kernel/random/boot_id").trim().to_owned()
 }
 
 pub(crate) fn own_pid() -> i32 {

@@ -3,9 +3,8 @@
 //! Nothing leaves it by forking, so ending it ends everything. Only version 2
 //! is used: its `cgroup.kill` is one write.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use crate::host::proc::{self, Process};
@@ -45,11 +44,6 @@ impl Cgroup {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Where a process writes `0` to enter.
-    pub(crate) fn entry(&self) -> io::Result<OwnedFd> {
-        Ok(File::options().write(true).open(self.path.join("cgroup.procs"))?.into())
     }
 
     /// The processes in it. One that ended while we looked is left out: its
@@ -117,9 +111,9 @@ fn outside(group: &Path) -> Option<&Path> {
 
 /// Our own group in the version 2 hierarchy, wherever that is mounted.
 fn own_group() -> Option<PathBuf> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let groups = proc::text("/proc/self/cgroup");
     let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
-    let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
+    let mounts = proc::text("/proc/self/mounts");
     let mount = mounts.lines().find_map(|line| {
         let mut fields = line.split(' ');
         let (_, at, kind) = (fields.next()?, fields.next()?, fields.next()?);

@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::capture::Stream;
 use super::lifecycle::{Action, Input, Lifecycle};
 use super::tree::{Scope, Swept, Tree, Whose};
-use crate::host::spawn::{self, Reaped};
+use crate::host::spawn::{self, Reaped, Started};
 use crate::host::{clock, memory, signal};
 use crate::model::{CommandSpec, Exit, KillLevel, Limits, Reach, Signal, Stdin, StopReason};
 
@@ -151,17 +151,11 @@ impl<'a> Driver<'a> {
         tree: &'a mut Tree,
         inner: &'a mut dyn Inner,
     ) -> io::Result<Self> {
-        let mut child = spawn::agent(spec, environment, tree.entry()?.as_ref())?;
-        let pid = i32::try_from(child.id()).unwrap_or(0);
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        for pipe in [
-            stdin.as_ref().map(AsFd::as_fd),
-            stdout.as_ref().map(AsFd::as_fd),
-            stderr.as_ref().map(AsFd::as_fd),
-        ] {
-            pipe.map_or(Ok(()), do_not_block)?;
+        let Started { pid, stdin, stdout, stderr } = spawn::agent(spec, environment, tree.cgroup_path())?;
+        for pipe in [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()] {
+            do_not_block(pipe)?;
         }
-        widen(stdout.as_ref());
+        widen(&stdout);
         let (unsent, keep_stdin) = match &spec.stdin {
             Stdin::Text(text) => (text.clone().into_bytes(), false),
             Stdin::Open(first) => (first.clone(), true),
@@ -171,11 +165,11 @@ impl<'a> Driver<'a> {
             exit: None,
             // Where there is no such thing, the tick sees its end.
             pidfd: signal::open(pid).ok(),
-            stdin,
+            stdin: Some(stdin),
             unsent,
             keep_stdin,
-            stdout,
-            stderr,
+            stdout: Some(stdout),
+            stderr: Some(stderr),
             spec,
             lifecycle: Lifecycle::new(limits, spec.stop.grace, clock::monotonic()),
             tree,
@@ -353,9 +347,9 @@ fn do_not_block(pipe: BorrowedFd<'_>) -> io::Result<()> {
 /// Fewer, larger reads for an agent that prints a lot. Where the user's share
 /// of pipe memory is used up, the usual size does.
 #[cfg(target_os = "linux")]
-fn widen(pipe: Option<&ChildStdout>) {
-    let _ = pipe.map(|pipe| rustix::pipe::fcntl_setpipe_size(pipe, CHUNK));
+fn widen(pipe: &ChildStdout) {
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, CHUNK);
 }
 
 #[cfg(not(target_os = "linux"))]
-fn widen(_pipe: Option<&ChildStdout>) {}
+fn widen(_pipe: &ChildStdout) {}

@@ -5,8 +5,6 @@
 //! at [`KillLevel`].
 
 use std::collections::HashSet;
-use std::io;
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
@@ -53,7 +51,7 @@ pub(crate) enum Scope {
 /// The best level this machine offers to this user. Asks the system by trying.
 pub(crate) fn best_level() -> KillLevel {
     let group = Cgroup::create(&format!("probe-{}", proc::own_pid()));
-    let enters = |group: Cgroup| group.entry().is_ok_and(|entry| spawn::can_enter(&entry));
+    let enters = |group: Cgroup| spawn::can_enter(group.path());
     match group.is_ok_and(enters) {
         true => KillLevel::Cgroup,
         false if cfg!(target_os = "linux") => KillLevel::Subreaper,
@@ -99,11 +97,6 @@ impl Tree {
     pub(crate) fn leave_group(&mut self) {
         self.cgroup = None;
         self.level = if self.adopts { KillLevel::Subreaper } else { KillLevel::Marker };
-    }
-
-    /// What the agent must write to in order to be held.
-    pub(crate) fn entry(&self) -> io::Result<Option<OwnedFd>> {
-        self.cgroup.as_ref().map(Cgroup::entry).transpose()
     }
 
     /// Takes note of a child that supervises another run.

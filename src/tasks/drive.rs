@@ -31,6 +31,7 @@ const ASK: Duration = Duration::from_secs(10);
 
 /// Supervises the run in `dir`, whose lock came with `descriptor`.
 pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32) -> Result<(), TaskError> {
+    spawn::take_name();
     spawn::outlive_polite_signals();
     let lock = spawn::inherited_lock(descriptor).map_err(TaskError::write(&dir))?;
     let dir = RunDir::at(dir);
