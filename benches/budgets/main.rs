@@ -84,4 +84,5 @@ fn main() {
         }
     }
     table.end();
+    world::remove_all();
 }

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -15,10 +16,16 @@ use crate::machine::{self, Ended};
 pub const DELEGATOR: &str = env!("CARGO_BIN_EXE_delegator");
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// What all measurements leave. A file system may take its time to make a file
+/// where many were just removed: so it goes when everything is measured.
+static LEFT: Mutex<Vec<TempDir>> = Mutex::new(Vec::new());
+
+pub fn remove_all() {
+    LEFT.lock().unwrap().clear();
+}
+
 pub struct World {
-    state: TempDir,
-    /// Where tasks are to work: outside any repository.
-    _work: TempDir,
+    state: PathBuf,
     environment: Vec<(String, String)>,
 }
 
@@ -50,8 +57,11 @@ impl World {
             ("XDG_CONFIG_HOME", at("config")),
         ];
         let environment = environment.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        // Where tasks are to work: outside any repository.
         std::env::set_current_dir(work.path()).unwrap();
-        World { state, _work: work, environment }
+        let place = state.path().to_owned();
+        LEFT.lock().unwrap().extend([state, work]);
+        World { state: place, environment }
     }
 
     pub fn environment(&self) -> impl Iterator<Item = (&str, &str)> {
@@ -59,12 +69,12 @@ impl World {
     }
 
     pub fn registry(&self) -> PathBuf {
-        self.state.path().join("home/registry.db")
+        self.state.join("home/registry.db")
     }
 
     /// A place for files of the measurement itself, on the same disk as the home.
     pub fn scratch(&self, name: &str) -> PathBuf {
-        self.state.path().join(name)
+        self.state.join(name)
     }
 
     /// Starts any program here.
@@ -111,7 +121,7 @@ impl World {
 
     /// The run directories there are, oldest first.
     pub fn runs(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.state.path().join("home/runs")).unwrap();
+        let entries = fs::read_dir(self.state.join("home/runs")).unwrap();
         let mut runs: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
         runs.sort();
         runs
