@@ -14,7 +14,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::capture::Stream;
 use super::lifecycle::{Action, Input, Lifecycle};
 use super::tree::{Scope, Swept, Tree, Whose};
-use crate::host::spawn::{self, Reaped, Started};
+use crate::host::held::{self, Started};
+use crate::host::spawn::{self, Reaped};
 use crate::host::{clock, memory, signal};
 use crate::model::{CommandSpec, Exit, KillLevel, Limits, Reach, Signal, Stdin, StopReason};
 
@@ -151,7 +152,7 @@ impl<'a> Driver<'a> {
         tree: &'a mut Tree,
         inner: &'a mut dyn Inner,
     ) -> io::Result<Self> {
-        let Started { pid, stdin, stdout, stderr } = spawn::agent(spec, environment, tree.cgroup_path())?;
+        let Started { pid, stdin, stdout, stderr } = held::agent(spec, environment, tree.cgroup_path())?;
         for pipe in [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()] {
             do_not_block(pipe)?;
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::cgroup::{Cgroup, leave, path_of};
 use crate::host::proc::{self, Found, Process};
 use crate::host::spawn::{self, Reaped};
-use crate::host::{clock, env, signal};
+use crate::host::{clock, env, held, signal};
 use crate::model::{KillLevel, Signal};
 
 /// After this long a process that does not die is one that nothing can end
@@ -51,7 +51,7 @@ pub(crate) enum Scope {
 /// The best level this machine offers to this user. Asks the system by trying.
 pub(crate) fn best_level() -> KillLevel {
     let group = Cgroup::create(&format!("probe-{}", proc::own_pid()));
-    let enters = |group: Cgroup| spawn::can_enter(group.path());
+    let enters = |group: Cgroup| held::can_enter(group.path());
     match group.is_ok_and(enters) {
         true => KillLevel::Cgroup,
         false if cfg!(target_os = "linux") => KillLevel::Subreaper,
