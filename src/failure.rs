@@ -168,7 +168,7 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
         TaskError::NothingToPin(_) => (
             Code::NotFound,
             Exit::NotFound,
-            hint("give a task, the name of a file in `captures`, or a terminal's id; `delegator status --all` lists every task"),
+            hint("give a task, the name of a file in `captures`, or a terminal's id or name; `delegator status --all` lists every task"),
         ),
         TaskError::NothingToRebuild => bad("`delegator doctor` shows the state of everything else"),
         TaskError::NulInTask => bad("put the bytes into a file and name the file in the command"),
@@ -300,6 +300,10 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
             let has = if there.is_empty() { "it has none yet".to_owned() } else { format!("it has {}", there.join(", ")) };
             (Code::NotFound, Exit::NotFound, Some(has))
         }
+        TaskError::NoCommand { there, .. } => {
+            let has = if there.is_empty() { "its agent told of none so far".to_owned() } else { format!("it has run {}", there.join(", ")) };
+            (Code::NotFound, Exit::NotFound, Some(has))
+        }
         TaskError::Inspect(inspect) => match inspect {
             InspectError::Read(_) => {
                 (Code::Internal, Exit::Machine, hint("the file was changed by somebody else; its other parts may be there"))
@@ -308,6 +312,10 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
             InspectError::Path(_) => bad("paths are such as $.items[0].name, $.items[*].id, $..name, [2:5]"),
             InspectError::NoCursor(_) => bad("hand back `next_cursor` as it came, or leave it out to begin anew"),
             InspectError::WrongCursor => bad("ask in the same mode as before, or leave it out to begin anew"),
+            InspectError::Idle { .. } => bad("leave it out, or choose another mode"),
+            InspectError::NoPattern => bad("give what to search for"),
+            InspectError::PathAlone => bad("leave out `mode`"),
+            InspectError::Backwards => bad("give the smaller number first"),
         },
         TaskError::NotFound(_) => (
             Code::NotFound,

@@ -10,16 +10,21 @@ mod assigned;
 mod judge;
 mod pem;
 mod rules;
+mod suspects;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use anchors::Owner;
+use anchors::{Anchor, Owner};
 use judge::MARK;
 
-pub(crate) use pem::{KeyMark, key_lines_before, last_mark as last_key_mark, may_be_line as may_be_key_line};
+pub(crate) use pem::{
+    KeyMark, first_end as first_key_end, has_marker as has_key_marker, key_lines_before,
+    last_mark as last_key_mark, may_be_before_end as may_be_before_key_end, may_be_line as may_be_key_line,
+};
+pub(crate) use suspects::Suspects;
 
 /// No secret is shorter together with what tells it.
 const SHORTEST: usize = 8;
@@ -189,15 +194,16 @@ fn merge(mut found: Vec<(usize, Span)>) -> Vec<Span> {
 }
 
 /// Where in bytes that may be text a secret may be, private keys apart: every
-/// line that changes by redaction has one of these positions.
-pub(crate) fn suspects(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    anchors::find(bytes).map(|anchor| anchor.start)
+/// line with a secret of a kind has one of these positions, of that kind.
+pub(crate) fn suspects(bytes: &[u8]) -> impl Iterator<Item = (usize, &'static str)> {
+    let kind = |anchor: &Anchor| String::from_utf8_lossy(&bytes[anchor.start..anchor.end]).into_owned();
+    anchors::find(bytes).map(move |anchor| (anchor.start, anchor.owner.kind(&kind(&anchor))))
 }
 
-/// Everything that may stand in place of a secret.
-pub(crate) fn marks() -> impl Iterator<Item = String> {
+/// Every kind of secret.
+pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
     let named = assigned::KINDS.iter().copied().chain([PRIVATE_KEY]);
-    rules::RULES.iter().map(|rule| rule.kind).chain(named).map(mark)
+    rules::RULES.iter().map(|rule| rule.kind).chain(named)
 }
 
 /// What is shown for a line of a private key.
@@ -205,7 +211,8 @@ pub(crate) fn key_mark() -> String {
     mark(PRIVATE_KEY)
 }
 
-fn mark(kind: &str) -> String {
+/// What stands in place of a secret.
+pub(crate) fn mark(kind: &str) -> String {
     format!("{MARK}{kind}]")
 }
 
@@ -320,6 +327,29 @@ mod tests {
             ("api-key", format!("SG.{}.{}", random(22), random(43))),
             ("api-key", format!("dop_v1_{}", hex(64))),
         ]
+    }
+
+    #[test]
+    fn a_mark_tells_of_no_other_secret() {
+        for kind in kinds() {
+            for found in anchors::find(mark(kind).as_bytes()) {
+                // Of names, none stands before the end of a mark and has a value.
+                assert_eq!(found.owner, Owner::Name, "{kind}");
+            }
+            for sign in ["=", ": ", " ", "\": \"", ","] {
+                let given = format!("--{}{sign}a7Bq9ZkT3mXw5Rc1VnY8", mark(kind));
+                assert_eq!(text(&given), given);
+            }
+        }
+    }
+
+    #[test]
+    fn the_ending_of_a_name_tells_the_kind_of_its_value() {
+        for ending in assigned::ENDINGS {
+            let given = format!("api_{ending} = \"a7Bq9ZkT3mXw5Rc1VnY8dLf2\"");
+            let kind = assigned::kind(ending);
+            assert_eq!(text(&given), format!("api_{ending} = \"{}\"", mark(kind)));
+        }
     }
 
     #[test]

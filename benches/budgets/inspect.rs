@@ -17,6 +17,10 @@ const RARE: &str = "needle-7f3a";
 /// In one line of a thousand.
 const FREQUENT: &str = "error";
 const NEVER: &str = "no-such-thing";
+/// Also in `[redacted:token]`, which may stand for a secret of any line.
+const IN_MARK: &str = "token";
+/// In every such mark.
+const IN_MARKS: &str = "redacted";
 
 /// A task that printed a log, and the file it is kept in.
 struct Kept {
@@ -32,16 +36,23 @@ pub fn measure(effort: Effort, table: &mut Table) {
     let file = long.file.to_str().unwrap();
     table.section(&format!("inspecting a log of {} MiB that a run printed", effort.log_bytes >> 20));
 
-    let searches: [(&str, &str, &[&str]); 4] = [
-        ("rare match", RARE, &[]),
-        ("frequent match, the first 1,000", FREQUENT, &[]),
-        ("no match", NEVER, &[]),
-        ("rare match with 3 lines around it", RARE, &["-C", "3"]),
+    let edges = format!(r"\b{RARE}\b");
+    let searches = [
+        ("rare match", RARE, "0"),
+        ("frequent match, the first 1,000", FREQUENT, "0"),
+        ("no match", NEVER, "0"),
+        ("rare match with 3 lines around it", RARE, "3"),
+        ("rare match, edges of words (`\\b`)", &edges, "0"),
+        ("frequent match, edges of words, the first 1,000", r"\berror\b", "0"),
+        ("no match, brackets (`\\[error\\]`)", r"\[error\]", "0"),
+        ("no match, could be in one mark (`token`)", IN_MARK, "0"),
+        ("no match, could be in all marks (`redacted`)", IN_MARKS, "0"),
     ];
-    for (what, pattern, options) in searches {
-        let ours = [&[DELEGATOR, "inspect", &long.task, "--json", "-m", "1000", "--grep", pattern], options]
-            .concat();
-        let rg = [&[RG, "--no-config", "-n", "-i", "-m", "1000", "-e", pattern], options, &[file]].concat();
+    for (what, pattern, around) in searches {
+        // Both end after so many matches, and neither counts the rest.
+        let options = ["-m", "1000", "-C", around];
+        let ours = [&[DELEGATOR, "inspect", &long.task, "--grep", pattern], &options[..]].concat();
+        let rg = [&[RG, "--no-config", "-n", "-i", "-e", pattern], &options[..], &[file]].concat();
         against(&world, effort, table, &format!("grep, {what}"), &ours, ("rg -i", &rg), Budget::AtMost(1.5));
     }
 
@@ -92,6 +103,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
     for mode in [
         &["--grep", NEVER][..],
         &["--grep", r"\S+q$"],
+        &["--grep", IN_MARKS],
         &["--tail", "50"],
         &["--range", &range],
         &["--summary"],

@@ -61,6 +61,9 @@ pub(crate) trait Reader {
     /// already on disk, so nothing is lost.
     fn line(&mut self, line: &[u8]) -> Reading;
 
+    /// Reads one line of standard error, for agents that tell some things only there.
+    fn stderr_line(&mut self, _line: &[u8]) {}
+
     /// Judges the run when its process has ended and its output is all read.
     fn verdict(&self, end: &End) -> Verdict;
 }

@@ -11,7 +11,7 @@ use crate::host::paths::Home;
 use crate::host::{clock, ids};
 use crate::model::State;
 use crate::reply::{Budget, Category, Envelope, Funnel, Report, Stamp};
-use crate::tasks::{Context, TaskError, View};
+use crate::tasks::{self, Context, TaskError, View};
 
 #[derive(Debug)]
 pub(super) struct Call {
@@ -94,7 +94,7 @@ impl From<TaskError> for Failure {
 
 /// The report of a task as it is now.
 pub(super) fn report(view: &View) -> Report {
-    Report::of(view, view.dir.artifacts(), clock::now(), Voice::Shell)
+    Report::of(view, &tasks::artifacts(view), clock::now(), Voice::Shell)
 }
 
 /// The exit code for a task in this state.

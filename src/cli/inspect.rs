@@ -5,12 +5,12 @@ use clap::Args;
 
 use super::call::Call;
 use super::print;
+use super::usage::bad;
 use crate::failure::{Exit, Failure};
-use crate::inspect::{Ask, Case, Mode, Pattern};
+use crate::inspect::{Ask, ModeName, Question, Wanted};
 use crate::reply::{Inspection, RegistryMeta};
 use crate::tasks::{self, Of, TaskError};
 
-const LINES: u64 = 50;
 /// More than a person reads at once; beyond it there is a cursor.
 const ROOM: usize = 1 << 20;
 
@@ -25,16 +25,16 @@ pub(super) struct Inspect {
     #[arg(long, value_name = "PATH", conflicts_with_all = ["id", "artifact"])]
     file: Option<String>,
     /// The first lines [default: 50]
-    #[arg(long, value_name = "LINES", group = "mode", num_args = 0..=1, default_missing_value = "50", value_parser = lines)]
-    head: Option<u64>,
+    #[arg(long, value_name = "LINES", group = "mode", num_args = 0..=1, default_missing_value = "50", allow_negative_numbers = true)]
+    head: Option<String>,
     /// The last lines
-    #[arg(long, value_name = "LINES", group = "mode", num_args = 0..=1, default_missing_value = "50", value_parser = lines)]
-    tail: Option<u64>,
+    #[arg(long, value_name = "LINES", group = "mode", num_args = 0..=1, default_missing_value = "50", allow_negative_numbers = true)]
+    tail: Option<String>,
     /// These lines, counted from 1, such as 100:150
-    #[arg(long, value_name = "FROM:TO", group = "mode", value_parser = range)]
-    range: Option<(u64, u64)>,
+    #[arg(long, value_name = "FROM:TO", group = "mode", allow_hyphen_values = true)]
+    range: Option<String>,
     /// The lines that match this regular expression
-    #[arg(long, value_name = "PATTERN", group = "mode")]
+    #[arg(long, value_name = "PATTERN", group = "mode", allow_hyphen_values = true)]
     grep: Option<String>,
     /// The file as a whole: counts, times, what repeats, its shape
     #[arg(long, group = "mode")]
@@ -42,12 +42,12 @@ pub(super) struct Inspect {
     /// The values that this path leads to in JSON or JSONL, such as $.item.type
     #[arg(long, value_name = "PATH", group = "mode")]
     json_path: Option<String>,
-    /// Lines around each match
-    #[arg(short = 'C', long, value_name = "LINES", default_value_t = 0, requires = "grep", value_parser = clap::value_parser!(u16).range(0..=1000))]
-    context: u16,
-    /// Stop after so many matches, or values
-    #[arg(short = 'm', long = "max", value_name = "MATCHES", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
-    max_matches: u32,
+    /// Lines around each match [default: 3]
+    #[arg(short = 'C', long, value_name = "LINES", requires = "grep", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(0..=1000))]
+    context: Option<u16>,
+    /// Stop after so many matches, or values [default: 50]
+    #[arg(short = 'm', long = "max", value_name = "MATCHES", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    max_matches: Option<u32>,
     /// Tell capital letters from small ones
     #[arg(long, requires = "grep")]
     case_sensitive: bool,
@@ -60,9 +60,9 @@ impl Inspect {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
         let context = call.open_to_look()?;
         let ask = self.ask()?;
-        let inspected = tasks::inspect(&context, &self.of(), &ask)?;
+        let inspected = tasks::inspect(&context, &self.of(), &ask, Wanted::always())?;
         let data = Inspection::of(inspected, &ask);
-        let next = data.next_cursor.clone();
+        let (next, rest) = (data.next_cursor.clone(), data.rest());
         if call.json {
             call.whole(RegistryMeta::default(), data)?;
         } else {
@@ -74,6 +74,9 @@ impl Inspect {
             if shown.is_empty() {
                 print::note("delegator: nothing was found");
             }
+        }
+        if let Some(rest) = rest.filter(|_| !call.json) {
+            print::note(&format!("delegator: {rest}"));
         }
         if let Some(next) = next.filter(|_| !call.json) {
             print::note(&format!("delegator: there is more: add `--cursor {next}`"));
@@ -91,37 +94,67 @@ impl Inspect {
     }
 
     fn ask(&self) -> Result<Ask, Failure> {
-        let mode = match (self.tail, self.range, &self.grep, &self.json_path) {
-            _ if self.summary => Mode::Summary,
-            (Some(lines), ..) => Mode::Tail { lines },
-            (_, Some((start, end)), ..) => Mode::Range { start, end },
-            (.., Some(path)) => Mode::Select {
-                path: path.parse().map_err(TaskError::Inspect)?,
-                max_values: self.max_matches as usize,
-            },
-            (_, _, Some(pattern), _) => {
-                let case = if self.case_sensitive { Case::Kept } else { Case::Ignored };
-                Mode::Grep {
-                    pattern: Pattern::new(pattern, case).map_err(TaskError::Inspect)?,
-                    context: usize::from(self.context),
-                    max_matches: self.max_matches as usize,
-                }
-            }
-            (None, None, None, None) => Mode::Head { lines: self.head.unwrap_or(LINES) },
+        let (mode, lines) = match (&self.head, &self.tail) {
+            _ if self.summary => (Some(ModeName::Summary), None),
+            (Some(given), _) => (Some(ModeName::Head), Some(lines("--head", given)?)),
+            (_, Some(given)) => (Some(ModeName::Tail), Some(lines("--tail", given)?)),
+            (None, None) => (None, None),
         };
-        let cursor = self.cursor.as_deref().map(str::parse).transpose().map_err(TaskError::Inspect)?;
-        Ok(Ask { mode, cursor, room: ROOM })
+        let (start_line, end_line) = self.range.as_deref().map(range).transpose()?.unzip();
+        let question = Question {
+            mode,
+            lines,
+            start_line,
+            end_line,
+            pattern: self.grep.clone(),
+            context_lines: self.context.map(usize::from),
+            max_matches: self.max_matches.map(|most| most as usize),
+            case_sensitive: self.case_sensitive,
+            json_path: self.json_path.clone(),
+            cursor: self.cursor.clone(),
+        };
+        Ok(question.ask(ROOM).map_err(TaskError::Inspect)?)
     }
 }
 
-fn lines(text: &str) -> Result<u64, String> {
-    text.parse().ok().filter(|lines| *lines > 0).ok_or_else(|| "not a number of lines above zero".to_owned())
+fn lines(option: &str, given: &str) -> Result<u64, Failure> {
+    given.parse().ok().filter(|lines| *lines > 0).ok_or_else(|| {
+        bad(
+            format!("`{given}` is no value for `{option}`: not a number of lines above zero"),
+            format!("such as `{option} 50`; a task's id stands before it, or after `{option}=50`"),
+        )
+    })
 }
 
-fn range(text: &str) -> Result<(u64, u64), String> {
-    let wrong = || "not two line numbers such as 100:150".to_owned();
-    let (start, end) = text.split_once([':', '-', ',']).ok_or_else(wrong)?;
-    let (start, end): (u64, u64) =
-        (start.trim().parse().map_err(|_| wrong())?, end.trim().parse().map_err(|_| wrong())?);
-    if start == 0 || end < start { Err(wrong()) } else { Ok((start, end)) }
+fn range(given: &str) -> Result<(u64, u64), Failure> {
+    let numbers = given.split_once([':', ',']).or_else(|| given.split_once('-'));
+    let number = |text: &str| text.trim().parse().ok().filter(|line| *line > 0);
+    let range: Option<(u64, u64)> = numbers.and_then(|(start, end)| Some((number(start)?, number(end)?)));
+    let wrong = match range {
+        Some((start, end)) if start <= end => return Ok((start, end)),
+        Some(_) => "the end is before the start",
+        None => "not two line numbers",
+    };
+    Err(bad(
+        format!("`{given}` is no value for `--range`: {wrong}"),
+        "the first and the last line, counted from 1, such as `--range 100:150`; `--tail 50` counts from the end",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_has_two_ends() {
+        for given in ["100:150", "100-150", "100, 150"] {
+            assert_eq!(range(given).ok(), Some((100, 150)), "{given}");
+        }
+        for given in ["5:", ":5", "5", "-5:-1", "10:5", "0:5", "1:99999999999999999999999", "-", ""] {
+            let refused = range(given).unwrap_err();
+            let wrong = if given == "10:5" { "the end is before the start" } else { "not two line numbers" };
+            assert_eq!(refused.message, format!("`{given}` is no value for `--range`: {wrong}"));
+            assert!(refused.hint.is_some_and(|hint| hint.contains("--range 100:150")));
+        }
+    }
 }

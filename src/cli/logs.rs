@@ -71,6 +71,10 @@ impl Logs {
             (false, true) => print::note("nothing was printed"),
             (false, false) => print::note("nothing was printed so far"),
         }
+        let live = !self.follow && !view.state().is_final();
+        for warning in sources.iter().filter(|_| live).filter_map(|source| tasks::in_parts(source.path())) {
+            print::note(&format!("delegator: {warning}"));
+        }
         for damaged in &view.damaged {
             print::note(&format!("warning: {}", plain::text(damaged)));
         }

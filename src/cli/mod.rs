@@ -58,7 +58,7 @@ pub(crate) fn run(args: Vec<OsString>) -> ExitCode {
         Ok(cli) => finish(&Call { json: cli.json, ..call }, cli.verb),
         Err(error) if usage::is_answer(&error) => usage::answer(&error),
         Err(error) => {
-            let failure = usage::failure(&error);
+            let failure = usage::failure(&error, usage::verb(&args));
             call.complain(&failure);
             ExitCode::from(failure.exit as u8)
         }

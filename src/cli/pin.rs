@@ -10,7 +10,7 @@ use crate::tasks;
 
 #[derive(Debug, Args)]
 pub(super) struct Pin {
-    /// A task, the name or path of a capture, or the id of a terminal
+    /// A task, the name or path of a capture, or the id or name of a terminal
     #[arg(value_name = "TASK|CAPTURE|TERMINAL")]
     what: String,
     /// Let it go when its time is up

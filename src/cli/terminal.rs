@@ -16,7 +16,7 @@ use crate::host::{clock, spawn};
 use crate::model::Timestamp;
 use crate::progress::plain;
 use crate::reply::{RegistryMeta, TerminalList, TerminalOutput, TerminalRow, duration};
-use crate::tasks::{TaskError, one_line};
+use crate::tasks::{self, TaskError, one_line};
 use crate::terminals::{self, Ask, Form, Part, Program, TerminalError};
 
 const LINES: u64 = 100;
@@ -29,7 +29,7 @@ const NOT_STARTED: u8 = 127;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    override_usage = "delegator terminal [--name NAME] [-- COMMAND...]\n       delegator terminal list\n       delegator terminal read [ID] [OPTIONS]"
+    override_usage = "delegator terminal [--name NAME] [-- COMMAND...]\n       delegator terminal list [TASK]\n       delegator terminal read [ID] [OPTIONS]"
 )]
 pub(super) struct Terminal {
     #[command(subcommand)]
@@ -45,20 +45,24 @@ pub(super) struct Terminal {
 #[derive(Debug, Subcommand)]
 enum Look {
     /// List the recorded terminals, the last written to first
-    List,
-    /// Print what a terminal showed
+    List {
+        /// Instead, the commands that the agent of this task ran
+        task: Option<String>,
+    },
+    /// Print what a terminal showed, or a command of an agent printed
     Read(Read),
 }
 
 #[derive(Debug, Args)]
 struct Read {
-    /// Its id, the beginning of its id, or its name [default: the one last written to]
+    /// Its id, the beginning of its id, or its name; or a task, with /ITEM for one of its
+    /// commands [default: the terminal last written to, else the last command]
     id: Option<String>,
     /// The first N lines
     #[arg(long, value_name = "N", group = "part")]
     head: Option<u64>,
     /// The last N lines [default: 100]
-    #[arg(long, value_name = "N", group = "part")]
+    #[arg(long, alias = "lines", value_name = "N", group = "part")]
     tail: Option<u64>,
     /// Everything
     #[arg(long, group = "part")]
@@ -77,7 +81,7 @@ struct Read {
 impl Terminal {
     pub(super) fn run(self, call: &Call) -> Result<ExitCode, Failure> {
         match self.look {
-            Some(Look::List) => list(call),
+            Some(Look::List { task }) => list(call, task.as_deref()),
             Some(Look::Read(read)) => read.run(call),
             None => record(call, self.name, &self.command),
         }
@@ -134,11 +138,19 @@ fn instead(program: &Program, variable: (&str, &str)) -> ExitCode {
     ExitCode::from(NOT_STARTED)
 }
 
-fn list(call: &Call) -> Result<ExitCode, Failure> {
-    let context = call.open_to_look()?;
-    let data = TerminalList::of(&terminals::list(&context.home, None));
+fn list(call: &Call, task: Option<&str>) -> Result<ExitCode, Failure> {
+    let mut context = call.open_to_look()?;
+    let screens = match task {
+        Some(task) => tasks::terminals_of(&mut context, task)?,
+        None => tasks::terminals(&context, None),
+    };
+    let data = TerminalList::of(&screens);
     let meta = RegistryMeta { count: Some(data.terminals.len()), ..RegistryMeta::default() };
-    call.answer(meta, data, |data| rows(data, clock::now()))?;
+    let none = match task {
+        Some(_) => "its agent has run no command\n",
+        None => "no terminal was recorded\nnext: `delegator terminal` starts one\n",
+    };
+    call.answer(meta, data, |data| rows(data, none, clock::now()))?;
     Ok(done())
 }
 
@@ -146,15 +158,15 @@ fn done() -> ExitCode {
     ExitCode::from(Exit::Done as u8)
 }
 
-fn rows(data: &TerminalList, now: Timestamp) -> String {
+fn rows(data: &TerminalList, none: &str, now: Timestamp) -> String {
     if data.terminals.is_empty() {
-        return "no terminal was recorded\nnext: `delegator terminal` starts one\n".to_owned();
+        return none.to_owned();
     }
     let head =
         ["TERMINAL", "NAME", "STATE", "WRITTEN", "BYTES", "COMMAND", "CWD"].map(str::to_owned).to_vec();
     let row = |row: &TerminalRow| {
         vec![
-            row.terminal_id.to_string(),
+            row.terminal_id.clone(),
             row.name.clone().unwrap_or_default(),
             row.told(),
             format!("{} ago", duration(now.millis_since(row.last_activity))),
@@ -186,18 +198,14 @@ impl Read {
         let told = |error: TerminalError| Failure::from(TaskError::from(error));
         let (mut part, mode) = self.part()?;
         let form = if self.raw { Form::Raw } else { Form::Plain };
-        let context = call.open_to_look()?;
-        let found = match &self.id {
-            Some(reference) => terminals::find(&context.home, reference, None),
-            None => terminals::active(&context.home, None),
-        };
-        let terminal = found.map_err(told)?;
-        let recording = terminal.open().map_err(told)?;
+        let mut context = call.open_to_look()?;
+        let screens = tasks::terminal(&mut context, self.id.as_deref(), None)?;
+        let recording = &screens.reader;
         let ask = |part| Ask { part, form, room: ROOM };
         if call.json {
             let piece = recording.read(&ask(part)).map_err(told)?;
-            let others = terminals::list(&context.home, None);
-            let data = TerminalOutput::of(&terminal, piece, mode, form, &others);
+            let data = TerminalOutput::of(&screens, piece, mode, form);
+            let data = if self.cursor.is_some() { data.alone() } else { data };
             call.whole(RegistryMeta::default(), data)?;
             return Ok(done());
         }
@@ -205,20 +213,28 @@ impl Read {
         loop {
             let piece = recording.read(&ask(part)).map_err(told)?;
             match form {
-                Form::Plain => print::bytes(plain::text(&piece.text).as_bytes()),
+                Form::Plain => print::bytes(piece.text.as_bytes()),
                 Form::Raw => {
                     recording.copy(piece.bytes.clone(), &mut print::bytes).map_err(told)?;
                 }
             }
             if !piece.cut || mode != "all" && mode != "since" {
-                if let Some(why) = piece.damage {
-                    print::note(&format!("delegator: {}", plain::line(&why, 400)));
+                // A prompt that comes next begins a line of its own.
+                if form == Form::Plain && print::width().is_some() && ends_within_a_line(&piece.text) {
+                    print::bytes(b"\n");
+                }
+                if let Some(why) = piece.damage.as_deref().or(screens.screen.incomplete()) {
+                    print::note(&format!("delegator: {}", plain::line(why, 400)));
                 }
                 return Ok(done());
             }
             part = Part::From(piece.bytes.end);
         }
     }
+}
+
+fn ends_within_a_line(text: &str) -> bool {
+    !text.is_empty() && !text.ends_with('\n')
 }
 
 /// `90s`, `10m` or `2h` before now.

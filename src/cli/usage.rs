@@ -35,35 +35,48 @@ pub(super) fn bad(message: impl Into<String>, hint: impl Into<String>) -> Failur
     Failure::new(Code::Validation, Exit::BadInput, message, Some(hint.into()))
 }
 
-pub(super) fn failure(error: &clap::Error) -> Failure {
+/// What is refused, of the command `verb`.
+pub(super) fn failure(error: &clap::Error, verb: &str) -> Failure {
     let given = |kind: ContextKind| error.get(kind).map(words).unwrap_or_default().join(" ");
     let argument = given(ContextKind::InvalidArg);
     // `--agent <AGENT>` is `--agent` to a reader, and `[NAME]` is `NAME`.
     let name = argument.split_whitespace().next().unwrap_or_default();
     let name = name.trim_end_matches("...").trim_matches(['[', ']', '<', '>']);
-    let help = "`delegator --help` lists the commands, `delegator COMMAND --help` their options";
+    let help = match verb {
+        "" => "`delegator --help` lists the commands, `delegator COMMAND --help` their options".to_owned(),
+        verb => format!("`delegator {verb} --help` lists what it takes"),
+    };
     match error.kind() {
         ErrorKind::InvalidValue if given(ContextKind::InvalidValue).is_empty() => {
-            bad(format!("`{name}` needs a value"), known(error).unwrap_or_else(|| help.to_owned()))
+            bad(format!("`{name}` needs a value"), known(error).unwrap_or(help))
         }
         ErrorKind::InvalidValue => {
             let message = format!("unknown value `{}` for `{name}`", given(ContextKind::InvalidValue));
-            bad(message, known(error).unwrap_or_else(|| help.to_owned()))
+            bad(message, known(error).unwrap_or(help))
         }
         ErrorKind::UnknownArgument if !argument.starts_with('-') => {
-            bad(format!("unexpected argument `{argument}`"), help)
+            let hint = match verb {
+                "terminal" => {
+                    "a command goes after `--`, as in `delegator terminal -- ls -l`; `terminal list` and `terminal read` look at what was recorded".to_owned()
+                }
+                _ => help,
+            };
+            bad(format!("unexpected argument `{argument}`"), hint)
         }
         ErrorKind::UnknownArgument => {
+            let dashes = match verb {
+                "run" | "resume" => {
+                    "words that begin with `-` and belong to the task go after `--`".to_owned()
+                }
+                _ => format!("{help}; a value that begins with `-` is written with `=`, as in `--grep=-v`"),
+            };
             let hint = suggested(error, ContextKind::SuggestedArg);
-            let dashes = "words that begin with `-` and belong to the task go after `--`";
-            bad(format!("unknown option `{argument}`"), hint.unwrap_or_else(|| dashes.to_owned()))
+            bad(format!("unknown option `{argument}`"), hint.unwrap_or(dashes))
         }
         ErrorKind::InvalidSubcommand => {
             let hint = suggested(error, ContextKind::SuggestedSubcommand);
-            bad(
-                format!("unknown command `{}`", given(ContextKind::InvalidSubcommand)),
-                hint.unwrap_or(help.to_owned()),
-            )
+            let message = format!("unknown command `{}`", given(ContextKind::InvalidSubcommand));
+            bad(message, hint.unwrap_or_else(|| "`delegator --help` lists the commands".to_owned()))
         }
         ErrorKind::MissingRequiredArgument => bad(format!("`{name}` is missing"), usage(error)),
         ErrorKind::ArgumentConflict => bad(
@@ -121,11 +134,16 @@ fn first_line(error: &clap::Error) -> String {
     text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
+/// Which command is meant; empty where there is none.
+pub(super) fn verb(args: &[OsString]) -> &str {
+    let words = args.iter().skip(1).filter_map(|arg| arg.to_str());
+    words.take_while(|arg| *arg != "--").find(|arg| !arg.starts_with('-')).unwrap_or_default()
+}
+
 /// Whose reply it will be, as a client of the server would call it. Known
 /// before the arguments are parsed, because a refusal is a reply too.
 pub(super) fn tool(args: &[OsString]) -> (&'static str, Category) {
-    let verb = args.iter().skip(1).filter_map(|arg| arg.to_str()).find(|arg| !arg.starts_with('-'));
-    match verb.unwrap_or_default() {
+    match verb(args) {
         "run" | "demo" => ("delegate_run", Category::ExecutionAck),
         "resume" => ("delegate_resume", Category::ExecutionAck),
         "status" => ("delegate_status", Category::StatusSnapshot),

@@ -105,12 +105,9 @@ fn text(call: &Call, waited: &Waited, cuts: Cuts) -> String {
     let row = |view: &View| {
         let report = call::report(view);
         let took = report.timing.duration_ms.map(reply::duration).unwrap_or_default();
-        vec![
-            view.row.id.to_string(),
-            view.state().in_envelope().to_owned(),
-            took,
-            reply::title(&report.summary),
-        ]
+        let facts = report.facts_line();
+        let what = format!("{}{facts}", reply::title(&report.summary));
+        vec![view.row.id.to_string(), view.state().in_envelope().to_owned(), took, what]
     };
     let rows: Vec<Vec<String>> = waited.views.iter().map(row).collect();
     let late = if waited.exceeded { "the time to wait was up\n" } else { "" };

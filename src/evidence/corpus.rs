@@ -204,8 +204,8 @@ proptest! {
         code in prop::option::of(any::<i64>()),
     ) {
         let text = String::from_utf8_lossy(&bytes);
-        for run in read(command, code, &text) {
-            prop_assert_eq!(run.total, run.passed.saturating_add(run.failed).saturating_add(run.skipped));
+        for counts in read(command, code, &text).iter().filter_map(|run| run.counts) {
+            prop_assert_eq!(counts.total, counts.passed.saturating_add(counts.failed).saturating_add(counts.skipped));
         }
         let mut errors = Errors::new("/home/dev/project");
         errors.note_command(command, code, &text);

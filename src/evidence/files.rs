@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::git::{Commit, FileChange, Head, History, IgnoredChange, Kind, State};
+use crate::git::{Commit, FileChange, Head, History, IgnoredChange, Kind, Lines, State};
 use crate::model::{RunId, TaskId};
 
 /// More changes are counted and not listed.
@@ -37,9 +37,15 @@ pub(crate) struct Files {
     /// Changes that are counted and not listed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) left_out: usize,
+    /// How many files are tracked as before and not checked out any more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) no_longer_checked_out: usize,
     /// What git ignores and was touched all the same; nothing of it was read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ignored: Vec<IgnoredRecord>,
+    /// Of those, how many are counted and not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) ignored_left_out: usize,
     /// Submodules and other repositories inside: only the commit they are on is
     /// known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -90,7 +96,7 @@ pub(crate) struct CommitMade {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Totals {
     pub(crate) files: usize,
-    /// Absent where lines are not known.
+    /// Absent where the lines of one of them are not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lines_added: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,6 +112,8 @@ pub(crate) struct FileRecord {
     pub(crate) kind: ChangeOf,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) old_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) old_path_hex: Option<String>,
     /// Absent of what has no lines, and where they are not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lines_added: Option<u64>,
@@ -143,6 +151,8 @@ pub(crate) enum ChangeOf {
 pub(crate) struct IgnoredRecord {
     /// One that ends in a slash is a whole directory.
     pub(crate) path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) path_hex: Option<String>,
     pub(crate) change: IgnoredKind,
 }
 
@@ -150,10 +160,22 @@ pub(crate) struct IgnoredRecord {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum IgnoredKind {
     Added,
+    /// Something of it was made, changed, removed or only touched.
     Modified,
     Deleted,
     /// There is too much in it to tell.
     Unknown,
+}
+
+impl IgnoredKind {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            IgnoredKind::Added => "added",
+            IgnoredKind::Modified => "modified",
+            IgnoredKind::Deleted => "deleted",
+            IgnoredKind::Unknown => "unknown",
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -171,7 +193,24 @@ pub(crate) struct Observed {
     pub(crate) changes: Vec<FileChange>,
     pub(crate) ignored: Vec<(Vec<u8>, IgnoredChange)>,
     pub(crate) nested: Vec<Vec<u8>>,
+    pub(crate) hidden: usize,
     pub(crate) incomplete: Vec<String>,
+}
+
+impl FileRecord {
+    pub(crate) fn path_bytes(&self) -> Vec<u8> {
+        path_bytes(&self.path, self.path_hex.as_deref())
+    }
+
+    pub(crate) fn old_path_bytes(&self) -> Option<Vec<u8>> {
+        Some(path_bytes(self.old_path.as_ref()?, self.old_path_hex.as_deref()))
+    }
+}
+
+impl IgnoredRecord {
+    pub(crate) fn path_bytes(&self) -> Vec<u8> {
+        path_bytes(&self.path, self.path_hex.as_deref())
+    }
 }
 
 impl Files {
@@ -181,13 +220,31 @@ impl Files {
     }
 
     pub(crate) fn from_git(observed: Observed) -> Self {
-        let Observed { root, before, history, changes, ignored, nested, mut incomplete } = observed;
-        let lines = |side: fn((u64, u64)) -> u64| changes.iter().filter_map(|one| one.lines).map(side).sum();
+        let Observed { root, before, history, changes, ignored, nested, hidden, mut incomplete } = observed;
+        let unknown = changes.iter().filter(|one| one.lines == Lines::Unknown).count();
+        let lines = changes.iter().filter_map(|one| one.lines.known());
+        let (added, removed) = lines.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
         let totals = Totals {
             files: changes.len(),
-            lines_added: Some(lines(|(added, _)| added)),
-            lines_removed: Some(lines(|(_, removed)| removed)),
+            lines_added: (unknown == 0).then_some(added),
+            lines_removed: (unknown == 0).then_some(removed),
         };
+        if unknown > 0 {
+            let of = if unknown == 1 { "1 file".to_owned() } else { format!("{unknown} files") };
+            incomplete.push(format!(
+                "the lines of {of} are not known; of the others {added} were added and {removed} removed"
+            ));
+        }
+        if nested.len() > MOST_NESTED {
+            incomplete.push(format!("{} repositories inside are not listed", nested.len() - MOST_NESTED));
+        }
+        if history.older > 0 {
+            incomplete.push(format!(
+                "{} new here are older than the run and not listed: they came from elsewhere, or were given an \
+                 earlier date",
+                if history.older == 1 { "1 commit".to_owned() } else { format!("{} commits", history.older) }
+            ));
+        }
         if history.cut {
             incomplete.push(format!("only the last {} commits are listed", history.commits.len()));
         }
@@ -202,6 +259,8 @@ impl Files {
             totals,
             left_out: changes.len().saturating_sub(MOST_LISTED),
             changes: changes.into_iter().take(MOST_LISTED).map(record).collect(),
+            no_longer_checked_out: hidden,
+            ignored_left_out: ignored.len().saturating_sub(MOST_IGNORED),
             ignored: ignored.into_iter().take(MOST_IGNORED).map(untold).collect(),
             not_looked_into: nested.iter().take(MOST_NESTED).map(|path| shown(path)).collect(),
             overlapped_with: Vec::new(),
@@ -224,7 +283,7 @@ fn untold((path, change): (Vec<u8>, IgnoredChange)) -> IgnoredRecord {
         IgnoredChange::Deleted => IgnoredKind::Deleted,
         IgnoredChange::Unknown => IgnoredKind::Unknown,
     };
-    IgnoredRecord { path: shown(&path), change }
+    IgnoredRecord { path_hex: odd(&path), path: shown(&path), change }
 }
 
 fn record(change: FileChange) -> FileRecord {
@@ -234,7 +293,7 @@ fn record(change: FileChange) -> FileRecord {
         state.as_ref().filter(|state| state.is_nested())?.oid.map(|commit| commit.to_string())
     };
     FileRecord {
-        path_hex: std::str::from_utf8(&path).is_err().then(|| hex(&path)),
+        path_hex: odd(&path),
         path: shown(&path),
         kind: match kind {
             Kind::Added => ChangeOf::Added,
@@ -245,9 +304,10 @@ fn record(change: FileChange) -> FileRecord {
             Kind::TypeChanged => ChangeOf::TypeChanged,
             Kind::Nested => ChangeOf::Submodule,
         },
+        old_path_hex: old_path.as_deref().and_then(odd),
         old_path: old_path.as_deref().map(shown),
-        lines_added: lines.map(|(added, _)| added),
-        lines_removed: lines.map(|(_, removed)| removed),
+        lines_added: lines.known().map(|(added, _)| added),
+        lines_removed: lines.known().map(|(_, removed)| removed),
         size: new.as_ref().and_then(|state| state.stat).map(|stat| stat.size),
         sha256: new.as_ref().and_then(|state| state.sha256.clone()),
         old_mode: mode(&old),
@@ -259,6 +319,21 @@ fn record(change: FileChange) -> FileRecord {
 
 fn shown(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
+}
+
+/// The bytes of a path that is no text.
+fn odd(path: &[u8]) -> Option<String> {
+    std::str::from_utf8(path).is_err().then(|| hex(path))
+}
+
+/// What [`odd`] told, or the path that is one.
+fn path_bytes(path: &str, hex: Option<&str>) -> Vec<u8> {
+    let digits = hex.unwrap_or_default().as_bytes();
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    match digits.chunks(2).map(byte).collect::<Option<Vec<u8>>>() {
+        Some(bytes) if !bytes.is_empty() => bytes,
+        Some(_) | None => path.as_bytes().to_vec(),
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {

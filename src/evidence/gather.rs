@@ -2,8 +2,11 @@
 //!
 //! What is kept does not grow with what is printed.
 
-use super::{Edits, ErrorEvidence, Errors, TestResults, Tests};
+use super::{Changed, Edits, ErrorEvidence, Errors, TestResults, Tests};
 use crate::model::{Event, Fault, ItemStatus, Timestamp};
+
+/// Codex hands over about 1 MiB of a command's output, and leaves out the middle.
+const MOST_PRINTED: usize = 1_000_000;
 
 #[derive(Debug)]
 pub(crate) struct Gathered {
@@ -21,13 +24,15 @@ impl Gathered {
     /// One event, with what was printed where it is the end of a command.
     pub(crate) fn note(&mut self, event: &Event, printed: Option<&str>, at: Timestamp) {
         self.edits.note(event);
-        self.tests.note_event(event);
+        self.tests.note_event(event, at);
         self.errors.note_event(event);
         if let (Event::CommandEnded { item, command, exit_code, status, .. }, Some(text)) = (event, printed)
             // What was refused did not run, whatever stands where its output would.
             && *status != ItemStatus::Declined
         {
-            self.tests.note_command(item, command, *exit_code, text, at);
+            // Blocks may be missing in the middle. Without an exit code no count is complete.
+            let whole = exit_code.filter(|_| text.len() < MOST_PRINTED);
+            self.tests.note_command(item, command, whole, text, at);
             self.errors.note_command(command, *exit_code, text);
         }
     }
@@ -51,14 +56,14 @@ impl Gathered {
         &self.edits
     }
 
-    /// What it all came to. `changed_at` is when a file last changed, where that
-    /// is known; `fault` is why the run failed.
+    /// What it all came to. `changed` is when files last changed; `fault` is why
+    /// the run failed.
     pub(crate) fn finish(
         self,
-        changed_at: Option<Timestamp>,
+        changed: Changed,
         fault: Option<&Fault>,
     ) -> (Option<TestResults>, Option<ErrorEvidence>) {
-        (self.tests.finish(changed_at), self.errors.finish(fault))
+        (self.tests.finish(changed), self.errors.finish(fault))
     }
 }
 
@@ -77,23 +82,59 @@ mod tests {
         Timestamp::from_millis(ms)
     }
 
-    fn after(event: &Event, printed: Option<&str>, changed_at: Option<Timestamp>) -> Option<TestResults> {
+    const NEVER: Changed = Changed::Known { at: None, by: None };
+
+    fn after(event: &Event, printed: Option<&str>) -> Option<TestResults> {
         let mut gathered = Gathered::new("/home/dev/shop");
         gathered.note(event, printed, at(10));
-        gathered.finish(changed_at, None).0
+        gathered.finish(NEVER, None).0
     }
 
     #[test]
     fn only_commands_that_ran_and_printed_tell_of_tests() {
-        assert_eq!(after(&ended(ItemStatus::Completed), Some(PASSED), None).unwrap().passed, 1);
-        assert_eq!(after(&ended(ItemStatus::Declined), Some(PASSED), None), None);
-        assert_eq!(after(&ended(ItemStatus::Completed), None, None), None);
+        assert_eq!(after(&ended(ItemStatus::Completed), Some(PASSED)).unwrap().passed, Some(1));
+        assert_eq!(after(&ended(ItemStatus::Declined), Some(PASSED)), None);
+        assert_eq!(after(&ended(ItemStatus::Completed), None), None);
     }
 
     #[test]
     fn a_file_that_changed_after_the_tests_makes_them_stale() {
-        let stale = |changed| after(&ended(ItemStatus::Completed), Some(PASSED), changed).unwrap().stale;
-        assert_eq!([stale(None), stale(Some(at(10))), stale(Some(at(11)))], [false, false, true]);
+        let stale = |command: &str, changed| {
+            let mut gathered = Gathered::new("/home/dev/shop");
+            let started = Event::CommandStarted { item: "1".into(), command: command.into() };
+            gathered.note(&started, None, at(5));
+            let (item, command, status) = ("1".into(), command.into(), ItemStatus::Completed);
+            let ended = Event::CommandEnded { item, command, exit_code: Some(0), output_bytes: 0, status };
+            gathered.note(&ended, Some(PASSED), at(10));
+            gathered.finish(changed, None).0.unwrap().stale
+        };
+        let file = |ms| Changed::Known { at: Some(at(ms)), by: None };
+        let gone = |ms| Changed::Known { at: None, by: Some(at(ms)) };
+        for (command, changed, expected) in [
+            ("cargo test", NEVER, Some(false)),
+            ("cargo test", file(10), Some(false)),
+            ("cargo test", file(11), Some(true)),
+            ("cargo test", gone(10), Some(false)),
+            // Its folder changed, for whatever reason.
+            ("cargo test", gone(11), None),
+            ("cargo test", Changed::Unknown, Some(false)),
+            // Before the tests, or after them?
+            ("cargo test; rm a", file(8), None),
+            ("cargo test; rm a", gone(8), None),
+            ("cargo test; rm a", file(4), Some(false)),
+            ("cargo test; rm a", NEVER, Some(false)),
+            ("cargo test; rm a", Changed::Unknown, None),
+            ("sed -i s/a/b/ a; cargo test", file(8), Some(false)),
+        ] {
+            assert_eq!(stale(command, changed), expected, "{command} {changed:?}");
+        }
+    }
+
+    #[test]
+    fn an_output_as_long_as_any_may_lack_its_middle() {
+        let long = format!("{}\n{PASSED}", "x".repeat(MOST_PRINTED));
+        let tests = after(&ended(ItemStatus::Completed), Some(&long)).unwrap();
+        assert_eq!((tests.passed, tests.complete), (Some(1), false));
     }
 
     #[test]
@@ -101,7 +142,7 @@ mod tests {
         for whole in [true, false] {
             let mut gathered = Gathered::new("/");
             gathered.note_only_command("cargo test", Some(0), PASSED, whole, at(0));
-            assert_eq!(gathered.finish(None, None).0.unwrap().complete, whole);
+            assert_eq!(gathered.finish(NEVER, None).0.unwrap().complete, whole);
         }
     }
 }

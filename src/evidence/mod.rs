@@ -19,7 +19,9 @@ mod told;
 
 pub(crate) use edits::Edits;
 pub(crate) use errors::{ErrorEvidence, Errors, Location};
-pub(crate) use files::{ChangeOf, FileRecord, Files, Observed, Overlap, Source};
+pub(crate) use files::{ChangeOf, FileRecord, Files, IgnoredRecord, Observed, Overlap, Position, Source};
 pub(crate) use gather::Gathered;
 pub(crate) use record::Evidence;
-pub(crate) use tests::{Framework, TestResults, Tests, Unit};
+pub(crate) use tests::{
+    Changed, Framework, RunResults, SoFar as TestsSoFar, TestResults, Tests, Unit, runs_tests,
+};

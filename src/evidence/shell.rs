@@ -23,8 +23,14 @@ pub(crate) struct Step {
     pub(crate) piped: bool,
     /// Files that its output goes to.
     pub(crate) writes: Vec<String>,
+    /// Whether it writes after what a file held before.
+    pub(crate) appends: bool,
     /// Whether nothing of its standard output is left to be seen.
     pub(crate) silent: bool,
+    /// Whether it may run more than once, each time with words from elsewhere.
+    pub(crate) repeats: bool,
+    /// Whether it runs only after a success of the step before.
+    pub(crate) and: bool,
 }
 
 impl Step {
@@ -40,9 +46,10 @@ impl Step {
     /// Whether it shows text that it did not make.
     pub(crate) fn shows_stored_text(&self) -> bool {
         match self.program() {
+            "sed" => !self.edits_in_place(),
             "cat" | "bat" | "batcat" | "less" | "more" | "head" | "tail" | "nl" | "tac" | "grep"
-            | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "sed" | "awk" | "gawk" | "cut" | "sort" | "uniq"
-            | "jq" | "yq" | "strings" | "zcat" | "diff" | "curl" | "wget" | "gh" | "glab" | "journalctl"
+            | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "awk" | "gawk" | "cut" | "sort" | "uniq" | "jq"
+            | "yq" | "strings" | "zcat" | "diff" | "curl" | "wget" | "gh" | "glab" | "journalctl"
             | "column" | "paste" | "fold" | "xmllint" => true,
             "git" => {
                 let verb = self.args().iter().find(|arg| !arg.starts_with('-')).map(String::as_str);
@@ -57,6 +64,131 @@ impl Step {
             _ => false,
         }
     }
+
+    fn edits_in_place(&self) -> bool {
+        self.args().iter().any(|arg| arg.starts_with("-i") || arg.starts_with("--in-place"))
+    }
+
+    /// Whether it may change files. What is not known to change none may.
+    pub(crate) fn may_write(&self) -> bool {
+        if self.writes.iter().any(|file| !file.starts_with("/dev/")) {
+            return true;
+        }
+        let has = |wanted: &[&str]| self.args().iter().any(|arg| wanted.contains(&arg.as_str()));
+        let verb = self.args().iter().find(|arg| !arg.starts_with(['-', '+'])).map_or("", String::as_str);
+        let program = self.program();
+        match program {
+            "sed" | "awk" | "gawk" | "yq" => self.edits_in_place(),
+            "sort" => has(&["-o"]) || self.args().iter().any(|arg| arg.starts_with("--output")),
+            "curl" => self.args().iter().any(|arg| keeps_download(arg)),
+            "find" => has(&["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprintf", "-fls"]),
+            "git" => !GIT_LOOKING.contains(&verb),
+            "cargo" => has(&["--fix"]) || !matches!(verb, "build" | "b" | "check" | "c" | "clippy" | "doc"),
+            "docker" | "kubectl" | "podman" => !self.shows_stored_text(),
+            _ => !program.is_empty() && !LOOKING.contains(&program),
+        }
+    }
+}
+
+/// Programs that change no file, whatever they are told.
+const LOOKING: [&str; 74] = [
+    ":",
+    "[",
+    "[[",
+    "ack",
+    "ag",
+    "basename",
+    "bat",
+    "batcat",
+    "break",
+    "cat",
+    "cd",
+    "cmp",
+    "column",
+    "continue",
+    "cut",
+    "date",
+    "df",
+    "diff",
+    "dirname",
+    "du",
+    "echo",
+    "egrep",
+    "exit",
+    "export",
+    "false",
+    "fgrep",
+    "file",
+    "fold",
+    "grep",
+    "head",
+    "hostname",
+    "id",
+    "journalctl",
+    "jq",
+    "kill",
+    "less",
+    "local",
+    "ls",
+    "more",
+    "nl",
+    "paste",
+    "popd",
+    "printf",
+    "ps",
+    "pushd",
+    "pwd",
+    "read",
+    "readlink",
+    "realpath",
+    "return",
+    "rg",
+    "set",
+    "shift",
+    "sleep",
+    "source",
+    "stat",
+    "strings",
+    "tac",
+    "tail",
+    "test",
+    "trap",
+    "true",
+    "type",
+    "ulimit",
+    "umask",
+    "uname",
+    "uniq",
+    "unset",
+    "wait",
+    "wc",
+    "which",
+    "whoami",
+    "xmllint",
+    "zcat",
+];
+
+/// What git is asked for that leaves the files as they are.
+const GIT_LOOKING: [&str; 13] = [
+    "add",
+    "blame",
+    "branch",
+    "commit",
+    "diff",
+    "grep",
+    "log",
+    "ls-files",
+    "push",
+    "rev-parse",
+    "show",
+    "status",
+    "tag",
+];
+
+/// `-o a`, `-sSLo a`, `--remote-name`: an option of `curl` that puts what it gets into a file.
+fn keeps_download(arg: &str) -> bool {
+    let short = arg.starts_with('-') && !arg.starts_with("--") && arg.contains(['o', 'O']);
+    short || arg.starts_with("--output") || arg.starts_with("--remote-name")
 }
 
 /// A whole command line.
@@ -67,6 +199,10 @@ pub(crate) struct Command {
     pub(crate) loops: bool,
     /// Whether a failure inside a pipeline is the pipeline's.
     pub(crate) pipefail: bool,
+    /// Whether a part of it runs in a shell of its own, with a directory of its own.
+    pub(crate) grouped: bool,
+    /// Whether it gives names of its own to commands.
+    pub(crate) defines: bool,
 }
 
 impl Command {
@@ -79,19 +215,20 @@ impl Command {
     fn add(&mut self, line: &str, deeper: usize) {
         let mut step = Step::default();
         let mut lexer = lex::Lexer::new(line);
-        let mut piped = false;
+        let (mut piped, mut and) = (false, false);
         loop {
             match lexer.next() {
                 Some(Token::Word(word)) => step.words.push(word),
-                Some(Token::Output { file, hides }) => {
+                Some(Token::Output { file, hides, appends }) => {
                     step.silent |= hides;
+                    step.appends |= appends;
                     step.writes.push(file);
                 }
-                end @ (Some(Token::Pipe | Token::End) | None) => {
-                    let pipe = matches!(end, Some(Token::Pipe));
+                end @ (Some(Token::Pipe | Token::End | Token::Bracket | Token::And) | None) => {
+                    self.grouped |= matches!(end, Some(Token::Bracket));
                     let ended = std::mem::take(&mut step);
-                    self.end_step(Step { piped, ..ended }, deeper);
-                    piped = pipe;
+                    self.end_step(Step { piped, and, ..ended }, deeper);
+                    (piped, and) = (matches!(end, Some(Token::Pipe)), matches!(end, Some(Token::And)));
                     if end.is_none() || self.steps.len() >= MOST_STEPS {
                         return;
                     }
@@ -107,15 +244,24 @@ impl Command {
         if matches!(step.program(), "set" | "bash") && step.words.iter().any(|word| word == "pipefail") {
             self.pipefail = true;
         }
-        step.words = wrappers::removed(step.words);
+        let first = step.words.first().map_or("", String::as_str);
+        self.defines |= first.ends_with("()") || matches!(first, "function" | "alias");
+        let repeats;
+        (step.words, repeats) = wrappers::removed(step.words);
+        step.repeats |= repeats;
+        if let Some(inner) = wrappers::run_by_find(&step.words) {
+            (step.words, step.repeats) = (inner, true);
+        }
         match wrappers::inner_script(&step.words) {
             Some(script) if deeper > 0 => {
                 let from = self.steps.len();
                 self.add(script, deeper - 1);
                 if let Some(first) = self.steps.get_mut(from) {
                     first.piped |= step.piped;
+                    first.and |= step.and;
                 }
                 for inner in &mut self.steps[from..] {
+                    inner.repeats |= step.repeats;
                     inner.silent |= step.silent;
                     inner.writes.extend(step.writes.iter().cloned());
                 }
@@ -185,6 +331,58 @@ mod tests {
         check("cat > t.py <<'EOF'\ncargo test\nEOF\npytest t.py", "cat >t.py (silent); pytest t.py");
         check("echo $(cargo test)", "echo $(cargo test)");
         check("grep \"a \\\" b\" c\\ d", "grep a \" b c d");
+    }
+
+    #[test]
+    fn what_runs_any_number_of_times_is_noticed() {
+        let repeats = |line: &str| Command::parse(line).steps.last().unwrap().repeats;
+        for line in [
+            "ls | xargs -n1 pytest -q",
+            "find . -name 'test_*.py' -exec pytest {} \\;",
+            "npm exec --workspaces -- vitest run",
+            "pnpm -r exec jest",
+            "ls | xargs sh -c 'pytest $1'",
+        ] {
+            assert!(repeats(line), "{line}");
+        }
+        assert!(!repeats("npm exec -- mocha") && !repeats("nyc -r text mocha"));
+        check("find . -name a.log -exec cat {} +", "cat {}");
+        assert!(Command::parse("pytest() { echo; }; pytest").defines);
+        assert!(!Command::parse("echo 'a()'; pytest").defines);
+    }
+
+    #[test]
+    fn what_is_not_known_to_change_nothing_may_change_files() {
+        let writes = |line: &str| Command::parse(line).steps.iter().any(Step::may_write);
+        for line in [
+            "echo $?",
+            "sed -n 3p a",
+            "git commit -qam x",
+            "git ls-files",
+            "cargo clippy -- -D warnings",
+            "ls >/dev/null",
+            "find . -name a",
+            "sort a | nl",
+            "curl -s localhost",
+            "docker logs a",
+        ] {
+            assert!(!writes(line), "{line}");
+        }
+        for line in [
+            "echo x >a",
+            "sed -i s/a/b/ a",
+            "git stash",
+            "cargo fmt",
+            "cargo clippy --fix",
+            "touch a",
+            "echo x | tee a",
+            "find . -name a -delete",
+            "find . -name a -exec rm {} +",
+            "curl -sSLo a localhost",
+            "sort -o a a",
+        ] {
+            assert!(writes(line), "{line}");
+        }
     }
 
     #[test]

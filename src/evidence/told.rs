@@ -44,6 +44,7 @@ fn record(named: &str, kind: ChangeKind, cwd: &Path, tree: Option<&mut WorkTree>
             ChangeKind::Delete => ChangeOf::Deleted,
         },
         old_path: None,
+        old_path_hex: None,
         lines_added: None,
         lines_removed: None,
         size: seen.as_ref().map(|(size, _)| *size),

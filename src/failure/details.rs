@@ -86,6 +86,9 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         TaskError::NoArtifact { task, name, there } => {
             json!({ "reason": "no_artifact", "task_id": task, "asked": name, "artifacts": there })
         }
+        TaskError::NoCommand { task, item, there } => {
+            json!({ "reason": "no_command", "task_id": task, "asked": item, "commands": there })
+        }
         TaskError::Inspect(inspect) => match inspect {
             InspectError::Read(_) => json!({ "reason": "cannot_read" }),
             InspectError::Pattern(_) => json!({ "reason": "bad_pattern", "field": "pattern" }),
@@ -93,6 +96,12 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
             InspectError::NoCursor(_) | InspectError::WrongCursor => {
                 json!({ "reason": "bad_cursor", "field": "cursor" })
             }
+            InspectError::Idle { name, mode } => {
+                json!({ "reason": "means_nothing", "field": name, "mode": mode })
+            }
+            InspectError::NoPattern => json!({ "reason": "missing", "field": "pattern" }),
+            InspectError::PathAlone => json!({ "reason": "stands_alone", "field": "json_path" }),
+            InspectError::Backwards => json!({ "reason": "bad_range", "field": "end_line" }),
         },
         TaskError::NotFound(reference) => json!({ "reason": "no_task", "asked": reference }),
         TaskError::Ambiguous { reference, candidates } => {

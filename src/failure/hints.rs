@@ -56,7 +56,10 @@ pub(super) fn setup_failure(error: &SetupError) -> (Code, Exit, Option<String>) 
             let hint = "start VS Code once, or name its file with `--settings`";
             (Code::NotFound, Exit::NotFound, Some(hint.to_owned()))
         }
-        SetupError::NoHome => bad("set HOME"),
+        SetupError::NoHome | SetupError::Nowhere(_) => bad("set HOME to a directory that is there"),
+        SetupError::Dangling { .. } => {
+            bad("nothing was changed; make the file that the link leads to, or remove the link")
+        }
         SetupError::NoShell => bad("name it with `--shell`: bash, zsh or fish"),
         SetupError::NoText { .. } | SetupError::NotUnderstood { .. } => {
             bad("nothing was changed; correct the file, or make the change by hand (docs/terminals.md)")
@@ -72,6 +75,7 @@ pub(super) fn setup_failure(error: &SetupError) -> (Code, Exit, Option<String>) 
 pub(super) fn home_hint(error: &HomeError) -> String {
     match error {
         HomeError::Unknown | HomeError::Relative(_) => "set DELEGATOR_HOME to an absolute path".into(),
+        HomeError::Nowhere(_) => "set HOME to a directory that is there, or DELEGATOR_HOME".into(),
         HomeError::TooOpen { root, .. } => {
             format!(
                 "if it is meant to be the delegator's, `chmod 700 {}`; otherwise set DELEGATOR_HOME",

@@ -5,16 +5,20 @@
 //! index can hide a change.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::io;
+use std::fs;
 use std::time::Duration;
 
 use super::content::{Candidate, Contents, LARGE, Need};
 use super::ignored::{self, IgnoredChange, Traces};
-use super::index::{self, Entry};
-use super::repository::{bounded, head_of};
+use super::ignored_changes::{Ignored, above, at_or_below};
+use super::index::{self, Entry, IndexError};
+use super::index_file;
+use super::object::Oid;
+use super::repository::head_of;
 use super::snapshot::{Before, Listed, Look, Trouble, listed, merged};
 use super::sparse::Sparse;
 use super::state::{GITLINK, State, States};
+use super::touched::{MOST as MOST_TOUCHED, Touched, touched};
 use super::worktree::{Found, WorkTree};
 
 /// One path that is not what it was. Absent means that nothing was, or is, there.
@@ -29,28 +33,53 @@ pub(crate) struct Changed {
 pub(crate) struct Differences {
     /// Sorted by path.
     pub(crate) changed: Vec<Changed>,
-    pub(crate) ignored: Vec<(Vec<u8>, IgnoredChange)>,
-    /// Repositories within this one; of each only its commit is known.
-    pub(crate) nested: Vec<Vec<u8>>,
-    /// How many files were not read, and count as changed.
-    pub(crate) unread: u32,
-    /// Why new files could not be looked for.
+    /// `None` where nobody could say what is ignored.
+    pub(crate) ignored: Option<Vec<(Vec<u8>, IgnoredChange)>>,
+    /// Repositories within this one; of each only its commit is known, and
+    /// whether anything was touched.
+    pub(crate) nested: Vec<(Vec<u8>, Touched)>,
+    /// What was a repository before and is none any more.
+    pub(crate) dissolved: BTreeSet<Vec<u8>>,
+    /// How many files are tracked and not checked out any more.
+    pub(crate) hidden: usize,
+    /// Of these nobody knows whether they changed.
+    pub(crate) unseen: Vec<Vec<u8>>,
+    /// Why new files could not be looked for everywhere.
     pub(crate) unlisted: Option<String>,
+    /// Why the index could not be read any more.
+    pub(crate) no_index: Option<String>,
 }
 
 /// A path to be read, with what it was before.
 struct Open {
     candidate: Candidate,
     old: Option<State>,
+    /// By its size.
+    surely_changed: bool,
+}
+
+/// What the index says now and did not say before.
+#[derive(Default)]
+struct IndexNow {
+    new: Vec<Vec<u8>>,
+    /// Kept out of the tree on purpose.
+    skipped: HashMap<Vec<u8>, Oid>,
+    sparse: Sparse,
+    trouble: Option<String>,
 }
 
 struct Comparison<'a> {
     before: &'a Before,
     tree: WorkTree,
     states: States,
-    ignored: Traces,
+    ignored: Option<Traces>,
     /// What was tracked of new paths, though not checked out.
     sparse: HashMap<Vec<u8>, State>,
+    /// Files whose content git does not have.
+    elsewhere: HashSet<Vec<u8>>,
+    /// Repositories that were within this one, each with a slash.
+    nested_before: HashSet<Vec<u8>>,
+    nested: BTreeSet<Vec<u8>>,
     found: Differences,
     open: Vec<Open>,
 }
@@ -58,6 +87,9 @@ struct Comparison<'a> {
 impl Before {
     /// Compares the tree as it is now with what was written down.
     pub(crate) fn compare(&self, until: Duration) -> Result<Differences, Trouble> {
+        if !self.repository.root.is_dir() {
+            return Err(Trouble::Gone);
+        }
         let (others, ignored) = (self.list(Listed::Others)?, self.list(Listed::Ignored)?);
         let mut comparison = Comparison {
             before: self,
@@ -65,49 +97,87 @@ impl Before {
             states: self.states()?,
             ignored: self.ignored(),
             sparse: HashMap::new(),
+            elsewhere: self.kept_elsewhere(),
+            nested_before: HashSet::new(),
+            nested: BTreeSet::new(),
             found: Differences::default(),
             open: Vec::new(),
         };
+        let known: HashSet<Vec<u8>> = comparison
+            .states
+            .iter()
+            .filter(|(_, state)| state.is_some())
+            .map(|(path, _)| path.clone())
+            .collect();
         comparison.tracked()?;
         let mut paths: BTreeSet<Vec<u8>> = comparison.states.keys().cloned().collect();
-        match others.finish() {
-            Ok(others) => {
+        match others.finish_both() {
+            Ok((others, complaint)) => {
                 let plain = |path: &[u8]| path.strip_suffix(b"/").unwrap_or(path).to_owned();
                 paths.extend(listed(&others).map(plain));
+                comparison.found.unlisted = shut(&complaint);
             }
             Err(error) => comparison.found.unlisted = Some(error.to_string()),
         }
-        paths.extend(self.newly_tracked()?);
+        let ignored = ignored.finish().ok();
+        let now = self.index_now()?;
+        comparison.found.no_index.clone_from(&now.trouble);
+        paths.extend(now.new.iter().cloned());
         let unknown = paths.iter().filter(|path| !comparison.states.contains_key(*path));
         comparison.sparse = Sparse::read(&self.git.file("sparse"))?.tracked(unknown, &self.git, until);
         paths.into_iter().for_each(|path| comparison.other(path));
-        if let Ok(ignored) = ignored.finish() {
-            let now = ignored::trace(&self.repository.root, &ignored);
-            comparison.found.ignored = ignored::compare(&comparison.ignored, &now);
+        let before = comparison.ignored.take();
+        let mut found = comparison.finish(&now, until);
+        if let Some((before, listed)) = before.zip(ignored) {
+            let after = ignored::trace(&self.repository.root, &listed);
+            let ignored = Ignored {
+                root: &self.repository.root,
+                before: &before,
+                after: &after,
+                changed: &found.changed,
+                since: self.since(),
+            };
+            let mut index = Vec::new();
+            let changes = ignored.compare(|wanted| {
+                let _ = index::read(&self.index_bytes().unwrap_or_default(), self.store.format(), |entry| {
+                    index.push(entry.path.to_owned());
+                });
+                at_or_below(wanted, index.iter().chain(&known).map(Vec::as_slice))
+            });
+            found.ignored = Some(changes);
         }
-        Ok(comparison.finish(until))
+        Ok(found)
     }
 
-    /// Paths that are in the index now and were not before: an agent may add
-    /// what is ignored. An index that cannot be read any more adds none.
-    fn newly_tracked(&self) -> io::Result<Vec<Vec<u8>>> {
-        let (then, now) =
-            (self.index_bytes()?, bounded(&self.repository.index(), 1 << 30).unwrap_or_default());
-        if then == now {
-            return Ok(Vec::new());
-        }
+    /// What is in the index now and was not before: an agent may add what is
+    /// ignored, or have files kept out of the tree.
+    fn index_now(&self) -> Result<IndexNow, Trouble> {
+        let then = self.index_bytes()?;
+        let now = match index_file::load(&self.repository.index()) {
+            Ok(now) if now == then => return Ok(IndexNow::default()),
+            Ok(now) => now,
+            Err(trouble) => {
+                return Ok(IndexNow { trouble: Some(trouble.to_string()), ..IndexNow::default() });
+            }
+        };
         let mut known = HashSet::new();
         let format = self.store.format();
-        let _ = index::read(&then, format, |entry| {
+        index::read(&then, format, |entry| {
             known.insert(entry.path.to_owned());
-        });
-        let mut new = Vec::new();
-        let _ = index::read(&now, format, |entry| {
+        })?;
+        let mut found = IndexNow { sparse: Sparse::of(&now, format), ..IndexNow::default() };
+        let read = index::read(&now, format, |entry| {
+            if entry.skipped && merged(entry) {
+                found.skipped.insert(entry.path.to_owned(), entry.oid);
+            }
             if !known.contains(entry.path) && !index::is_sparse(entry) {
-                new.push(entry.path.to_owned());
+                found.new.push(entry.path.to_owned());
             }
         });
-        Ok(new)
+        // What is new in a split index is in the part that was read.
+        found.trouble =
+            read.err().filter(|error| *error != IndexError::Extension).map(|error| error.to_string());
+        Ok(found)
     }
 }
 
@@ -123,13 +193,15 @@ impl Comparison<'_> {
             last.clear();
             last.extend_from_slice(entry.path);
             if entry.mode == GITLINK {
-                self.found.nested.push(entry.path.to_owned());
+                self.nested_at(entry.path);
             }
             match self.states.remove(entry.path) {
                 Some(old) => self.path(entry.path.to_owned(), old),
                 None => {
                     let look = self.before.against_index(&mut self.tree, entry);
-                    self.note(entry.path.to_owned(), Some(as_indexed(entry)), look);
+                    let old = as_indexed(entry, self.elsewhere.contains(entry.path));
+                    let size = u64::from(entry.size());
+                    self.note(entry.path.to_owned(), Some(old), Some(size), look);
                 }
             }
         })?;
@@ -142,24 +214,45 @@ impl Comparison<'_> {
             Some(old) => self.path(path, Some(old)),
             None => {
                 let look = self.before.untracked(&mut self.tree, &path);
+                let ignored =
+                    |path: &[u8]| self.ignored.as_ref().is_some_and(|all| ignored::covers(all, path));
                 match look {
                     // Rules changed, and show what was ignored before.
-                    Look::Read(stat)
-                        if self.before.is_older(&stat) && ignored::covers(&self.ignored, &path) => {}
+                    Look::Read(stat) if self.before.is_older(&stat) && ignored(&path) => {}
                     // A repository without any commit.
-                    Look::Gone if self.tree.look(&path) == Found::Directory => self.found.nested.push(path),
-                    Look::Same | Look::Gone | Look::Nested(_) | Look::Read(_) => self.note(path, None, look),
+                    Look::Gone if self.tree.look(&path) == Found::Directory => drop(self.nested.insert(path)),
+                    Look::Read(_) if self.dissolves(&path) => {}
+                    Look::Same | Look::Gone | Look::Nested(_) | Look::Read(_) | Look::Unseen => {
+                        self.note(path, None, None, look);
+                    }
                 }
             }
         }
     }
 
+    /// A repository was here before.
+    fn nested_at(&mut self, path: &[u8]) {
+        self.nested.insert(path.to_owned());
+        self.nested_before.insert([path, b"/"].concat());
+    }
+
+    /// Whether this is shown only because what it is in ceased to be a repository.
+    fn dissolves(&mut self, path: &[u8]) -> bool {
+        let dir = above(path)
+            .find(|dir| self.nested_before.contains(*dir))
+            .map(|dir| dir[..dir.len() - 1].to_owned());
+        let dissolves = dir.is_some();
+        self.found.dissolved.extend(dir);
+        dissolves
+    }
+
     /// A path that was not as the index said, or in no index at all.
     fn path(&mut self, path: Vec<u8>, old: Option<State>) {
         if old.as_ref().is_some_and(State::is_nested) {
-            self.found.nested.push(path.clone());
+            self.nested_at(&path);
         }
         let look = match (self.tree.look(&path), &old) {
+            (Found::Unseen, _) => Look::Unseen,
             (Found::Nothing, None) => Look::Same,
             (Found::Nothing, Some(_)) => Look::Gone,
             (Found::Directory, old) => {
@@ -180,52 +273,82 @@ impl Comparison<'_> {
                 if untouched.is_some_and(enough) { Look::Same } else { Look::Read(stat) }
             }
         };
-        self.note(path, old, look);
+        let size = old.as_ref().and_then(|old| old.stat).map(|stat| stat.size);
+        self.note(path, old, size, look);
     }
 
-    fn note(&mut self, path: Vec<u8>, old: Option<State>, look: Look) {
+    /// `size` is what it had, in the width of an index.
+    fn note(&mut self, path: Vec<u8>, old: Option<State>, size: Option<u64>, look: Look) {
         match look {
             Look::Same => {}
+            Look::Unseen => self.found.unseen.push(path),
             Look::Gone if old.is_none() => {}
             Look::Gone => self.found.changed.push(Changed { path, old, new: None }),
             Look::Nested(commit) => {
-                self.found.nested.push(path.clone());
+                self.nested.insert(path.clone());
                 self.found.changed.push(Changed { path, old, new: Some(State::nested(commit)) });
             }
             Look::Read(stat) => {
                 let expected = old.as_ref().and_then(|old| old.oid);
-                self.open.push(Open { candidate: Candidate { path, stat, expected }, old });
+                let surely_changed = size.is_none_or(|size| size as u32 != stat.size as u32);
+                self.open.push(Open { candidate: Candidate { path, stat, expected }, old, surely_changed });
             }
         }
     }
 
-    fn finish(mut self, until: Duration) -> Differences {
+    fn finish(mut self, now: &IndexNow, until: Duration) -> Differences {
         let (candidates, olds): (Vec<_>, Vec<_>) =
-            self.open.into_iter().map(|open| (open.candidate, open.old)).unzip();
+            self.open.into_iter().map(|open| (open.candidate, (open.old, open.surely_changed))).unzip();
         let Before { store, git, repository, .. } = self.before;
         let contents = Contents::new(store, Need::TELL, until);
-        let (states, unread) =
+        let (states, _) =
             contents.read(&mut self.tree, &candidates, git, &repository.root, &self.before.index());
-        self.found.unread = unread;
-        for ((candidate, old), new) in candidates.into_iter().zip(olds).zip(states) {
-            if !old.as_ref().is_some_and(|old| old.is_same(&new)) {
+        for ((candidate, (old, surely_changed)), new) in candidates.into_iter().zip(olds).zip(states) {
+            let unread = |old: &State| new.oid.is_none() || old.oid.is_none();
+            let unknown = old.as_ref().is_some_and(|old| unread(old) && old.mode == new.mode);
+            if unknown && !surely_changed {
+                self.found.unseen.push(candidate.path);
+            } else if !old.as_ref().is_some_and(|old| old.is_same(&new)) {
                 self.found.changed.push(Changed { path: candidate.path, old, new: Some(new) });
             }
         }
+        let all = self.found.changed.len();
+        let gone = self.found.changed.iter().filter(|one| one.new.is_none()).map(|one| &one.path);
+        let sparse = now.sparse.tracked(gone, git, until);
+        self.found.changed.retain(|one| {
+            let kept = now.skipped.get(&one.path).copied().or_else(|| sparse.get(&one.path)?.oid);
+            let old = one.old.as_ref().and_then(|old| old.oid);
+            one.new.is_some() || kept.is_none() || kept != old
+        });
+        self.found.hidden = all - self.found.changed.len();
         self.found.changed.sort_by(|a, b| a.path.cmp(&b.path));
-        self.found.nested.sort();
-        self.found.nested.dedup();
+        self.found.unseen.sort();
+        let (mut left, since) = (MOST_TOUCHED, self.before.since());
+        let mut at = |path: &Vec<u8>| match self.before.path(path) {
+            // Not checked out, or gone.
+            top if fs::read_dir(&top).is_ok_and(|mut entries| entries.next().is_none()) => Touched::No,
+            top if fs::symlink_metadata(&top).is_err() => Touched::No,
+            top => touched(&top, since, &mut left),
+        };
+        self.found.nested = self.nested.iter().map(|path| (path.clone(), at(path))).collect();
         self.found
     }
 }
 
 /// What the index said of a file that had not changed.
-fn as_indexed(entry: &Entry<'_>) -> State {
+fn as_indexed(entry: &Entry<'_>, is_elsewhere: bool) -> State {
     State {
         mode: entry.mode,
         oid: merged(entry).then_some(entry.oid),
-        readable: u64::from(entry.size()) <= LARGE,
+        readable: u64::from(entry.size()) <= LARGE && !is_elsewhere,
         stat: None,
         sha256: None,
+        large: None,
     }
+}
+
+/// Which directory git could not look into, where it says so.
+fn shut(complaint: &str) -> Option<String> {
+    let line = complaint.lines().find_map(|line| line.strip_prefix("warning: could not open directory "))?;
+    Some(format!("it could not open {line}"))
 }

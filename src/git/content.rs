@@ -87,8 +87,14 @@ impl<'a> Contents<'a> {
 
     fn state(&mut self, tree: &mut WorkTree, at: usize, candidate: &Candidate) -> State {
         let Candidate { path, stat, expected } = candidate;
-        let mut state =
-            State { mode: stat.mode, oid: None, readable: false, stat: Some(*stat), sha256: None };
+        let mut state = State {
+            mode: stat.mode,
+            oid: None,
+            readable: false,
+            stat: Some(*stat),
+            sha256: None,
+            large: None,
+        };
         let in_time = || clock::monotonic() < self.until;
         let room = match stat.size {
             size if size > LARGE => self.large + size <= MOST_LARGE,
@@ -102,14 +108,16 @@ impl<'a> Contents<'a> {
         };
         if content.bytes.is_none() {
             self.large += content.size;
+            state.large = content.large;
         }
         state.oid = Some(content.oid);
         state.sha256 = if self.need.sha256 { content.sha256() } else { None };
         // As long as it is what it was, git has it.
         state.readable = *expected == state.oid && content.bytes.is_some();
         if !state.readable && expected.is_some_and(|oid| oid == self.pointer_to(&content)) {
+            // What git has by that name says nothing of the lines.
             state.oid = *expected;
-            state.readable = true;
+            return state;
         }
         if let Some(bytes) = &content.bytes
             && !state.readable

@@ -4,14 +4,14 @@
 //! Renames are looked for among what came and what went, so the files that
 //! stayed are not missed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
 
 use super::after::Changed;
 use super::object::Oid;
 use super::snapshot::{Before, Trouble};
-use super::state::State;
+use super::state::{Large, State};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -30,15 +30,73 @@ pub(crate) struct FileChange {
     pub(crate) path: Vec<u8>,
     pub(crate) old_path: Option<Vec<u8>>,
     pub(crate) kind: Kind,
-    /// Added and removed; absent of what has no lines.
-    pub(crate) lines: Option<(u64, u64)>,
+    pub(crate) lines: Lines,
     pub(crate) old: Option<State>,
     pub(crate) new: Option<State>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lines {
+    Known {
+        added: u64,
+        removed: u64,
+    },
+    /// It has none: what is binary, and a repository.
+    Without,
+    /// Nobody compared them.
+    Unknown,
+}
+
+impl Lines {
+    pub(crate) fn known(self) -> Option<(u64, u64)> {
+        match self {
+            Lines::Known { added, removed } => Some((added, removed)),
+            Lines::Without | Lines::Unknown => None,
+        }
+    }
+
+    /// Of what git told no lines: because there are none, or because one side
+    /// could not be shown to it.
+    fn untold(old: Option<&State>, new: Option<&State>) -> Self {
+        let unshown = |state: Option<&State>| state.is_some_and(|state| !state.readable);
+        match (old, new.and_then(|state| state.large)) {
+            (_, Some(Large::Binary)) => Lines::Without,
+            (None, Some(Large::Text { lines })) => Lines::Known { added: lines, removed: 0 },
+            _ if unshown(old) || unshown(new) => Lines::Unknown,
+            _ => Lines::Without,
+        }
+    }
 }
 
 impl Before {
     /// Explains changes. On `Err`, [`plainly`] does with less.
     pub(crate) fn explain(&self, changed: &[Changed], until: Duration) -> Result<Vec<FileChange>, Trouble> {
+        let mut changes = self.between(changed, until).or_else(|_| {
+            // One that git does not have, as in a partial clone, costs all the others.
+            let changed = self.without_missing(changed, until)?;
+            self.between(&changed, until)
+        })?;
+        self.without_lines(&mut changes, until);
+        Ok(changes)
+    }
+
+    /// The same, with what git does not have marked as unreadable.
+    fn without_missing(&self, changed: &[Changed], until: Duration) -> Result<Vec<Changed>, Trouble> {
+        let readable = |state: &&State| state.readable && !state.is_nested();
+        let named = |one: &Changed| one.old.as_ref().filter(readable).and_then(|state| state.oid);
+        let input: String = changed.iter().filter_map(named).map(|oid| format!("{oid}\n")).collect();
+        let args = ["cat-file", "--batch-check=%(objectname)"];
+        let said = self.git.ask_objects(&args, input.into_bytes(), until)?;
+        // What is there is named; what is not is said to be missing.
+        let there: HashSet<Oid> = String::from_utf8_lossy(&said).lines().filter_map(Oid::from_hex).collect();
+        let mut changed = changed.to_vec();
+        for state in changed.iter_mut().filter_map(|one| one.old.as_mut()) {
+            state.readable &= state.oid.is_some_and(|oid| there.contains(&oid));
+        }
+        Ok(changed)
+    }
+
+    fn between(&self, changed: &[Changed], until: Duration) -> Result<Vec<FileChange>, Trouble> {
         let (nested, files): (Vec<&Changed>, Vec<&Changed>) = changed.iter().partition(|one| is_nested(one));
         let mut all: Vec<FileChange> = nested.into_iter().map(plain).collect();
         if !files.is_empty() {
@@ -118,7 +176,12 @@ fn plain(one: &Changed) -> FileChange {
         (Some(old), Some(new)) => between(old.mode, new.mode, old.oid.is_some() && old.oid == new.oid),
     };
     let Changed { path, old, new } = one.clone();
-    FileChange { path, old_path: None, kind, lines: None, old, new }
+    let lines = match kind {
+        Kind::Nested => Lines::Without,
+        Kind::ModeChanged => Lines::Known { added: 0, removed: 0 },
+        Kind::Added | Kind::Modified | Kind::Deleted | Kind::Renamed | Kind::TypeChanged => Lines::Unknown,
+    };
+    FileChange { path, old_path: None, kind, lines, old, new }
 }
 
 fn between(old: u32, new: u32, same_content: bool) -> Kind {
@@ -155,7 +218,12 @@ impl Row<'_> {
             path: self.path.to_owned(),
             old_path: self.old_path.map(<[u8]>::to_owned),
             kind,
-            lines: self.lines,
+            lines: match self.lines {
+                Some((added, removed)) => Lines::Known { added, removed },
+                // Its content is the same, whatever there is of it.
+                None if self.same_content => Lines::Known { added: 0, removed: 0 },
+                None => Lines::untold(old.as_ref(), new.as_ref()),
+            },
             old,
             new,
         }

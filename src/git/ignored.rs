@@ -1,17 +1,21 @@
 //! What git ignores: build output, caches, secrets. Whether something of it
 //! was made, changed or removed is worth knowing; what is in it is not read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
+
+use super::ignored_changes::above;
 use super::worktree::Time;
 
-/// How many files are looked at, in all ignored directories together.
-const MOST_LOOKED: usize = 5_000;
+/// How many ignored files are looked at that stand among others.
+const MOST_FILES: usize = 5_000;
+/// How many are looked at in all ignored directories together. A look costs
+/// some microseconds, and every run waits for it twice.
+const MOST_INSIDE: usize = 1_000;
 
 /// An ignored file, or a whole directory of them, without having been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +25,11 @@ pub(crate) enum Trace {
         bytes: u64,
         newest: Time,
     },
-    /// There is too much in it to be looked through.
-    TooMuch,
+    /// There is too much in it to be looked through; what was looked at, files
+    /// and directories, last changed then.
+    TooMuch {
+        newest: Time,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,60 +46,96 @@ pub(crate) type Traces = HashMap<Vec<u8>, Trace>;
 /// Looks at what `listed` names below `root`: paths that end in a slash are
 /// directories.
 pub(crate) fn trace(root: &Path, listed: &[u8]) -> Traces {
-    let mut left = MOST_LOOKED;
     let paths = listed.split(|&byte| byte == 0).filter(|path| !path.is_empty());
-    let mut at = |path: &[u8]| look(&root.join(OsStr::from_bytes(path)), &mut left);
-    paths.map(|path| (path.to_owned(), at(path))).collect()
-}
-
-fn look(path: &Path, left: &mut usize) -> Trace {
-    let mut seen = (0, 0, (0, 0));
-    let mut open = vec![path.to_owned()];
-    while let Some(path) = open.pop() {
-        if *left == 0 {
-            return Trace::TooMuch;
-        }
-        *left -= 1;
-        let Ok(found) = fs::symlink_metadata(&path) else { continue };
-        let changed = (found.ctime(), u32::try_from(found.ctime_nsec()).unwrap_or(0));
-        if found.is_dir() {
-            let entries = fs::read_dir(&path).into_iter().flatten().flatten();
-            open.extend(entries.take(*left + 1).map(|entry| entry.path()));
-        } else {
-            seen = (seen.0 + 1, seen.1 + found.len(), changed.max(seen.2));
-        }
+    let all: HashSet<&[u8]> = paths.clone().filter(|path| path.ends_with(b"/")).collect();
+    // Now and then git lists a directory and what is in it.
+    let paths = paths.filter(|path| !above(path).any(|dir| all.contains(dir)));
+    let (dirs, files): (Vec<&[u8]>, Vec<&[u8]>) = paths.partition(|path| path.ends_with(b"/"));
+    let at = |path: &[u8]| root.join(OsStr::from_bytes(path));
+    let mut traces = Traces::with_capacity(dirs.len() + files.len());
+    for (count, path) in files.into_iter().enumerate() {
+        let trace = if count < MOST_FILES { one(&at(path)) } else { Trace::TooMuch { newest: (0, 0) } };
+        traces.insert(path.to_owned(), trace);
     }
-    Trace::Seen { files: seen.0, bytes: seen.1, newest: seen.2 }
+    let mut left = MOST_INSIDE;
+    for (after, path) in dirs.iter().enumerate() {
+        // What one leaves is shared by those that follow: a large one hides none.
+        let share = left / (dirs.len() - after);
+        let mut inside = Inside { left: share, ..Inside::default() };
+        let trace = inside.look(at(path));
+        left -= share - inside.left;
+        traces.insert((*path).to_owned(), trace);
+    }
+    traces
 }
 
-/// What became of them, sorted by path.
-pub(crate) fn compare(before: &Traces, after: &Traces) -> Vec<(Vec<u8>, IgnoredChange)> {
-    let mut changes: Vec<_> = after
-        .iter()
-        .filter_map(|(path, now)| {
-            let change = match (before.get(path), now) {
-                (None, _) => IgnoredChange::Added,
-                (Some(Trace::TooMuch), _) | (_, Trace::TooMuch) => IgnoredChange::Unknown,
-                (Some(then), now) if then == now => return None,
-                (Some(_), _) => IgnoredChange::Modified,
-            };
-            Some((path.clone(), change))
-        })
-        .chain(
-            before
-                .keys()
-                .filter(|path| !after.contains_key(*path))
-                .map(|path| (path.clone(), IgnoredChange::Deleted)),
-        )
-        .collect();
-    changes.sort();
-    changes
+fn one(path: &Path) -> Trace {
+    let mut inside = Inside::default();
+    if let Ok(found) = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW) {
+        inside.note(&found);
+    }
+    inside.seen()
+}
+
+/// A walk through an ignored directory, the upper levels first: what is built
+/// anew changes something there.
+#[derive(Debug, Default)]
+struct Inside {
+    left: usize,
+    files: u64,
+    bytes: u64,
+    newest: Time,
+    newest_dir: Time,
+}
+
+impl Inside {
+    fn look(&mut self, top: PathBuf) -> Trace {
+        let mut open = VecDeque::from([top]);
+        while let Some(path) = open.pop_front() {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let Ok(dir) = openat(CWD, &path, flags, Mode::empty()) else { continue };
+            if let Ok(found) = rustix::fs::fstat(&dir) {
+                self.newest_dir = self.newest_dir.max(changed(&found));
+            }
+            let Ok(entries) = Dir::read_from(&dir) else { continue };
+            for entry in entries.flatten() {
+                let name = entry.file_name().to_bytes();
+                if matches!(name, b"." | b"..") {
+                    continue;
+                }
+                if self.left == 0 {
+                    return Trace::TooMuch { newest: self.newest.max(self.newest_dir) };
+                }
+                self.left -= 1;
+                let Ok(found) = statat(&dir, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) else { continue };
+                if FileType::from_raw_mode(found.st_mode) == FileType::Directory {
+                    open.push_back(path.join(OsStr::from_bytes(name)));
+                } else {
+                    self.note(&found);
+                }
+            }
+        }
+        self.seen()
+    }
+
+    fn note(&mut self, found: &rustix::fs::Stat) {
+        self.files += 1;
+        self.bytes += u64::try_from(found.st_size).unwrap_or(0);
+        self.newest = self.newest.max(changed(found));
+    }
+
+    fn seen(&self) -> Trace {
+        Trace::Seen { files: self.files, bytes: self.bytes, newest: self.newest }
+    }
+}
+
+fn changed(found: &rustix::fs::Stat) -> Time {
+    (found.st_ctime, u32::try_from(found.st_ctime_nsec).unwrap_or(0))
 }
 
 /// Whether `path` is one of these or below one.
 pub(crate) fn covers(traces: &Traces, path: &[u8]) -> bool {
-    let above = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &path[..=at]);
-    traces.contains_key(path) || above.into_iter().any(|dir| traces.contains_key(dir))
+    traces.contains_key(path) || above(path).any(|dir| traces.contains_key(dir))
 }
 
 /// One line per path, for the time between.
@@ -101,7 +144,7 @@ pub(crate) fn told(traces: &Traces) -> Vec<u8> {
     for (path, trace) in traces {
         let text = match trace {
             Trace::Seen { files, bytes, newest } => format!("{files} {bytes} {} {}\t", newest.0, newest.1),
-            Trace::TooMuch => "-\t".to_owned(),
+            Trace::TooMuch { .. } => "-\t".to_owned(),
         };
         bytes.extend(text.into_bytes());
         bytes.extend(path);
@@ -123,7 +166,7 @@ pub(crate) fn parsed(bytes: &[u8]) -> Option<Traces> {
                     bytes,
                     newest: (i64::try_from(seconds).ok()?, u32::try_from(nanos).ok()?),
                 },
-                _ => Trace::TooMuch,
+                _ => Trace::TooMuch { newest: (0, 0) },
             };
             Some((record[tab + 1..].to_owned(), trace))
         })
@@ -132,35 +175,44 @@ pub(crate) fn parsed(bytes: &[u8]) -> Option<Traces> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
-    fn a_change_inside_an_ignored_directory_is_seen_and_not_read() {
+    fn what_was_seen_is_kept_as_it_was() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("target/debug")).unwrap();
         fs::write(dir.path().join("target/debug/a"), "1").unwrap();
         fs::write(dir.path().join("x.log"), "1").unwrap();
-        let listed = b"target/\0x.log\0";
-        let before = trace(dir.path(), listed);
-        assert_eq!(compare(&before, &trace(dir.path(), listed)), []);
+        let traces = trace(dir.path(), b"target/\0target/debug/a\0x.log\0");
+        assert_eq!(traces.len(), 2, "a directory stands for what is in it");
         fs::write(dir.path().join("target/debug/b"), "1").unwrap();
-        let after = trace(dir.path(), b"target/\0new\0");
-        let changes = compare(&before, &after);
-        let kinds: Vec<_> = changes.iter().map(|(path, kind)| (path.as_slice(), *kind)).collect();
-        assert_eq!(
-            kinds,
-            [
-                (&b"new"[..], IgnoredChange::Added),
-                (b"target/", IgnoredChange::Modified),
-                (b"x.log", IgnoredChange::Deleted),
-            ]
-        );
-        assert_eq!(parsed(&told(&before)), Some(before));
+        assert_ne!(trace(dir.path(), b"target/"), trace(dir.path(), b"x.log"));
+        assert_ne!(trace(dir.path(), b"target/\0x.log"), traces);
+        assert_eq!(parsed(&told(&traces)), Some(traces));
+    }
+
+    #[test]
+    fn a_large_directory_hides_no_other_and_is_known_by_what_changed_on_top() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("large/deep")).unwrap();
+        (0..MOST_INSIDE + 10)
+            .for_each(|n| fs::write(dir.path().join(format!("large/deep/{n}")), "").unwrap());
+        fs::create_dir(dir.path().join("small")).unwrap();
+        fs::write(dir.path().join("small/a"), "1").unwrap();
+        fs::write(dir.path().join("z.env"), "1").unwrap();
+        let traces = trace(dir.path(), b"large/\0small/\0z.env\0");
+        assert!(matches!(traces[&b"large/"[..]], Trace::TooMuch { newest } if newest > (0, 0)));
+        for path in [&b"small/"[..], b"z.env"] {
+            assert!(matches!(traces[path], Trace::Seen { files: 1, bytes: 1, .. }));
+        }
     }
 
     #[test]
     fn what_is_below_an_ignored_directory_is_ignored() {
-        let traces: Traces = [(b"target/".to_vec(), Trace::TooMuch), (b"x".to_vec(), Trace::TooMuch)].into();
+        let trace = Trace::TooMuch { newest: (0, 0) };
+        let traces: Traces = [(b"target/".to_vec(), trace), (b"x".to_vec(), trace)].into();
         assert!(covers(&traces, b"target/a/b") && covers(&traces, b"x"));
         assert!(!covers(&traces, b"targets/a") && !covers(&traces, b"x/y"));
     }

@@ -6,21 +6,29 @@
 
 mod after;
 mod commits;
+mod config_file;
 mod content;
 mod diff;
+mod filters;
 mod ignored;
+mod ignored_changes;
 mod index;
+mod index_file;
+mod kept;
 mod object;
+mod reftable;
 mod repository;
 mod runner;
 mod settings;
 mod snapshot;
 mod sparse;
 mod state;
+mod touched;
 mod worktree;
 
+pub(crate) use after::Differences;
 pub(crate) use commits::{Commit, History};
-pub(crate) use diff::{FileChange, Kind, plainly};
+pub(crate) use diff::{FileChange, Kind, Lines, plainly};
 pub(crate) use ignored::IgnoredChange;
 pub(crate) use object::Format;
 pub(crate) use repository::Head;
@@ -28,4 +36,5 @@ pub(crate) use runner::Git;
 pub(crate) use settings::User;
 pub(crate) use snapshot::{Before, Trouble};
 pub(crate) use state::State;
+pub(crate) use touched::{MOST as MOST_TOUCHED, Touched, touched};
 pub(crate) use worktree::{Found, WorkTree};

@@ -7,10 +7,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::object::Oid;
+use super::reftable::{self, References};
 use crate::host::files;
 
 /// No list of references is longer; a file that is was put there for us.
-const LARGEST_REFS: u64 = 32 << 20;
+pub(super) const LARGEST_REFS: u64 = 32 << 20;
 const LARGEST_LINE: u64 = 64 << 10;
 /// Loose references that are looked at.
 const MOST_LOOSE: usize = 20_000;
@@ -58,9 +59,14 @@ impl Repository {
 
     pub(crate) fn head(&self) -> Head {
         let mut name = "HEAD".to_owned();
+        let tables = self.has_reftable().then(|| self.tables().unwrap_or_default());
         for _ in 0..MOST_HOPS {
             let branch = || name.strip_prefix("refs/heads/").map(str::to_owned);
-            match self.reference(&name) {
+            let found = match &tables {
+                Some(tables) => tables.iter().find_map(|table| table.get(&name).cloned()),
+                None => self.reference(&name),
+            };
+            match found {
                 Some(Reference::To(next)) => name = next,
                 Some(Reference::At(commit)) => return Head { commit: Some(commit), branch: branch() },
                 None => return Head { commit: None, branch: branch() },
@@ -96,8 +102,27 @@ impl Repository {
         }
     }
 
+    /// The branches that other working trees of the repository are on, where
+    /// this one is at `head`.
+    pub(crate) fn branches_elsewhere(&self, head: &Head) -> Vec<String> {
+        let linked = fs::read_dir(self.common.join("worktrees")).into_iter().flatten().flatten();
+        let dirs = linked.take(MOST_LOOSE).map(|entry| entry.path()).chain([self.common.clone()]);
+        let others = dirs.filter(|dir| fs::canonicalize(dir).ok() != fs::canonicalize(&self.dir).ok());
+        let at = |dir: PathBuf| Self { dir, ..self.clone() }.head().branch;
+        let branches = others.filter_map(at).filter(|branch| head.branch.as_ref() != Some(branch));
+        branches.map(|branch| format!("refs/heads/{branch}")).collect()
+    }
+
     /// Every reference that names an object, loose or packed.
     pub(crate) fn references(&self) -> Vec<(String, Oid)> {
+        if self.has_reftable() {
+            let shared = self.tables().and_then(|mut tables| tables.pop()).unwrap_or_default();
+            let named = |(name, reference)| match reference {
+                Reference::At(oid) => Some((name, oid)),
+                Reference::To(_) => None,
+            };
+            return shared.into_iter().filter_map(named).collect();
+        }
         let mut all = Vec::new();
         let mut open = vec![("refs".to_owned(), self.common.join("refs"))];
         let mut looked = 0;
@@ -130,13 +155,24 @@ impl Repository {
         all
     }
 
-    /// Whether references are kept in a way that only git reads.
-    pub(crate) fn has_reftable(&self) -> bool {
+    fn has_reftable(&self) -> bool {
         self.common.join("reftable").is_dir()
+    }
+
+    /// The references of this working tree, then those that all share.
+    fn tables(&self) -> Option<Vec<References>> {
+        let dirs = if self.dir == self.common { vec![&self.common] } else { vec![&self.dir, &self.common] };
+        dirs.into_iter().map(|dir| reftable::read(&dir.join("reftable"))).collect()
+    }
+
+    /// Whether references are kept in a way that cannot be read here.
+    pub(crate) fn has_unread_references(&self) -> bool {
+        self.has_reftable() && self.tables().is_none()
     }
 }
 
-enum Reference {
+#[derive(Debug, Clone)]
+pub(super) enum Reference {
     At(Oid),
     To(String),
 }

@@ -71,13 +71,18 @@ pub(crate) struct Git {
 impl Git {
     /// Finds a git that nobody could have put there who works in `writable`.
     pub(crate) fn find(path: Option<&OsStr>, writable: &[&Path]) -> Option<PathBuf> {
+        Self::find_beside(&USUAL, path, writable)
+    }
+
+    /// The same with other places than the usual ones, which come first.
+    fn find_beside(usual: &[&str], path: Option<&OsStr>, writable: &[&Path]) -> Option<PathBuf> {
         let listed = path.map(std::env::split_paths).into_iter().flatten();
         let safe = |dir: &PathBuf| {
             let real = fs::canonicalize(dir).unwrap_or_else(|_| dir.clone());
             dir.is_absolute()
                 && !writable.iter().any(|place| dir.starts_with(place) || real.starts_with(place))
         };
-        let mut dirs = USUAL.iter().map(PathBuf::from).chain(listed.filter(safe));
+        let mut dirs = usual.iter().map(PathBuf::from).chain(listed.filter(safe));
         dirs.find_map(|dir| Some(dir.join("git")).filter(|file| paths::is_program(file)))
     }
 
@@ -105,6 +110,10 @@ impl Git {
     /// Adds `name=value` to what git is told. The caller answers for it.
     pub(crate) fn set(&mut self, setting: String) {
         self.settings.push(setting);
+    }
+
+    pub(crate) fn settings(&self) -> &[String] {
+        &self.settings
     }
 
     /// Puts a question and does not wait for the answer. Git stands in
@@ -223,7 +232,8 @@ mod tests {
         fs::create_dir_all(&bin).unwrap();
         fs::write(bin.join("git"), "#!/bin/sh\n").unwrap();
         fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
-        let found = Git::find(Some(bin.as_os_str()), &[dir.path()]);
-        assert!(found.is_none_or(|git| !git.starts_with(dir.path())));
+        let found = |writable: &[&Path]| Git::find_beside(&[], Some(bin.as_os_str()), writable);
+        assert_eq!(found(&[]), Some(bin.join("git")));
+        assert_eq!(found(&[dir.path()]), None);
     }
 }

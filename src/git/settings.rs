@@ -8,10 +8,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::config_file;
 use super::object::Format;
 use super::repository::{Repository, bounded};
 use super::runner::Git;
 use crate::host::talk::Talk;
+
+/// No file of settings or rules is longer.
+const LARGEST: u64 = 4 << 20;
 
 /// Where the user's own configuration is.
 #[derive(Debug, Clone, Default)]
@@ -47,31 +51,36 @@ pub(crate) fn read(git: &Git, repository: &Repository, user: &User, until: Durat
     let files: Vec<PathBuf> =
         user.files().into_iter().chain([own.clone()]).filter(|file| is_plain(file)).collect();
     // All at once; what they say is put together in order.
-    let asked: Vec<(bool, Option<Talk>)> =
-        files.iter().map(|file| (*file == own, list(git, file, repository, until))).collect();
+    let asked: Vec<(bool, Said)> =
+        files.iter().map(|file| (*file == own, Said::by(file, git, repository, until))).collect();
     let ignore = user.config_dir().map(|dir| dir.join("ignore")).filter(|file| is_plain(file));
     let mut settings = Settings { format: Some(Format::Sha1), file_mode: true, told: Vec::new() };
     let (mut autocrlf, mut eol, mut excludes) = (None, None, ignore);
-    for (is_own, talk) in asked {
-        let said = talk.and_then(|talk| talk.finish().ok()).unwrap_or_default();
-        for (key, value) in said.split(|&byte| byte == 0).filter_map(pair) {
-            match (key.as_str(), value.as_str()) {
+    let mut attributes = user.config_dir().map(|dir| dir.join("attributes"));
+    for (is_own, said) in asked {
+        for (key, value) in said.pairs() {
+            // Git takes its words in any case.
+            let word = value.to_ascii_lowercase();
+            match (key.as_str(), word.as_str()) {
                 ("extensions.objectformat", "sha1") if is_own => settings.format = Some(Format::Sha1),
                 ("extensions.objectformat", "sha256") if is_own => settings.format = Some(Format::Sha256),
                 ("extensions.objectformat", _) if is_own => settings.format = None,
                 ("core.filemode", "false" | "0" | "no" | "off") => settings.file_mode = false,
                 ("core.filemode", _) => settings.file_mode = true,
-                ("core.autocrlf", "true" | "false" | "input") => autocrlf = Some(value),
-                ("core.eol", "lf" | "crlf" | "native") => eol = Some(value),
+                ("core.autocrlf", "true" | "false" | "input") => autocrlf = Some(word),
+                ("core.eol", "lf" | "crlf" | "native") => eol = Some(word),
                 ("core.excludesfile", _) if !is_own => excludes = expanded(&value, user),
+                ("core.attributesfile", _) if !is_own => attributes = expanded(&value, user),
                 _ => {}
             }
         }
     }
     settings.told.extend(autocrlf.map(|value| format!("core.autocrlf={value}")));
     settings.told.extend(eol.map(|value| format!("core.eol={value}")));
-    let excludes = excludes.filter(|file| is_plain(file)).and_then(|file| Some(file.to_str()?.to_owned()));
-    settings.told.extend(excludes.map(|file| format!("core.excludesFile={file}")));
+    for (name, file) in [("core.excludesFile", excludes), ("core.attributesFile", attributes)] {
+        let file = file.filter(|file| is_plain(file)).and_then(|file| Some(file.to_str()?.to_owned()));
+        settings.told.extend(file.map(|file| format!("{name}={file}")));
+    }
     settings
 }
 
@@ -81,6 +90,29 @@ pub(crate) fn copy_rules(repository: &Repository, git: &Git) {
     for name in ["info/exclude", "info/attributes"] {
         if let Ok(bytes) = bounded(&repository.common.join(name), 1 << 20) {
             let _ = fs::write(git.file(name), bytes);
+        }
+    }
+}
+
+/// What one file of settings says.
+enum Said {
+    Known(Vec<(String, String)>),
+    Asked(Option<Talk>),
+}
+
+impl Said {
+    fn by(file: &Path, git: &Git, repository: &Repository, until: Duration) -> Self {
+        let plain = bounded(file, LARGEST).ok().and_then(|bytes| config_file::plain(&bytes));
+        plain.map_or_else(|| Self::Asked(list(git, file, repository, until)), Self::Known)
+    }
+
+    fn pairs(self) -> Vec<(String, String)> {
+        match self {
+            Self::Known(pairs) => pairs,
+            Self::Asked(talk) => {
+                let said = talk.and_then(|talk| talk.finish().ok()).unwrap_or_default();
+                said.split(|&byte| byte == 0).filter_map(pair).collect()
+            }
         }
     }
 }
@@ -107,5 +139,5 @@ fn expanded(value: &str, user: &User) -> Option<PathBuf> {
 
 /// Nobody waits for a pipe.
 fn is_plain(file: &Path) -> bool {
-    fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() <= 4 << 20)
+    fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() <= LARGEST)
 }

@@ -1,6 +1,7 @@
 //! The working tree as it is now, written down so that it can be compared
 //! later: the index as a copy, and beside it whatever differs from it.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -10,10 +11,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::content::{Candidate, Contents, Need};
+use super::filters;
 use super::ignored::{self, Traces};
 use super::index::{self, Entry, IndexError};
+use super::index_file;
 use super::object::{Format, Oid, Store};
-use super::repository::{Head, Repository, bounded, head_of};
+use super::repository::{Head, Repository, head_of};
 use super::runner::Git;
 use super::settings::{self, User};
 use super::sparse;
@@ -25,13 +28,13 @@ use crate::host::{clock, files};
 /// How long git may look for what it does not track. A pipe in the place of a
 /// file of rules would keep it for ever.
 const LISTING: Duration = Duration::from_secs(10);
-/// No index is larger; one of a million files has a tenth of it.
-const LARGEST_INDEX: u64 = 1 << 30;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Trouble {
     #[error("there is no repository at `{}`", .0.display())]
     NoRepository(PathBuf),
+    #[error("the checkout is not there any more")]
+    Gone,
     #[error("git is not installed where only the system can write")]
     NoGit,
     #[error("the repository names its objects in an unknown way")]
@@ -40,6 +43,8 @@ pub(crate) enum Trouble {
     Git(#[from] TalkError),
     #[error(transparent)]
     Index(#[from] IndexError),
+    #[error("the index is far larger than what it holds")]
+    LargeIndex,
     #[error("{0}")]
     Io(#[from] io::Error),
 }
@@ -51,15 +56,17 @@ pub(crate) struct Before {
     pub(super) repository: Repository,
     pub(super) git: Git,
     pub(super) store: Store,
-    scratch: PathBuf,
+    pub(super) scratch: PathBuf,
     /// When the looking began.
-    taken_at: Time,
+    pub(super) taken_at: Time,
     /// When the index was written.
-    written: Time,
-    file_mode: bool,
+    pub(super) written: Time,
+    pub(super) file_mode: bool,
     pub(crate) head: Head,
     /// How many files were there and not read.
     pub(crate) unread: u32,
+    /// How many could not even be looked at.
+    pub(crate) unseen: u32,
 }
 
 impl Before {
@@ -79,10 +86,12 @@ impl Before {
         // Whatever happens below, what was made goes again.
         let scratch = Scratch(scratch.to_owned());
         let objects = repository.objects();
-        let git = Git::settle(program.clone(), &scratch.0, Format::Sha1, &objects)?;
+        let mut git = Git::settle(program.clone(), &scratch.0, Format::Sha1, &objects)?;
         let settings = settings::read(&git, &repository, user, until);
         let format = settings.format.ok_or(Trouble::UnknownFormat)?;
-        let mut git = Git::settle(program, &scratch.0, format, &objects)?;
+        if format != Format::Sha1 {
+            git = Git::settle(program, &scratch.0, format, &objects)?;
+        }
         settings.told.into_iter().for_each(|setting| git.set(setting));
         settings::copy_rules(&repository, &git);
         let written = copy_index(&repository, &git, format, until)?;
@@ -98,8 +107,11 @@ impl Before {
             written,
             file_mode: settings.file_mode,
             unread: 0,
+            unseen: 0,
         };
         before.write_states(until)?;
+        // Without it, nobody can go on from here but ourselves.
+        let _ = before.keep();
         Ok(before)
     }
 
@@ -108,11 +120,15 @@ impl Before {
         let mut tree = WorkTree::open(&self.repository.root)?;
         let mut states = States::new();
         let mut candidates = Vec::new();
-        index::read(&self.index_bytes()?, self.store.format(), |entry| {
+        let mut unseen = 0;
+        let bytes = self.index_bytes()?;
+        let filters = self.ask_filters(&mut tree, &bytes, until);
+        index::read(&bytes, self.store.format(), |entry| {
             let path = entry.path;
             match self.against_index(&mut tree, entry) {
                 Look::Same => {}
                 Look::Gone => drop(states.insert(path.to_owned(), None)),
+                Look::Unseen => unseen += 1,
                 Look::Nested(commit) => drop(states.insert(path.to_owned(), Some(State::nested(commit)))),
                 Look::Read(stat) => candidates.push(Candidate {
                     path: path.to_owned(),
@@ -123,7 +139,11 @@ impl Before {
         })?;
         // One path stands there up to three times while a merge is unfinished.
         candidates.dedup_by(|a, b| a.path == b.path);
-        for path in listed(&others.finish()?) {
+        // All that git has to say is heard before anything is read: that may take
+        // longer than git is given.
+        let (others, ignored) = (others.finish()?, ignored.finish().ok());
+        let filtered = filters.and_then(|talk| talk.finish().ok()).map(|said| filters::parse(&said));
+        for path in listed(&others) {
             match self.untracked(&mut tree, path) {
                 Look::Read(stat) => {
                     candidates.push(Candidate { path: path.to_owned(), stat, expected: None });
@@ -132,7 +152,19 @@ impl Before {
                     let path = path.strip_suffix(b"/").unwrap_or(path);
                     states.insert(path.to_owned(), Some(State::nested(commit)));
                 }
+                Look::Unseen => unseen += 1,
                 Look::Same | Look::Gone => {}
+            }
+        }
+        if let Some(filtered) = filtered {
+            fs::write(self.git.file("elsewhere"), filtered.elsewhere.join(&0))?;
+            let known: HashSet<Vec<u8>> = candidates.iter().map(|one| one.path.clone()).collect();
+            let own = |path: &Vec<u8>| !known.contains(path) && !states.contains_key(path);
+            for path in filtered.rewritten.into_iter().filter(own) {
+                if let Found::File(stat) = tree.look(&path) {
+                    let stat = self.as_git_sees(stat, 0o100644);
+                    candidates.push(Candidate { path, stat, expected: None });
+                }
             }
         }
         let contents = Contents::new(&self.store, Need::KEEP, until);
@@ -141,11 +173,11 @@ impl Before {
         let paths = candidates.into_iter().map(|candidate| candidate.path);
         states.extend(paths.zip(read.into_iter().map(Some)));
         state::write(&self.git.file("states"), &states)?;
-        fs::write(
-            self.git.file("ignored"),
-            ignored::told(&ignored::trace(&self.repository.root, &ignored.finish()?)),
-        )?;
-        self.unread = unread;
+        if let Some(ignored) = ignored {
+            let traces = ignored::trace(&self.repository.root, &ignored);
+            fs::write(self.git.file("ignored"), ignored::told(&traces))?;
+        }
+        (self.unread, self.unseen) = (unread, unseen);
         Ok(())
     }
 
@@ -154,6 +186,7 @@ impl Before {
         match (entry.mode & 0o170000, tree.look(entry.path)) {
             // Kept out of the tree on purpose, and still is.
             (_, Found::Nothing) if entry.skipped => Look::Same,
+            (_, Found::Unseen) => Look::Unseen,
             (GITLINK, Found::Directory) => match head_of(&self.path(entry.path)) {
                 Some(commit) if commit != entry.oid => Look::Nested(commit),
                 Some(_) | None => Look::Same,
@@ -173,6 +206,7 @@ impl Before {
             Found::File(stat) => Look::Read(self.as_git_sees(stat, 0o100644)),
             Found::Directory => head_of(&self.path(path)).map_or(Look::Gone, Look::Nested),
             Found::Nothing => Look::Gone,
+            Found::Unseen => Look::Unseen,
         }
     }
 
@@ -211,20 +245,24 @@ impl Before {
         &self.repository.root
     }
 
-    /// Whether commits and branches are kept in a way that is not read here.
-    pub(crate) fn has_reftable(&self) -> bool {
-        self.repository.has_reftable()
+    /// Whether commits and branches are kept in a way that cannot be read here.
+    pub(crate) fn has_unread_references(&self) -> bool {
+        self.repository.has_unread_references()
     }
 
     pub(super) fn states(&self) -> io::Result<States> {
         state::read(&self.git.file("states"))
     }
 
-    pub(super) fn ignored(&self) -> Traces {
-        files::read(&self.git.file("ignored"))
-            .ok()
-            .and_then(|bytes| ignored::parsed(&bytes))
-            .unwrap_or_default()
+    /// `None` where nobody could say what is ignored.
+    pub(super) fn ignored(&self) -> Option<Traces> {
+        files::read(&self.git.file("ignored")).ok().and_then(|bytes| ignored::parsed(&bytes))
+    }
+
+    /// What is younger came after the look, by more than the step in which we count.
+    pub(crate) fn since(&self) -> Time {
+        let nanos = self.taken_at.1 + 1_000_000;
+        (self.taken_at.0 + i64::from(nanos / 1_000_000_000), nanos % 1_000_000_000)
     }
 
     /// Our copy of the index.
@@ -260,6 +298,8 @@ pub(super) enum Look {
     Nested(Oid),
     /// It has to be read.
     Read(Stat),
+    /// Whether there is anything cannot be seen.
+    Unseen,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -299,7 +339,7 @@ pub(super) fn listed(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 fn copy_index(repository: &Repository, git: &Git, format: Format, until: Duration) -> Result<Time, Trouble> {
     let from = repository.index();
     let Ok(found) = fs::metadata(&from) else { return Ok((0, 0)) };
-    let bytes = bounded(&from, LARGEST_INDEX)?;
+    let bytes = index_file::load(&from)?;
     fs::write(git.file("index"), &bytes)?;
     let plain = match index::without_sparse(&bytes, format) {
         Err(IndexError::Extension) => {
@@ -320,7 +360,7 @@ fn join_index(repository: &Repository, git: &Git, until: Duration) -> Result<(),
     let entries = fs::read_dir(&repository.dir)?.flatten();
     let shared = entries.filter(|entry| entry.file_name().as_bytes().starts_with(b"sharedindex."));
     for entry in shared.take(8) {
-        let bytes = bounded(&entry.path(), LARGEST_INDEX)?;
+        let bytes = index_file::load(&entry.path())?;
         fs::write(git.file(&entry.file_name().to_string_lossy()), bytes)?;
     }
     let args = ["update-index", "--force-write-index"].map(OsStr::new);

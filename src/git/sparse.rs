@@ -1,12 +1,13 @@
 //! Directories that are tracked and not checked out, as a whole: the index
 //! names their tree and none of their files.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use super::ignored_changes::above;
 use super::index::{self, IndexError};
 use super::object::{Format, Oid};
 use super::runner::Git;
@@ -32,6 +33,17 @@ pub(super) fn keep(index: &[u8], format: Format, to: &Path) -> Result<(), super:
 }
 
 impl Sparse {
+    /// Those of an index, as far as it can be read.
+    pub(super) fn of(index: &[u8], format: Format) -> Self {
+        let mut all = Vec::new();
+        let _ = index::read(index, format, |entry| {
+            if index::is_sparse(entry) {
+                all.push((entry.path.to_owned(), entry.oid));
+            }
+        });
+        Self(all)
+    }
+
     /// What was written down; nothing where there was nothing to write.
     pub(super) fn read(from: &Path) -> io::Result<Self> {
         let bytes = match files::read(from) {
@@ -49,11 +61,15 @@ impl Sparse {
     /// are read that have one of them.
     pub(super) fn tracked<'p>(
         &self,
-        paths: impl Iterator<Item = &'p Vec<u8>> + Clone,
+        paths: impl Iterator<Item = &'p Vec<u8>>,
         git: &Git,
         until: Duration,
     ) -> HashMap<Vec<u8>, State> {
-        let touched = self.0.iter().filter(|(dir, _)| paths.clone().any(|path| path.starts_with(dir)));
+        if self.0.is_empty() {
+            return HashMap::new();
+        }
+        let wanted: HashSet<&[u8]> = paths.flat_map(|path| above(path)).collect();
+        let touched = self.0.iter().filter(|(dir, _)| wanted.contains(dir.as_slice()));
         let mut all = HashMap::new();
         for (dir, tree) in touched {
             let args = ["ls-tree", "-r", "-z", "--full-tree", &tree.to_string()];
@@ -74,6 +90,7 @@ fn parsed(record: &[u8]) -> Option<(&[u8], State)> {
     let text = std::str::from_utf8(&record[..tab]).ok()?;
     let [mode, _, oid] = text.split(' ').collect::<Vec<_>>()[..] else { return None };
     let mode = u32::from_str_radix(mode, 8).ok()?;
-    let state = State { mode, oid: Some(Oid::from_hex(oid)?), readable: true, stat: None, sha256: None };
+    let oid = Some(Oid::from_hex(oid)?);
+    let state = State { mode, oid, readable: true, stat: None, sha256: None, large: None };
     Some((&record[tab + 1..], state))
 }

@@ -4,14 +4,19 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, readlinkat, statat};
+use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use super::object::{BlobHasher, Format, Oid, blob_name, hex};
+use super::state::Large;
+
+/// A zero among the first bytes makes a file binary.
+const FIRST: u64 = 8000;
 
 /// Seconds and nanoseconds since the epoch.
 pub(crate) type Time = (i64, u32);
@@ -34,6 +39,8 @@ pub(crate) enum Found {
     Directory,
     /// Nothing, or nothing that git would know: a pipe, a socket, a device.
     Nothing,
+    /// Whether something is there cannot be seen.
+    Unseen,
 }
 
 /// A file that was read.
@@ -45,6 +52,7 @@ pub(crate) struct Content {
     pub(crate) size: u64,
     /// Of large files only; of others it is made from the bytes when needed.
     sha256: Option<String>,
+    pub(crate) large: Option<Large>,
 }
 
 impl Content {
@@ -56,19 +64,24 @@ impl Content {
 #[derive(Debug)]
 pub(crate) struct WorkTree {
     root: OwnedFd,
-    /// The directories from the root to where we looked last.
+    /// The directories from the root to where we looked last, the upper ones.
     open: Vec<(Vec<u8>, OwnedFd)>,
+    /// One below all of these, with its path.
+    deep: Option<(Vec<u8>, OwnedFd)>,
 }
+
+/// A tree may be deeper than descriptors are to be had.
+const MOST_OPEN: usize = 64;
 
 impl WorkTree {
     pub(crate) fn open(root: &Path) -> io::Result<Self> {
         let root = openat(CWD, root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        Ok(Self { root, open: Vec::new() })
+        Ok(Self { root, open: Vec::new(), deep: None })
     }
 
     pub(crate) fn look(&mut self, path: &[u8]) -> Found {
-        let Some((dir, name)) = self.place(path) else { return Found::Nothing };
-        statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).map_or(Found::Nothing, |found| told(&found))
+        let found = self.place(path).and_then(|(dir, name)| statat(dir, name, AtFlags::SYMLINK_NOFOLLOW));
+        found.map_or_else(absent, |found| told(&found))
     }
 
     /// Reads the file or link at `path`, all of it up to `most` bytes; of a
@@ -80,7 +93,7 @@ impl WorkTree {
         most: u64,
         still: impl Fn() -> bool,
     ) -> io::Result<Content> {
-        let (dir, name) = self.place(path).ok_or(io::ErrorKind::NotFound)?;
+        let (dir, name) = self.place(path)?;
         let found = statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
         match FileType::from_raw_mode(found.st_mode) {
             FileType::Symlink => {
@@ -100,24 +113,48 @@ impl WorkTree {
     }
 
     /// The directory that holds `path`, and the name in it.
-    fn place<'p>(&mut self, path: &'p [u8]) -> Option<(std::os::fd::BorrowedFd<'_>, &'p OsStr)> {
+    fn place<'p>(&mut self, path: &'p [u8]) -> Result<(BorrowedFd<'_>, &'p OsStr), Errno> {
         let cut = path.iter().rposition(|&byte| byte == b'/');
         let (dir, name) = cut.map_or((&b""[..], path), |at| (&path[..at], &path[at + 1..]));
         let steps: Vec<&[u8]> =
             if dir.is_empty() { Vec::new() } else { dir.split(|&byte| byte == b'/').collect() };
         let odd = |step: &&[u8]| matches!(*step, b"" | b"." | b"..");
         if steps.iter().chain([&name]).any(odd) {
-            return None;
+            return Err(Errno::NOENT);
         }
-        let shared = self.open.iter().zip(&steps).take_while(|((open, _), step)| open == *step).count();
+        let (upper, lower) = steps.split_at(steps.len().min(MOST_OPEN));
+        let shared = self.open.iter().zip(upper).take_while(|((open, _), step)| open == *step).count();
         self.open.truncate(shared);
-        for step in &steps[shared..] {
+        for step in &upper[shared..] {
             let above = self.open.last().map_or(self.root.as_fd(), |(_, dir)| dir.as_fd());
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let next = openat(above, OsStr::from_bytes(step), flags, Mode::empty()).ok()?;
+            let next = enter(above, step)?;
             self.open.push((step.to_vec(), next));
         }
-        Some((self.open.last().map_or(self.root.as_fd(), |(_, dir)| dir.as_fd()), OsStr::from_bytes(name)))
+        let known = self.deep.as_ref().is_some_and(|(at, _)| at == dir);
+        if !lower.is_empty() && !known {
+            let mut next: Option<OwnedFd> = None;
+            for step in lower {
+                let above = self.open.last().map_or(self.root.as_fd(), |(_, dir)| dir.as_fd());
+                next = Some(enter(next.as_ref().map_or(above, AsFd::as_fd), step)?);
+            }
+            self.deep = next.map(|next| (dir.to_vec(), next));
+        }
+        let last = if lower.is_empty() { self.open.last() } else { self.deep.as_ref() };
+        Ok((last.map_or(self.root.as_fd(), |(_, dir)| dir.as_fd()), OsStr::from_bytes(name)))
+    }
+}
+
+fn enter(above: BorrowedFd<'_>, step: &[u8]) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(above, OsStr::from_bytes(step), flags, Mode::empty())
+}
+
+/// What an error says of a path: that nothing is there, or nothing at all.
+fn absent(error: Errno) -> Found {
+    match error {
+        // No link on the way is followed, and no name can be longer.
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG => Found::Nothing,
+        _ => Found::Unseen,
     }
 }
 
@@ -140,7 +177,7 @@ fn told(found: &rustix::fs::Stat) -> Found {
 
 fn whole(format: Format, bytes: Vec<u8>) -> Content {
     let (oid, size) = (blob_name(format, &bytes), bytes.len() as u64);
-    Content { oid, bytes: Some(bytes), size, sha256: None }
+    Content { oid, bytes: Some(bytes), size, sha256: None, large: None }
 }
 
 fn contents(mut file: File, format: Format, most: u64, still: impl Fn() -> bool) -> io::Result<Content> {
@@ -154,6 +191,7 @@ fn contents(mut file: File, format: Format, most: u64, still: impl Fn() -> bool)
     let (mut name, mut sum) = (BlobHasher::new(format, size), Sha256::new());
     let mut chunk = vec![0; 256 << 10];
     let mut left = size;
+    let (mut binary, mut lines, mut last) = (false, 0, b'\n');
     while left > 0 {
         if !still() {
             return Err(io::ErrorKind::TimedOut.into());
@@ -162,13 +200,21 @@ fn contents(mut file: File, format: Format, most: u64, still: impl Fn() -> bool)
         match file.read(&mut chunk[..part])? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
             n => {
+                // Where git looks for what is no text.
+                let first = usize::try_from(FIRST.saturating_sub(size - left)).unwrap_or(0).min(n);
+                binary |= memchr::memchr(0, &chunk[..first]).is_some();
+                lines += memchr::memchr_iter(b'\n', &chunk[..n]).count() as u64;
+                last = chunk[n - 1];
                 name.update(&chunk[..n]);
                 sum.update(&chunk[..n]);
                 left -= n as u64;
             }
         }
     }
-    Ok(Content { oid: name.finish(), bytes: None, size, sha256: Some(hex(&sum.finalize())) })
+    let lines = lines + u64::from(last != b'\n');
+    let large = if binary { Large::Binary } else { Large::Text { lines } };
+    let sha256 = Some(hex(&sum.finalize()));
+    Ok(Content { oid: name.finish(), bytes: None, size, sha256, large: Some(large) })
 }
 
 #[cfg(test)]
@@ -196,6 +242,34 @@ mod tests {
         let link = tree.read(b"link", Format::Sha1, 9, || true).unwrap();
         assert_eq!(link.bytes.as_deref(), Some(b"../outside/d".as_slice()));
         assert!(matches!(tree.look(b"real/file"), Found::File(Stat { mode: 0o100644, size: 3, .. })));
+    }
+
+    #[test]
+    fn only_what_is_surely_not_there_is_gone() {
+        for error in [Errno::NOENT, Errno::NOTDIR, Errno::LOOP] {
+            assert_eq!(absent(error), Found::Nothing);
+        }
+        for error in [Errno::ACCESS, Errno::MFILE, Errno::IO] {
+            assert_eq!(absent(error), Found::Unseen);
+        }
+    }
+
+    #[test]
+    fn a_deep_tree_is_seen_to_its_bottom_with_few_descriptors() {
+        let dir = tempfile::tempdir().unwrap();
+        let deep = vec!["d"; 300].join("/");
+        fs::create_dir_all(dir.path().join(&deep)).unwrap();
+        for name in ["a", "b"] {
+            fs::write(dir.path().join(&deep).join(name), "1").unwrap();
+        }
+        let mut tree = WorkTree::open(dir.path()).unwrap();
+        for name in ["a", "b"] {
+            let path = format!("{deep}/{name}");
+            assert!(matches!(tree.look(path.as_bytes()), Found::File(Stat { size: 1, .. })));
+        }
+        assert_eq!(tree.open.len(), MOST_OPEN);
+        assert_eq!(tree.look(format!("{deep}/none/x").as_bytes()), Found::Nothing);
+        assert_eq!(tree.look(b"d"), Found::Directory);
     }
 
     #[test]

@@ -137,6 +137,17 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The first `limit` bytes of a plain file. Nobody waits for a pipe.
+pub(crate) fn head(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// The last `limit` bytes of a file, and its whole length.
 pub(crate) fn tail(path: &Path, limit: u64) -> io::Result<(Vec<u8>, u64)> {
     let mut file = File::open(path)?;

@@ -20,6 +20,8 @@ pub(crate) enum HomeError {
     Unknown,
     #[error("`{}` is not an absolute path", .0.display())]
     Relative(PathBuf),
+    #[error("HOME is `{}`, and there is no such directory", .0.display())]
+    Nowhere(PathBuf),
     #[error("`{}` is not a directory", .0.display())]
     NotADirectory(PathBuf),
     #[error("`{}` belongs to another user (uid {owner})", root.display())]
@@ -43,6 +45,12 @@ impl Home {
         if root.is_absolute() { Ok(root) } else { Err(HomeError::Relative(root)) }
     }
 
+    /// The user's own directory, where that decides where the home is.
+    fn of_the_user(env: &Env) -> Option<PathBuf> {
+        let named = env.path(env::HOME).or_else(|| env.path("XDG_STATE_HOME"));
+        if named.is_some() { None } else { env.path("HOME") }
+    }
+
     /// Opens the home, making it where it does not exist yet.
     ///
     /// A directory that belongs to another user, or that others can enter, is
@@ -52,7 +60,13 @@ impl Home {
         let unusable = |source| HomeError::Unusable { root: root.clone(), source };
         match std::fs::metadata(&root) {
             Ok(found) => check(&root, &found)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => create(&root).map_err(unusable)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A user without a home is given none: it would be nobody's.
+                if let Some(nowhere) = Self::of_the_user(env).filter(|user| !user.is_dir()) {
+                    return Err(HomeError::Nowhere(nowhere));
+                }
+                create(&root).map_err(unusable)?;
+            }
             Err(error) => return Err(unusable(error)),
         }
         let home = Home { root: root.clone() };
@@ -99,6 +113,11 @@ impl Home {
     /// Held while somebody cleans up; its time says when that was last.
     pub(crate) fn cleaning(&self) -> PathBuf {
         self.root.join("cleanup.lock")
+    }
+
+    /// Held while marks are set, or something is removed that has none.
+    pub(crate) fn marks(&self) -> PathBuf {
+        self.root.join("marks.lock")
     }
 
     pub(crate) fn run(&self, run: &RunId) -> PathBuf {
@@ -178,6 +197,17 @@ mod tests {
         let env = Env::of(&[(env::HOME, dir.path().to_str().unwrap())]);
         assert!(matches!(Home::open(&env), Err(HomeError::TooOpen { mode: 0o755, .. })));
         assert_eq!(std::fs::metadata(dir.path()).unwrap().mode() & 0o777, 0o755);
+    }
+
+    #[test]
+    fn a_user_who_has_no_directory_gets_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let nowhere = dir.path().join("nowhere");
+        let env = Env::of(&[("HOME", nowhere.to_str().unwrap())]);
+        assert!(matches!(Home::open(&env), Err(HomeError::Nowhere(told)) if told == nowhere));
+        assert!(!nowhere.exists());
+        std::fs::create_dir(&nowhere).unwrap();
+        assert!(Home::open(&env).is_ok());
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::fd::IntoRawFd;
 
 /// A process, told apart from a later one with the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,12 +32,17 @@ pub(crate) fn read(pid: i32) -> Option<Process> {
     parse_stat(pid, &stat)
 }
 
-/// A file whose length the system does not tell beforehand: by few calls, since
-/// every one of them takes the system some pains.
+/// A file whose length the system does not tell beforehand, nearly always in
+/// two reads: what a process does must not depend on who its parents
+/// are, or a crash at one certain call of it could not be arranged for.
 fn whole(path: &str) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
     let mut bytes = Vec::with_capacity(4096);
-    File::open(path)?.take(u64::MAX).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let read = (&file).take(u64::MAX).read_to_end(&mut bytes);
+    // By hand: a debug build asks about every descriptor before it closes it.
+    // SAFETY: nothing else owns the number any more.
+    unsafe { libc::close(file.into_raw_fd()) };
+    read.map(|_| bytes)
 }
 
 /// A [`whole`] file of text; empty where there is none.

@@ -13,8 +13,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::host::{clock, signal, spawn};
 use crate::model::Signal;
 
-/// What is kept of its complaints.
-const COMPLAINT: usize = 2048;
+/// What is kept of its complaints, and how much of one is told.
+const COMPLAINT: usize = 64 << 10;
+const LONGEST: usize = 2000;
 /// Lets it get on while we do something else before we listen.
 const PIPE: usize = 1 << 20;
 
@@ -96,7 +97,12 @@ impl Talk {
     }
 
     /// Hears it to its end; what it said, when it ended well.
-    pub(crate) fn finish(mut self) -> Result<Vec<u8>, TalkError> {
+    pub(crate) fn finish(self) -> Result<Vec<u8>, TalkError> {
+        self.finish_both().map(|(said, _)| said)
+    }
+
+    /// The same, with the beginning of what it complained of all the same.
+    pub(crate) fn finish_both(mut self) -> Result<(Vec<u8>, String), TalkError> {
         while self.stdout.is_some() || self.stderr.is_some() {
             self.wait_for_something()?;
             self.send().map_err(TalkError::Broken)?;
@@ -123,12 +129,13 @@ impl Talk {
             std::thread::sleep(Duration::from_micros(200));
         };
         self.over = true;
+        let text = String::from_utf8_lossy(&self.complaint).into_owned();
         if status.success() {
-            Ok(std::mem::take(&mut self.said))
+            Ok((std::mem::take(&mut self.said), text))
         } else {
-            let text = String::from_utf8_lossy(&self.complaint);
             let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-            Err(TalkError::Failed(last.map_or_else(|| status.to_string(), str::to_owned)))
+            let told = last.map(|line| line.chars().take(LONGEST).collect());
+            Err(TalkError::Failed(told.unwrap_or_else(|| status.to_string())))
         }
     }
 

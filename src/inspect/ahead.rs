@@ -1,5 +1,5 @@
-//! Looks for nothing: finds out, on several processors, which parts of a long
-//! file have no line that may match, so that they need not be searched.
+//! Finds out, on several processors, which lines of a long file may match, so
+//! that no others need to be looked at.
 //!
 //! A file is read here and not mapped, which takes longer than to search it.
 //! Both are shared out; what is found is the same.
@@ -10,29 +10,59 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use memchr::{memchr, memchr_iter};
 
 use super::Pattern;
 use super::candidates::Candidates;
+use super::keys::LOOKED_AHEAD;
+use super::sight::Sight;
 
 /// What one processor reads at once, and how far it looks for the end of the
 /// last line.
 const BLOCK: u64 = 512 << 10;
 const LAST_LINE: usize = 64 << 10;
 const MOST_THREADS: usize = 4;
+/// Of a block with more lines that may match, it is only said that it has to be
+/// searched.
+const FEW: usize = 256;
+/// Blocks that were looked at and that nobody has asked for yet.
+const WAITING: usize = 8;
 
 /// One block of the file, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Verdict {
     pub(super) bytes: Range<u64>,
-    /// Line breaks among its bytes.
+    /// Line breaks among its bytes, where they were counted.
+    pub(super) breaks: Option<u64>,
+    /// Absent where the block has to be searched.
+    pub(super) told: Option<Told>,
+}
+
+/// What there is to look at of the lines that start in a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Told {
+    pub(super) lines: Vec<Line>,
+    /// Where the first line starts that is of another block.
+    pub(super) next: u64,
+}
+
+/// A line that may match, with its break.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) bytes: Range<u64>,
+    /// Line breaks from the beginning of the block to it.
     pub(super) breaks: u64,
-    /// Where the first line starts after those that start in the block;
-    /// absent where some of these may match.
-    pub(super) clear_to: Option<u64>,
+}
+
+/// Which line breaks are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Breaks {
+    All,
+    /// Of blocks with lines that may match.
+    OfMatches,
 }
 
 /// Runs `walk` with the verdicts on `bytes`, the first of which starts a line.
@@ -41,12 +71,14 @@ pub(super) fn look_ahead<T>(
     file: &File,
     pattern: &Pattern,
     bytes: Range<u64>,
+    breaks: Breaks,
     walk: impl FnOnce(&mut dyn Iterator<Item = Verdict>) -> T,
 ) -> T {
-    let shared = Shared { file, pattern, bytes, taken: AtomicU64::new(0), stopped: AtomicBool::new(false) };
+    let (taken, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
+    let shared = Shared { file, pattern, bytes, breaks, taken, stopped };
     let threads = thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
     thread::scope(|scope| {
-        let (sender, receiver) = channel();
+        let (sender, receiver) = sync_channel(WAITING);
         for _ in 0..threads {
             let sender = sender.clone();
             // One that cannot be started leaves its work to the others, or to who walks.
@@ -63,14 +95,15 @@ struct Shared<'a> {
     file: &'a File,
     pattern: &'a Pattern,
     bytes: Range<u64>,
+    breaks: Breaks,
     /// Blocks that somebody looks at or has looked at.
     taken: AtomicU64,
     stopped: AtomicBool,
 }
 
 impl Shared<'_> {
-    fn work(&self, verdicts: Sender<(u64, Verdict)>) {
-        let mut buffer = vec![0; BLOCK as usize + LAST_LINE + 1];
+    fn work(&self, verdicts: SyncSender<(u64, Verdict)>) {
+        let mut buffer = vec![0; BLOCK as usize + LAST_LINE + LOOKED_AHEAD as usize + 1];
         let mut candidates = Candidates::new(0);
         while !self.stopped.load(Ordering::Relaxed) {
             let number = self.taken.fetch_add(1, Ordering::Relaxed);
@@ -79,7 +112,10 @@ impl Shared<'_> {
             if block.is_empty() {
                 return;
             }
-            let Ok(verdict) = self.judge(block, &mut buffer, &mut candidates) else { return };
+            let Ok(verdict) = self.judge(block, &mut buffer, &mut candidates) else {
+                // Nobody waits for what comes after it.
+                return self.stopped.store(true, Ordering::Relaxed);
+            };
             if verdicts.send((number, verdict)).is_err() {
                 return;
             }
@@ -97,24 +133,46 @@ impl Shared<'_> {
         let length = (block.end - from) as usize;
         self.file.read_exact_at(&mut buffer[..length], from)?;
         let before = (block.start - from) as usize;
-        let breaks = memchr_iter(b'\n', &buffer[before..length]).count() as u64;
-        let unclear = Verdict { bytes: block.clone(), breaks, clear_to: None };
+        let unclear = Verdict { bytes: block.clone(), breaks: None, told: None };
         let first = if before == 0 { Some(0) } else { memchr(b'\n', &buffer[..length]).map(|at| at + 1) };
         let Some(first) = first.filter(|first| *first < length) else { return Ok(unclear) };
-        let mut last = length;
+        let (mut last, mut read) = (length, length);
         if buffer[length - 1] != b'\n' && block.end < self.bytes.end {
             let most = LAST_LINE.min((self.bytes.end - block.end) as usize);
             let rest = &mut buffer[length..length + most];
             self.file.read_exact_at(rest, block.end)?;
+            read = length + most;
             match memchr(b'\n', rest) {
                 Some(at) => last += at + 1,
                 None if block.end + most as u64 == self.bytes.end => last += most,
                 None => return Ok(unclear),
             }
         }
-        let (lines, _) = candidates.find(self.pattern, &buffer[first..last])?;
-        Ok(Verdict { clear_to: lines.is_empty().then_some(from + last as u64), ..unclear })
+        if self.pattern.sight == Sight::Marks {
+            let least = (last as u64 + LOOKED_AHEAD).min(self.bytes.end - from) as usize;
+            if least > read {
+                self.file.read_exact_at(&mut buffer[read..least], from + read as u64)?;
+                read = least;
+            }
+        }
+        let found = candidates.find_apart(self.pattern, &buffer[first..last], &buffer[last..read])?;
+        let Some(found) = found.filter(|found| found.len() <= FEW) else { return Ok(unclear) };
+        let is_counted = self.breaks == Breaks::All || !found.is_empty();
+        let (mut counted, mut breaks, mut lines) = (before, 0, Vec::with_capacity(found.len()));
+        for line in found {
+            let start = first + line.start;
+            breaks += count(&buffer[counted..start]);
+            counted = start;
+            let bytes = from + start as u64..from + (first + line.end) as u64;
+            lines.push(Line { bytes, breaks });
+        }
+        let breaks = is_counted.then(|| breaks + count(&buffer[counted..length]));
+        Ok(Verdict { breaks, told: Some(Told { lines, next: from + last as u64 }), ..unclear })
     }
+}
+
+fn count(bytes: &[u8]) -> u64 {
+    memchr_iter(b'\n', bytes).count() as u64
 }
 
 /// Verdicts as they come, put in order.
@@ -161,23 +219,43 @@ mod tests {
     }
 
     #[test]
-    fn blocks_without_a_match_are_clear_and_no_others() {
+    fn all_lines_that_match_are_told_of_and_no_others() {
         for every in [2, 4_000, 1_000_000] {
             let content = content(4 << 20, every);
             let end = content.len() as u64;
-            let verdicts: Vec<Verdict> =
-                look_ahead(&file(&content), &pattern("needle"), 0..end, |verdicts| verdicts.collect());
-            assert_eq!(verdicts.len() as u64, end.div_ceil(BLOCK));
-            for Verdict { bytes, breaks, clear_to } in verdicts {
-                let range = bytes.start as usize..bytes.end as usize;
-                assert_eq!(breaks, memchr_iter(b'\n', &content[range.clone()]).count() as u64);
-                let Some(clear_to) = clear_to else { continue };
-                let is_start = |at: usize| at == 0 || content[at - 1] == b'\n';
-                let first = range.clone().find(|at| is_start(*at)).unwrap();
-                assert!(is_start(clear_to as usize) && clear_to >= bytes.end);
-                assert!(memchr::memmem::find(&content[first..clear_to as usize], b"needle").is_none());
+            for breaks in [Breaks::All, Breaks::OfMatches] {
+                let verdicts: Vec<Verdict> =
+                    look_ahead(&file(&content), &pattern("needle"), 0..end, breaks, |verdicts| {
+                        verdicts.collect()
+                    });
+                assert_eq!(verdicts.len() as u64, end.div_ceil(BLOCK));
+                // Where there are few of them, only a very long line keeps one from being told.
+                let told = verdicts.iter().filter(|verdict| verdict.told.is_some()).count();
+                assert!(every == 2 || told * 2 > verdicts.len(), "{told} of {}", verdicts.len());
+                for verdict in verdicts {
+                    check(&content, &verdict, breaks);
+                }
             }
         }
+    }
+
+    #[track_caller]
+    fn check(content: &[u8], Verdict { bytes, breaks, told }: &Verdict, counted: Breaks) {
+        let Some(Told { lines, next }) = told else { return };
+        let range = bytes.start as usize..bytes.end as usize;
+        let is_counted = counted == Breaks::All || !lines.is_empty();
+        assert_eq!(*breaks, is_counted.then(|| count(&content[range.clone()])));
+        let is_start = |at: usize| at == 0 || content[at - 1] == b'\n';
+        let mut at = range.clone().find(|at| is_start(*at)).unwrap();
+        assert!(is_start(*next as usize) && *next >= bytes.end);
+        for line in lines {
+            let (start, end) = (line.bytes.start as usize, line.bytes.end as usize);
+            assert!(is_start(start) && content[start..end].ends_with(b"needle\n"));
+            assert_eq!(line.breaks, count(&content[range.start..start]));
+            assert!(memchr::memmem::find(&content[at..start], b"needle").is_none());
+            at = end;
+        }
+        assert!(memchr::memmem::find(&content[at..*next as usize], b"needle").is_none());
     }
 
     #[test]
@@ -192,5 +270,44 @@ mod tests {
         let numbers: Vec<u64> = found.matches.iter().map(|block| block.line_number).collect();
         assert_eq!(numbers, expected);
         assert_eq!(found.total_lines, Some(memchr_iter(b'\n', &content).count() as u64));
+    }
+
+    #[test]
+    fn coloured_lines_are_told_apart_by_what_is_shown_of_them() {
+        let line = |number: usize| match number % 1000 {
+            7 => "\u{1b}[31mnee\u{1b}[0mdle\u{1b}[0m\n".to_owned(),
+            8 => "\u{1b}]0;needle\u{7}title\n".to_owned(),
+            _ => format!("\u{1b}[32m{number}\u{1b}[0m ok\n"),
+        };
+        let content: String = (0..700_000).map(line).collect();
+        let found = ask(content.as_bytes(), find("needle", 0, 1000), None, 1 << 20);
+        let numbers: Vec<u64> = found.matches.iter().map(|block| block.line_number).collect();
+        assert_eq!(numbers, (8..=700_000).step_by(1000).collect::<Vec<u64>>());
+        assert!(found.matches.iter().all(|block| block.match_line == "needle"));
+    }
+
+    #[test]
+    fn what_is_hidden_is_found_as_it_is_shown_wherever_blocks_end() {
+        let line = b"................................................................\n";
+        let key = [
+            "-----BEGIN RSA PRIVATE KEY-----\n".to_owned(),
+            format!("{}\n", "MIIEpAIBAAKCAQEAx7Vn3k9QzT5sW2fJ8dLrY6mB".repeat(2)).repeat(20),
+            "-----END RSA PRIVATE KEY-----\n".to_owned(),
+        ];
+        let key = key.concat();
+        let (_, rest) = key.split_once('\n').unwrap();
+        // With its beginning in one block, and its lines in the next; or with
+        // its lines in one, and its end in the next.
+        for begins in [1 << 20, 4 << 20, (6 << 20) + 40, (9 << 20) - 100, (9 << 20) - 1640] {
+            for (key, hidden) in [(key.as_str(), 21), (rest, 20)] {
+                let mut content = line.repeat(begins / line.len());
+                content.extend_from_slice(key.as_bytes());
+                content.extend(line.repeat((20 << 20) / line.len()));
+                let first = begins as u64 / line.len() as u64 + 1;
+                let found = ask(&content, find(r"private-key\]$", 0, 1000), None, 1 << 20);
+                let numbers: Vec<u64> = found.matches.iter().map(|block| block.line_number).collect();
+                assert_eq!(numbers, (first..first + hidden).collect::<Vec<u64>>(), "{begins}");
+            }
+        }
     }
 }

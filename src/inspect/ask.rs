@@ -106,4 +106,12 @@ pub(crate) enum InspectError {
     NoCursor(String),
     #[error("the cursor belongs to another mode")]
     WrongCursor,
+    #[error("`{name}` means nothing to `{mode}`")]
+    Idle { name: &'static str, mode: &'static str },
+    #[error("`pattern` is missing")]
+    NoPattern,
+    #[error("`json_path` stands alone")]
+    PathAlone,
+    #[error("`end_line` is before `start_line`")]
+    Backwards,
 }

@@ -4,7 +4,8 @@
 //! without what terminals hide. To be as fast as ripgrep, the bytes of the file
 //! are searched by its engine first, and only what may be a match is looked at
 //! in this way. (So a match across an invisible character that is no escape
-//! sequence is not found, though it shows.)
+//! sequence is not found, though it shows.) Lines begin and end at line breaks
+//! alone: `^` and `$` do not match at a carriage return inside of one.
 
 use std::fs::File;
 use std::io;
@@ -12,19 +13,24 @@ use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
-use super::ahead::{Verdict, look_ahead};
-use super::candidates::{Candidates, ESCAPE};
+use super::ahead::{Breaks, Told, Verdict, look_ahead};
+use super::block::{Hit, around, beginning, cost, ending};
+use super::candidates::{Candidates, unlike_shown};
 use super::cursor::{Cursor, Way};
-use super::page::{MARK, byte_of};
+use super::keys::LOOKED_AHEAD;
+use super::page::byte_of;
 use super::piece::{LONGEST_LINE, Lines, Piece};
 use super::sight::Sight;
 use super::{Block, Found, Pattern, count};
-use crate::host::line_index::Checkpoint;
+use crate::host::line_index::{Checkpoint, LineIndex};
 
 /// Searched at once: what the processor's second cache holds.
 const CHUNK: u64 = 512 << 10;
 /// After so much without enough matches, other processors help with the rest.
-const SEARCHED_ALONE: u64 = 8 << 20;
+const SEARCHED_ALONE: u64 = 4 << 20;
+/// After so many blocks in a row of which others could tell nothing, what comes
+/// next is searched alone again.
+const IN_VAIN: usize = 8;
 /// A line longer than can be shown at once is searched in windows of this
 /// length, of which each shares the overlap with the one before. A match that
 /// is longer than the overlap may be missed there, and nowhere else.
@@ -43,30 +49,23 @@ pub(super) struct Asked<'a> {
     pub(super) room: usize,
 }
 
-/// A line as it was found to match.
-struct Hit {
-    start: u64,
-    /// Where the line ends, without its break, and where the next one starts.
-    end: u64,
-    next: u64,
-    /// The line, or of a long one the window that matched.
-    text: String,
-    /// The text is not all of the line: there is more before, and after it.
-    cut: (bool, bool),
-    /// Where in the text the match begins.
-    at: usize,
-}
-
 /// Searches from the cursor on until there is enough.
-pub(super) fn search(lines: &mut Lines, cursor: Cursor, asked: &Asked) -> io::Result<Found> {
+pub(super) fn search(
+    lines: &mut Lines,
+    index: Option<&LineIndex>,
+    cursor: Cursor,
+    asked: &Asked,
+) -> io::Result<Found> {
     // A cursor may be made up, but the end of a line is none: what is secret
     // about it may be told by its beginning.
     let start = lines.line_from(cursor.offset)?;
     let mut search = Search {
         lines,
+        index,
         asked,
         candidates: Candidates::new(start),
         counted: Checkpoint { offset: start, breaks: cursor.line.unwrap_or(1).saturating_sub(1) },
+        is_from_start: start == 0 && cursor.line.unwrap_or(1) == 1,
         left: asked.room.max(LEAST_ROOM),
         found: Found::default(),
     };
@@ -83,101 +82,146 @@ pub(super) fn search(lines: &mut Lines, cursor: Cursor, asked: &Asked) -> io::Re
 
 struct Search<'a> {
     lines: &'a mut Lines,
+    /// With it, nothing is counted before there is a match.
+    index: Option<&'a LineIndex>,
     asked: &'a Asked<'a>,
     candidates: Candidates,
     /// Up to where line breaks were counted.
     counted: Checkpoint,
+    /// Otherwise the cursor says how many lines came before, and may be made up.
+    is_from_start: bool,
     left: usize,
     found: Found,
 }
 
 impl Search<'_> {
     fn run(&mut self, from: u64) -> io::Result<()> {
-        let alone = from.saturating_add(SEARCHED_ALONE);
+        let mut alone = from.saturating_add(SEARCHED_ALONE);
         let mut next = Some(from);
         while let Some(here) = next {
-            let is_long = here >= alone && self.asked.pattern.sight == Sight::Text;
-            if is_long
+            let is_shared = here >= alone && self.asked.pattern.sight != Sight::EveryLine;
+            if is_shared
                 && let Some((file, end)) = self.lines.view.plain_file(here.saturating_add(SEARCHED_ALONE))?
             {
-                return self.run_with_others(&file, here..end);
+                next = self.run_with_others(&file, here..end)?;
+                alone = next.unwrap_or(end).saturating_add(SEARCHED_ALONE);
+                continue;
             }
             next = self.chunk(here)?;
         }
         Ok(())
     }
 
-    /// Passes over what others find to be clear.
-    fn run_with_others(&mut self, file: &File, bytes: Range<u64>) -> io::Result<()> {
+    /// Looks at what others find, as long as they can tell, and says where to go on.
+    fn run_with_others(&mut self, file: &File, bytes: Range<u64>) -> io::Result<Option<u64>> {
         let mut next = Some(bytes.start);
-        look_ahead(file, self.asked.pattern, bytes, |verdicts| {
-            while let Some(here) = next
+        let breaks = if self.index.is_some() { Breaks::OfMatches } else { Breaks::All };
+        look_ahead(file, self.asked.pattern, bytes, breaks, |verdicts| {
+            let mut in_vain = 0;
+            while in_vain < IN_VAIN
+                && let Some(here) = next
                 && let Some(verdict) = verdicts.next()
             {
-                match verdict.clear_to {
-                    Some(clear_to) if clear_to >= here => {
-                        self.count_block(&verdict)?;
-                        next = Some(clear_to);
+                self.lines.view.check_wanted()?;
+                match &verdict.told {
+                    Some(told) if !self.candidates.may_be_key(self.asked.pattern) => {
+                        in_vain = 0;
+                        if told.next > here {
+                            next = self.told(here, &verdict, told)?;
+                        }
                     }
-                    Some(_) => {}
-                    None => {
+                    Some(_) | None => {
+                        in_vain += 1;
                         while let Some(here) = next.filter(|here| *here < verdict.bytes.end) {
                             next = self.chunk(here)?;
                         }
                     }
                 }
             }
-            io::Result::Ok(())
-        })?;
-        while let Some(here) = next {
-            next = self.chunk(here)?;
+            Ok(next)
+        })
+    }
+
+    /// Looks at the lines of a block that may match, from `here` on.
+    fn told(&mut self, here: u64, verdict: &Verdict, told: &Told) -> io::Result<Option<u64>> {
+        let block = &verdict.bytes;
+        if !told.lines.is_empty() {
+            self.count_to(block.start)?;
+        }
+        let before = self.counted;
+        let known =
+            |breaks: u64| (before.offset == block.start).then(|| before.breaks.saturating_add(breaks));
+        for line in told.lines.iter().filter(|line| line.bytes.start >= here) {
+            if let Some(breaks) = known(line.breaks) {
+                self.counted = Checkpoint { offset: line.bytes.start, breaks };
+            }
+            self.look_at(&line.bytes)?;
+            if self.found.next.is_some() {
+                return Ok(None);
+            }
+        }
+        match verdict.breaks.and_then(known) {
+            Some(breaks) => self.counted = Checkpoint { offset: block.end, breaks },
+            None => self.pass(block.end)?,
+        }
+        self.candidates.pass(told.next - here);
+        Ok(Some(told.next))
+    }
+
+    /// Looks at a line that may match, given with its break.
+    fn look_at(&mut self, line: &Range<u64>) -> io::Result<()> {
+        if line.end - line.start > LONGEST_LINE {
+            self.long_line(line.start)?;
+        } else {
+            self.lines.view.approach(line)?;
+            if let Some(hit) = self.judge(line.start, line.end)? {
+                self.take(hit)?;
+            }
         }
         Ok(())
     }
 
-    fn count_block(&mut self, verdict: &Verdict) -> io::Result<()> {
-        if self.counted.offset == verdict.bytes.start {
-            let breaks = self.counted.breaks.saturating_add(verdict.breaks);
-            self.counted = Checkpoint { offset: verdict.bytes.end, breaks };
-            return Ok(());
-        }
-        self.count_to(verdict.bytes.end)
-    }
-
     /// Searches what comes next, and says where to go on; nowhere at the end.
     fn chunk(&mut self, here: u64) -> io::Result<Option<u64>> {
-        let bytes = self.lines.view.read(here, here.saturating_add(CHUNK))?;
+        let bytes = self.lines.view.read(here, here.saturating_add(CHUNK + LOOKED_AHEAD))?;
         let is_last = (bytes.len() as u64) < CHUNK;
         if bytes.is_empty() {
-            let total = count::lines(
-                self.counted.breaks,
-                self.lines.view.last_byte()?.is_some_and(|last| last != b'\n'),
-            );
-            self.found.total_lines = Some(total);
+            if self.index.is_none() && self.is_from_start {
+                let goes_on = self.lines.view.last_byte()?.is_some_and(|last| last != b'\n');
+                self.found.total_lines = Some(count::lines(self.counted.breaks, goes_on));
+            }
             return Ok(None);
         }
-        let whole = if is_last { bytes.len() } else { memrchr(b'\n', bytes).map_or(0, |at| at + 1) };
+        let chunk = &bytes[..bytes.len().min(CHUNK as usize)];
+        let whole = if is_last { chunk.len() } else { memrchr(b'\n', chunk).map_or(0, |at| at + 1) };
         if whole == 0 {
-            return self.long_line(here).map(Some);
+            let next = self.long_line(here)?;
+            return Ok(self.found.next.is_none().then_some(next));
         }
-        let (candidates, searched) = self.candidates.find(self.asked.pattern, &bytes[..whole])?;
+        let (candidates, searched) =
+            self.candidates.find(self.asked.pattern, &bytes[..whole], &bytes[whole..])?;
         for candidate in candidates {
-            let (start, end) = (here + candidate.start as u64, here + candidate.end as u64);
-            if end - start > LONGEST_LINE {
-                self.long_line(start)?;
-            } else if let Some(hit) = self.judge(start, end)? {
-                self.take(hit)?;
-            }
+            self.look_at(&(here + candidate.start as u64..here + candidate.end as u64))?;
             if self.found.next.is_some() {
                 return Ok(None);
             }
         }
         let next = here + searched as u64;
-        self.count_to(next)?;
+        self.pass(next)?;
         Ok(Some(next))
     }
 
+    /// Leaves behind what was searched, and counts its lines while it is at hand.
+    fn pass(&mut self, offset: u64) -> io::Result<()> {
+        if self.index.is_some() { Ok(()) } else { self.count_to(offset) }
+    }
+
     fn count_to(&mut self, offset: u64) -> io::Result<()> {
+        if let Some(point) = self.index.map(|index| index.last(offset))
+            && point.offset > self.counted.offset
+        {
+            self.counted = point;
+        }
         if offset < self.counted.offset {
             return Ok(());
         }
@@ -188,8 +232,8 @@ impl Search<'_> {
 
     /// Looks at a line, given with its break, as it is shown.
     fn judge(&mut self, start: u64, next: u64) -> io::Result<Option<Hit>> {
-        let bytes = self.lines.view.read(next - 1, next)?;
-        let end = next - u64::from(bytes == b"\n");
+        let bytes = self.lines.view.read(start, next)?;
+        let end = next - u64::from(bytes.last() == Some(&b'\n'));
         let text = self.lines.shown(&Piece { start, end, next, begins: true, ends: true })?;
         let found = self.asked.pattern.find(&text, 0);
         Ok(found.map(|(at, _)| Hit { start, end, next, text, cut: (false, false), at }))
@@ -206,10 +250,11 @@ impl Search<'_> {
             let is_last = stop.is_some() || (bytes.len() as u64) < at + WINDOW - from;
             let end = stop.unwrap_or(from + bytes.len() as u64);
             let next = end + u64::from(stop.is_some());
+            self.candidates.see(bytes);
             if hit.is_none() {
                 let bytes = &bytes[..(end - from) as usize];
                 let may_match = self.asked.pattern.sight != Sight::Text
-                    || memchr(ESCAPE, bytes).is_some()
+                    || unlike_shown(bytes).next().is_some()
                     || self.asked.pattern.may_match(bytes, usize::from(from > start));
                 if may_match {
                     let begins = from == start;
@@ -311,41 +356,4 @@ impl Search<'_> {
         }
         Ok(shown)
     }
-}
-
-/// What a block takes of the room: its lines, and a break after each.
-fn cost(block: &Block) -> usize {
-    let around = block.context_before.iter().chain(&block.context_after);
-    around.chain([&block.match_line]).map(|line| line.chars().count() + 1).sum()
-}
-
-/// The matching line, or as much of it as may be shown, from a little before
-/// its match; and whether it was cut.
-fn around(hit: &Hit, longest: usize) -> (String, bool) {
-    let length = hit.text.chars().count();
-    if length <= longest && hit.cut == (false, false) {
-        return (hit.text.clone(), false);
-    }
-    let room = longest.saturating_sub(2);
-    let before = hit.text[..hit.at].chars().count();
-    let from = if before + room / 2 <= room && !hit.cut.0 { 0 } else { before.saturating_sub(room / 4) };
-    let upto = length.min(from + room);
-    let part = &hit.text[byte_of(&hit.text, from)..byte_of(&hit.text, upto)];
-    let mut line = String::new();
-    line.extend((from > 0 || hit.cut.0).then_some(MARK));
-    line.push_str(part);
-    line.extend((upto < length || hit.cut.1).then_some(MARK));
-    (line, true)
-}
-
-fn beginning(text: &str, longest: usize, goes_on: bool) -> String {
-    if text.chars().count() + usize::from(goes_on) <= longest && !goes_on {
-        return text.to_owned();
-    }
-    format!("{}{MARK}", &text[..byte_of(text, longest - 1)])
-}
-
-fn ending(text: &str, longest: usize) -> String {
-    let length = text.chars().count();
-    format!("{MARK}{}", &text[byte_of(text, length.saturating_sub(longest - 1))..])
 }

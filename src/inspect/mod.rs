@@ -9,6 +9,7 @@
 
 mod ahead;
 mod ask;
+mod block;
 mod candidates;
 mod content_type;
 mod count;
@@ -19,6 +20,7 @@ mod keys;
 mod page;
 mod pattern;
 mod piece;
+mod question;
 mod repeats;
 mod scan;
 mod select;
@@ -28,7 +30,9 @@ mod source;
 mod summary;
 mod tally;
 mod timestamp;
+mod touch;
 mod view;
+mod wanted;
 
 #[cfg(test)]
 mod properties;
@@ -44,12 +48,20 @@ pub(crate) use content_type::ContentType;
 pub(crate) use cursor::Cursor;
 pub(crate) use json_path::JsonPath;
 pub(crate) use pattern::{Case, Pattern};
+pub(crate) use question::{ModeName, Question};
 pub(crate) use summary::{JsonSummary, RepeatedLine, Summary};
 pub(crate) use tally::Longest;
+pub(crate) use wanted::Wanted;
 
 use crate::host::line_index::LineIndex;
 
-/// Answers `ask` about `file`. `index` is its sidecar, where it has one.
-pub(crate) fn inspect(file: File, index: Option<&LineIndex>, ask: &Ask) -> Result<Found, InspectError> {
-    source::Source::new(file, index)?.answer(ask)
+/// Answers `ask` about `file`, as long as that is wanted. `index` is its
+/// sidecar, where it has one.
+pub(crate) fn inspect(
+    file: File,
+    index: Option<&LineIndex>,
+    ask: &Ask,
+    wanted: Wanted,
+) -> Result<Found, InspectError> {
+    source::Source::new(file, index, wanted)?.answer(ask)
 }

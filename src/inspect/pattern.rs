@@ -7,7 +7,7 @@ use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
 use super::InspectError;
-use super::sight::{Sight, loosened};
+use super::sight::{Kinds, Sight, loosened};
 use crate::progress::plain;
 
 const LONGEST: usize = 4 << 10;
@@ -30,6 +30,8 @@ pub(crate) struct Pattern {
     /// must not be asked for that.
     pub(super) loose: Option<Box<RegexMatcher>>,
     pub(super) sight: Sight,
+    /// Of the secrets whose marks it sees.
+    pub(super) kinds: Kinds,
 }
 
 impl Pattern {
@@ -49,10 +51,10 @@ impl Pattern {
         let build = |text: &str| {
             builder.build(text).map_err(|error| InspectError::Pattern(reason(&error.to_string())))
         };
-        let (matcher, sight) = (build(text)?, Sight::of(text, case));
+        let (matcher, (sight, kinds)) = (build(text)?, Sight::of(text, case));
         let loose = loosened(text, case).filter(|_| sight == Sight::Text).map(|loose| build(&loose));
         let loose = loose.transpose()?.map(Box::new);
-        Ok(Self { text: text.to_owned(), matcher, loose, sight })
+        Ok(Self { text: text.to_owned(), matcher, loose, sight, kinds })
     }
 
     pub(crate) fn text(&self) -> &str {

@@ -3,12 +3,16 @@
 //! A *piece* is what is shown as one: a line, or a part of one that is too
 //! long to be held. Parts are redacted with what stands around them in view,
 //! so that those that adjoin make up the redacted line.
+//!
+//! A carriage return before a line break belongs to the break. One inside of a
+//! line, as programs use to write over what they wrote, is shown as `^M`, as
+//! `less` does it: what was written is all there, and nothing runs together.
 
 use std::io;
 
 use memchr::{memchr, memrchr};
 
-use super::keys::Keys;
+use super::keys::{ENDS_WITHIN, Keys};
 use super::view::View;
 use crate::progress::plain;
 use crate::redact;
@@ -18,7 +22,11 @@ pub(super) const LONGEST_LINE: u64 = 256 << 10;
 const PART: u64 = 64 << 10;
 /// What is looked at around a part: more than the longest private key.
 const MARGIN: u64 = 64 << 10;
+/// What is looked at before a line that continues others.
+const SAME_COMMAND: u64 = 512;
 const FIRST_LOOK: u64 = 4 << 10;
+/// A carriage return inside of a line, as it is shown.
+const RETURN: &str = "^M";
 
 pub(super) struct Lines {
     pub(super) view: View,
@@ -134,24 +142,29 @@ impl Lines {
 
     /// A piece as it may be shown.
     pub(super) fn shown(&mut self, piece: &Piece) -> io::Result<String> {
-        let from = if piece.begins { piece.start } else { piece.start.saturating_sub(MARGIN) };
+        let from = piece.start.saturating_sub(if piece.begins { SAME_COMMAND } else { MARGIN });
         let upto = if piece.ends { piece.end } else { piece.end + MARGIN };
         let bytes = self.view.read(from, upto)?;
         let start = bytes.len().min((piece.start - from) as usize);
         let end = bytes.len().min((piece.end - from) as usize);
         let (before, part, after) = (&bytes[..start], &bytes[start..end], &bytes[end..]);
         // Of the same line alone.
-        let line = memrchr(b'\n', before).map(|at| at + 1).or((from == 0 || piece.begins).then_some(0));
+        let line = if piece.begins { Some(start) } else { memrchr(b'\n', before).map(|at| at + 1) };
+        let line = line.or((from == 0).then_some(0));
+        let command = line.map(|line| continued(&before[..line])).unwrap_or_default();
         let before = &before[line.unwrap_or(floor(before, 3.min(before.len())))..];
         let after = &after[..memchr(b'\n', after).unwrap_or(after.len())];
-        let text = shown_part(before, part, after);
-        // Too little of a line to tell, if a cursor into it was made up.
-        let is_part = !before.is_empty() || !after.is_empty();
-        let of_key = redact::may_be_key_line(&text)
-            || is_part && redact::may_be_key_line(&String::from_utf8_lossy(&[before, part, after].concat()));
-        if let Some(line) = line
-            && of_key
-            && self.keys.inside(&mut self.view, from + line as u64)?
+        let text = shown_after(&command, before, part, after);
+        // Too little of a line to tell, if a cursor into it was made up; and a
+        // line of a key may have what looks like another secret.
+        let is_other = !before.is_empty() || !after.is_empty() || text.contains("[redacted:");
+        let whole = if is_other { unredacted(&[before, part, after].concat()) } else { String::new() };
+        let is_like = |looks: fn(&str) -> bool| looks(&text) || is_other && looks(&whole);
+        let (inside, before_end) = (is_like(redact::may_be_key_line), is_like(redact::may_be_before_key_end));
+        let Some(line) = line.map(|line| from + line as u64) else { return Ok(text) };
+        let is_short = piece.end - line < ENDS_WITHIN;
+        if inside && self.keys.inside(&mut self.view, line)?
+            || before_end && is_short && self.keys.before_end(&mut self.view, line)?
         {
             return Ok(redact::key_mark());
         }
@@ -159,19 +172,54 @@ impl Lines {
     }
 }
 
+/// The lines before one that go on in it, as they would be shown if nothing
+/// were secret: the last of what is given, if they end in a backslash.
+fn continued(before: &[u8]) -> String {
+    let before = &before[before.len().saturating_sub(SAME_COMMAND as usize)..];
+    let Some(before) = before.strip_suffix(b"\n").filter(|before| goes_on(before)) else {
+        return String::new();
+    };
+    let lines = before.rsplit(|c| *c == b'\n').take_while(|line| goes_on(line));
+    lines.fold(String::new(), |after, line| format!("{}\n{after}", unredacted(line)))
+}
+
+/// Whether a line without its break is continued by the next one.
+pub(super) fn goes_on(line: &[u8]) -> bool {
+    line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\\")
+}
+
 /// A part of a line, with what stands around it in view.
 pub(super) fn shown_part(before: &[u8], part: &[u8], after: &[u8]) -> String {
+    shown_after("", before, part, after)
+}
+
+/// The same of a line that continues others.
+fn shown_after(command: &str, before: &[u8], part: &[u8], after: &[u8]) -> String {
+    let part = if after.is_empty() { part.strip_suffix(b"\r").unwrap_or(part) } else { part };
     let mut text = String::from_utf8_lossy(before).into_owned();
-    if text.is_empty() && after.is_empty() {
-        let text = plain::text(&String::from_utf8_lossy(part));
-        return redact::text(&one_line(text)).into_owned();
+    if command.is_empty() && text.is_empty() && after.is_empty() {
+        let text = plain::line_of_text(&String::from_utf8_lossy(part));
+        return with_returns(redact::text(&one_line(text)).into_owned());
     }
     // What may be shown is decided from left to right: more text changes nothing before it.
-    let start = plain::text(&text).len();
+    let start = command.len() + plain::line_of_text(&text).len();
     text += &String::from_utf8_lossy(part);
-    let end = plain::text(&text).len();
+    let end = command.len() + plain::line_of_text(&text).len();
     text += &String::from_utf8_lossy(after);
-    redact::part(&one_line(plain::text(&text)), start..end)
+    let text = one_line(plain::line_of_text(&text));
+    with_returns(redact::part(&format!("{command}{text}"), start..end))
+}
+
+/// A whole line with its break, as it would be shown if nothing were secret.
+pub(super) fn unredacted(line: &[u8]) -> String {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    with_returns(one_line(plain::line_of_text(&String::from_utf8_lossy(line))))
+}
+
+/// Only what is redacted: a letter beside a secret would hide where it begins.
+fn with_returns(text: String) -> String {
+    if text.contains('\r') { text.replace('\r', RETURN) } else { text }
 }
 
 /// Unicode knows other line breaks, which are shown as ones; here a line is a
@@ -194,4 +242,46 @@ pub(super) fn floor(bytes: &[u8], at: usize) -> usize {
 /// Whether a byte can only be the second or a later one of a character.
 fn is_inner(byte: u8) -> bool {
     byte & 0xc0 == 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inspect::Mode;
+    use crate::inspect::reference::{ask, find};
+
+    #[test]
+    fn carriage_returns_inside_of_a_line_are_shown() {
+        let content = b"a\r\nprogress 1\rprogress 2\r\rprogress 3\r\r\n\rlast\r";
+        let found = ask(content, Mode::Head { lines: 9 }, None, 1000);
+        assert_eq!(found.content, "a\nprogress 1^Mprogress 2^M^Mprogress 3^M\n^Mlast");
+        for (pattern, line) in [
+            ("progress 2", Some(2)),
+            ("2.*3", Some(2)),
+            ("1progress", None),
+            ("^progress 3", None),
+            ("last$", Some(3)),
+        ] {
+            let found = ask(content, find(pattern, 0, 9), None, 1000);
+            assert_eq!(found.matches.first().map(|block| block.line_number), line, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_secret_between_carriage_returns_is_none_the_less_redacted() {
+        let token = format!("ghp_{}", "aB3x".repeat(9));
+        for content in
+            [format!("\r{token}\rx"), format!("10%\rtoken: {token}\r"), format!("password=hunter22\r{token}")]
+        {
+            let found = ask(content.as_bytes(), Mode::Head { lines: 9 }, None, 1000);
+            assert!(!found.content.contains("aB3") && !found.content.contains("hunter"), "{}", found.content);
+            // Nor can it be asked for, by what a return is shown as.
+            assert_eq!(ask(content.as_bytes(), find("aB3", 0, 9), None, 1000).match_count, 0);
+        }
+        let key = format!(
+            "-----BEGIN RSA PRIVATE KEY-----\r{}-----END RSA PRIVATE KEY-----",
+            format!("{}\r", "MIIEpAIB".repeat(8)).repeat(9)
+        );
+        let found = ask(key.as_bytes(), Mode::Head { lines: 9 }, None, 1000);
+        assert!(!found.content.contains("MIIE"), "{}", found.content);
+    }
 }

@@ -18,6 +18,7 @@ fn contents() -> impl Strategy<Value = Vec<u8>> {
         1 => Just(b"\x1b[31ma\x1b[0mb".to_vec()),
         1 => prop::collection::vec(any::<u8>(), 0..6),
         1 => Just(b"\0".to_vec()),
+        1 => Just(b"\rb".to_vec()),
         1 => Just(format!("ghp_{}", "aB3x".repeat(9)).into_bytes()),
         1 => "[a-z]{30,90}".prop_map(String::into_bytes),
     ];
@@ -182,6 +183,9 @@ proptest! {
         };
         let found = ask(&store(&content, packed), mode, Some(cursor.parse().unwrap()), 40);
         let all = all_shown(&content);
+        if way == "g" {
+            prop_assert!(found.total_lines.is_none_or(|total| total == all.len() as u64));
+        }
         let whole = all.join("\n");
         // Values are not shown as their lines are.
         let is_shown = if way == "s" { !found.content.contains("aB3") } else { whole.contains(&added(&found).0) };

@@ -6,8 +6,9 @@ use std::io::{Seek, SeekFrom, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use super::piece::goes_on;
 use super::sight::Sight;
-use super::{Ask, Case, Cursor, Found, Mode, Pattern, inspect};
+use super::{Ask, Case, Cursor, Found, Mode, Pattern, Wanted, inspect};
 use crate::progress::plain;
 use crate::redact;
 
@@ -34,27 +35,37 @@ pub(super) fn lines(content: &[u8]) -> Vec<&[u8]> {
 
 /// A line as it is shown, outside of private keys.
 pub(super) fn shown(line: &[u8]) -> String {
-    let text = plain::text(&String::from_utf8_lossy(line)).replace('\n', " ");
-    redact::text(&text).into_owned()
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let text = plain::line_of_text(&String::from_utf8_lossy(line)).replace('\n', " ");
+    redact::text(&text).replace('\r', "^M")
 }
 
 /// The numbers of the lines that match as they are shown. Their bytes match, or
-/// that tells nothing: they have an escape, or a secret that the pattern sees.
+/// that tells nothing: they have an escape or a carriage return inside, or a
+/// secret that the pattern sees.
 pub(super) fn grep(content: &[u8], text: &str) -> Vec<u64> {
     let mut shows = regex::RegexBuilder::new(text);
     let shows = shows.case_insensitive(true).multi_line(true).crlf(true).build().unwrap();
     let mut matches = regex::bytes::RegexBuilder::new(text);
     let matches = matches.case_insensitive(true).multi_line(true).crlf(true).build().unwrap();
     let pattern = pattern(text);
-    let sees =
-        |line: &[u8]| pattern.sight != Sight::Text || pattern.loose.is_some() && pattern.may_match(line, 0);
-    let is_found = |line: &[u8]| {
+    let hides = |line: &[u8]| match pattern.sight {
+        Sight::Text => {
+            pattern.loose.is_some() && pattern.may_match(line, 0) && redact::suspects(line).next().is_some()
+        }
+        Sight::Marks => redact::suspects(line).any(|(_, kind)| pattern.kinds.contains(kind)),
+        Sight::EveryLine => true,
+    };
+    let is_found = |before: &[u8], line: &[u8]| {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let told = line.contains(&0x1b) || sees(line) && redact::suspects(line).next().is_some();
+        let continues = pattern.sight == Sight::Marks && goes_on(before);
+        let told = line.contains(&0x1b) || line.contains(&b'\r') || hides(line) || continues;
         shows.is_match(&shown(line)) && (told || matches.is_match(line))
     };
-    let numbered = (1..).zip(lines(content));
-    numbered.filter(|(_, line)| is_found(line)).map(|(number, _)| number).collect()
+    let all = lines(content);
+    let before = [&b""[..]].into_iter().chain(all.iter().copied());
+    let numbered = (1..).zip(before.zip(all.iter().copied()));
+    numbered.filter(|(_, (before, line))| is_found(before, line)).map(|(number, _)| number).collect()
 }
 
 /// The numbers of all lines that match as they are shown.
@@ -66,7 +77,7 @@ pub(super) fn grep_as_shown(content: &[u8], text: &str) -> Vec<u64> {
 }
 
 pub(super) fn ask(stored: &[u8], mode: Mode, cursor: Option<Cursor>, room: usize) -> Found {
-    inspect(file(stored), None, &Ask { mode, cursor, room }).unwrap()
+    inspect(file(stored), None, &Ask { mode, cursor, room }, Wanted::always()).unwrap()
 }
 
 /// Every page there is, by following the cursor.

@@ -22,8 +22,9 @@ pub(super) struct Repeats {
 
 #[derive(Debug)]
 struct Noted {
-    /// Where the first of them starts.
+    /// Where the first of them starts, and its number.
     offset: u64,
+    line: u64,
     count: u64,
     /// What had been taken when it was noted.
     before: u64,
@@ -32,23 +33,24 @@ struct Noted {
 /// A line that came several times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Repeated {
-    /// Where the first of them starts.
+    /// Where the first of them starts, and its number.
     pub(super) offset: u64,
+    pub(super) line: u64,
     pub(super) count: u64,
     pub(super) is_exact: bool,
 }
 
 impl Repeats {
-    /// Notes a line that starts at `offset`.
-    pub(super) fn push(&mut self, line: &[u8], offset: u64) {
-        let line = line.trim_ascii();
-        if line.is_empty() {
+    /// Notes the line of this number, which starts at `offset`.
+    pub(super) fn push(&mut self, text: &[u8], line: u64, offset: u64) {
+        let text = text.trim_ascii();
+        if text.is_empty() {
             return;
         }
-        match self.noted.entry(alike(line)) {
+        match self.noted.entry(alike(text)) {
             Entry::Occupied(mut noted) => noted.get_mut().count += 1,
             Entry::Vacant(new) => {
-                new.insert(Noted { offset, count: 1, before: self.taken });
+                new.insert(Noted { offset, line, count: 1, before: self.taken });
                 if self.noted.len() > MOST {
                     self.forget();
                 }
@@ -73,7 +75,12 @@ impl Repeats {
         all.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.offset.cmp(&b.offset)));
         all.truncate(most);
         all.into_iter()
-            .map(|Noted { offset, count, before }| Repeated { offset, count, is_exact: before == 0 })
+            .map(|Noted { offset, line, count, before }| Repeated {
+                offset,
+                line,
+                count,
+                is_exact: before == 0,
+            })
             .collect()
     }
 }
@@ -103,7 +110,7 @@ mod tests {
         let mut repeats = Repeats::default();
         let lines: Vec<String> = lines.into_iter().collect();
         for (number, line) in lines.iter().enumerate() {
-            repeats.push(line.as_bytes(), number as u64);
+            repeats.push(line.as_bytes(), number as u64 + 1, number as u64);
         }
         assert!(repeats.noted.len() <= MOST + 1);
         let shown = |line: &Repeated| lines[line.offset as usize].clone();

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::Mode;
 use super::cursor::base36;
 use super::reference::{ask, find, gzip, pages};
+use crate::redact;
 
 /// Put together here, lest a scanner take this file for a leak.
 fn token(body: &str) -> String {
@@ -19,26 +20,32 @@ fn with_key(begin: usize) -> String {
     format!("{before}{begins}\n{}abcDEF12==\n{ends}\nafter the key\n", format!("{line}\n").repeat(25))
 }
 
+/// The same, of which the first line was cut off.
+fn without_begin(content: &str) -> String {
+    content.replace("-----BEGIN RSA PRIVATE KEY-----\n", "")
+}
+
 fn stores(content: &str) -> [Vec<u8>; 2] {
     [content.as_bytes().to_vec(), gzip(content.as_bytes())]
 }
 
 #[test]
 fn a_window_that_begins_inside_a_private_key_does_not_show_it() {
-    let content = with_key(3);
-    let total = content.lines().count() as u64;
-    for stored in stores(&content) {
-        for lines in 1..total {
-            let start = total - lines + 1;
-            for mode in [Mode::Tail { lines }, Mode::Range { start, end: total }] {
-                let found = ask(&stored, mode, None, 10_000);
-                assert!(
-                    !found.content.contains("MIIE") && !found.content.contains("abcDEF"),
-                    "{}",
-                    found.content
-                );
-                assert!(found.content.ends_with("after the key"));
-                assert_eq!(found.content.lines().count() as u64, lines);
+    for content in [with_key(3), without_begin(&with_key(3))] {
+        let total = content.lines().count() as u64;
+        for stored in stores(&content) {
+            for lines in 1..total {
+                let start = total - lines + 1;
+                for mode in [Mode::Tail { lines }, Mode::Range { start, end: total }] {
+                    let found = ask(&stored, mode, None, 10_000);
+                    assert!(
+                        !found.content.contains("MIIE") && !found.content.contains("abcDEF"),
+                        "{}",
+                        found.content
+                    );
+                    assert!(found.content.ends_with("after the key"));
+                    assert_eq!(found.content.lines().count() as u64, lines);
+                }
             }
         }
     }
@@ -46,17 +53,18 @@ fn a_window_that_begins_inside_a_private_key_does_not_show_it() {
 
 #[test]
 fn a_cursor_into_a_private_key_does_not_show_it() {
-    let content = with_key(0);
-    for stored in stores(&content) {
-        for offset in (0..content.len()).step_by(7) {
-            for (way, mode) in
-                [('f', Mode::Head { lines: 3 }), ('b', Mode::Tail { lines: 3 }), ('g', find("E|e", 2, 3))]
-            {
-                let number = base36(offset as u64);
-                let cursor = format!("{way}{number}.1.0").parse().unwrap();
-                let found = ask(&stored, mode, Some(cursor), 2000);
-                let shown = format!("{found:?}");
-                assert!(!shown.contains("QzT5s") && !shown.contains("tRi1a"), "{shown}");
+    for content in [with_key(0), without_begin(&with_key(0))] {
+        for stored in stores(&content) {
+            for offset in (0..content.len()).step_by(7) {
+                for (way, mode) in
+                    [('f', Mode::Head { lines: 3 }), ('b', Mode::Tail { lines: 3 }), ('g', find("E|e", 2, 3))]
+                {
+                    let number = base36(offset as u64);
+                    let cursor = format!("{way}{number}.1.0").parse().unwrap();
+                    let found = ask(&stored, mode, Some(cursor), 2000);
+                    let shown = format!("{found:?}");
+                    assert!(!shown.contains("QzT5s") && !shown.contains("tRi1a"), "{shown}");
+                }
             }
         }
     }
@@ -65,8 +73,9 @@ fn a_cursor_into_a_private_key_does_not_show_it() {
 #[test]
 fn a_key_is_hidden_from_grep_wherever_it_stands() {
     // Also where the chunk that is searched begins inside of it.
-    for begin in [0, 23_825] {
-        let content = with_key(begin);
+    for content in
+        [with_key(0), with_key(23_825)].iter().flat_map(|content| [content.clone(), without_begin(content)])
+    {
         for stored in stores(&content) {
             assert_eq!(ask(&stored, find("QzT5sW2f", 2, 9), None, 5000).match_count, 0);
             let found = ask(&stored, find("after the key", 9, 9), None, 5000);
@@ -90,9 +99,9 @@ fn a_key_that_never_ends_hides_no_more_than_a_key_is_long() {
 fn a_secret_is_not_cut_in_two() {
     let secret = token("");
     // In a long line, at every place around where it is taken apart.
-    for before in [64 << 10] {
+    for before in [64 << 10, 128 << 10, 192 << 10, 256 << 10, 320 << 10] {
         for shift in [1, 20, 41] {
-            let content = format!("{} {secret} {}", "x".repeat(before - shift), "y".repeat(210 << 10));
+            let content = format!("{} {secret} {}", "x".repeat(before - shift), "y".repeat(256 << 10));
             for mode in [Mode::Head { lines: 1 }, Mode::Tail { lines: 1 }] {
                 let shown: Vec<String> =
                     pages(content.as_bytes(), &mode, 150_000).into_iter().map(|page| page.content).collect();
@@ -110,7 +119,7 @@ fn a_secret_is_not_cut_in_two() {
 }
 
 /// Patterns that match what is shown of a line, and its bytes only if.
-const QUESTIONS: [&str; 14] = [
+const QUESTIONS: [&str; 17] = [
     "^[^q]*$",
     r"=q|=\[redacted",
     "=.{40}$",
@@ -125,10 +134,13 @@ const QUESTIONS: [&str; 14] = [
     "(q|c).*n$",
     "h.*d",
     "[redacted:github]+",
+    "token|q",
+    "key|q.*then",
+    "github|p_q",
 ];
 
 /// Patterns that look at what stands beside a match.
-const LOOKS: [&str; 20] = [
+const LOOKS: [&str; 22] = [
     r"word=\B",
     r"word=\b",
     r"=\B",
@@ -149,6 +161,8 @@ const LOOKS: [&str; 20] = [
     r"^;",
     r#": "\b"#,
     r"(?-u:\B)@host",
+    r"token|=\B",
+    r"(npm|=\b|zzz)",
 ];
 
 proptest! {
@@ -199,5 +213,82 @@ proptest! {
                 prop_assert!(!page.content.contains("aB3"), "{}", page.content);
             }
         }
+    }
+}
+
+/// Lines in which a secret shows only together with others. `tag` is of each
+/// secret alone.
+fn told_by_others(which: usize, count: usize, tag: &mut impl FnMut() -> String) -> Vec<String> {
+    let (begin, end) = ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----");
+    let line = |tag: String| format!("MIIE{tag}{}", "aB3x".repeat(12));
+    let key: Vec<String> = (0..count).map(|_| line(tag())).collect();
+    match which {
+        0 => vec!["a line of text".to_owned(); count],
+        1 => vec!["done".to_owned()],
+        2 => key,
+        3 => [vec![begin.to_owned()], key, vec![format!("{}==", tag()), end.to_owned()]].concat(),
+        4 => [key, vec![format!("{}==", tag()), end.to_owned()]].concat(),
+        5 => [key, vec![String::new(), format!("{}-----END PRIVATE KEY-----", tag())]].concat(),
+        6 => {
+            (1..).zip(key).map(|(n, line)| format!("  {n}: {line}")).chain([format!("  99: {end}")]).collect()
+        }
+        7 => vec![format!(r"x {}\n{}\n", line(tag()), key.join(r"\n")), end.to_owned()],
+        8 => vec![end.to_owned()],
+        9 => vec![
+            r"curl -X POST \".to_owned(),
+            r"  -s \".to_owned(),
+            format!("  -u bob:{}! https://x/", tag()),
+        ],
+        10 => vec![r#"password="hunter22 \"#.to_owned(), format!("{}\" then", tag())],
+        _ => vec![r"make \".to_owned(), format!("  -u bob:{}!", tag())],
+    }
+}
+
+fn check_by_whole(content: &str, tags: &[String]) -> Result<(), TestCaseError> {
+    let whole = redact::text(content);
+    let lines = content.lines().count() as u64;
+    let stored = content.as_bytes();
+    let mut shown = Vec::new();
+    for number in 1..=lines {
+        let modes = [
+            Mode::Range { start: number, end: number },
+            Mode::Head { lines: number },
+            Mode::Tail { lines: number },
+        ];
+        for mode in modes {
+            shown.extend(ask(stored, mode, None, 1 << 20).content.lines().map(str::to_owned));
+        }
+    }
+    let found = ask(stored, find("^", 1, 1000), None, 1 << 20);
+    prop_assert_eq!(found.match_count, lines);
+    for block in found.matches {
+        shown.extend([block.context_before, vec![block.match_line], block.context_after].concat());
+    }
+    for line in &shown {
+        let is_known = line.is_empty() || *line == redact::key_mark() || line.contains("PRIVATE KEY-----");
+        prop_assert!(is_known || whole.lines().any(|one| one.contains(line)), "{line:?} of {whole}");
+    }
+    for tag in tags.iter().filter(|tag| !whole.contains(*tag)) {
+        prop_assert!(shown.iter().all(|line| !line.contains(tag)), "{tag} in {shown:?}");
+        prop_assert_eq!(ask(stored, find(tag, 0, 9), None, 1000).match_count, 0);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn no_mode_shows_of_a_line_what_the_whole_would_hide(
+        parts in prop::collection::vec((0usize..12, 1usize..5), 0..7), crlf: bool,
+    ) {
+        let mut tags = Vec::new();
+        let mut tag = || {
+            tags.push(format!("Zq9x{:03}", tags.len()));
+            tags[tags.len() - 1].clone()
+        };
+        let lines: Vec<String> =
+            parts.into_iter().flat_map(|(which, count)| told_by_others(which, count, &mut tag)).collect();
+        check_by_whole(&lines.join(if crlf { "\r\n" } else { "\n" }), &tags)?;
     }
 }

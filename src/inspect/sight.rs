@@ -11,15 +11,14 @@
 //! the bytes of a line with a secret they are not asked for (`=\B` would tell
 //! what it begins with), only in what is shown of it.
 
-use regex::bytes::Regex;
+use std::collections::BTreeSet;
+
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Capture, Class, Dot, Hir, HirKind, Look, LookSet};
+use regex_syntax::hir::{Capture, Dot, Hir, HirKind, Look, LookSet};
 
 use super::pattern::Case;
+use super::touch::Touch;
 use crate::redact;
-
-/// The ends of every mark.
-const BRACKETS: [char; 2] = ['[', ']'];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sight {
@@ -32,17 +31,31 @@ pub(super) enum Sight {
     EveryLine,
 }
 
+/// Kinds of secrets.
+pub(super) type Kinds = BTreeSet<&'static str>;
+
 impl Sight {
-    /// Of a pattern that was compiled before.
-    pub(super) fn of(pattern: &str, case: Case) -> Self {
+    /// Of a pattern that was compiled before, and the kinds of secrets whose
+    /// marks it may touch.
+    pub(super) fn of(pattern: &str, case: Case) -> (Self, Kinds) {
         // Whatever is not understood may see everything.
-        let Some(hir) = parse(pattern, case) else { return Self::EveryLine };
+        let Some(hir) = parse(pattern, case) else { return (Self::EveryLine, all_kinds()) };
         let looks = hir.properties().look_set();
         if looks.contains(Look::Start) || looks.contains(Look::End) {
-            return Self::EveryLine;
+            return (Self::EveryLine, all_kinds());
         }
-        if is_blind(&without_edges(&hir)) { Self::Text } else { Self::Marks }
+        let touched = touched(&without_edges(&hir));
+        match touched.is_empty() {
+            true => (Self::Text, touched),
+            // What stands beside a match may be a secret of any kind.
+            false if looks.contains_word() => (Self::Marks, all_kinds()),
+            false => (Self::Marks, touched),
+        }
     }
+}
+
+fn all_kinds() -> Kinds {
+    redact::kinds().collect()
 }
 
 /// The pattern without the edges of words, if it asks for any: it matches
@@ -73,27 +86,30 @@ fn without_edges(hir: &Hir) -> Hir {
     }
 }
 
-/// Whether no match can touch a mark but by passing over it. What is between
-/// two parts of a pattern that `.*` keeps apart may be anything, also a secret.
-fn is_blind(hir: &Hir) -> bool {
+/// The kinds whose marks a match can touch but by passing over them. What is
+/// between two parts of a pattern that `.*` keeps apart may be anything, also a
+/// secret.
+fn touched(hir: &Hir) -> Kinds {
     if is_gap(hir) {
-        return true;
+        return Kinds::new();
     }
     if !has_gap(hir) {
-        return cannot_match_marks(hir);
+        return reached(hir);
     }
+    let by_any = |parts: &[Hir]| parts.iter().flat_map(touched).collect();
     match hir.kind() {
-        HirKind::Concat(parts) => parts.split(is_gap).all(|run| {
-            if run.iter().any(has_gap) {
-                run.iter().all(is_blind)
-            } else {
-                run.is_empty() || cannot_match_marks(&Hir::concat(run.to_vec()))
-            }
-        }),
-        HirKind::Alternation(parts) => parts.iter().all(is_blind),
-        HirKind::Capture(capture) => is_blind(&capture.sub),
-        HirKind::Repetition(repetition) => is_blind(&repetition.sub),
-        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => false,
+        HirKind::Concat(parts) => parts
+            .split(is_gap)
+            .flat_map(|run| match run {
+                [] => Kinds::new(),
+                run if run.iter().any(has_gap) => by_any(run),
+                run => reached(&Hir::concat(run.to_vec())),
+            })
+            .collect(),
+        HirKind::Alternation(parts) => by_any(parts),
+        HirKind::Capture(capture) => touched(&capture.sub),
+        HirKind::Repetition(repetition) => touched(&repetition.sub),
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => all_kinds(),
     }
 }
 
@@ -119,33 +135,10 @@ fn has_gap(hir: &Hir) -> bool {
         }
 }
 
-/// A match that goes over an end of a mark has its bracket in it, and any other
-/// is inside of the mark.
-fn cannot_match_marks(hir: &Hir) -> bool {
-    let is_inside = |regex: Regex| redact::marks().any(|mark| regex.is_match(mark.as_bytes()));
-    !has_bracket(hir) && Regex::new(&hir.to_string()).is_ok_and(|regex| !is_inside(regex))
-}
-
-fn has_bracket(hir: &Hir) -> bool {
-    match hir.kind() {
-        HirKind::Literal(literal) => literal.0.iter().any(|byte| BRACKETS.contains(&char::from(*byte))),
-        HirKind::Class(Class::Unicode(class)) => {
-            let has = |bracket: &char| {
-                class.ranges().iter().any(|range| (range.start()..=range.end()).contains(bracket))
-            };
-            BRACKETS.iter().any(has)
-        }
-        HirKind::Class(Class::Bytes(class)) => {
-            let has = |bracket: &char| {
-                class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&(*bracket as u8)))
-            };
-            BRACKETS.iter().any(has)
-        }
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(has_bracket),
-        HirKind::Capture(capture) => has_bracket(&capture.sub),
-        HirKind::Repetition(repetition) => has_bracket(&repetition.sub),
-        HirKind::Empty | HirKind::Look(_) => false,
-    }
+/// The kinds whose marks have a character in common with a match.
+fn reached(hir: &Hir) -> Kinds {
+    let Some(touch) = Touch::new(hir) else { return all_kinds() };
+    all_kinds().into_iter().filter(|kind| touch.reaches(&redact::mark(kind))).collect()
 }
 
 #[cfg(test)]
@@ -155,7 +148,7 @@ mod tests {
     #[track_caller]
     fn check(patterns: &[&str], expected: Sight) {
         for pattern in patterns {
-            assert_eq!(Sight::of(pattern, Case::Ignored), expected, "{pattern}");
+            assert_eq!(Sight::of(pattern, Case::Ignored).0, expected, "{pattern}");
         }
     }
 
@@ -164,6 +157,7 @@ mod tests {
         check(&["error", "needle-7f3a", "^2026-01", r"exit code [1-9]\d*$"], Sight::Text);
         check(&["error.*timeout", "(warn|error): .+", "(?:a7.*b7|x9)+", ".*"], Sight::Text);
         check(&[r"took \d+ ms", r"\w+Error\b"], Sight::Text);
+        check(&[r"\[error\]", r"^\[\d+\] worker"], Sight::Text);
     }
 
     #[test]
@@ -182,9 +176,30 @@ mod tests {
                 "redacted",
                 "(b.*)*c",
                 "^.*$",
+                r"\] done",
             ],
             Sight::Marks,
         );
+    }
+
+    #[test]
+    fn some_marks_are_seen_and_others_are_not() {
+        for (pattern, kinds) in [
+            ("token", &["token"][..]),
+            ("key", &["api-key", "private-key"]),
+            ("hub.*pi-k", &["api-key", "github"]),
+            (r"npm\]|x9", &["npm"]),
+        ] {
+            let (sight, seen) = Sight::of(pattern, Case::Ignored);
+            assert_eq!(sight, Sight::Marks);
+            for kind in kinds.iter().copied() {
+                assert!(seen.contains(kind), "{pattern}: {kind}");
+            }
+            assert!(!seen.contains("aws"), "{pattern}");
+        }
+        for pattern in ["a", r"\[", r"token\b", "redacted"] {
+            assert_eq!(Sight::of(pattern, Case::Ignored).1, all_kinds(), "{pattern}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::cursor::{Cursor, Way};
 use super::page::{self, Page};
 use super::piece::Lines;
 use super::view::View;
-use super::{Ask, ContentType, Found, InspectError, Mode, count, grep, select, summary};
+use super::{Ask, ContentType, Found, InspectError, Mode, Wanted, count, grep, select, summary};
 use crate::host::line_index::LineIndex;
 
 /// What a file is told by.
@@ -24,8 +24,8 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn new(file: File, index: Option<&'a LineIndex>) -> io::Result<Self> {
-        let mut view = View::new(file)?;
+    pub(super) fn new(file: File, index: Option<&'a LineIndex>, wanted: Wanted) -> io::Result<Self> {
+        let mut view = View::new(file)?.while_wanted(wanted);
         let index = index.filter(|_| !view.is_compressed());
         let sample = view.read(0, SAMPLE)?;
         let is_one_line = !sample.contains(&b'\n');
@@ -70,7 +70,7 @@ impl<'a> Source<'a> {
             Mode::Grep { pattern, context, max_matches } => {
                 let cursor = from(Way::Grep, Cursor { way: Way::Grep, ..start })?;
                 let asked = grep::Asked { pattern, context: *context, most: *max_matches, room: ask.room };
-                grep::search(&mut self.lines, cursor, &asked)?
+                grep::search(&mut self.lines, self.index, cursor, &asked)?
             }
             Mode::Select { path, max_values } => {
                 let cursor = from(Way::Select, Cursor { way: Way::Select, ..start })?;
@@ -138,6 +138,73 @@ impl From<Page> for Found {
             cut: page.cut,
             next: page.next,
             ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::host::line_index::{LineIndexWriter, beside};
+    use crate::inspect::reference::find;
+
+    /// Numbered lines, and their index as it is written while they come.
+    fn indexed(lines: usize) -> (tempfile::TempDir, File, LineIndex) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("stdout.log");
+        let mut writer = LineIndexWriter::new(&path);
+        let mut content = Vec::new();
+        for number in 1..=lines {
+            let line = format!("line {number} {}\n", "x".repeat(number % 90));
+            writer.passed(line.len() as u64, 1);
+            content.extend_from_slice(line.as_bytes());
+        }
+        File::create(&path).unwrap().write_all(&content).unwrap();
+        let index = LineIndex::read(File::open(beside(&path)).unwrap());
+        (dir, File::open(path).unwrap(), index)
+    }
+
+    fn answer(file: &File, index: Option<&LineIndex>, mode: &Mode) -> Found {
+        let ask = Ask { mode: mode.clone(), cursor: None, room: 1 << 20 };
+        Source::new(file.try_clone().unwrap(), index, Wanted::always()).unwrap().answer(&ask).unwrap()
+    }
+
+    #[test]
+    fn an_index_changes_no_answer() {
+        const LINES: u64 = 300_000;
+        let (_dir, file, index) = indexed(LINES as usize);
+        for mode in [
+            Mode::Tail { lines: 3 },
+            Mode::Range { start: 149_990, end: 149_995 },
+            Mode::Range { start: LINES + 1, end: LINES + 2 },
+            find("line 299999 ", 1, 3),
+            find("00 ", 1, 900),
+            find("000 x*$", 0, 900),
+        ] {
+            let (with, without) = (answer(&file, Some(&index), &mode), answer(&file, None, &mode));
+            assert_eq!(with.total_lines, Some(LINES), "{mode:?}");
+            assert_eq!((&with.content, &with.matches), (&without.content, &without.matches), "{mode:?}");
+            let offset = |found: &Found| found.next.map(|next| next.offset);
+            assert_eq!(offset(&with), offset(&without), "{mode:?}");
+        }
+        let found = answer(&file, Some(&index), &find("000 x*$", 0, 900));
+        let numbers: Vec<u64> = found.matches.iter().map(|block| block.line_number).collect();
+        assert_eq!(numbers, (1000..=LINES).step_by(1000).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn an_index_that_lies_costs_numbers_and_nothing_else() {
+        let (_dir, file, _) = indexed(100_000);
+        let lie: Vec<u8> = (1..200_u64)
+            .flat_map(|entry| [entry * 40_000, entry * 39_999].map(u64::to_le_bytes).concat())
+            .collect();
+        let index = LineIndex::read(&lie[..]);
+        for mode in
+            [Mode::Tail { lines: 3 }, Mode::Range { start: 99_999, end: 100_000 }, find("00 ", 1, 900)]
+        {
+            answer(&file, Some(&index), &mode);
         }
     }
 }

@@ -42,8 +42,11 @@ pub(crate) struct Summary {
 /// Lines that are alike but for their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RepeatedLine {
-    /// The first of them.
+    /// The first of them, and its number.
     pub(crate) line: String,
+    pub(crate) line_number: u64,
+    /// Whether there is more of it than that.
+    pub(crate) is_cut: bool,
     pub(crate) count: u64,
     /// Whether there are exactly so many, or at least.
     pub(crate) is_exact: bool,
@@ -53,6 +56,8 @@ pub(crate) struct RepeatedLine {
 pub(crate) struct JsonSummary {
     /// Types, names and lengths: `{id: number, tags?: [0..3 × string]}`.
     pub(crate) shape: String,
+    /// Whether there is more of it than that.
+    pub(crate) is_cut: bool,
     /// Documents that could be read, and lines that could not.
     pub(crate) documents: u64,
     pub(crate) spoiled_lines: u64,
@@ -85,6 +90,9 @@ pub(super) fn summarise(lines: &mut Lines, content_type: ContentType) -> io::Res
     let warning =
         json.as_mut().and_then(Documents::finish).map(|why| format!("not all of it is JSON: {why}"));
     let total = tally.lines;
+    let json = json.map(Documents::summary);
+    let repeated = repeated(lines, tally.repeats)?;
+    let cut = repeated.iter().any(|line| line.is_cut) || json.as_ref().is_some_and(|json| json.is_cut);
     let summary = Summary {
         lines: total,
         bytes: tally.bytes,
@@ -93,10 +101,11 @@ pub(super) fn summarise(lines: &mut Lines, content_type: ContentType) -> io::Res
         warning_lines: tally.warnings,
         first_timestamp: tally.first_time,
         last_timestamp: tally.last_time,
-        repeated: repeated(lines, tally.repeats)?,
-        json: json.map(Documents::summary),
+        repeated,
+        json,
     };
-    Ok(Found { total_lines: Some(total), summary: Some(Box::new(summary)), warning, ..Found::default() })
+    let summary = Some(Box::new(summary));
+    Ok(Found { total_lines: Some(total), summary, cut, warning, ..Found::default() })
 }
 
 /// The lines that came most often, read again where they came first: only
@@ -111,11 +120,19 @@ fn repeated(lines: &mut Lines, repeats: Repeats) -> io::Result<Vec<RepeatedLine>
         let text = lines.shown(&piece)?;
         if text != redact::key_mark() {
             let line = plain::line(&text, LONGEST_REPEATED);
-            shown.push((rank, RepeatedLine { line, count: repeated.count, is_exact: repeated.is_exact }));
+            let is_cut = !piece.ends || is_cut(&text, &line, LONGEST_REPEATED);
+            let line_number = repeated.line;
+            let (count, is_exact) = (repeated.count, repeated.is_exact);
+            shown.push((rank, RepeatedLine { line, line_number, is_cut, count, is_exact }));
         }
     }
     shown.sort_by_key(|(rank, _)| *rank);
     Ok(shown.into_iter().map(|(_, line)| line).take(MOST_REPEATED).collect())
+}
+
+/// Whether a text was longer than what is shown of it.
+fn is_cut(text: &str, shown: &str, most: usize) -> bool {
+    shown.ends_with('…') && plain::line(text, most + 1) != shown
 }
 
 /// One document, or one in each line.
@@ -175,8 +192,10 @@ impl Documents {
     }
 
     fn summary(self) -> JsonSummary {
-        let shape = plain::line(&shown_part(b"", self.shape.text().as_bytes(), b""), LONGEST_SHAPE);
+        let whole = shown_part(b"", self.shape.text().as_bytes(), b"");
+        let shape = plain::line(&whole, LONGEST_SHAPE);
         JsonSummary {
+            is_cut: is_cut(&whole, &shape, LONGEST_SHAPE),
             shape,
             documents: self.read,
             spoiled_lines: if self.is_lines { self.spoiled } else { 0 },
@@ -206,7 +225,10 @@ mod tests {
             assert_eq!(found.first_timestamp.as_deref(), Some("2026-01-02T03:04:05Z"));
             assert_eq!(found.last_timestamp.as_deref(), Some("2026-01-02T03:04:08Z"));
             let line = "2026-01-02T03:04:05Z INFO took 5 ms".to_owned();
-            assert_eq!(found.repeated, [RepeatedLine { line, count: 2, is_exact: true }]);
+            assert_eq!(
+                found.repeated,
+                [RepeatedLine { line, line_number: 1, is_cut: false, count: 2, is_exact: true }]
+            );
             assert_eq!(found.json, None);
         }
     }
@@ -260,6 +282,23 @@ mod tests {
             let found = summary(line.repeat(2).as_bytes());
             assert!(!found.repeated[0].line.contains("hunt"), "{colours}: {}", found.repeated[0].line);
         }
+    }
+
+    #[test]
+    fn what_is_cut_is_said_to_be() {
+        let line = |length: usize| format!("once\n{0}\n{0}\n", "x".repeat(length));
+        for (content, is_cut) in
+            [(line(160), false), (line(161), true), (line(300 << 10), true), ("…\n…\n".to_owned(), false)]
+        {
+            let found = ask(content.as_bytes(), Mode::Summary, None, 1000);
+            assert_eq!(found.cut, is_cut, "{} bytes", content.len());
+            let summary = found.summary.unwrap();
+            assert_eq!(summary.repeated[0].is_cut, is_cut);
+            assert_eq!(summary.repeated[0].line_number, if content.starts_with("once") { 2 } else { 1 });
+        }
+        let members: Vec<String> = (0..400).map(|number| format!("\"a_name_{number}\": 1")).collect();
+        let json = summary(format!("{{{}}}", members.join(",")).as_bytes()).json.unwrap();
+        assert_eq!(json.is_cut, json.shape.ends_with('…'));
     }
 
     #[test]

@@ -137,7 +137,7 @@ impl Tally {
         if self.longest.is_none_or(|longest| bytes > longest.bytes) {
             self.longest = Some(Longest { line: self.lines, bytes });
         }
-        self.repeats.push(&beginning[..beginning.len().min(BEGINNING)], offset);
+        self.repeats.push(&beginning[..beginning.len().min(BEGINNING)], self.lines, offset);
     }
 }
 

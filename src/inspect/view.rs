@@ -6,11 +6,14 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
 use memchr::memchr_iter;
+
+use super::Wanted;
 
 /// What is kept before the position that was asked for.
 pub(super) const RETAINED: usize = 128 << 10;
@@ -18,6 +21,8 @@ pub(super) const RETAINED: usize = 128 << 10;
 pub(super) const LONGEST_READ: usize = 768 << 10;
 const CAPACITY: usize = RETAINED + LONGEST_READ;
 const LEAST_READ: usize = 64 << 10;
+/// What is read around a place that is looked at alone.
+const AROUND: u64 = 8 << 10;
 /// The magic number, and the only method there is.
 const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 
@@ -31,6 +36,7 @@ pub(super) struct View {
     end: Option<u64>,
     stored: u64,
     warning: Option<String>,
+    wanted: Wanted,
 }
 
 enum Bytes {
@@ -57,7 +63,16 @@ impl View {
         };
         let end = (!is_gzip).then_some(stored);
         let buffer = vec![0; CAPACITY].into_boxed_slice();
-        Ok(Self { bytes, buffer, base: 0, filled: 0, end, stored, warning: None })
+        Ok(Self { bytes, buffer, base: 0, filled: 0, end, stored, warning: None, wanted: Wanted::always() })
+    }
+
+    /// Reads no further once nobody wants it.
+    pub(super) fn while_wanted(self, wanted: Wanted) -> Self {
+        Self { wanted, ..self }
+    }
+
+    pub(super) fn check_wanted(&self) -> io::Result<()> {
+        self.wanted.check()
     }
 
     pub(super) fn stored_bytes(&self) -> u64 {
@@ -130,6 +145,19 @@ impl View {
         Ok(&self.buffer[start..self.filled.min(start + wanted)])
     }
 
+    /// Reads a few lines around a place, where it is far from what was read
+    /// last, lest each look at them read much more.
+    pub(super) fn approach(&mut self, place: &Range<u64>) -> io::Result<()> {
+        let (from, upto) = (place.start.saturating_sub(AROUND), place.end.saturating_add(AROUND));
+        let is_here = place.start >= self.base && place.end <= self.base + self.filled as u64;
+        if !is_here && !self.is_compressed() {
+            self.go_to(from)?;
+            let limit = usize::try_from(upto - from).unwrap_or(usize::MAX).min(self.buffer.len());
+            while self.filled < limit && self.fill(limit)? {}
+        }
+        Ok(())
+    }
+
     fn has_more(&self) -> bool {
         self.end.is_none_or(|end| self.base + (self.filled as u64) < end)
     }
@@ -168,6 +196,7 @@ impl View {
 
     /// Reads on once, up to `limit` of the buffer. False at the end.
     fn fill(&mut self, limit: usize) -> io::Result<bool> {
+        self.wanted.check()?;
         let at = self.base + self.filled as u64;
         let room = &mut self.buffer[self.filled..limit];
         let read = match &mut self.bytes {

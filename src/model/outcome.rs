@@ -77,6 +77,14 @@ impl Exit {
     pub(crate) fn succeeded(self) -> bool {
         self == Exit::Code(0)
     }
+
+    /// As a shell tells it: one number, 128 and the signal where one ended it.
+    pub(crate) fn status(self) -> i32 {
+        match self {
+            Exit::Code(code) => code,
+            Exit::Signal(number) => 128 + number,
+        }
+    }
 }
 
 /// Why we ended a run. The first reason is the one recorded.

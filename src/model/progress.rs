@@ -16,6 +16,18 @@ pub(crate) struct Progress {
     pub(crate) steps: Vec<PlanStep>,
     pub(crate) counters: Counters,
     pub(crate) last_event_at: Option<Timestamp>,
+    /// When it may be over; absent where too few runs are known that took longer.
+    #[serde(default)]
+    pub(crate) eta: Option<Eta>,
+}
+
+/// Half of the runs that it is from ended between these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Eta {
+    pub(crate) earliest: Timestamp,
+    pub(crate) latest: Timestamp,
+    /// How many runs it is from.
+    pub(crate) samples: usize,
 }
 
 impl Progress {

@@ -1,8 +1,11 @@
 //! Who cleans up, and when it was last done: one lock file below the home,
 //! whose time is set by whoever cleans up everything. It is empty until then.
+//! Beside it another, for who sets marks: nobody waits with a mark until all is
+//! compressed.
 
 use std::fs;
 use std::io;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::host::lock::Lock;
@@ -22,16 +25,7 @@ pub(crate) struct Cleaning(Lock);
 impl Cleaning {
     /// Takes the lock; `None` when somebody else has it for all of `patience`.
     pub(crate) fn begin(home: &Home, patience: Duration) -> io::Result<Option<Self>> {
-        let until = clock::monotonic() + patience;
-        loop {
-            if let Some(lock) = Lock::take(&home.cleaning())? {
-                return Ok(Some(Self(lock)));
-            }
-            if clock::monotonic() >= until {
-                return Ok(None);
-            }
-            std::thread::sleep(TRY);
-        }
+        Ok(take(&home.cleaning(), patience)?.map(Self))
     }
 
     /// Notes that everything is being cleaned up now.
@@ -39,6 +33,30 @@ impl Cleaning {
         let since_epoch = Duration::from_millis(u64::try_from(now.as_millis()).unwrap_or(0));
         self.0.file().set_len(1)?;
         self.0.file().set_modified(SystemTime::UNIX_EPOCH + since_epoch)
+    }
+}
+
+/// Held by the one who sets a mark, or removes what has none.
+#[derive(Debug)]
+pub(crate) struct Marking(#[expect(dead_code, reason = "held")] Lock);
+
+impl Marking {
+    /// Takes the lock; `None` when somebody else has it for all of `patience`.
+    pub(crate) fn begin(home: &Home, patience: Duration) -> io::Result<Option<Self>> {
+        Ok(take(&home.marks(), patience)?.map(Self))
+    }
+}
+
+fn take(path: &Path, patience: Duration) -> io::Result<Option<Lock>> {
+    let until = clock::monotonic() + patience;
+    loop {
+        if let Some(lock) = Lock::take(path)? {
+            return Ok(Some(lock));
+        }
+        if clock::monotonic() >= until {
+            return Ok(None);
+        }
+        std::thread::sleep(TRY);
     }
 }
 

@@ -2,7 +2,7 @@
 //! been kept long enough, and which are better kept compressed.
 //!
 //! What is in them, this layer does not know. Whoever changes any of it holds
-//! the one lock of those who clean up.
+//! the one lock of those who clean up; whoever sets a mark, another.
 
 mod cleaning;
 mod gzip;
@@ -13,7 +13,7 @@ mod set_aside;
 mod survey;
 mod sweep;
 
-pub(crate) use cleaning::{Cleaning, last_cleaned, until_due};
+pub(crate) use cleaning::{Cleaning, Marking, last_cleaned, until_due};
 pub(crate) use pin::{Wanted, find, mark};
 pub(crate) use retention::Policy;
 pub(crate) use survey::Kind;

@@ -3,8 +3,9 @@
 
 use std::fs;
 use std::io;
+use std::path::PathBuf;
 
-use super::cleaning::Cleaning;
+use super::cleaning::Marking;
 use super::names;
 use super::survey::{Kind, Output, survey};
 use crate::host::files;
@@ -23,14 +24,10 @@ pub(crate) fn find(home: &Home, text: &str) -> Option<Output> {
     survey(home).into_iter().find(|output| output.is_called(text))
 }
 
-/// Sets the mark, or takes it away. Who cleans up cannot be at it meanwhile.
+/// Sets the mark, or takes it away. Nobody removes anything meanwhile.
 /// Returns whether that changed anything.
-pub(crate) fn mark(output: &Output, wanted: Wanted, _alone: &Cleaning) -> io::Result<bool> {
-    let name = match output.kind {
-        Kind::Capture => names::pin_of(&output.name),
-        Kind::Terminal => terminals::PIN.to_owned(),
-    };
-    let path = output.dir.join(name);
+pub(crate) fn mark(output: &Output, wanted: Wanted, _alone: &Marking) -> io::Result<bool> {
+    let path = mark_of(output);
     match (wanted, output.kept.pinned) {
         (Wanted::Pinned, true) | (Wanted::Unpinned, false) => return Ok(false),
         (Wanted::Pinned, false) => drop(files::create_log(&path)?),
@@ -38,4 +35,16 @@ pub(crate) fn mark(output: &Output, wanted: Wanted, _alone: &Cleaning) -> io::Re
     }
     files::sync_dir(&output.dir)?;
     Ok(true)
+}
+
+/// Whether it has one now.
+pub(super) fn is_marked(output: &Output) -> bool {
+    mark_of(output).symlink_metadata().is_ok()
+}
+
+fn mark_of(output: &Output) -> PathBuf {
+    output.dir.join(match output.kind {
+        Kind::Capture => names::pin_of(&output.name),
+        Kind::Terminal => terminals::PIN.to_owned(),
+    })
 }

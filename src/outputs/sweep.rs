@@ -4,16 +4,20 @@
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
-use super::cleaning::Cleaning;
+use super::cleaning::{Cleaning, Marking};
 use super::names::{self, Part};
 use super::retention::{Fate, Policy, fate};
 use super::survey::{Kind, Output, directories, plain_files, survey};
-use super::{gzip, set_aside};
+use super::{gzip, pin, set_aside};
 use crate::host::files;
 use crate::host::paths::Home;
 use crate::model::Timestamp;
 use crate::terminals;
+
+/// Nobody takes longer to set a mark.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What there is of one kind, and what was done about it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -80,20 +84,30 @@ pub(crate) fn look(home: &Home, policy: Policy, now: Timestamp) -> Storage {
 
 /// Cleans up. What cannot be cleaned up stays, and does not keep the rest from it.
 pub(crate) fn sweep(home: &Home, policy: Policy, now: Timestamp, _alone: &Cleaning) -> Storage {
+    let Ok(Some(marking)) = Marking::begin(home, PATIENCE) else { return look(home, policy, now) };
     settle(home, policy, now);
     let mut storage = Storage::default();
-    let mut all = survey(home);
     // Compressing takes room, and removing makes it.
-    all.sort_by_key(|output| fate(output.kept, policy, now) != Fate::Remove);
-    for output in all {
+    let (old, others): (Vec<_>, Vec<_>) =
+        survey(home).into_iter().partition(|output| fate(output.kept, policy, now) == Fate::Remove);
+    for output in old {
+        let stock = storage.of(output.kind);
+        stock.judge(Fate::Remove);
+        if remove(home, &output).is_ok_and(|removed| removed) {
+            stock.removed += 1;
+            stock.bytes_saved += output.bytes;
+        } else {
+            stock.add(&output, output.files, output.bytes);
+        }
+    }
+    // The rest takes its time, and loses nothing that somebody marks meanwhile.
+    drop(marking);
+    for mut output in others {
+        output.kept.pinned |= pin::is_marked(&output);
         let fate = fate(output.kept, policy, now);
         let stock = storage.of(output.kind);
         stock.judge(fate);
         match fate {
-            Fate::Remove if remove(home, &output).is_ok_and(|removed| removed) => {
-                stock.removed += 1;
-                stock.bytes_saved += output.bytes;
-            }
             Fate::Compress => match gzip::compress(&output.dir, &output.long) {
                 Ok(Some(packed)) => {
                     // One that was there before has been replaced.
@@ -186,7 +200,7 @@ mod tests {
     use std::path::PathBuf;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
-    use std::time::{Duration, SystemTime};
+    use std::time::SystemTime;
 
     use flate2::read::GzDecoder;
 
@@ -240,6 +254,25 @@ mod tests {
             assert_eq!(fs::read_dir(home.captures()).unwrap().count(), 1);
         }
         assert!(removed < 300, "none was said in time");
+    }
+
+    #[test]
+    fn nobody_waits_with_a_mark_until_something_is_compressed() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = home(&dir);
+        let path =
+            Captures::of(&home).keep(&"a line of a long text\n".repeat(2_000_000), "tool").unwrap().path;
+        let unfinished = PathBuf::from(format!("{}.gz.tmp", path.display()));
+        thread::scope(|scope| {
+            let cleaner = scope.spawn(|| clean(&home));
+            while !unfinished.exists() {
+                assert!(!cleaner.is_finished());
+                thread::yield_now();
+            }
+            assert!(Marking::begin(&home, Duration::ZERO).unwrap().is_some());
+            assert!(Cleaning::begin(&home, Duration::ZERO).unwrap().is_none());
+            assert_eq!(cleaner.join().unwrap().captures.compressed, 1);
+        });
     }
 
     #[test]

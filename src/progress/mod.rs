@@ -4,8 +4,10 @@
 
 mod activity;
 mod eta;
+mod outlook;
 pub(crate) mod plain;
 mod reduce;
 
 pub(crate) use eta::eta;
+pub(crate) use outlook::Outlook;
 pub(crate) use reduce::Reducer;

@@ -5,6 +5,7 @@
 //! can make one thing look like another. Meaning is not touched.
 
 use crate::redact;
+use crate::terminals::is_unseen;
 
 /// One line: line breaks and tabs become single spaces. At most `most`
 /// characters, the last one `…` when there was more. Stops reading soon after,
@@ -44,19 +45,78 @@ fn joined(text: &str, enough: usize) -> String {
     line
 }
 
+/// A file's name, told apart from every other: as it is where all of it can be
+/// shown, else in quotes and with escapes, as git does it.
+pub(crate) fn name(bytes: &[u8], most: usize) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if is_plain(text) => line(text, most),
+        Ok(_) | Err(_) => line(&quoted(bytes), most),
+    }
+}
+
+/// Whether nothing of a name would be lost in a line, or mean something there.
+fn is_plain(name: &str) -> bool {
+    let shown = |c: char| c == ' ' || !must_be_escaped(c);
+    name.chars().all(shown)
+        && !name.starts_with(' ')
+        && !name.ends_with(' ')
+        && !["  ", " -> "].iter().any(|odd| name.contains(odd))
+}
+
+fn must_be_escaped(c: char) -> bool {
+    matches!(c, '"' | '\\') || c.is_control() || c.is_whitespace() || is_unseen(c)
+}
+
+fn quoted(bytes: &[u8]) -> String {
+    let mut text = String::from('"');
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '"' | '\\' => text.extend(['\\', c]),
+                '\n' => text.push_str("\\n"),
+                '\t' => text.push_str("\\t"),
+                // Of several in a row all are seen.
+                ' ' if !text.ends_with(' ') => text.push(' '),
+                c if must_be_escaped(c) => octal(c.encode_utf8(&mut [0; 4]).as_bytes(), &mut text),
+                c => text.push(c),
+            }
+        }
+        octal(chunk.invalid(), &mut text);
+    }
+    text.push('"');
+    text
+}
+
+fn octal(bytes: &[u8], text: &mut String) {
+    bytes.iter().for_each(|byte| text.push_str(&format!("\\{byte:03o}")));
+}
+
 /// A whole text: line breaks and tabs stay, a carriage return alone does not.
 pub(crate) fn text(text: &str) -> String {
     Visible::new(text).collect()
 }
 
+/// One line of a text, with the carriage returns that are in it.
+pub(crate) fn line_of_text(line: &str) -> String {
+    Visible { returns: Returns::Kept, ..Visible::new(line) }.collect()
+}
+
 /// The characters of a text that may be shown, lazily.
 struct Visible<'a> {
     rest: std::str::Chars<'a>,
+    returns: Returns,
+}
+
+/// What becomes of carriage returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Returns {
+    Dropped,
+    Kept,
 }
 
 impl<'a> Visible<'a> {
     fn new(text: &'a str) -> Self {
-        Self { rest: text.chars() }
+        Self { rest: text.chars(), returns: Returns::Dropped }
     }
 
     /// Passes over what follows an escape character.
@@ -114,20 +174,13 @@ impl Iterator for Visible<'_> {
                 '\u{9b}' => self.skip_control_sequence(),
                 '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => self.skip_terminal_string(),
                 c @ ('\n' | '\t') => return Some(c),
+                '\r' if self.returns == Returns::Kept => return Some('\r'),
                 '\u{2028}' | '\u{2029}' => return Some('\n'),
-                c if c.is_control() || is_hidden(c) => {}
+                c if c.is_control() || is_unseen(c) => {}
                 c => return Some(c),
             }
         }
     }
-}
-
-/// Characters without a shape of their own that change how others are shown or
-/// hide text from the reader: direction marks and the invisible tag alphabet.
-fn is_hidden(c: char) -> bool {
-    matches!(c,
-        '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -178,6 +231,26 @@ mod tests {
     #[test]
     fn a_text_keeps_its_lines() {
         assert_eq!(text("a\r\n\tb\u{1b}[0m\u{7}"), "a\n\tb");
+        assert_eq!(line_of_text("a\rb\u{1b}[0m\u{7}"), "a\rb");
+    }
+
+    #[test]
+    fn every_name_is_shown_and_told_from_every_other() {
+        let names: [(&[u8], &str); 9] = [
+            (b"src/main.rs", "src/main.rs"),
+            ("a bé".as_bytes(), "a bé"),
+            (b"e\x1b[31mr", r#""e\033[31mr""#),
+            (b"new\nline\t", r#""new\nline\t""#),
+            (b" lead trail ", r#"" lead trail ""#),
+            (b"two  gaps", r#""two \040gaps""#),
+            (b"bad\xfeutf", r#""bad\376utf""#),
+            (b"quo\"te\\", r#""quo\"te\\""#),
+            ("a -> b\u{202e}".as_bytes(), r#""a -> b\342\200\256""#),
+        ];
+        for (given, shown) in names {
+            assert_eq!(name(given, 40), shown);
+        }
+        assert_eq!(name(&[b'x'; 50], 10), "xxxxxxxxx…");
     }
 
     proptest! {
@@ -185,7 +258,7 @@ mod tests {
         fn whatever_comes_is_short_and_plain(given in any::<String>(), most in 0usize..20) {
             let line = line(&given, most);
             prop_assert!(line.chars().count() <= most);
-            prop_assert!(!line.chars().any(|c| c.is_control() || is_hidden(c)));
+            prop_assert!(!line.chars().any(|c| c.is_control() || is_unseen(c)));
         }
     }
 }

@@ -117,6 +117,8 @@ impl Reducer {
             steps: self.steps.clone(),
             counters: self.counters,
             last_event_at: self.last_event_at,
+            // Of other runs nothing is known here.
+            eta: None,
         }
     }
 

@@ -4,7 +4,7 @@
 //! reply pays for nothing but its bytes. Five bits of a letter are the same in
 //! both cases: three characters make an index of fifteen bits.
 
-use super::assigned::ENDINGS;
+use super::assigned::{self, ENDINGS};
 use super::rules::RULES;
 
 /// No literal is shorter than what the index is made of.
@@ -47,6 +47,21 @@ pub(super) fn find(bytes: &[u8]) -> impl Iterator<Item = Anchor> {
             stands.then_some(Anchor { owner, start, end })
         })
     })
+}
+
+/// Every literal there is, and what kind of secret it tells.
+pub(super) fn literals() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLE.literals.iter().map(|(literal, owner)| (*literal, owner.kind(literal)))
+}
+
+impl Owner {
+    /// Of the secret that a literal tells.
+    pub(super) fn kind(self, literal: &str) -> &'static str {
+        match self {
+            Self::Rule(at) => RULES[at].kind,
+            Self::Name => assigned::kind(literal),
+        }
+    }
 }
 
 const fn push(index: usize, byte: u8) -> usize {

@@ -133,6 +133,20 @@ pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'
     Some((start..start + length(&text[start..], open), kind))
 }
 
+/// What kind of secret a name with this ending has, if any.
+pub(super) fn kind(ending: &str) -> &'static str {
+    let is = |endings: &[&str]| endings.iter().any(|one| ending.eq_ignore_ascii_case(one));
+    if is(&["token"]) {
+        "token"
+    } else if is(&["key"]) {
+        "api-key"
+    } else if is(&["secret", "credential", "credentials", "auth"]) {
+        "secret"
+    } else {
+        "password"
+    }
+}
+
 /// Whether a name, a part of which begins at `at`, is an option: `--db-password`.
 fn is_flag(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '-');

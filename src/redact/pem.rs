@@ -104,8 +104,7 @@ pub(crate) fn key_lines_before(text: &str) -> Option<usize> {
         let bytes = rest.as_bytes();
         let is_break = |at: &usize| bytes[*at] == b'\n' || bytes[..=*at].ends_with(br"\n");
         let line_start = (0..bytes.len()).rev().find(is_break).map_or(0, |at| at + 1);
-        let line = rest[line_start..].trim_end_matches(['\r', ' ', '\t', '"', '\\']);
-        let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || " \t\"|:>+-".contains(c));
+        let line = bare(&rest[line_start..]);
         let is_long = line.len() >= SHORTEST_LINE;
         if !line.bytes().all(is_base64) || !(is_long || line.is_empty() || start.is_none() || line_start == 0)
         {
@@ -119,6 +118,34 @@ pub(crate) fn key_lines_before(text: &str) -> Option<usize> {
         rest = &rest[..line_start - if bytes[line_start - 1] == b'n' { 2 } else { 1 }];
     }
     start.filter(|_| is_key)
+}
+
+/// From the first line of a key to its end, where the first marker of a text
+/// is the end of one that began before; nothing where it is another marker.
+pub(crate) fn first_end(text: &str) -> Option<Range<usize>> {
+    let (is_end, marker) = markers(text).next()?;
+    let start = if is_end { key_lines_before(&text[..marker.start]) } else { None };
+    start.map(|start| start..marker.end)
+}
+
+/// Whether a key begins or ends in a line, by its marker.
+pub(crate) fn has_marker(line: &str) -> bool {
+    markers(line).next().is_some()
+}
+
+/// Whether a line may belong to a key that ends with it or after it.
+pub(crate) fn may_be_before_end(line: &str) -> bool {
+    let marker = markers(line).next().map(|(_, marker)| marker);
+    let before = marker.as_ref().map_or(line, |marker| &line[..marker.start]);
+    let last = before.rsplit(r"\n").map(bare).find(|line| !line.is_empty());
+    let hangs_on = marker.is_some_and(|marker| whole(line, marker.end) > marker.end);
+    hangs_on || last.is_some_and(|last| last.bytes().all(is_base64))
+}
+
+/// A line of a key without what stands around it where it is quoted or numbered.
+fn bare(line: &str) -> &str {
+    let line = line.trim_end_matches(['\r', ' ', '\t', '"', '\\']);
+    line.trim_start_matches(|c: char| c.is_ascii_digit() || " \t\"|:>+-".contains(c))
 }
 
 /// The end of a marker, with what hangs on to it.

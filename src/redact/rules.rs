@@ -188,7 +188,8 @@ pub(super) fn find(text: &str, index: usize, at: usize) -> Option<(Range<usize>,
 /// Whether `word` stands in the same command, which may go over several lines.
 fn follows(before: &[u8], word: &str) -> bool {
     let near = &before[before.len().saturating_sub(SAME_COMMAND)..];
-    let is_end = |at: &usize| near[*at] == b'\n' && !near[..*at].ends_with(b"\\");
+    let goes_on = |line: &[u8]| line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\\");
+    let is_end = |at: &usize| near[*at] == b'\n' && !goes_on(&near[..*at]);
     let start = (0..near.len()).rev().find(is_end).unwrap_or(0);
     memchr::memmem::find(&near[start..], word.as_bytes()).is_some()
 }

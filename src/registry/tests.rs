@@ -7,7 +7,7 @@ use crate::agents::testing::{request, resumed};
 use crate::host::env::{self, Env};
 use crate::host::lock::Lock;
 use crate::host::paths::Home;
-use crate::model::{Outcome, Request, RunId, RunResult, State, TaskId, Timestamp};
+use crate::model::{AgentName, Outcome, Request, RunId, RunResult, State, TaskId, Timestamp};
 use crate::runs::RunDir;
 
 struct Fixture {
@@ -155,6 +155,23 @@ fn a_row_that_was_claimed_again_is_not_finished_by_who_saw_it_before() {
     // Its record counts all the same, for whoever looks at the row as it is.
     assert!(fixture.registry.finish(&result, before.attempt + 1, NOW).unwrap());
     assert_eq!(fixture.state(&request), State::Completed);
+}
+
+#[test]
+fn how_long_runs_took_is_known_by_project_and_agent() {
+    let mut fixture = fixture();
+    for number in 1..=4 {
+        let request = numbered(number, None);
+        let _held = fixture.submit(&request, 9);
+        let outcome = if number < 4 { Outcome::Completed } else { Outcome::Cancelled { reason: None } };
+        let bare = RunResult::bare(request.task_id, request.run_id, 1, outcome, NOW);
+        let result = RunResult { started_at: Some(Timestamp::from_millis(400)), ..bare };
+        assert!(fixture.registry.finish(&result, 1, NOW).unwrap());
+    }
+    let project = request().project().to_string_lossy().into_owned();
+    let took = |project: &str, agent, most| fixture.registry.took(project, agent, most).unwrap().len();
+    assert_eq!((took(&project, AgentName::Codex, 9), took(&project, AgentName::Codex, 2)), (3, 2));
+    assert_eq!((took(&project, AgentName::Command, 9), took("/elsewhere", AgentName::Codex, 9)), (0, 0));
 }
 
 #[test]

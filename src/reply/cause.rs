@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::facts::Trouble;
 use crate::evidence::{ErrorEvidence, Location};
 use crate::progress::plain;
 
@@ -57,6 +58,30 @@ impl Cause {
 pub(super) fn suggestions(errors: &ErrorEvidence, hint: Option<&str>) -> Vec<String> {
     let own = errors.suggestions.iter().filter(|one| Some(one.as_str()) != hint);
     own.map(|one| shown(one)).collect()
+}
+
+/// What still failed when a run ended that did not fail itself.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Unresolved {
+    /// The first error of the first command that still failed.
+    pub(super) error_message: String,
+    #[serde(flatten)]
+    pub(super) cause: Cause,
+    /// What follows from the errors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) suggestions: Vec<String>,
+}
+
+impl Unresolved {
+    /// Of a run without `trouble`: what else failed is told with that.
+    pub(super) fn of(errors: Option<&ErrorEvidence>, trouble: Option<&Trouble>) -> Option<Self> {
+        let errors = errors.filter(|_| trouble.is_none())?;
+        Some(Self {
+            error_message: shown(&errors.error_message),
+            cause: Cause::of(errors),
+            suggestions: suggestions(errors, None),
+        })
+    }
 }
 
 impl Place {

@@ -4,16 +4,23 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::evidence::{ChangeOf, FileRecord, Files, Source};
+use super::text::count;
+use crate::evidence::{ChangeOf, FileRecord, Files, IgnoredRecord, Position, Source};
 use crate::model::TaskId;
 use crate::progress::plain;
 
 /// Of each list; the counts are of all.
 const MOST_NAMED: usize = 100;
 const MOST_COMMITS: usize = 20;
+const MOST_IGNORED: usize = 20;
 const LONGEST_SUBJECT: usize = 100;
 const LONGEST_PATH: usize = 400;
+const LONGEST_REASON: usize = 140;
+/// How much of a commit's name the text shows.
+const SHORT: usize = 10;
 
+/// Paths are below the top of the checkout. One that cannot be shown as it is
+/// stands in quotes with escapes, as git has it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FileOperations {
     modified_files: Vec<String>,
@@ -21,25 +28,56 @@ pub(crate) struct FileOperations {
     deleted_files: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     renamed_files: Vec<Renamed>,
-    /// How many files changed, whether they are named here or not.
-    files_changed: usize,
-    /// Added and removed together; absent where it is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Files that became executable or ceased to be, and nothing else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    mode_changed_files: Vec<String>,
+    /// Files that became links, or links that became files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    type_changed_files: Vec<String>,
+    /// Repositories inside that came, went or are on another commit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    submodules: Vec<Moved>,
+    /// How many files changed, whether they are named here or not; null where
+    /// that is not known.
+    files_changed: Option<usize>,
+    /// How many of them are in none of the lists; `evidence.json` has them.
+    #[serde(skip_serializing_if = "is_zero")]
+    left_out: usize,
+    /// Files that are tracked as before and not checked out any more; none of
+    /// them counts as changed.
+    #[serde(skip_serializing_if = "is_zero")]
+    no_longer_checked_out: usize,
+    /// Added and removed together; null where that is not known of every file.
     lines_changed: Option<u64>,
     /// `git`: the tree before and after. `agent_events`: what the agent reported
-    /// it had changed.
-    #[schemars(extend("enum" = ["git", "agent_events"]))]
+    /// it had changed. `none`: nothing is known.
+    #[schemars(extend("enum" = ["git", "agent_events", "none"]))]
     source: &'static str,
+    /// Why it is not git.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// Where the checkout stood before and after; absent where it stayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    head: Option<HeadMoved>,
     /// What was committed during the run, the youngest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     commits: Vec<Made>,
+    /// How many more were; `evidence.json` has them.
+    #[serde(skip_serializing_if = "is_zero")]
+    commits_left_out: usize,
+    /// What git ignores and was touched all the same; it is not read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ignored: Vec<Ignored>,
+    /// How many more were; `evidence.json` has them.
+    #[serde(skip_serializing_if = "is_zero")]
+    ignored_left_out: usize,
     /// Tasks that worked in the same checkout at the same time: their changes
     /// are among these.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     overlapped_with: Vec<TaskId>,
     /// What could not be found out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    incomplete: Vec<String>,
+    pub(super) incomplete: Vec<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -48,35 +86,76 @@ struct Renamed {
     to: String,
 }
 
+/// A repository inside; a commit is null where it was, or is, not there.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Moved {
+    path: String,
+    from: Option<String>,
+    to: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct HeadMoved {
+    from: At,
+    to: At,
+}
+
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+struct At {
+    /// Null where it is on none.
+    branch: Option<String>,
+    /// Null where nothing was ever committed.
+    commit: Option<String>,
+}
+
 #[derive(Debug, Serialize, JsonSchema)]
 struct Made {
     hash: String,
     subject: String,
 }
 
+#[derive(Debug, Serialize, JsonSchema)]
+struct Ignored {
+    /// One that ends in a slash is a whole directory.
+    path: String,
+    /// `modified`: something of it was made, changed, removed or only touched.
+    #[schemars(extend("enum" = ["added", "modified", "deleted", "unknown"]))]
+    change: &'static str,
+}
+
 impl FileOperations {
-    /// `None` where nothing is known of any file.
-    pub(super) fn of(files: &Files) -> Option<Self> {
-        let source = match files.source {
-            Source::Git | Source::AgentEvents => files.source.as_str(),
-            Source::None => return None,
+    pub(super) fn of(files: &Files) -> Self {
+        let of = |kinds: &[List]| {
+            let wanted = |change: &&FileRecord| kinds.contains(&list(change));
+            files.changes.iter().filter(wanted).take(MOST_NAMED).collect::<Vec<_>>()
         };
-        let named = |wanted: &[List]| {
-            let of_kind = files.changes.iter().filter(|change| wanted.contains(&list(change)));
-            of_kind.take(MOST_NAMED).map(|change| path(&change.path)).collect()
+        let named = |kind: List| of(&[kind]).into_iter().map(|change| path(&change.path_bytes())).collect();
+        let renamed = |change: &FileRecord| Renamed {
+            from: path(&change.old_path_bytes().unwrap_or_default()),
+            to: path(&change.path_bytes()),
         };
-        let renamed = files.changes.iter().filter_map(|change| {
-            Some(Renamed { from: path(change.old_path.as_ref()?), to: path(&change.path) })
-        });
+        let moved = |change: &FileRecord| Moved {
+            path: path(&change.path_bytes()),
+            from: change.old_commit.clone(),
+            to: change.new_commit.clone(),
+        };
+        let is_known = files.source != Source::None;
         let lines = files.totals.lines_added.zip(files.totals.lines_removed);
-        Some(Self {
-            modified_files: named(&[List::Modified]),
-            added_files: named(&[List::Added]),
-            deleted_files: named(&[List::Deleted]),
-            renamed_files: renamed.take(MOST_NAMED).collect(),
-            files_changed: files.totals.files,
+        let mut told = Self {
+            modified_files: named(List::Modified),
+            added_files: named(List::Added),
+            deleted_files: named(List::Deleted),
+            renamed_files: of(&[List::Renamed]).into_iter().map(renamed).collect(),
+            mode_changed_files: named(List::ModeChanged),
+            type_changed_files: named(List::TypeChanged),
+            submodules: of(&[List::Submodule]).into_iter().map(moved).collect(),
+            files_changed: is_known.then_some(files.totals.files),
+            left_out: 0,
+            no_longer_checked_out: files.no_longer_checked_out,
             lines_changed: lines.map(|(added, removed)| added + removed),
-            source,
+            source: files.source.as_str(),
+            reason: files.reason.as_ref().map(|reason| plain::line(reason, LONGEST_REASON)),
+            head: head(files),
             commits: files
                 .commits
                 .iter()
@@ -86,21 +165,31 @@ impl FileOperations {
                     subject: plain::line(&commit.subject, LONGEST_SUBJECT),
                 })
                 .collect(),
+            commits_left_out: files.commits.len().saturating_sub(MOST_COMMITS),
+            ignored: files.ignored.iter().take(MOST_IGNORED).map(ignored).collect(),
+            ignored_left_out: files.ignored.len().saturating_sub(MOST_IGNORED) + files.ignored_left_out,
             overlapped_with: files.overlapped_with.iter().map(|one| one.task_id.clone()).collect(),
             incomplete: files.incomplete.iter().map(|what| plain::line(what, LONGEST_PATH)).collect(),
-        })
+        };
+        told.left_out = files.totals.files.saturating_sub(told.names().len());
+        told
     }
-}
 
-impl FileOperations {
     /// `3 changed, 12 lines (git)`.
     pub(super) fn line(&self) -> String {
-        let lines = self.lines_changed.map_or(String::new(), |lines| format!(", {lines} lines"));
+        let reason = self.reason.as_deref().unwrap_or_default();
+        let Some(files) = self.files_changed else { return format!("not known ({reason})") };
+        let lines = self.lines_changed.map_or("lines not known".to_owned(), lines);
+        let hidden = match self.no_longer_checked_out {
+            0 => String::new(),
+            files => format!(", {files} no longer checked out"),
+        };
+        let because = if reason.is_empty() { String::new() } else { format!("; {reason}") };
         let others: Vec<&str> = self.overlapped_with.iter().map(TaskId::as_str).collect();
         let shared =
             if others.is_empty() { String::new() } else { format!("; shared with {}", others.join(", ")) };
         let unknown = if self.incomplete.is_empty() { "" } else { "; incomplete" };
-        format!("{} changed{lines} ({}{shared}{unknown})", self.files_changed, self.source)
+        format!("{files} changed, {lines}{hidden} ({}{because}{shared}{unknown})", self.source)
     }
 
     /// What became of each file that is named here.
@@ -109,12 +198,43 @@ impl FileOperations {
             ("modified", &self.modified_files),
             ("added", &self.added_files),
             ("deleted", &self.deleted_files),
+            ("mode_changed", &self.mode_changed_files),
+            ("type_changed", &self.type_changed_files),
         ];
         let plain = kinds
             .into_iter()
             .flat_map(|(what, files)| files.iter().map(move |file| format!("{what} {file}")));
         let renamed = self.renamed_files.iter().map(|one| format!("renamed {} -> {}", one.from, one.to));
-        plain.chain(renamed).collect()
+        let nested = self.submodules.iter().map(|one| {
+            format!("submodule {} {} -> {}", one.path, commit(one.from.as_ref()), commit(one.to.as_ref()))
+        });
+        plain.chain(renamed).chain(nested).collect()
+    }
+
+    pub(super) fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// `main 0a1b2c3d4e -> other 5f6a7b8c9d`, where it moved.
+    pub(super) fn head_line(&self) -> Option<String> {
+        let HeadMoved { from, to } = self.head.as_ref()?;
+        let at = |at: &At| {
+            let branch = at.branch.as_ref().map_or("(no branch)".to_owned(), |name| path(name.as_bytes()));
+            format!("{branch} {}", commit(at.commit.as_ref()))
+        };
+        Some(format!("{} -> {}", at(from), at(to)))
+    }
+
+    /// What was committed, and how much more.
+    pub(super) fn commit_lines(&self) -> (Vec<String>, usize) {
+        let line = |made: &Made| format!("{} {}", commit(Some(&made.hash)), made.subject);
+        (self.commits.iter().map(line).collect(), self.commits_left_out)
+    }
+
+    /// What was ignored and touched, and how much more.
+    pub(super) fn ignored_lines(&self) -> (Vec<String>, usize) {
+        let line = |one: &Ignored| format!("{} {}", one.change, one.path);
+        (self.ignored.iter().map(line).collect(), self.ignored_left_out)
     }
 }
 
@@ -124,21 +244,46 @@ enum List {
     Added,
     Deleted,
     Renamed,
+    ModeChanged,
+    TypeChanged,
+    Submodule,
 }
 
 fn list(change: &FileRecord) -> List {
     match change.kind {
+        ChangeOf::Modified => List::Modified,
         ChangeOf::Added => List::Added,
         ChangeOf::Deleted => List::Deleted,
         ChangeOf::Renamed => List::Renamed,
-        ChangeOf::Submodule if change.old_mode.is_none() => List::Added,
-        ChangeOf::Submodule if change.new_mode.is_none() => List::Deleted,
-        ChangeOf::Modified | ChangeOf::ModeChanged | ChangeOf::TypeChanged | ChangeOf::Submodule => {
-            List::Modified
-        }
+        ChangeOf::ModeChanged => List::ModeChanged,
+        ChangeOf::TypeChanged => List::TypeChanged,
+        ChangeOf::Submodule => List::Submodule,
     }
 }
 
-fn path(path: &str) -> String {
-    plain::line(path, LONGEST_PATH)
+fn head(files: &Files) -> Option<HeadMoved> {
+    let at = |position: &Position| At { branch: position.branch.clone(), commit: position.commit.clone() };
+    let (from, to) = (at(files.before.as_ref()?), at(files.after.as_ref()?));
+    (from != to).then_some(HeadMoved { from, to })
+}
+
+fn ignored(record: &IgnoredRecord) -> Ignored {
+    Ignored { path: path(&record.path_bytes()), change: record.change.as_str() }
+}
+
+fn commit(name: Option<&String>) -> &str {
+    name.map_or("(none)", |name| name.get(..SHORT).unwrap_or(name))
+}
+
+fn lines(lines: u64) -> String {
+    usize::try_from(lines).map_or_else(|_| format!("{lines} lines"), |lines| count(lines, "line"))
+}
+
+fn path(path: &[u8]) -> String {
+    plain::name(path, LONGEST_PATH)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

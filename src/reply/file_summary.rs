@@ -36,10 +36,14 @@ struct LongestLine {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Repeated {
+    /// The first of them, or its beginning.
     line: String,
+    line_number: u64,
     count: u64,
     /// Exactly so many; otherwise at least.
     exact: bool,
+    #[serde(skip)]
+    is_cut: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -49,11 +53,16 @@ struct Json {
     documents: u64,
     /// Lines that are no JSON.
     spoiled_lines: u64,
+    #[serde(skip)]
+    is_cut: bool,
 }
 
 impl FileSummary {
     pub(super) fn of(summary: Summary) -> Self {
-        let repeated = |RepeatedLine { line, count, is_exact }| Repeated { line, count, exact: is_exact };
+        let repeated = |repeated: RepeatedLine| {
+            let RepeatedLine { line, line_number, is_cut, count, is_exact } = repeated;
+            Repeated { line, line_number, count, exact: is_exact, is_cut }
+        };
         Self {
             lines: summary.lines,
             bytes: summary.bytes,
@@ -65,12 +74,26 @@ impl FileSummary {
             first_timestamp: summary.first_timestamp,
             last_timestamp: summary.last_timestamp,
             repeated_lines: summary.repeated.into_iter().map(repeated).collect(),
-            json: summary.json.map(|JsonSummary { shape, documents, spoiled_lines }| Json {
+            json: summary.json.map(|JsonSummary { shape, is_cut, documents, spoiled_lines }| Json {
                 shape,
                 documents,
                 spoiled_lines,
+                is_cut,
             }),
         }
+    }
+
+    /// How to see the rest of what was cut.
+    pub(super) fn rest(&self) -> Option<String> {
+        let cut = self.repeated_lines.iter().find(|repeated| repeated.is_cut);
+        let line = cut.map(|Repeated { line_number, .. }| {
+            format!("what ends in … is cut; the range {line_number} to {line_number} shows such a line whole")
+        });
+        let is_deep = self.json.as_ref().is_some_and(|json| json.is_cut);
+        let shape =
+            is_deep.then(|| "the shape is cut; a JSON path such as $.* or $[0] leads further in".to_owned());
+        let rest: Vec<String> = line.into_iter().chain(shape).collect();
+        (!rest.is_empty()).then(|| rest.join("; "))
     }
 
     /// A line for each fact.
@@ -84,9 +107,12 @@ impl FileSummary {
         if let (Some(first), Some(last)) = (&self.first_timestamp, &self.last_timestamp) {
             let _ = writeln!(text, "first_timestamp: {first}\nlast_timestamp: {last}");
         }
-        for Repeated { line, count, exact } in &self.repeated_lines {
+        for Repeated { line, line_number, count, exact, .. } in &self.repeated_lines {
             let least = if *exact { "" } else { "at least " };
-            let _ = writeln!(text, "repeated_line: {least}{count} lines are alike but for numbers: {line}");
+            let _ = writeln!(
+                text,
+                "repeated_line: {least}{count} lines are alike but for numbers, the first is line {line_number}: {line}"
+            );
         }
         if let Some(json) = &self.json {
             let _ = writeln!(

@@ -74,8 +74,8 @@ fn point(text: &mut String, name: &str, captured: &Captured) {
 /// Says in the reply's own `notice` that it was cut, and where the rest is.
 fn tell(structured: &mut Value, cut: &Cut) {
     let told = format!(
-        "shortened from {} characters: the files named in the reply hold everything, and delegate_results with \
-         include_output gives more",
+        "shortened from {} characters: the files named in the reply hold everything, and inspect_output reads \
+         them in pieces",
         cut.chars_before
     );
     let Some(root) = structured.as_object_mut() else { return };

@@ -136,6 +136,11 @@ impl Inspection {
         text
     }
 
+    /// How to see what a summary had no room for.
+    pub(crate) fn rest(&self) -> Option<String> {
+        self.summary.as_ref().and_then(FileSummary::rest)
+    }
+
     /// All of it as text, for readers who see nothing else.
     pub(crate) fn text(&self, tool: &str, notice: Option<&str>) -> String {
         let mut text = format!("{tool}\nstatus: {}\n", self.found());
@@ -160,10 +165,11 @@ impl Inspection {
         if let Some(notice) = notice {
             let _ = writeln!(text, "notice: {notice}");
         }
-        let next = match &self.next_cursor {
-            Some(cursor) => format!("the same call with \"cursor\": \"{cursor}\" goes on"),
-            None if self.live => "there is no more yet; the run goes on".to_owned(),
-            None => "there is no more".to_owned(),
+        let next = match (&self.next_cursor, self.rest()) {
+            (Some(cursor), _) => format!("the same call with \"cursor\": \"{cursor}\" goes on"),
+            (None, Some(rest)) => rest,
+            (None, None) if self.live => "there is no more yet; the run goes on".to_owned(),
+            (None, None) => "there is no more".to_owned(),
         };
         let _ = writeln!(text, "next: {next}");
         text
@@ -239,14 +245,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::inspect::{Case, Pattern, inspect};
+    use crate::inspect::{Case, Pattern, Wanted, inspect};
 
     /// What is shown of a file for whatever cursor a client makes up.
     fn text(content: &[u8], mode: Mode, cursor: &str) -> String {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(content).unwrap();
         let ask = Ask { mode, cursor: Some(cursor.parse().unwrap()), room: 500 };
-        let found = inspect(file, None, &ask).unwrap();
+        let found = inspect(file, None, &ask, Wanted::always()).unwrap();
         Inspection::of(Inspected { path: "f".into(), task: None, artifact: None, live: false, found }, &ask)
             .text("t", None)
     }
@@ -264,6 +270,22 @@ mod tests {
         assert!(shown.contains(&format!("{}:a\n", u64::MAX)), "{shown}");
         let shown = text(b"a\nb", grep("z"), &format!("g{last}.{last}.{last}"));
         assert!(shown.contains("0 matches"), "{shown}");
+    }
+
+    #[test]
+    fn a_summary_that_was_cut_says_how_to_see_the_rest() {
+        let of = |content: &str| {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(content.as_bytes()).unwrap();
+            let ask = Ask { mode: Mode::Summary, cursor: None, room: 500 };
+            let found = inspect(file, None, &ask, Wanted::always()).unwrap();
+            let path = "f".into();
+            Inspection::of(Inspected { path, task: None, artifact: None, live: false, found }, &ask)
+                .text("t", None)
+        };
+        let long = format!("once\n{0}\n{0}\n", "x".repeat(500));
+        assert!(of(&long).contains("the range 2 to 2 shows such a line whole\n"), "{}", of(&long));
+        assert!(of("short\nshort\n").contains("next: there is no more\n"));
     }
 
     fn numbers() -> impl Strategy<Value = u64> {

@@ -115,7 +115,8 @@ pub(crate) fn reports(tool: &str, reports: &[Report], notice: Option<&str>) -> S
     for one in reports {
         let took = one.timing.duration_ms.map(|ms| format!(" ({})", duration(ms))).unwrap_or_default();
         let by = if one.report_by.is_some() { " (reported by the agent)" } else { "" };
-        let _ = writeln!(text, "- {} {}{took}: {}{by}", one.task_id, one.state, title(&one.summary));
+        let (summary, facts) = (title(&one.summary), one.facts_line());
+        let _ = writeln!(text, "- {} {}{took}: {summary}{by}{facts}", one.task_id, one.state);
     }
     if let Some(notice) = notice {
         let _ = writeln!(text, "notice: {notice}");

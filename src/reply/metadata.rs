@@ -7,11 +7,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::cause::{self, Cause};
+use super::cause::{self, Cause, Unresolved};
 use super::facts::{Facts, Trouble};
 use super::file_operations::FileOperations;
 use super::next::Next;
 use super::tests_seen::TestsSeen;
+use super::tokens::Tokens;
 use crate::evidence::ErrorEvidence;
 use crate::failure::Voice;
 use crate::model::{Limit, Timestamp, Usage};
@@ -21,7 +22,7 @@ use crate::tasks::{Partial, Results};
 pub(crate) struct Metadata {
     /// Seconds that the run took, or has taken so far.
     duration: f64,
-    /// Present once the run is finished, where it is known.
+    /// Present once the run is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     file_operations: Option<FileOperations>,
     /// Present where tests were seen to run.
@@ -33,6 +34,9 @@ pub(crate) struct Metadata {
     /// Present when the run failed or was ended by a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     error_context: Option<ErrorContext>,
+    /// Present when the run did not fail and a command of it, or an action, still did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unresolved_error: Option<Unresolved>,
     /// The task's state, in the spelling of `state`.
     task_status: &'static str,
 }
@@ -46,14 +50,6 @@ struct Thread {
     /// What this run used; without what its thread had used before.
     #[serde(skip_serializing_if = "Option::is_none")]
     token_usage: Option<Tokens>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct Tokens {
-    input_tokens: u64,
-    cached_input_tokens: u64,
-    output_tokens: u64,
-    reasoning_output_tokens: u64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -99,19 +95,21 @@ impl Metadata {
     pub(super) fn of(results: &Results, facts: &Facts<'_>, now: Timestamp, voice: Voice) -> Self {
         let next = Next::beside(results).actions(voice);
         let evidence = results.view.evidence.as_ref();
+        let errors = evidence.and_then(|evidence| evidence.errors.as_ref());
         Self {
             duration: seconds(facts.elapsed_ms(now)),
-            file_operations: evidence.and_then(|evidence| FileOperations::of(&evidence.files)),
+            file_operations: evidence.map(|evidence| FileOperations::of(&evidence.files)),
             test_results: evidence.and_then(|evidence| evidence.tests.as_ref()).map(TestsSeen::of),
             thread_info: facts.thread_id.map(|thread| Thread {
                 thread_id: thread.to_owned(),
                 cache_hit_rate: facts.usage.and_then(Usage::cache_hit_rate),
-                token_usage: facts.usage.map(tokens),
+                token_usage: facts.usage.map(Tokens::of),
             }),
-            error_context: facts.trouble.as_ref().map(|trouble| {
-                let errors = evidence.and_then(|evidence| evidence.errors.as_ref());
-                context(trouble, errors, results.partial.as_ref(), next)
-            }),
+            error_context: facts
+                .trouble
+                .as_ref()
+                .map(|trouble| context(trouble, errors, results.partial.as_ref(), next)),
+            unresolved_error: Unresolved::of(errors, facts.trouble.as_ref()),
             task_status: facts.state.in_envelope(),
         }
     }
@@ -139,15 +137,6 @@ fn context(
         }),
         suggestions: hint.into_iter().chain(own).chain(next).collect(),
         retryable: trouble.retryable,
-    }
-}
-
-fn tokens(usage: Usage) -> Tokens {
-    Tokens {
-        input_tokens: usage.input_tokens,
-        cached_input_tokens: usage.cached_input_tokens,
-        output_tokens: usage.output_tokens,
-        reasoning_output_tokens: usage.reasoning_output_tokens,
     }
 }
 

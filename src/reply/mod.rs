@@ -30,6 +30,7 @@ mod storage;
 mod terminal;
 mod tests_seen;
 mod text;
+mod tokens;
 mod wait_result;
 mod wire;
 

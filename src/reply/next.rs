@@ -12,7 +12,12 @@ pub(crate) struct Next {
     can_resume: bool,
     /// A part of its output is in the same reply.
     shown: bool,
+    /// Its summary is longer than a line of text shows.
+    long: bool,
 }
+
+/// As lines are cut, where nobody has configured otherwise.
+const LINE: usize = 200;
 
 impl Next {
     pub(crate) fn of(view: &View) -> Self {
@@ -22,12 +27,13 @@ impl Next {
             AgentName::Codex => thread,
             AgentName::Command | AgentName::Replay => false,
         };
-        Self { id: view.row.id.clone(), state: view.state(), can_resume, shown: false }
+        let long = view.result.as_ref().is_some_and(|result| result.summary.chars().nth(LINE).is_some());
+        Self { id: view.row.id.clone(), state: view.state(), can_resume, shown: false, long }
     }
 
     /// A task that was only just taken in.
     pub(crate) fn started(id: &TaskId) -> Self {
-        Self { id: id.clone(), state: State::Working, can_resume: false, shown: false }
+        Self { id: id.clone(), state: State::Working, can_resume: false, shown: false, long: false }
     }
 
     /// Beside what was gathered of it.
@@ -61,7 +67,12 @@ impl Next {
                 let resume = format!(
                     "delegate_resume {{\"task_id\": \"{id}\", \"task\": \"...\"}} goes on with its thread"
                 );
-                [Some(look), self.can_resume.then_some(resume)].into_iter().flatten().collect()
+                let whole = format!(
+                    "inspect_output {{\"task_id\": \"{id}\", \"artifact\": \"result.json\", \"json_path\": \"$.summary\"}} \
+                     reads the whole summary"
+                );
+                let more = [self.long.then_some(whole), self.can_resume.then_some(resume)];
+                std::iter::once(look).chain(more.into_iter().flatten()).collect()
             }
         }
     }
@@ -81,7 +92,11 @@ impl Next {
             State::Completed | State::Failed | State::TimedOut | State::Cancelled => {
                 let look = format!("`delegator logs {id}` shows what it did");
                 let resume = format!("`delegator resume {id} \"...\"` goes on with its thread");
-                [Some(look), self.can_resume.then_some(resume)].into_iter().flatten().collect()
+                let whole = format!(
+                    "`delegator inspect {id} result.json --json-path '$.summary'` reads the whole summary"
+                );
+                let more = [self.long.then_some(whole), self.can_resume.then_some(resume)];
+                std::iter::once(look).chain(more.into_iter().flatten()).collect()
             }
         }
     }

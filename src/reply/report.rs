@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cause::{self, Cause};
+use super::cause::{self, Cause, Unresolved};
 use super::eta::Eta;
 use super::facts::Facts;
 use super::file_operations::FileOperations;
 use super::next::Next;
 use super::tests_seen::TestsSeen;
+use super::tokens::Tokens;
 use crate::failure::Voice;
 use crate::model::{Deliverable, RunId, TaskId, Timestamp};
-use crate::runs::ArtifactName;
-use crate::tasks::View;
+use crate::tasks::{Artifact, View};
 
 /// What came of one run, small enough to read whole; everything else is a file
 /// that it points to.
@@ -46,12 +46,15 @@ pub(crate) struct Report {
     /// What may be left of a run that works; absent where too few are known that took longer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) eta: Option<Eta>,
-    /// What became of the files; present once the run is finished, where it is known.
+    /// What became of the files; present once the run is finished.
     #[serde(rename = "file_operations", skip_serializing_if = "Option::is_none")]
     pub(crate) files: Option<FileOperations>,
     /// Present where tests were seen to run.
     #[serde(rename = "test_results", skip_serializing_if = "Option::is_none")]
     pub(crate) tests: Option<TestsSeen>,
+    /// What this run used; absent where the agent did not say.
+    #[serde(rename = "token_usage", skip_serializing_if = "Option::is_none")]
+    pub(crate) tokens: Option<Tokens>,
     /// `agent` when the summary is the agent's own account rather than ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["agent"]))]
@@ -71,6 +74,9 @@ pub(crate) struct Report {
     /// Code and advice of a failure.
     #[serde(rename = "error_context", skip_serializing_if = "Option::is_none")]
     pub(crate) advice: Option<Advice>,
+    /// Present when the run did not fail and a command of it, or an action, still did.
+    #[serde(rename = "unresolved_error", skip_serializing_if = "Option::is_none")]
+    pub(crate) unresolved: Option<Unresolved>,
     /// What the reader can do now; told in the text.
     #[serde(skip)]
     pub(crate) next: Next,
@@ -108,6 +114,10 @@ pub(crate) struct Skill {
 pub(crate) struct Pointer {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
+    pub(crate) size: u64,
+    /// Absent while the run works, and for very large files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sha256: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -120,12 +130,7 @@ pub(crate) struct Timing {
 
 impl Report {
     /// `artifacts` are the files that are there now.
-    pub(crate) fn of(
-        view: &View,
-        artifacts: Vec<(ArtifactName, PathBuf)>,
-        now: Timestamp,
-        voice: Voice,
-    ) -> Self {
+    pub(crate) fn of(view: &View, artifacts: &[Artifact], now: Timestamp, voice: Voice) -> Self {
         let facts = Facts::of(view);
         let evidence = view.evidence.as_ref();
         let errors = evidence.and_then(|evidence| evidence.errors.as_ref());
@@ -138,10 +143,7 @@ impl Report {
             deliverables: facts.answer.deliverables,
             open_questions: facts.answer.open_questions,
             next_actions: facts.answer.next_actions,
-            artifacts: artifacts
-                .into_iter()
-                .map(|(name, path)| Pointer { name: name.to_string(), path })
-                .collect(),
+            artifacts: artifacts.iter().map(pointer).collect(),
             timing: Timing {
                 started_at: facts.started_at.unwrap_or(view.row.created_at),
                 finished_at: facts.finished_at,
@@ -158,11 +160,13 @@ impl Report {
                     .map(|errors| cause::suggestions(errors, trouble.hint.as_deref()))
                     .unwrap_or_default(),
             }),
+            unresolved: Unresolved::of(errors, facts.trouble.as_ref()),
             error: facts.trouble.as_ref().map(|trouble| trouble.message.clone()),
             warnings: facts.warnings.clone(),
             eta: Eta::of(view, now),
-            files: evidence.and_then(|evidence| FileOperations::of(&evidence.files)),
+            files: evidence.map(|evidence| FileOperations::of(&evidence.files)),
             tests: evidence.and_then(|evidence| evidence.tests.as_ref()).map(TestsSeen::of),
+            tokens: facts.usage.map(Tokens::of),
             report_by: facts.reported.then_some("agent"),
             summary: facts.summary,
             deduplicated: false,
@@ -178,8 +182,20 @@ impl Report {
         Self { state: view.state().in_envelope(), ..self }
     }
 
+    /// `; files: 3 changed, 12 lines (git); tests: …`, as far as anything is known.
+    pub(crate) fn facts_line(&self) -> String {
+        let files = self.files.as_ref().map(|files| format!("; files: {}", files.line()));
+        let tests = self.tests.as_ref().map(|tests| format!("; tests: {}", tests.line()));
+        files.into_iter().chain(tests).collect()
+    }
+
     /// The path of the artifact called `name`, where it exists.
     pub(crate) fn artifact(&self, name: &str) -> Option<&PathBuf> {
         self.artifacts.iter().find(|artifact| artifact.name == name).map(|artifact| &artifact.path)
     }
+}
+
+fn pointer(artifact: &Artifact) -> Pointer {
+    let Artifact { name, path, bytes, sha256 } = artifact;
+    Pointer { name: name.to_string(), path: path.clone(), size: *bytes, sha256: sha256.clone() }
 }

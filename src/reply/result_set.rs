@@ -8,8 +8,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::facts::Facts;
+use super::file_operations::FileOperations;
 use super::metadata::{Metadata, seconds};
 use super::snapshot::Progress;
+use super::tests_seen::TestsSeen;
 use super::text::title;
 use crate::failure::Voice;
 use crate::model::{AgentName, Deliverable, RunId, TaskId, Timestamp};
@@ -101,6 +103,12 @@ pub(crate) struct Brief {
     /// Of the agent's process, where it ended by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
+    /// What became of the files, in a line; present once the run is finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<String>,
+    /// How the tests went, in a line; present where some were seen to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tests: Option<String>,
     /// The run was not finished when the reply was made.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     wait_exceeded: bool,
@@ -109,6 +117,8 @@ pub(crate) struct Brief {
 impl Brief {
     pub(super) fn of(results: &Results, now: Timestamp) -> Self {
         let facts = Facts::of(&results.view);
+        let evidence = results.view.evidence.as_ref();
+        let tests = evidence.and_then(|evidence| evidence.tests.as_ref());
         Self {
             task_id: results.view.row.id.clone(),
             state: facts.state.in_envelope(),
@@ -116,6 +126,8 @@ impl Brief {
             report_by: facts.reported.then_some("agent"),
             duration_seconds: seconds(facts.elapsed_ms(now)),
             exit_code: facts.exit_code,
+            files: evidence.map(|evidence| FileOperations::of(&evidence.files).line()),
+            tests: tests.map(|tests| TestsSeen::of(tests).line()),
             wait_exceeded: !facts.state.is_final(),
         }
     }
@@ -197,7 +209,7 @@ impl TaskResult {
 
 impl ArtifactRef {
     fn of(artifact: &tasks::Artifact) -> Self {
-        let tasks::Artifact { path, bytes, sha256 } = artifact;
+        let tasks::Artifact { name: _, path, bytes, sha256 } = artifact;
         Self { kind: "file", path: path.clone(), size: *bytes, sha256: sha256.clone() }
     }
 }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::ack::{Ack, AckMeta};
 use super::diagnosis::{Diagnosis, Keys, Rebuilt};
 use super::envelope::{Category, Envelope, Nothing};
+use super::inspection::Inspection;
 use super::log::Log;
 use super::pinning::Pinning;
 use super::registry_info::{Cancellation, Cleanup, RegistryMeta};
@@ -66,11 +67,13 @@ pub(crate) const SCHEMAS: &[Named] = &[
             "cancel",
             "cleanup",
             "doctor",
+            "inspect",
             "logs",
             "pin",
             "setup",
             "terminal",
             "get_terminal_output",
+            "inspect_output",
             "delegate_cancel",
             "_codex_local_cancel",
             "_codex_cleanup_registry",
@@ -94,11 +97,12 @@ enum RegistryData {
     Cancellation(Cancellation),
     Cleanup(Box<Cleanup>),
     Diagnosis(Diagnosis),
+    Inspection(Box<Inspection>),
     Keys(Keys),
     Rebuilt(Rebuilt),
     Log(Log),
     Pinning(Pinning),
-    TerminalOutput(TerminalOutput),
+    TerminalOutput(Box<TerminalOutput>),
     TerminalList(TerminalList),
     Setup(SetupReply),
 }
@@ -141,6 +145,8 @@ fn terse(schema: &mut Value, depth: usize) {
     for words in ["description", "title", "pattern", "format"] {
         fields.shift_remove(words);
     }
+    // No count of ours can be below zero, and there are dozens of them.
+    fields.shift_remove("minimum");
     if let Some(Value::Array(shapes)) = fields.shift_remove("anyOf") {
         fields.extend(any_of(&shapes));
     }

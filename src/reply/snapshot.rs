@@ -130,6 +130,8 @@ pub(crate) struct Progress {
     last_event_at: Option<Timestamp>,
     /// How long to leave it alone before asking again.
     poll_frequency_ms: u64,
+    /// However soon it ends, its result is kept until then.
+    keep_alive_until: Timestamp,
     /// What can be done with the task now.
     next_actions: Vec<String>,
 }
@@ -210,7 +212,6 @@ impl Queued {
 impl Ended {
     fn of(row: &Row, kept_for: Duration) -> Self {
         let completed = row.completed_at.unwrap_or(row.created_at);
-        let kept = i64::try_from(kept_for.as_millis()).unwrap_or(i64::MAX);
         Self {
             task_id: row.id.clone(),
             state: row.state.in_envelope(),
@@ -222,7 +223,7 @@ impl Ended {
             duration_seconds: seconds(row.started_at.map_or(0, |started| completed.millis_since(started))),
             completed_ts: completed,
             unread: row.unread,
-            keep_alive_until: Timestamp::from_millis(completed.as_millis().saturating_add(kept)),
+            keep_alive_until: later(completed, kept_for),
             pinned: row.pinned,
         }
     }
@@ -244,6 +245,7 @@ impl Progress {
             eta: Eta::of(view, now),
             last_event_at: *last_event_at,
             poll_frequency_ms: POLL_MS,
+            keep_alive_until: later(now, view.kept_for),
             next_actions: Next::of(view).actions(voice),
         })
     }
@@ -265,6 +267,7 @@ impl Progress {
                 eta: Eta::of(view, now),
                 last_event_at: None,
                 poll_frequency_ms: POLL_MS,
+                keep_alive_until: later(now, view.kept_for),
                 next_actions: Next::of(view).actions(voice),
             })
         })
@@ -278,6 +281,11 @@ impl Counted {
         } = counters;
         Self { commands, commands_failed, files_changed, tool_calls, messages, retries }
     }
+}
+
+fn later(moment: Timestamp, by: Duration) -> Timestamp {
+    let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+    Timestamp::from_millis(moment.as_millis().saturating_add(millis))
 }
 
 /// Somebody else chose it: shown as one plain line.

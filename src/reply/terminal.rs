@@ -1,36 +1,46 @@
 //! `registry_info` about recorded terminals: a part of what one showed, and
-//! which there are.
+//! which there are. A command that an agent ran is told as a terminal is.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::text::fence;
-use crate::model::{TerminalId, Timestamp};
+use crate::model::{TaskId, Timestamp};
 use crate::progress::plain;
+use crate::tasks::{AgentCommand, CommandLife, Screen, Screens};
 use crate::terminals::{Form, Life, Piece, Terminal};
 
-/// Most of the other terminals that a reply names.
-const OTHERS: usize = 10;
+/// Most of the others that a reply names.
+const OTHERS: usize = 5;
+const OTHER_COMMANDS: usize = 10;
 const LONGEST: usize = 200;
+/// Enough of another's command to know it by.
+const LONGEST_MENTION: usize = 60;
 /// Paths and reasons are of little use cut; but a row must stay a row.
 const LONGEST_PATH: usize = 500;
 
-/// One recorded terminal.
+/// One recorded terminal, or one command that an agent ran.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TerminalRow {
-    pub(crate) terminal_id: TerminalId,
+    /// `term-…` of a recorded terminal; of a command, its task's id, `/`, and
+    /// the agent's own name for it.
+    pub(crate) terminal_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
-    /// It is being recorded right now.
+    /// Of a command: the task in which it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) task_id: Option<TaskId>,
+    /// It is being recorded, or runs, right now.
     pub(crate) live: bool,
-    /// `lost`: its recorder was killed, and how it ended is not known.
-    #[schemars(extend("enum" = ["live", "ended", "lost"]))]
+    /// `lost`: nobody saw how it ended. `refused`: the agent was not allowed to run it.
+    #[schemars(extend("enum" = ["live", "ended", "lost", "refused"]))]
     pub(crate) state: &'static str,
     pub(crate) command: String,
     /// Where its shell stands, or where it was started.
     pub(crate) cwd: String,
-    pub(crate) started_at: Timestamp,
-    /// When it was last written to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) started_at: Option<Timestamp>,
+    /// When it was last written to; of a command, no later than that.
     pub(crate) last_activity: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended_at: Option<Timestamp>,
@@ -38,19 +48,35 @@ pub(crate) struct TerminalRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) exit_status: Option<i32>,
     pub(crate) total_bytes: u64,
-    /// Every byte that the terminal was sent.
-    pub(crate) file_path: String,
-    /// Why the later bytes are missing.
+    /// `delegator pin` keeps it whatever its age.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) pinned: bool,
+    /// Every byte of it; a command that printed little has no file of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) file_path: Option<String>,
+    /// Why bytes are missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) incomplete: Option<String>,
 }
 
-/// The recorded terminals, the last written to first.
+/// The recorded terminals, the last written to first; or the commands of a task.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TerminalList {
     /// The one last written to.
-    pub(crate) active: Option<TerminalId>,
+    pub(crate) active: Option<String>,
     pub(crate) terminals: Vec<TerminalRow>,
+}
+
+/// One that is not read here, by what tells it from the others.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TerminalMention {
+    pub(crate) terminal_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    /// As `state`, with its exit status.
+    pub(crate) status: String,
+    pub(crate) command: String,
+    pub(crate) last_activity: Timestamp,
 }
 
 /// A part of what a terminal showed.
@@ -71,92 +97,130 @@ pub(crate) struct TerminalOutput {
     pub(crate) truncated: bool,
     /// Goes on where `content` ends: now, or when more was written.
     pub(crate) cursor: String,
-    /// The others, the last written to first.
+    /// Some others, the last written to first; not where a cursor was followed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) terminals: Vec<TerminalRow>,
+    pub(crate) terminals: Vec<TerminalMention>,
     /// What can be done now.
     pub(crate) next: String,
 }
 
 impl TerminalRow {
-    pub(crate) fn of(terminal: &Terminal) -> Self {
+    fn of(screen: &Screen) -> Self {
+        match screen {
+            Screen::Recorded(terminal) => Self::of_terminal(terminal),
+            Screen::Command { command, incomplete } => Self::of_command(command, incomplete.as_deref()),
+        }
+    }
+
+    fn of_terminal(terminal: &Terminal) -> Self {
         let (state, ended_at, exit_status) = match terminal.life {
             Life::Live => ("live", None, None),
             Life::Ended { at, status } => ("ended", Some(at), status),
             Life::Lost => ("lost", None, None),
         };
         Self {
-            terminal_id: terminal.id.clone(),
+            terminal_id: terminal.id.to_string(),
             name: terminal.name.as_deref().map(|name| plain::line(name, LONGEST)),
+            task_id: None,
             live: terminal.is_live(),
             state,
             command: plain::line(&terminal.command.join(" "), LONGEST),
             cwd: plain::line(&terminal.cwd.to_string_lossy(), LONGEST_PATH),
-            started_at: terminal.started_at,
+            started_at: Some(terminal.started_at),
             last_activity: terminal.last_activity,
             ended_at,
             exit_status,
             total_bytes: terminal.bytes,
-            file_path: terminal.file().to_string_lossy().into_owned(),
+            pinned: terminal.pinned,
+            file_path: Some(terminal.file().to_string_lossy().into_owned()),
             incomplete: terminal.incomplete.as_deref().map(|why| plain::line(why, LONGEST_PATH)),
+        }
+    }
+
+    fn of_command(command: &AgentCommand, incomplete: Option<&str>) -> Self {
+        let (state, exit_status) = match command.life {
+            CommandLife::Running => ("live", None),
+            CommandLife::Ended { status } => ("ended", status),
+            CommandLife::Refused => ("refused", None),
+            CommandLife::Lost => ("lost", None),
+        };
+        Self {
+            terminal_id: command.id(),
+            name: None,
+            task_id: Some(command.task.clone()),
+            live: command.life == CommandLife::Running,
+            state,
+            command: plain::line(&command.command, LONGEST),
+            cwd: plain::line(&command.cwd.to_string_lossy(), LONGEST_PATH),
+            started_at: command.started_at,
+            last_activity: command.written,
+            ended_at: None,
+            exit_status,
+            total_bytes: command.bytes,
+            pinned: false,
+            file_path: command.file.as_ref().map(|file| file.to_string_lossy().into_owned()),
+            incomplete: incomplete.map(|why| plain::line(why, LONGEST_PATH)),
         }
     }
 
     /// How it is, in a word or two.
     pub(crate) fn told(&self) -> String {
+        let pinned = if self.pinned { ", pinned" } else { "" };
         match self.exit_status {
-            Some(status) => format!("{} (exit {status})", self.state),
-            None => self.state.to_owned(),
+            Some(status) => format!("{} (exit {status}){pinned}", self.state),
+            None => format!("{}{pinned}", self.state),
+        }
+    }
+
+    fn mentioned(self) -> TerminalMention {
+        TerminalMention {
+            status: self.told(),
+            command: plain::line(&self.command, LONGEST_MENTION),
+            terminal_id: self.terminal_id,
+            name: self.name,
+            last_activity: self.last_activity,
         }
     }
 }
 
 impl TerminalList {
-    pub(crate) fn of(terminals: &[Terminal]) -> Self {
-        Self {
-            active: terminals.first().map(|terminal| terminal.id.clone()),
-            terminals: terminals.iter().map(TerminalRow::of).collect(),
-        }
+    pub(crate) fn of(screens: &[Screen]) -> Self {
+        let terminals: Vec<TerminalRow> = screens.iter().map(TerminalRow::of).collect();
+        Self { active: terminals.first().map(|terminal| terminal.terminal_id.clone()), terminals }
     }
 }
 
 impl TerminalOutput {
-    pub(crate) fn of(
-        terminal: &Terminal,
-        piece: Piece,
-        mode: &'static str,
-        form: Form,
-        others: &[Terminal],
-    ) -> Self {
-        let row = TerminalRow::of(terminal);
-        let others = others.iter().filter(|other| other.id != terminal.id).take(OTHERS);
-        let cursor = format!("b{}", piece.bytes.end);
-        let next = match (piece.cut, mode, terminal.is_live()) {
-            (true, "tail", _) => "the lines before these: mode `all` reads from the beginning".to_owned(),
-            (true, _, _) => format!("more is there: call again with cursor `{cursor}`"),
-            (false, _, true) => format!("it is live: cursor `{cursor}` gives what comes after this"),
-            (false, _, false) => "this is the end of it".to_owned(),
+    pub(crate) fn of(screens: &Screens, piece: Piece, mode: &'static str, form: Form) -> Self {
+        let row = TerminalRow::of(&screens.screen);
+        let most = match &screens.screen {
+            Screen::Recorded(_) => OTHERS,
+            Screen::Command { .. } => OTHER_COMMANDS,
         };
+        let others = screens.others.iter().take(most);
+        let cursor = format!("b{}", piece.bytes.end);
         Self {
             mode,
-            content: match form {
-                Form::Plain => plain::text(&piece.text),
-                Form::Raw => piece.text,
-            },
+            next: next(&row, &piece, mode, &cursor),
+            content: piece.text,
             stripped: form == Form::Plain,
             start_line: piece.start_line,
             end_line: piece.end_line,
             total_lines: piece.total_lines,
             truncated: piece.cut,
             cursor,
-            terminals: others.map(TerminalRow::of).collect(),
-            next,
+            terminals: others.map(|other| TerminalRow::of(other).mentioned()).collect(),
             terminal: TerminalRow {
                 total_bytes: piece.total_bytes,
                 incomplete: piece.damage.map(|why| plain::line(&why, LONGEST_PATH)).or(row.incomplete),
                 ..row
             },
         }
+    }
+
+    /// Without the others: whoever follows a cursor knows them.
+    pub(crate) fn alone(self) -> Self {
+        Self { terminals: Vec::new(), ..self }
     }
 
     /// How many characters it has as JSON.
@@ -167,13 +231,16 @@ impl TerminalOutput {
     /// All of it as text.
     pub(crate) fn text(&self, tool: &str, notice: Option<&str>) -> String {
         let row = &self.terminal;
-        let name = row.name.as_ref().map(|name| format!("name: {name}\n")).unwrap_or_default();
+        let line = |label: &str, value: Option<&String>| {
+            value.map(|value| format!("{label}: {value}\n")).unwrap_or_default()
+        };
+        let name = line("name", row.name.as_ref());
+        let file = line("file", row.file_path.as_ref());
+        let incomplete = line("incomplete", row.incomplete.as_ref());
         let lines = match (self.start_line, self.end_line) {
             (0, _) => format!("none of {}", self.total_lines),
             (first, last) => format!("{first}-{last} of {}", self.total_lines),
         };
-        let incomplete =
-            row.incomplete.as_ref().map(|why| format!("incomplete: {why}\n")).unwrap_or_default();
         let content = match self.content.trim_end_matches('\n') {
             "" => "(nothing)\n".to_owned(),
             text => {
@@ -181,24 +248,44 @@ impl TerminalOutput {
                 format!("{fence}\n{text}\n{fence}\n")
             }
         };
+        let (whose, kind) = match row.task_id {
+            Some(_) => ("as the agent's command printed it", "commands"),
+            None => ("as the terminal showed it", "terminals"),
+        };
         let notice = notice.map(|notice| format!("notice: {notice}\n")).unwrap_or_default();
         let others: String = self.terminals.iter().map(other).collect();
-        let others = if others.is_empty() { others } else { format!("other terminals:\n{others}") };
+        let others = if others.is_empty() { others } else { format!("other {kind}:\n{others}") };
         format!(
-            "{tool}\nterminal_id: {}\n{name}status: {}\ncommand: {}\ncwd: {}\nlast_activity: {}\nfile: {}\n{incomplete}\
-             lines: {lines}\noutput (as the terminal showed it):\n{content}{others}{notice}next: {}\n",
+            "{tool}\nterminal_id: {}\n{name}status: {}\ncommand: {}\ncwd: {}\nlast_activity: {}\n{file}{incomplete}\
+             lines: {lines}\noutput ({whose}):\n{content}{others}{notice}next: {}\n",
             row.terminal_id,
             row.told(),
             row.command,
             row.cwd,
             row.last_activity,
-            row.file_path,
             self.next,
         )
     }
 }
 
-fn other(row: &TerminalRow) -> String {
+fn next(row: &TerminalRow, piece: &Piece, mode: &str, cursor: &str) -> String {
+    let reads_whole = row.file_path.is_some();
+    if piece.cut && mode == "tail" {
+        let anywhere = if reads_whole { ", inspect_output with this file_path anywhere" } else { "" };
+        return format!("the lines before these: mode `all` reads from the beginning{anywhere}");
+    }
+    if piece.bytes.end < piece.total_bytes {
+        return format!("more is there: call again with cursor `{cursor}`");
+    }
+    match (row.live, row.task_id.is_some() && !reads_whole) {
+        (true, true) => "it runs: the agent tells what it printed when it has ended".to_owned(),
+        (true, false) => format!("it is live: cursor `{cursor}` gives what comes after this"),
+        (false, _) => "this is the end of it".to_owned(),
+    }
+}
+
+fn other(row: &TerminalMention) -> String {
     let name = row.name.as_ref().map(|name| format!(" [{name}]")).unwrap_or_default();
-    format!("- {}{name}: {}, last written to {}\n", row.terminal_id, row.told(), row.last_activity)
+    let TerminalMention { terminal_id, status, command, last_activity, .. } = row;
+    format!("- {terminal_id}{name}: {status}, {command}, last written to {last_activity}\n")
 }

@@ -4,22 +4,29 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::evidence::{Framework, TestResults, Unit};
+use crate::evidence::{Framework, RunResults, TestResults, Unit};
 use crate::progress::plain;
 
 const MOST_NAMED: usize = 20;
+const MOST_RUNS: usize = 5;
 const LONGEST_NAME: usize = 200;
 
 /// From the commands that ran, never from what the agent says.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct TestsSeen {
-    passed: u64,
-    failed: u64,
-    skipped: u64,
-    /// The first of them, by the frameworks' own names.
+    /// Null where it is not known: a run without a summary, or runs that may have tests in common.
+    passed: Option<u64>,
+    /// Null where it is not known.
+    failed: Option<u64>,
+    /// Null where it is not known.
+    skipped: Option<u64>,
+    /// The first of those not known to have passed since, by the frameworks' own names.
     pub(super) failed_tests: Vec<String>,
-    /// Files changed after the tests had run.
-    stale: bool,
+    /// How many more are known to have failed than are named; `evidence.json` may name them.
+    #[serde(skip_serializing_if = "is_zero")]
+    failed_tests_left_out: u64,
+    /// Files changed after the tests had run. Null where that is not known.
+    stale: Option<bool>,
     /// Every run came to its own summary, and that is all of it.
     complete: bool,
     /// What the numbers count: `packages` where `go test` named no test that passed.
@@ -28,37 +35,145 @@ pub(crate) struct TestsSeen {
     /// Whose tests they are, in the order in which they ran.
     #[schemars(with = "Vec<String>")]
     frameworks: Vec<Framework>,
+    /// What the last runs came to, where that cannot be added up: they may have tests in common.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    apart: Vec<String>,
 }
 
 impl TestsSeen {
     pub(super) fn of(tests: &TestResults) -> Self {
-        let mut frameworks: Vec<Framework> = tests.runs.iter().map(|run| run.framework).collect();
-        frameworks.dedup();
+        let mut frameworks: Vec<Framework> = Vec::new();
+        for run in &tests.runs {
+            if !frameworks.contains(&run.framework) {
+                frameworks.push(run.framework);
+            }
+        }
         let name = |name: &String| plain::line(name, LONGEST_NAME);
+        let packages = tests.runs.iter().all(|run| run.unit == Unit::Packages);
+        let several = tests.runs.len() > 1 && tests.passed.is_none();
+        let named = tests.failed_tests.len().min(MOST_NAMED) as u64;
+        let failed = tests.failed.unwrap_or(0).max(tests.failed_tests.len() as u64);
         Self {
             passed: tests.passed,
             failed: tests.failed,
             skipped: tests.skipped,
             failed_tests: tests.failed_tests.iter().take(MOST_NAMED).map(name).collect(),
+            failed_tests_left_out: failed - named,
             stale: tests.stale,
             complete: tests.complete,
-            unit: if tests.runs.iter().any(|run| run.unit == Unit::Packages) { "packages" } else { "tests" },
+            unit: if packages { "packages" } else { "tests" },
             frameworks,
+            apart: if several {
+                tests.runs.iter().rev().take(MOST_RUNS).rev().map(told).collect()
+            } else {
+                Vec::new()
+            },
         }
+    }
+
+    /// Those that are not named, where any is.
+    pub(super) fn left_out(&self) -> usize {
+        usize::try_from(self.failed_tests_left_out).unwrap_or(usize::MAX)
     }
 
     /// `3 passed, 1 failed, 0 skipped (pytest; stale: files changed afterwards)`.
     pub(super) fn line(&self) -> String {
         let names: Vec<&str> = self.frameworks.iter().map(|one| one.as_str()).collect();
         let unit = if self.unit == "packages" { "; counted in packages" } else { "" };
-        let stale = if self.stale { "; stale: files changed afterwards" } else { "" };
-        let part = if self.complete { "" } else { "; not the whole run" };
-        format!(
-            "{} passed, {} failed, {} skipped ({}{unit}{stale}{part})",
-            self.passed,
-            self.failed,
-            self.skipped,
-            names.join(", ")
-        )
+        let stale = match self.stale {
+            Some(true) => "; stale: files changed afterwards",
+            Some(false) => "",
+            None => "; maybe stale: whether files changed afterwards is not known",
+        };
+        let part = if self.complete { "" } else { "; not the whole test run was seen" };
+        let counts = counts(self.passed, self.failed, self.skipped);
+        let apart = match self.apart.is_empty() {
+            true => String::new(),
+            false => format!("; runs that may not be added up: {}", self.apart.join("; ")),
+        };
+        format!("{counts} ({}{unit}{stale}{part}{apart})", names.join(", "))
+    }
+}
+
+fn counts(passed: Option<u64>, failed: Option<u64>, skipped: Option<u64>) -> String {
+    match (passed, failed, skipped) {
+        (None, None, None) => "counts are not known".to_owned(),
+        (None, Some(failed), None) => format!("{failed} failed, how many passed is not known"),
+        _ => {
+            let told = |count: Option<u64>| count.map_or("?".to_owned(), |count| count.to_string());
+            format!("{} passed, {} failed, {} skipped", told(passed), told(failed), told(skipped))
+        }
+    }
+}
+
+fn told(run: &RunResults) -> String {
+    let unit = if run.unit == Unit::Packages { " packages" } else { "" };
+    format!("{}{unit} {}", run.framework.as_str(), counts(run.passed, run.failed, run.skipped))
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(framework: Framework, counts: Option<(u64, u64)>) -> RunResults {
+        let (passed, failed) = counts.unzip();
+        RunResults {
+            framework,
+            unit: Unit::Tests,
+            passed,
+            failed,
+            skipped: passed.map(|_| 0),
+            total: passed.zip(failed).map(|(passed, failed)| passed + failed),
+            duration_ms: None,
+            stale: Some(false),
+            complete: counts.is_some(),
+        }
+    }
+
+    #[track_caller]
+    fn check(
+        passed: Option<u64>,
+        failed: Option<u64>,
+        stale: Option<bool>,
+        runs: Vec<RunResults>,
+        expected: &str,
+    ) {
+        let complete = runs.iter().all(|run| run.complete);
+        let skipped = passed.map(|_| 0);
+        let failed_tests = Vec::new();
+        let tests =
+            TestResults { passed, failed, skipped, failed_tests, stale, complete, earlier_runs: 0, runs };
+        assert_eq!(TestsSeen::of(&tests).line(), expected);
+    }
+
+    #[test]
+    fn what_is_not_known_is_said_not_to_be() {
+        let pytest = |counts| run(Framework::Pytest, counts);
+        check(
+            Some(3),
+            Some(1),
+            Some(false),
+            vec![pytest(Some((3, 1)))],
+            "3 passed, 1 failed, 0 skipped (pytest)",
+        );
+        check(
+            None,
+            None,
+            Some(false),
+            vec![pytest(None)],
+            "counts are not known (pytest; not the whole test run was seen)",
+        );
+        check(
+            None,
+            Some(0),
+            None,
+            vec![pytest(Some((3, 0))), pytest(Some((4, 0)))],
+            "0 failed, how many passed is not known (pytest; maybe stale: whether files changed afterwards is not known; runs that may not be added up: pytest 3 passed, 0 failed, 0 skipped; pytest 4 passed, 0 failed, 0 skipped)",
+        );
     }
 }

@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use super::cause::Place;
+use super::cause::{Place, Unresolved};
+use super::file_operations::FileOperations;
 use super::report::{Advice, Report};
 use crate::config::Cuts;
 use crate::progress::plain;
@@ -46,13 +47,18 @@ pub(crate) fn report(tool: &str, report: &Report, sections: &[Section], cuts: Cu
     if let Some(advice) = &report.advice {
         causes(&mut text, advice, cuts);
     }
+    if let Some(unresolved) = &report.unresolved {
+        left(&mut text, unresolved, cuts);
+    }
     if let Some(files) = &report.files {
-        let _ = writeln!(text, "files: {}", files.line());
-        items(&mut text, &files.names(), cuts);
+        changed(&mut text, files, cuts);
     }
     if let Some(tests) = &report.tests {
         let _ = writeln!(text, "tests: {}", tests.line());
-        list_any(&mut text, "failed_tests", &tests.failed_tests, cuts);
+        list_some(&mut text, "failed_tests", &tests.failed_tests, tests.left_out(), cuts);
+    }
+    if let Some(tokens) = &report.tokens {
+        let _ = writeln!(text, "tokens: {}", tokens.line());
     }
     let deliverables =
         report.deliverables.iter().map(|one| format!("{}: {}", one.path, one.description)).collect();
@@ -113,20 +119,59 @@ fn causes(text: &mut String, advice: &Advice, cuts: Cuts) {
     list_any(text, "suggestions", &advice.suggestions, cuts);
 }
 
+/// What became of the files, and of the checkout they are in.
+fn changed(text: &mut String, files: &FileOperations, cuts: Cuts) {
+    let _ = writeln!(text, "files: {}", files.line());
+    items(text, &files.names(), files.left_out(), cuts);
+    if let Some(head) = files.head_line() {
+        let _ = writeln!(text, "head: {}", plain::line(&head, cuts.line));
+    }
+    for (name, (list, left_out)) in [("commits", files.commit_lines()), ("ignored", files.ignored_lines())] {
+        list_some(text, name, &list, left_out, cuts);
+    }
+    list_any(text, "not_known", &files.incomplete, cuts);
+}
+
+/// What still failed in a run that did not fail itself.
+fn left(text: &mut String, unresolved: &Unresolved, cuts: Cuts) {
+    let Unresolved { error_message, cause, suggestions } = unresolved;
+    for (name, value) in [
+        ("unresolved_error", Some(error_message)),
+        ("unresolved_type", cause.error_type.as_ref()),
+        ("unresolved_command", cause.failed_command.as_ref()),
+    ] {
+        if let Some(value) = value {
+            let _ = writeln!(text, "{name}: {}", plain::line(value, cuts.line));
+        }
+    }
+    let places: Vec<String> = cause.error_locations.iter().map(Place::line).collect();
+    list_any(text, "unresolved_locations", &places, cuts);
+    list_any(text, "unresolved_refused", &cause.refused, cuts);
+    list_any(text, "unresolved_suggestions", suggestions, cuts);
+}
+
 /// As [`list`], without a line where there is nothing.
 fn list_any(text: &mut String, name: &str, list: &[String], cuts: Cuts) {
+    list_some(text, name, list, 0, cuts);
+}
+
+/// The same, of a list that `left_out` belong to as well.
+fn list_some(text: &mut String, name: &str, list: &[String], left_out: usize, cuts: Cuts) {
     if !list.is_empty() {
         let _ = writeln!(text, "{name}:");
-        items(text, list, cuts);
+        items(text, list, left_out, cuts);
     }
 }
 
-fn items(text: &mut String, items: &[String], cuts: Cuts) {
+/// The first of `items`, and how many there are beside: those that are cut
+/// here, and those that were `left_out` before.
+fn items(text: &mut String, items: &[String], left_out: usize, cuts: Cuts) {
     for item in items.iter().take(cuts.items) {
         let _ = writeln!(text, "- {}", plain::line(item, cuts.line));
     }
-    if items.len() > cuts.items {
-        let _ = writeln!(text, "... (+{} more)", items.len() - cuts.items);
+    let more = items.len().saturating_sub(cuts.items) + left_out;
+    if more > 0 {
+        let _ = writeln!(text, "... (+{more} more)");
     }
 }
 
@@ -136,7 +181,7 @@ pub(super) fn list(text: &mut String, name: &str, label: &str, items: Vec<String
         return;
     }
     let _ = writeln!(text, "{name}{label}:");
-    self::items(text, &items, cuts);
+    self::items(text, &items, 0, cuts);
 }
 
 /// As [`list`], for lines that are of no use when they are cut.
@@ -151,8 +196,8 @@ fn list_whole(text: &mut String, name: &str, items: Vec<String>) {
     }
 }
 
-/// Where to read on: the answer, else the output; and where a run went wrong,
-/// what it complained of.
+/// Where to read on: the answer, else the output; what was observed; and where
+/// a run went wrong, what it complained of.
 fn pointers(report: &Report) -> Vec<String> {
     let there = |name: &'static str| Some((name, report.artifact(name)?));
     let answer = there("last_message.json").or_else(|| there("stdout.log")).or_else(|| there("events.jsonl"));
@@ -163,6 +208,7 @@ fn pointers(report: &Report) -> Vec<String> {
     let last = last.map(|one| (one.name.as_str(), &one.path));
     answer
         .into_iter()
+        .chain(there("evidence.json"))
         .chain(trouble)
         .chain(last)
         .map(|(name, path)| format!("{name}: {}", path.display()))
@@ -208,7 +254,10 @@ mod tests {
 
     fn sample() -> Report {
         let task_id = TaskId::from_random([0; 8]);
-        let pointer = |name: &'static str| Pointer { name: name.into(), path: format!("/r/{name}").into() };
+        let pointer = |name: &'static str| {
+            let (name, path) = (name.into(), format!("/r/{name}").into());
+            Pointer { name, path, size: 1, sha256: None }
+        };
         Report {
             next: Next::started(&task_id),
             task_id,
@@ -233,9 +282,11 @@ mod tests {
             deduplicated: false,
             state: "completed",
             advice: None,
+            unresolved: None,
             eta: None,
             files: None,
             tests: None,
+            tokens: None,
             notice: None,
             voice: Voice::Shell,
             wait_exceeded: false,

@@ -116,6 +116,11 @@ impl RunDir {
         self.path.parent().unwrap_or(&self.path).with_file_name("checkouts")
     }
 
+    /// Where the home keeps how long runs took, by project and agent.
+    pub(crate) fn history(&self) -> PathBuf {
+        self.path.parent().unwrap_or(&self.path).with_file_name("history")
+    }
+
     /// The directory of another run in the same home.
     pub(crate) fn of(&self, run: &RunId) -> RunDir {
         Self::at(self.path.with_file_name(run.as_str()))

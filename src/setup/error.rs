@@ -9,6 +9,10 @@ pub(crate) enum SetupError {
     NoVsCode(PathBuf),
     #[error("HOME is not set")]
     NoHome,
+    #[error("there is no directory `{}`", .0.display())]
+    Nowhere(PathBuf),
+    #[error("`{}` is a link to `{}`, which is not there", path.display(), target.display())]
+    Dangling { path: PathBuf, target: PathBuf },
     #[error("which shell is meant cannot be told")]
     NoShell,
     #[error("`{}` is no text", path.display())]

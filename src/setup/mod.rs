@@ -35,19 +35,32 @@ pub(crate) struct Change {
     after: Option<String>,
     /// Keeps what was there, until it is taken back.
     backup: Option<Backup>,
+    /// Whether the directory of the file comes and goes with it.
+    directory: Directory,
     /// In words, one line each. Empty where nothing is to be done.
     pub(crate) steps: Vec<String>,
+}
+
+/// What becomes of the directory that a file is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Directory {
+    Stays,
+    Made,
+    /// Where nothing else is in it.
+    Removed,
 }
 
 #[derive(Debug)]
 enum Backup {
     Keep(PathBuf),
+    /// With this instead of what is there.
+    Renew(PathBuf, String),
     Drop(PathBuf),
 }
 
 impl Change {
     fn none(file: PathBuf) -> Self {
-        Self { file, before: None, after: None, backup: None, steps: Vec::new() }
+        Self { file, before: None, after: None, backup: None, directory: Directory::Stays, steps: Vec::new() }
     }
 
     pub(crate) fn is_none(&self) -> bool {
@@ -58,6 +71,7 @@ impl Change {
     pub(crate) fn backup(&self) -> Option<&Path> {
         match &self.backup {
             Some(Backup::Keep(path)) => Some(path),
+            Some(Backup::Renew(path, _)) => Some(path),
             Some(Backup::Drop(_)) | None => None,
         }
     }
@@ -71,13 +85,26 @@ impl Change {
         if self.is_none() {
             return Ok(());
         }
-        if let (Some(Backup::Keep(backup)), Some(before)) = (&self.backup, &self.before) {
+        let copy = match (&self.backup, &self.before) {
+            (Some(Backup::Keep(backup)), Some(before)) => Some((backup, before)),
+            (Some(Backup::Renew(backup, text)), _) => Some((backup, text)),
+            (Some(Backup::Keep(_) | Backup::Drop(_)) | None, _) => None,
+        };
+        if let Some((backup, text)) = copy {
             // Settings may hold secrets, and the copy is for nobody else.
-            files::write(backup, before.as_bytes(), Durability::Synced).map_err(failed(backup))?;
+            files::write(backup, text.as_bytes(), Durability::Synced).map_err(failed(backup))?;
+        }
+        let directory = self.file.parent().unwrap_or(&self.file);
+        if self.directory == Directory::Made {
+            fs::create_dir_all(directory).map_err(failed(directory))?;
         }
         match &self.after {
             Some(after) => files::replace(&self.file, after.as_bytes()).map_err(failed(&self.file))?,
             None => fs::remove_file(&self.file).map_err(failed(&self.file))?,
+        }
+        if self.directory == Directory::Removed {
+            // One in which there is something else now is somebody's.
+            let _ = fs::remove_dir(directory);
         }
         if let Some(Backup::Drop(backup)) = &self.backup {
             // What is left of it is in nobody's way.
@@ -87,13 +114,17 @@ impl Change {
     }
 }
 
-/// The text of a file; `None` where there is none.
+/// The text of a file; `None` where there is none. A link that leads nowhere is
+/// somebody's, and neither followed nor replaced.
 fn text_of(path: &Path) -> Result<Option<String>, SetupError> {
     match files::read(path) {
         Ok(bytes) => {
             String::from_utf8(bytes).map(Some).map_err(|_| SetupError::NoText { path: path.to_owned() })
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
+            Ok(target) => Err(SetupError::Dangling { path: path.to_owned(), target }),
+            Err(_) => Ok(None),
+        },
         Err(source) => Err(SetupError::Read { path: path.to_owned(), source }),
     }
 }

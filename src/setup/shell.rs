@@ -11,7 +11,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Change, SetupError, Way, text_of};
+use super::{Change, Directory, SetupError, Way, text_of};
 use crate::host::env::{self, Env};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +23,10 @@ pub(crate) enum Shell {
 
 const BEGIN: &str = "# >>> delegator terminal";
 const END: &str = "# <<< delegator terminal <<<\n";
-/// Told in the first line, so that undoing leaves no empty file behind.
+/// Told in the first line, so that undoing leaves no empty file behind, nor an
+/// empty directory.
 const OWN_FILE: &str = " (a file of its own)";
+const OWN_DIRECTORY: &str = " (a directory of its own)";
 
 impl Shell {
     pub(crate) const ALL: [(&'static str, Shell); 3] =
@@ -87,17 +89,34 @@ pub(crate) fn shell(env: &Env, named: Option<Shell>, program: &Path, way: Way) -
     let shell = named.map_or_else(|| Shell::usual(env), Ok)?;
     let file = shell.file(env)?;
     let before = text_of(&file)?;
+    if let Some(user) =
+        env.path("HOME").filter(|user| before.is_none() && file.starts_with(user) && !user.is_dir())
+    {
+        return Err(SetupError::Nowhere(user));
+    }
+    let has_directory = file.parent().is_some_and(Path::is_dir);
     let not_understood = |why| SetupError::NotUnderstood { path: file.clone(), why };
     let found = block(before.as_deref().unwrap_or_default()).map_err(not_understood)?;
     let (after, step) = match way {
         Way::SetUp => {
             let code = shell.code(&program.to_string_lossy());
-            put_in(before.as_deref(), found, &code)
+            let new = match (&before, has_directory) {
+                (Some(_), _) => "",
+                (None, true) => OWN_FILE,
+                (None, false) => OWN_DIRECTORY,
+            };
+            put_in(before.as_deref(), found.clone(), &code, new)
         }
-        Way::Undo => take_out(before.as_deref(), found),
+        Way::Undo => take_out(before.as_deref(), found.clone()),
+    };
+    let own = before.as_deref().zip(found).map_or("", |(text, range)| own(&text[range]));
+    let directory = match way {
+        Way::SetUp if !has_directory => Directory::Made,
+        Way::Undo if after.is_none() && own == OWN_DIRECTORY => Directory::Removed,
+        Way::SetUp | Way::Undo => Directory::Stays,
     };
     let steps: Vec<String> = step.map(str::to_owned).into_iter().collect();
-    Ok(Change { file, before, after, backup: None, steps })
+    Ok(Change { file, before, after, backup: None, directory, steps })
 }
 
 /// Where our block is in a text.
@@ -119,20 +138,27 @@ fn block(text: &str) -> Result<Option<std::ops::Range<usize>>, String> {
 
 type Edited = (Option<String>, Option<&'static str>);
 
-fn put_in(before: Option<&str>, found: Option<std::ops::Range<usize>>, code: &str) -> Edited {
+/// What a block says that was made for it.
+fn own(block: &str) -> &'static str {
+    let said = |own: &&str| block.starts_with(&format!("{BEGIN}{own}"));
+    [OWN_FILE, OWN_DIRECTORY].into_iter().find(said).unwrap_or_default()
+}
+
+/// `new` is what a block says that was not there before.
+fn put_in(
+    before: Option<&str>,
+    found: Option<std::ops::Range<usize>>,
+    code: &str,
+    new: &'static str,
+) -> Edited {
     let block = |own: &str| {
         format!("{BEGIN}{own} >>>\n# `delegator setup shell --undo` takes this out again.\n{code}{END}")
     };
     let text = before.unwrap_or_default();
     match found {
-        None => {
-            let own = if before.is_none() { OWN_FILE } else { "" };
-            (Some(format!("{}{text}", block(own))), Some("put a marked block at the top of the file"))
-        }
+        None => (Some(format!("{}{text}", block(new))), Some("put a marked block at the top of the file")),
         Some(range) => {
-            let own =
-                if text[range.clone()].starts_with(&format!("{BEGIN}{OWN_FILE}")) { OWN_FILE } else { "" };
-            let new = block(own);
+            let new = block(own(&text[range.clone()]));
             if text[range.clone()] == new {
                 return (before.map(str::to_owned), None);
             }
@@ -145,10 +171,10 @@ fn put_in(before: Option<&str>, found: Option<std::ops::Range<usize>>, code: &st
 
 fn take_out(before: Option<&str>, found: Option<std::ops::Range<usize>>) -> Edited {
     let (Some(text), Some(range)) = (before, found) else { return (before.map(str::to_owned), None) };
-    let own = text[range.clone()].starts_with(&format!("{BEGIN}{OWN_FILE}"));
+    let is_own = !own(&text[range.clone()]).is_empty();
     let mut after = text.to_owned();
     after.replace_range(range, "");
-    if own && after.is_empty() {
+    if is_own && after.is_empty() {
         return (None, Some("removed the file, which held nothing else"));
     }
     (Some(after), Some("took the marked block out"))

@@ -49,23 +49,39 @@ pub(crate) fn vscode(
     ));
     let not_understood = |why| SetupError::NotUnderstood { path: file.clone(), why };
     match way {
-        Way::SetUp => set_up(&file, before, backup, program).map_err(not_understood),
+        Way::SetUp => set_up(&file, before, text_of(&backup)?, backup, program).map_err(not_understood),
         Way::Undo => undo(&file, before, text_of(&backup)?, backup).map_err(not_understood),
     }
 }
 
-fn set_up(file: &Path, before: Option<String>, backup: PathBuf, program: &Path) -> Result<Change, String> {
+fn set_up(
+    file: &Path,
+    before: Option<String>,
+    kept: Option<String>,
+    backup: PathBuf,
+    program: &Path,
+) -> Result<Change, String> {
     let text = before.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or(NEW);
     let (after, steps) = applied(text, &program.to_string_lossy())?;
     if steps.is_empty() {
         return Ok(Change::none(file.to_owned()));
     }
-    // The one from before the first time is the one to go back to.
-    let ours = jsonc::parse(text)?.member(PROFILES)?.and_then(|member| member.object.clone());
+    let root = jsonc::parse(text)?;
+    let ours = root.member(PROFILES)?.and_then(|member| member.object.clone());
     let again = ours.map_or(Ok(false), |profiles| profiles.member(PROFILE).map(|found| found.is_some()))?;
-    let keep = before.is_some() && !(again && backup.exists());
-    let backup = keep.then_some(Backup::Keep(backup));
-    Ok(Change { file: file.to_owned(), before, after: Some(after), backup, steps })
+    let chosen =
+        root.member(DEFAULT)?.is_none_or(|member| text[member.value.clone()] != format!("\"{PROFILE}\""));
+    let backup = match (&before, kept.filter(|_| again)) {
+        (None, _) => None,
+        (Some(_), None) => Some(Backup::Keep(backup)),
+        // Somebody has chosen a default since: that is the one to go back to.
+        (Some(_), Some(kept)) if chosen => {
+            Some(Backup::Renew(backup, taken_out(text, &root, Some(&kept))?.0))
+        }
+        // The one from before the first time is.
+        (Some(_), Some(_)) => None,
+    };
+    Ok(Change { before, after: Some(after), backup, steps, ..Change::none(file.to_owned()) })
 }
 
 const NEW: &str = "{\n}\n";
@@ -170,22 +186,28 @@ fn undo(
     if let Some(kept) = kept.as_ref().filter(|kept| made(if was_empty { NEW } else { kept })) {
         let steps = vec!["put back the settings as they were".to_owned()];
         return Ok(Change {
-            file: file.to_owned(),
             before: Some(text),
             after: Some(kept.clone()),
             backup: drop_backup,
             steps,
+            ..Change::none(file.to_owned())
         });
     }
     if kept.is_none() && made(NEW) {
         let steps = vec!["removed the file, which held nothing else".to_owned()];
-        return Ok(Change { file: file.to_owned(), before: Some(text), after: None, backup: None, steps });
+        return Ok(Change { before: Some(text), steps, ..Change::none(file.to_owned()) });
     }
     let (after, steps) = taken_out(&text, &root, kept.as_deref())?;
     if steps.is_empty() {
         return Ok(Change::none(file.to_owned()));
     }
-    Ok(Change { file: file.to_owned(), before: Some(text), after: Some(after), backup: drop_backup, steps })
+    Ok(Change {
+        before: Some(text),
+        after: Some(after),
+        backup: drop_backup,
+        steps,
+        ..Change::none(file.to_owned())
+    })
 }
 
 /// The program that our profile names.

@@ -143,9 +143,20 @@ pub(crate) fn join_segments(path: &Path, cut: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the end of the stream at `path` is still apart from it.
-pub(crate) fn is_in_parts(path: &Path) -> bool {
-    !segments(path).is_empty()
+/// The end of a stream that is still apart from its beginning.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Apart {
+    /// In order.
+    pub(crate) parts: Vec<PathBuf>,
+    /// Bytes between the beginning and these were given up.
+    pub(crate) dropped: bool,
+}
+
+/// What is apart from the stream at `path`, `None` where it is whole.
+pub(crate) fn apart(path: &Path) -> Option<Apart> {
+    let parts = segments(path);
+    let dropped = parts.first()? != &segment(path, 1);
+    Some(Apart { parts, dropped })
 }
 
 fn segment(path: &Path, number: u64) -> PathBuf {
@@ -229,8 +240,11 @@ mod tests {
         for bytes in ["0123456789ab", "AA", "BB", "CC"] {
             capture.write(bytes.as_bytes()).unwrap();
         }
+        let parts = vec![segment(&path, 2), segment(&path, 3)];
+        assert_eq!(apart(&path), Some(Apart { parts, dropped: true }));
         drop(capture);
         join_segments(&path, "[?]").unwrap();
+        assert_eq!(apart(&path), None);
         assert_eq!(fs::read_to_string(&path).unwrap(), "0123456789ab[?]BBCC");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }

@@ -24,7 +24,7 @@ use crate::tasks::control::Listener;
 use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
 use crate::tasks::record::Recorder;
-use crate::tasks::{Context, TaskError, cleanup, pump, recover};
+use crate::tasks::{Context, TaskError, cleanup, history, pump, recover};
 
 /// How long the installed program may take to answer one question.
 const ASK: Duration = Duration::from_secs(10);
@@ -41,13 +41,17 @@ pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32)
         dir.seal(&result).map_err(TaskError::write(dir.result()))?;
     }
     let mut context = Context::open(env)?;
-    if let Some(result) = dir.read_result()? {
-        recover::finish(&mut context, &result)?;
+    let result = dir.read_result()?;
+    if let Some(result) = &result {
+        recover::finish(&mut context, result)?;
     }
     InnerRuns::of(&dir, &request.run_id, request.within.len()).finish(&mut context)?;
     // Free before the pump: what it starts must not find us alive.
     drop(lock);
     pump(&mut context)?;
+    if result.is_some_and(|result| result.outcome == Outcome::Completed) {
+        history::write(&context, &dir, &request);
+    }
     // Where nobody serves, nobody else would. Trouble with it is not the run's.
     let _ = cleanup::cleanup_if_due(&mut context);
     Ok(())

@@ -145,6 +145,8 @@ pub(crate) enum TaskError {
     },
     #[error("`{task}` has no artifact `{}`", name.escape_debug())]
     NoArtifact { task: TaskId, name: String, there: Vec<String> },
+    #[error("`{task}` has run no command{}", item.as_ref().map(|item| format!(" `{}`", item.escape_debug())).unwrap_or_default())]
+    NoCommand { task: TaskId, item: Option<String>, there: Vec<String> },
     #[error(transparent)]
     Inspect(#[from] InspectError),
 

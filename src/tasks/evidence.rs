@@ -5,19 +5,26 @@
 //! run.
 
 use std::ffi::OsStr;
-use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::evidence::{ChangeOf, Edits, Evidence, Files, Gathered, Observed, Source};
+use crate::evidence::{ChangeOf, Changed, Edits, Evidence, Files, Gathered, Observed, Source};
 use crate::git::{self, Before, Git, History, User};
 use crate::host::env::Env;
 use crate::host::{clock, memory};
 use crate::model::{AgentName, Outcome, Request, Timestamp};
 use crate::runs::RunDir;
+use crate::tasks::gaps;
 use crate::tasks::overlap::Present;
 
 /// How long either look may take. A tree that needs more is not looked at.
 const LIMIT: Duration = Duration::from_secs(20);
+/// The same where somebody waits who only asked how things are.
+const LIMIT_LATER: Duration = Duration::from_secs(5);
+
+const LOOKED_LATER: &str = "the run's supervisor died, and the tree was looked at later: what others changed since is among the changes";
 
 /// The state of things before the agent starts.
 #[derive(Debug)]
@@ -25,6 +32,16 @@ pub(super) struct Watch<'a> {
     dir: &'a RunDir,
     before: Result<Before, String>,
     present: Option<Present<'a>>,
+    second: Second,
+}
+
+/// Who takes the second look, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Second {
+    /// The supervisor, as soon as nothing of the run is left.
+    AtItsEnd,
+    /// Whoever found that the supervisor was killed.
+    Later,
 }
 
 impl<'a> Watch<'a> {
@@ -32,13 +49,27 @@ impl<'a> Watch<'a> {
     /// where the user's programs are.
     pub(super) fn begin(env: &Env, dir: &'a RunDir, request: &Request, path: Option<&OsStr>) -> Self {
         let Some(root) = &request.git_root else {
-            return Self { dir, before: Err("it did not work in a git repository".into()), present: None };
+            return Self::outside_git(dir, Second::AtItsEnd);
         };
         let present = Present::enter(dir, &request.run_id, root);
         let before = look(env, dir, request, root, path).map_err(|trouble| trouble.to_string());
         // A large tree took much, and its run may take hours.
         memory::release_freed();
-        Self { dir, before, present }
+        Self { dir, before, present, second: Second::AtItsEnd }
+    }
+
+    /// Goes on from what a supervisor left that was killed.
+    pub(super) fn take_up(env: &Env, dir: &'a RunDir, request: &Request) -> Self {
+        let Some(root) = &request.git_root else { return Self::outside_git(dir, Second::Later) };
+        let before = git_for(request, root, env.get("PATH"))
+            .and_then(|program| Before::found(root, &dir.tree(), program))
+            .map_err(|_| "what the tree was like before the run is lost with its supervisor".into());
+        let present = Some(Present::left_behind(dir, &request.run_id, root));
+        Self { dir, before, present, second: Second::Later }
+    }
+
+    fn outside_git(dir: &'a RunDir, second: Second) -> Self {
+        Self { dir, before: Err("it did not work in a git repository".into()), present: None, second }
     }
 
     /// Looks again, and writes down what there is to tell. `Err` says why that
@@ -46,7 +77,12 @@ impl<'a> Watch<'a> {
     pub(super) fn end(self, request: &Request, gathered: Gathered, outcome: &Outcome) -> std::io::Result<()> {
         let edits = gathered.edits();
         let mut files = match &self.before {
-            Ok(before) => tell(before).unwrap_or_else(|reason| without_git(request, edits, reason)),
+            Ok(before) => {
+                let mut files =
+                    tell(before, self.second).unwrap_or_else(|reason| without_git(request, edits, reason));
+                files.incomplete.extend(gaps::outside(before, request, edits));
+                files
+            }
             Err(reason) => without_git(request, edits, reason.clone()),
         };
         files.overlapped_with = self.present.as_ref().map(Present::others).unwrap_or_default();
@@ -55,7 +91,7 @@ impl<'a> Watch<'a> {
             Outcome::Completed | Outcome::Cancelled { .. } | Outcome::TimedOut { .. } => None,
         };
         let (tests, errors) = match request.agent {
-            AgentName::Codex | AgentName::Command => gathered.finish(changed_at(&files), fault),
+            AgentName::Codex | AgentName::Command => gathered.finish(changed(&files), fault),
             // What a recording reports did not happen here.
             AgentName::Replay => (None, None),
         };
@@ -70,31 +106,27 @@ fn look(
     root: &Path,
     path: Option<&OsStr>,
 ) -> Result<Before, git::Trouble> {
-    let writable: Vec<&Path> =
-        [root, &request.cwd].into_iter().chain(request.add_dirs.iter().map(|dir| dir.as_path())).collect();
-    let program = Git::find(path, &writable).ok_or(git::Trouble::NoGit)?;
+    let program = git_for(request, root, path)?;
     let user = User { home: env.path("HOME"), config: env.path("XDG_CONFIG_HOME") };
     Before::take(root, &dir.tree(), program, &user, clock::monotonic() + LIMIT)
 }
 
+/// A git that the run could not have put there.
+fn git_for(request: &Request, root: &Path, path: Option<&OsStr>) -> Result<PathBuf, git::Trouble> {
+    let writable: Vec<&Path> =
+        [root, &request.cwd].into_iter().chain(request.add_dirs.iter().map(|dir| dir.as_path())).collect();
+    Git::find(path, &writable).ok_or(git::Trouble::NoGit)
+}
+
 /// The tree now against the tree before.
-fn tell(before: &Before) -> Result<Files, String> {
-    let until = clock::monotonic() + LIMIT;
+fn tell(before: &Before, second: Second) -> Result<Files, String> {
+    let (limit, mut incomplete) = match second {
+        Second::AtItsEnd => (LIMIT, Vec::new()),
+        Second::Later => (LIMIT_LATER, vec![LOOKED_LATER.to_owned()]),
+    };
+    let until = clock::monotonic() + limit;
     let found = before.compare(until).map_err(|trouble| trouble.to_string())?;
-    let mut incomplete = Vec::new();
-    if before.unread > 0 {
-        incomplete
-            .push(format!("{} that were not committed before the run were not kept", files(before.unread)));
-    }
-    if let Some(reason) = &found.unlisted {
-        incomplete.push(format!("new files could not be looked for: git was asked, and {reason}"));
-    }
-    if before.has_reftable() {
-        incomplete.push("commits and branches are not known: they are kept in a reftable".into());
-    }
-    if found.unread > 0 {
-        incomplete.push(format!("{} could not be read and count as changed", files(found.unread)));
-    }
+    incomplete.extend(gaps::in_tree(before, &found));
     let changes = before.explain(&found.changed, until).unwrap_or_else(|trouble| {
         incomplete.push(format!("lines and renames are not known: {trouble}"));
         git::plainly(&found.changed)
@@ -108,32 +140,46 @@ fn tell(before: &Before) -> Result<Files, String> {
         before: before.head.clone(),
         history,
         changes,
-        ignored: found.ignored,
-        nested: found.nested,
+        ignored: found.ignored.unwrap_or_default(),
+        nested: found.nested.into_iter().map(|(path, _)| path).collect(),
+        hidden: found.hidden,
         incomplete,
     }))
 }
 
-/// When a file last changed of those that changed in the run and are still there.
-fn changed_at(files: &Files) -> Option<Timestamp> {
-    let root = files.root.as_ref().filter(|_| files.source == Source::Git)?;
-    let there = files.changes.iter().filter(|change| change.kind != ChangeOf::Submodule);
-    let found = there.filter_map(|change| std::fs::symlink_metadata(root.join(&change.path)).ok());
-    let times = found.filter(|found| !found.is_dir()).filter_map(|found| found.modified().ok());
-    let since = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).ok();
-    let millis = times.filter_map(since).map(|since| since.as_millis()).max()?;
-    i64::try_from(millis).ok().map(Timestamp::from_millis)
+/// When the files that changed in the run did so last. The time of the inode: that
+/// of the content can be set, and is kept by those who copy.
+fn changed(files: &Files) -> Changed {
+    let Some(root) = files.root.as_ref().filter(|_| files.source == Source::Git) else {
+        return Changed::Unknown;
+    };
+    let within = |path: Vec<u8>| root.join(OsStr::from_bytes(&path));
+    let time = |path: &Path| {
+        let found = std::fs::symlink_metadata(path).ok()?;
+        let millis = found.ctime().saturating_mul(1000).saturating_add(found.ctime_nsec() / 1_000_000);
+        Some(Timestamp::from_millis(millis))
+    };
+    // Of what is gone, the folder that it was in tells when it can have gone at the latest.
+    let gone = |path: &Path| path.ancestors().skip(1).find_map(time);
+    // Of changes that are not listed nothing is known.
+    let mut by = (files.left_out > 0).then_some(Timestamp::from_millis(i64::MAX));
+    let mut at = None;
+    for change in files.changes.iter().filter(|change| change.kind != ChangeOf::Submodule) {
+        let path = within(change.path_bytes());
+        match time(&path) {
+            Some(time) => at = at.max(Some(time)),
+            None => by = by.max(gone(&path)),
+        }
+        let old = change.old_path_bytes().filter(|_| change.kind == ChangeOf::Renamed);
+        by = by.max(old.and_then(|old| gone(&within(old))));
+    }
+    Changed::Known { at, by }
 }
 
 fn without_git(request: &Request, edits: &Edits, reason: String) -> Files {
     match request.agent {
         AgentName::Codex => Files::from_events(edits, &request.cwd, reason),
-        // A command reports nothing, and what a recording reports did not
-        // happen here.
-        AgentName::Command | AgentName::Replay => Files::unknown(reason),
+        AgentName::Command => Files::unknown(reason),
+        AgentName::Replay => Files::unknown("what a recording tells did not happen here".into()),
     }
-}
-
-fn files(count: u32) -> String {
-    if count == 1 { "1 file".into() } else { format!("{count} files") }
 }

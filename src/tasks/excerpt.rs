@@ -5,10 +5,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::host::files;
+use crate::model::Stdout;
 use crate::progress::plain;
 use crate::redact;
-use crate::tasks::Transcript;
+use crate::tasks::{Transcript, stream};
 
 /// Read beyond a cut.
 const MARGIN: u64 = redact::MARGIN as u64;
@@ -27,7 +27,7 @@ pub(crate) struct Excerpt {
 impl Excerpt {
     /// The last `most` bytes of a file.
     pub(crate) fn tail(path: &Path, most: u64) -> Self {
-        let Ok((bytes, total)) = files::tail(path, most + MARGIN) else { return Self::default() };
+        let Ok((bytes, total)) = stream::tail(path, most + MARGIN) else { return Self::default() };
         Self::from_ends(&[], &bytes, total, (0, most as usize))
     }
 
@@ -38,13 +38,12 @@ impl Excerpt {
             File::open(path)?.take(most).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        let length = std::fs::metadata(path).map_or(0, |found| found.len());
-        if length <= most {
-            let bytes = head(most).unwrap_or_default();
+        let Ok((last, total)) = stream::tail(path, most - most / 2 + MARGIN) else { return Self::default() };
+        if total <= most {
+            let bytes = stream::tail(path, most).unwrap_or_default().0;
             return Self::from_ends(&[], &bytes, bytes.len() as u64, (0, most as usize));
         }
         let first = head(most / 2 + MARGIN).unwrap_or_default();
-        let (last, total) = files::tail(path, most - most / 2 + MARGIN).unwrap_or_default();
         Self::from_ends(&first, &last, total, halves(most))
     }
 
@@ -102,18 +101,11 @@ pub(super) fn shown(bytes: &[u8]) -> String {
 }
 
 fn read_events(path: &Path, last: u64, mut transcript: Transcript, kept: &mut Ends) -> io::Result<()> {
-    use std::io::{Seek, SeekFrom};
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    if last > 0 && length > last {
-        file.seek(SeekFrom::Start(length - last))?;
-    }
-    let mut chunk = vec![0; 64 << 10];
-    loop {
-        match file.read(&mut chunk)? {
-            0 => break,
-            read => transcript.feed(&chunk[..read], |line| kept.push(line)),
-        }
+    if last > 0 {
+        transcript.feed(&stream::tail(path, last)?.0, |line| kept.push(line));
+    } else {
+        stream::open_at(path, Stdout::Events)?
+            .read(|bytes| transcript.feed(bytes, |line| kept.push(line)))?;
     }
     transcript.finish(|line| kept.push(line));
     Ok(())

@@ -5,10 +5,12 @@ use std::io;
 use std::time::Duration;
 
 use crate::host::files;
-use crate::outputs::{self, Kind, Wanted};
-use crate::tasks::{Context, TaskError, cleanup, find};
+use crate::outputs::{self, Kind, Marking, Wanted};
+use crate::registry::Row;
+use crate::tasks::{Context, TaskError, find};
+use crate::terminals::{self, TerminalError};
 
-/// Who cleans up may be compressing something long.
+/// Who cleans up may have much to remove.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,37 +36,46 @@ pub(crate) fn pin(context: &mut Context, reference: &str, wanted: Wanted) -> Res
         return pin_output(context, reference, wanted);
     }
     match find(context, reference) {
-        Ok(row) => {
-            let is_wanted = wanted == Wanted::Pinned;
-            let mark = context.dir(&row.run_id).pin();
-            let failed = || TaskError::write(&mark);
-            // The row decides, the mark is for the day on which the registry is
-            // lost: so it is never there without the row.
-            if !is_wanted {
-                forget(&mark).map_err(failed())?;
-            }
-            if !context.registry.pin(&row.id, is_wanted)? {
-                return Err(TaskError::NotFound(reference.to_owned()));
-            }
-            if is_wanted {
-                files::create_log(&mark).map_err(failed())?;
-                files::sync_dir(context.dir(&row.run_id).path()).map_err(failed())?;
-            }
-            let changed = row.pinned != is_wanted;
-            Ok(Pinned { what: Pinnable::Run, name: row.id.to_string(), changed })
-        }
-        Err(TaskError::NotFound(_)) => Err(TaskError::NothingToPin(reference.to_owned())),
+        Ok(row) => pin_run(context, reference, &row, wanted),
+        // A terminal may be meant by its name, or by the beginning of its id.
+        Err(TaskError::NotFound(_)) => match terminals::find(&context.home, reference, None) {
+            Ok(terminal) => pin_output(context, terminal.id.as_str(), wanted),
+            Err(TerminalError::NotFound(_)) => Err(TaskError::NothingToPin(reference.to_owned())),
+            Err(error) => Err(error.into()),
+        },
         Err(error) => Err(error),
     }
 }
 
+fn pin_run(context: &mut Context, reference: &str, row: &Row, wanted: Wanted) -> Result<Pinned, TaskError> {
+    let is_wanted = wanted == Wanted::Pinned;
+    let mark = context.dir(&row.run_id).pin();
+    let failed = || TaskError::write(&mark);
+    // The row decides, the mark is for the day on which the registry is
+    // lost: so it is never there without the row.
+    if !is_wanted {
+        forget(&mark).map_err(failed())?;
+    }
+    if !context.registry.pin(&row.id, is_wanted)? {
+        return Err(TaskError::NotFound(reference.to_owned()));
+    }
+    if is_wanted {
+        files::create_log(&mark).map_err(failed())?;
+        files::sync_dir(context.dir(&row.run_id).path()).map_err(failed())?;
+    }
+    let changed = row.pinned != is_wanted;
+    Ok(Pinned { what: Pinnable::Run, name: row.id.to_string(), changed })
+}
+
 fn pin_output(context: &Context, reference: &str, wanted: Wanted) -> Result<Pinned, TaskError> {
-    let Some(cleaning) = cleanup::begin(context, PATIENCE)? else { return Err(TaskError::CleaningUp) };
+    let failed = TaskError::write(context.home.marks());
+    let marking = Marking::begin(&context.home, PATIENCE).map_err(failed)?;
+    let Some(marking) = marking else { return Err(TaskError::CleaningUp) };
     // Nobody removes it from here on; somebody may have just before.
     let output = outputs::find(&context.home, reference);
     let output = output.ok_or_else(|| TaskError::NothingToPin(reference.to_owned()))?;
     let failed = TaskError::write(context.home.root());
-    let changed = outputs::mark(&output, wanted, &cleaning).map_err(failed)?;
+    let changed = outputs::mark(&output, wanted, &marking).map_err(failed)?;
     let what = match output.kind {
         Kind::Capture => Pinnable::Capture,
         Kind::Terminal => Pinnable::Terminal,

@@ -44,6 +44,11 @@ impl Printed {
         }
     }
 
+    /// The lines that have come so far.
+    pub(super) fn so_far(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(&self.lines)
+    }
+
     /// The text, and whether it is all that was printed.
     pub(super) fn finish(mut self) -> (String, bool) {
         for mut open in std::mem::take(&mut self.open) {

@@ -8,9 +8,11 @@ use crate::agents::{End, Reader, Reading, Verdict};
 use crate::evidence::Gathered;
 use crate::host::{clock, files};
 use crate::model::{Event, Exit, FailureCode, Fault, Inline, Progress, Request, Stdout, StopReason, Streams};
-use crate::progress::Reducer;
+use crate::progress::{Outlook, Reducer};
 use crate::runs::RunDir;
 use crate::supervisor::{Capture, Input, Lines, Observed, Observer, Stream};
+use crate::tasks::counting::Counting;
+use crate::tasks::history;
 use crate::tasks::printed::Printed;
 
 /// How often `progress.json` is written at most.
@@ -33,14 +35,18 @@ pub(super) struct Recorder {
     stdout: Capture,
     stderr: Capture,
     lines: Lines,
+    stderr_lines: Lines,
     reader: Box<dyn Reader>,
     /// What is longer becomes an artifact of its own.
     inline: Inline,
     outputs_left: usize,
     reducer: Reducer,
+    outlook: Outlook,
     gathered: Gathered,
     /// Of a run that is one command.
     printed: Option<Printed>,
+    /// Of one that runs tests.
+    counting: Option<Counting>,
     stderr_tail: Vec<u8>,
     stdout_tail: Vec<u8>,
     stop: Option<StopReason>,
@@ -80,12 +86,15 @@ impl Recorder {
             stdout: Capture::create(stdout, request.max_stream_bytes)?,
             stderr: Capture::create(dir.stderr(), request.max_stream_bytes)?,
             lines: Lines::default(),
+            stderr_lines: Lines::default(),
             reader,
             inline: request.inline,
             outputs_left: MOST_OUTPUTS,
             reducer: Reducer::new(),
+            outlook: Outlook::new(history::read(dir, request), clock::now()),
             gathered: Gathered::new(&request.cwd.to_string_lossy()),
             printed: (kind == Stdout::Text).then(Printed::new),
+            counting: (kind == Stdout::Text).then(|| Counting::of(&request.task)).flatten(),
             stderr_tail: Vec::new(),
             stdout_tail: Vec::new(),
             stop: None,
@@ -144,6 +153,10 @@ impl Recorder {
 
     /// About once a second.
     fn look(&mut self) {
+        self.stale |= self.outlook.changes(clock::now());
+        if let (Some(printed), Some(counting)) = (&self.printed, &mut self.counting) {
+            self.stale |= counting.changes(&printed.so_far());
+        }
         if self.has_a_place() && self.stale {
             self.write_progress();
         }
@@ -163,7 +176,9 @@ impl Recorder {
 
     fn write_progress(&mut self) {
         // Progress is a convenience: trouble with it is no trouble of the run.
-        let _ = self.dir.write_progress(&self.reducer.snapshot());
+        let mut progress = Progress { eta: self.outlook.eta(), ..self.reducer.snapshot() };
+        progress.activity += &self.counting.as_ref().map(Counting::told).unwrap_or_default();
+        let _ = self.dir.write_progress(&progress);
         self.stale = false;
     }
 
@@ -238,7 +253,11 @@ impl Observer for Recorder {
         }
         match (self.kind, stream) {
             (Stdout::Text, _) => Observed { inputs: vec![Input::Activity], ..Observed::default() },
-            (Stdout::Events, Stream::Stderr) => Observed::default(),
+            (Stdout::Events, Stream::Stderr) => {
+                let reader = &mut self.reader;
+                self.stderr_lines.feed(bytes, |line| reader.stderr_line(line));
+                Observed::default()
+            }
             (Stdout::Events, Stream::Stdout) => {
                 self.stale = true;
                 self.read_events(bytes)

@@ -3,13 +3,17 @@
 //! Liveness is the run's lock and nothing else. Taking the free lock is what
 //! lets exactly one process recover a run; the row is fenced by attempt.
 
+use crate::agents::Verdict;
+use crate::evidence::Evidence;
 use crate::host::clock;
 use crate::host::lock::{self, Lock};
-use crate::model::{FailureCode, Fault, Outcome, RunResult, State, Stdout, Timestamp};
+use crate::model::{FailureCode, Fault, Outcome, Progress, Request, RunResult, State, Stdout, Timestamp};
 use crate::registry::Row;
 use crate::runs::{ReadError, RunDir, Started};
 use crate::supervisor::{join_segments, sweep_marked};
+use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
+use crate::tasks::reread::{Reread, reread};
 use crate::tasks::{Context, TaskError, record};
 
 /// A task that was claimed this often without its agent being started will not
@@ -109,12 +113,14 @@ pub(super) fn cancel_waiting(
 /// Ends a task that cannot be started. The caller holds its lock.
 pub(super) fn give_up(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), TaskError> {
     let message = format!("it was claimed {} times, and its agent was never started", row.attempt);
-    seal(context, row, dir, None, Fault::new(FailureCode::Internal, message), 0)
+    let fault = Fault::new(FailureCode::Internal, message);
+    seal(context, dir, None, bare(row, Outcome::Failed { fault }, clock::now()))
 }
 
 /// Ends a run whose supervisor is gone. The caller holds its lock.
 fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started>) -> Result<(), TaskError> {
-    let around = dir.read_request().ok().flatten().map_or(0, |request| request.within.len());
+    let request = dir.read_request().ok().flatten();
+    let around = request.as_ref().map_or(0, |request| request.within.len());
     let mut inner = InnerRuns::of(dir, &row.run_id, around);
     inner.end();
     let ended = sweep_marked(row.run_id.as_str(), started.and_then(|started| started.cgroup.as_deref()));
@@ -127,33 +133,51 @@ fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started
     let fault =
         Fault::new(FailureCode::Lost, "the run's supervisor died; how far the agent came is not known")
             .hint("what it wrote is kept; resume the thread or start the task again");
-    seal(context, row, dir, started, fault, ended)?;
+    let lost = bare(row, Outcome::Failed { fault }, clock::now());
+    let mut result = RunResult { processes_ended: ended, ..lost };
+    if let Some(request) = request {
+        let since = started.map_or(request.created_at, |started| started.started_at);
+        account_for(context, dir, &request, since, &mut result);
+    }
+    seal(context, dir, started, result)?;
     inner.finish(context)
+}
+
+/// Makes the evidence that the supervisor did not come to, and notes what else
+/// the agent had told.
+fn account_for(context: &Context, dir: &RunDir, request: &Request, since: Timestamp, result: &mut RunResult) {
+    let Reread { gathered, verdict } = reread(dir, request, since);
+    // What its supervisor saw with its own eyes is better than what we can.
+    if Evidence::read(&dir.evidence()).is_none() {
+        // Trouble with it costs the evidence, never the end of the run.
+        let _ = Watch::take_up(&context.env, dir, request).end(request, gathered, &result.outcome);
+    }
+    let Verdict { thread_id, model, usage, usage_total, warnings, .. } = verdict;
+    result.thread_id = thread_id;
+    result.model = model;
+    result.usage = usage;
+    result.usage_total = usage_total;
+    result.warnings = warnings;
 }
 
 fn seal(
     context: &mut Context,
-    row: &Row,
     dir: &RunDir,
     started: Option<&Started>,
-    fault: Fault,
-    processes_ended: u32,
+    result: RunResult,
 ) -> Result<(), TaskError> {
-    let now = clock::now();
     let started_at = started.map(|started| started.started_at);
-    let thread = std::fs::read(dir.file("thread.json")).ok();
-    let thread = thread.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
     let length = |path| std::fs::metadata(path).map_or(0, |found| found.len());
     let stream = |bytes| crate::model::Streams { bytes, ..Default::default() };
     let result = RunResult {
         started_at,
-        duration_ms: started_at.map_or(0, |at| now.millis_since(at)),
-        thread_id: thread.and_then(|json| Some(json.get("thread_id")?.as_str()?.to_owned())),
-        progress: dir.read_progress(),
-        processes_ended,
+        duration_ms: started_at.map_or(0, |at| result.finished_at.millis_since(at)),
+        thread_id: dir.read_thread().or(result.thread_id),
+        // When it might have ended is of no interest any more.
+        progress: dir.read_progress().map(|progress| Progress { eta: None, ..progress }),
         stdout: stream(length(dir.events()) + length(dir.stdout())),
         stderr: stream(length(dir.stderr())),
-        ..bare(row, Outcome::Failed { fault }, now)
+        ..result
     };
     seal_and_finish(context, dir, &result)
 }

@@ -9,10 +9,11 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::agents;
-use crate::host::files;
 use crate::model::{FailureCode, State};
 use crate::progress::plain;
+use crate::runs::ArtifactName;
 use crate::tasks::excerpt::Excerpt;
+use crate::tasks::stream::tail as end_of;
 use crate::tasks::{Context, TaskError, Transcript, View, find, pump, view};
 
 /// What a failed run shows of itself unasked.
@@ -47,6 +48,7 @@ pub(crate) struct Results {
 
 #[derive(Debug)]
 pub(crate) struct Artifact {
+    pub(crate) name: ArtifactName,
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
     /// Absent while the run is not finished, and for very large files.
@@ -95,7 +97,7 @@ pub(crate) fn gather(view: View, ask: ResultAsk) -> Results {
         file: stream(&view),
     });
     let events = ask.events.then(|| last_events(&view.dir.events()));
-    let artifacts = view.dir.artifacts().into_iter().map(|(_, path)| artifact(path, state)).collect();
+    let artifacts = artifacts(&view);
     Results { view, artifacts, output, events, partial }
 }
 
@@ -137,7 +139,7 @@ fn last_output(view: &View) -> Excerpt {
 
 /// The last events as the agent wrote them, each cut to a sensible size.
 fn last_events(path: &Path) -> Vec<Value> {
-    let Ok((bytes, _)) = files::tail(path, EVENTS_TAIL) else { return Vec::new() };
+    let Ok((bytes, _)) = end_of(path, EVENTS_TAIL) else { return Vec::new() };
     let parsed = bytes.rsplit(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
     let mut events: Vec<Value> = parsed.take(MOST_EVENTS).map(shortened).collect();
     events.reverse();
@@ -155,10 +157,15 @@ fn shortened(value: Value) -> Value {
     }
 }
 
-fn artifact(path: PathBuf, state: State) -> Artifact {
-    let bytes = std::fs::metadata(&path).map_or(0, |found| found.len());
-    let sha256 = if state.is_final() && bytes <= LARGEST_HASHED { hash(&path).ok() } else { None };
-    Artifact { path, bytes, sha256 }
+/// The files that are there now.
+pub(crate) fn artifacts(view: &View) -> Vec<Artifact> {
+    let artifact = |(name, path): (ArtifactName, PathBuf)| {
+        let bytes = std::fs::metadata(&path).map_or(0, |found| found.len());
+        let is_final = view.state().is_final();
+        let sha256 = if is_final && bytes <= LARGEST_HASHED { hash(&path).ok() } else { None };
+        Artifact { name, path, bytes, sha256 }
+    };
+    view.dir.artifacts().into_iter().map(artifact).collect()
 }
 
 fn hash(path: &Path) -> io::Result<String> {

@@ -14,7 +14,7 @@ use crate::host::paths::Home;
 use crate::model::{RunId, TaskId, TerminalId};
 use crate::runs::ArtifactName;
 use crate::tasks::{Context, TaskError};
-use crate::terminals;
+use crate::terminals::{self, TerminalError};
 
 /// No path of ours is longer.
 const LONGEST_PATH: usize = 4096;
@@ -45,9 +45,25 @@ pub(super) struct Source {
 }
 
 pub(super) fn open(context: &Context, of: &Of) -> Result<Source, TaskError> {
+    // No task is called as a terminal is.
+    if let Of::Task { reference, artifact: None } = of
+        && let Ok(id) = reference.parse::<TerminalId>()
+    {
+        return recorded(&context.home, reference, &id);
+    }
     match of {
         Of::Task { reference, artifact } => {
-            let row = crate::tasks::find(context, reference)?;
+            let row = match crate::tasks::find(context, reference) {
+                // A terminal may be meant by its name, or by the beginning of its id.
+                Err(missing @ TaskError::NotFound(_)) if artifact.is_none() => {
+                    return match terminals::find(&context.home, reference.trim(), None) {
+                        Ok(terminal) => recorded(&context.home, reference, &terminal.id),
+                        Err(TerminalError::NotFound(_)) => Err(missing),
+                        Err(error) => Err(error.into()),
+                    };
+                }
+                found => found?,
+            };
             let dir = context.dir(&row.run_id);
             let there = || dir.artifacts().into_iter().map(|(name, _)| name.to_string()).collect();
             let missing = |name: &str| TaskError::NoArtifact {
@@ -67,7 +83,7 @@ pub(super) fn open(context: &Context, of: &Of) -> Result<Source, TaskError> {
         }
         Of::File(given) => match place(&context.home, given)? {
             Place::Capture(name) => kept(&context.home, given, &["captures", &name]),
-            Place::Terminal(id) => kept(&context.home, given, &["terminals", id.as_str(), terminals::OUTPUT]),
+            Place::Terminal(id) => recorded(&context.home, given, &id),
             Place::Run(run, name) => {
                 let source = run_file(context, &run, &name)?;
                 let row = crate::tasks::find(context, run.as_str()).ok();
@@ -133,6 +149,10 @@ fn run_file(context: &Context, run: &RunId, name: &ArtifactName) -> Result<Sourc
     let path = context.dir(run).file(name.as_str());
     let source = opened(&context.home, &path, &path.display().to_string())?;
     Ok(Source { artifact: Some(name.clone()), ..source })
+}
+
+fn recorded(home: &Home, given: &str, id: &TerminalId) -> Result<Source, TaskError> {
+    kept(home, given, &["terminals", id.as_str(), terminals::OUTPUT])
 }
 
 /// One that may have been compressed since somebody was told its name.

@@ -10,7 +10,7 @@ use crate::runs::{ReadError, RunDir};
 use crate::tasks::{Context, TaskError, one_line, recover};
 
 /// How many of the last runs say how long one takes.
-const HISTORY: u32 = 50;
+pub(super) const HISTORY: u32 = 50;
 
 #[derive(Debug)]
 pub(crate) struct View {
@@ -24,6 +24,8 @@ pub(crate) struct View {
     pub(crate) evidence: Option<Evidence>,
     /// How long runs like this one took, of a run that works.
     pub(crate) took: Vec<Duration>,
+    /// How long a finished run stays.
+    pub(crate) kept_for: Duration,
     /// What could not be read of the directory.
     pub(crate) damaged: Vec<String>,
 }
@@ -78,7 +80,8 @@ pub(crate) fn view(context: &mut Context, row: Row) -> Result<View, TaskError> {
     } else {
         Vec::new()
     };
-    Ok(View { row, dir, request, result, progress, evidence, took, damaged })
+    let kept_for = context.config.retention_age();
+    Ok(View { row, dir, request, result, progress, evidence, took, kept_for, damaged })
 }
 
 /// One unreadable file must not keep the rest from being seen.

@@ -4,8 +4,6 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
-use crate::model::TerminalId;
-
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TerminalError {
     #[error("no recorded terminal `{}`", .0.escape_debug())]
@@ -20,7 +18,7 @@ pub(crate) enum TerminalError {
     BadMoment(String),
     #[error("failed to read the recording of `{id}`")]
     Read {
-        id: TerminalId,
+        id: String,
         #[source]
         source: io::Error,
     },

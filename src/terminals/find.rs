@@ -5,13 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::TerminalError;
-use super::meta::{Meta, status_of};
-use super::names::{META, OUTPUT, TIMES, is_live};
+use super::meta::Meta;
+use super::names::{META, OUTPUT, PIN, TIMES, is_live};
 use super::packed::stored;
 use super::read::Reader;
 use crate::host::files;
 use crate::host::paths::{self, Home};
-use crate::model::{TerminalId, Timestamp};
+use crate::model::{Exit, TerminalId, Timestamp};
 
 /// One recorded terminal, as it is now.
 #[derive(Debug, Clone)]
@@ -28,6 +28,8 @@ pub(crate) struct Terminal {
     pub(crate) life: Life,
     /// Why its later bytes are missing.
     pub(crate) incomplete: Option<String>,
+    /// It is kept whatever its age.
+    pub(crate) pinned: bool,
     dir: PathBuf,
     project: PathBuf,
 }
@@ -56,7 +58,7 @@ impl Terminal {
         let meta = if live { meta } else { Meta::read(&dir)? };
         let life = match (live, meta.ended_at) {
             (true, _) => Life::Live,
-            (false, Some(at)) => Life::Ended { at, status: meta.exit.map(status_of) },
+            (false, Some(at)) => Life::Ended { at, status: meta.exit.map(Exit::status) },
             (false, None) => Life::Lost,
         };
         let output = stored(&dir).and_then(|output| output.measure());
@@ -72,6 +74,7 @@ impl Terminal {
             bytes,
             life,
             incomplete: meta.incomplete,
+            pinned: dir.join(PIN).symlink_metadata().is_ok(),
             dir,
             project: meta.project,
         })
@@ -94,8 +97,8 @@ impl Terminal {
     /// Opens the recording, to read one part of it after another.
     pub(crate) fn open(&self) -> Result<Reader, TerminalError> {
         let bytes = stored(&self.dir).and_then(|output| output.open(&self.dir));
-        let bytes = bytes.map_err(|source| TerminalError::Read { id: self.id.clone(), source })?;
-        Ok(Reader::new(self.id.clone(), bytes, files::open_in(&self.dir, TIMES).ok()))
+        let bytes = bytes.map_err(|source| TerminalError::Read { id: self.id.to_string(), source })?;
+        Ok(Reader::new(self.id.to_string(), bytes, files::open_in(&self.dir, TIMES).ok()))
     }
 }
 
@@ -136,12 +139,14 @@ pub(crate) fn find(home: &Home, reference: &str, project: Option<&Path>) -> Resu
         return Terminal::at(home.terminals().join(id.as_str())).map_err(|_| missing());
     }
     let mut all = list(home, project);
-    // Of several with one name, the one last written to.
-    if let Some(at) = all.iter().position(|terminal| terminal.name.as_deref() == Some(reference)) {
-        return Ok(all.swap_remove(at));
+    // Of several with one name, the one that lives; else the one last written to.
+    let named = |terminal: &&Terminal| terminal.name.as_deref() == Some(reference);
+    let live = all.iter().filter(named).find(|terminal| terminal.is_live());
+    if let Some(one) = live.or_else(|| all.iter().find(named)) {
+        return Ok(one.clone());
     }
     let begins = reference.to_ascii_lowercase();
-    all.retain(|terminal| begins.len() > "term-".len() && terminal.id.as_str().starts_with(&begins));
+    all.retain(|terminal| begins.len() >= "term-".len() && terminal.id.as_str().starts_with(&begins));
     match all.len() {
         0 => Err(missing()),
         1 => Ok(all.swap_remove(0)),

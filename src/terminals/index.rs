@@ -107,6 +107,9 @@ impl Index {
     /// Where the output since `moment` begins: never after it, and before it by
     /// no more than a fifth of a second.
     pub(super) fn since(&self, moment: Timestamp) -> u64 {
+        if self.file.is_none() && self.written < moment {
+            return self.length;
+        }
         let early = self.count(|entry| entry.at <= moment);
         let Some(last) = early.checked_sub(1).and_then(|number| self.entry(number)) else { return 0 };
         if moment.as_millis() - last.at.as_millis() < EVERY_MILLIS {

@@ -54,11 +54,3 @@ impl Meta {
         Ok(serde_json::from_slice(&bytes)?)
     }
 }
-
-/// How the end of a program is told where there is one number for it.
-pub(super) fn status_of(exit: Exit) -> i32 {
-    match exit {
-        Exit::Code(code) => code,
-        Exit::Signal(number) => 128 + number,
-    }
-}

@@ -4,9 +4,11 @@
 //! The recorder owns its session and nothing else: trouble with the record
 //! never becomes trouble of the session. Readers work on whatever is there.
 
+mod drawn;
 mod error;
 mod find;
 mod index;
+mod joined;
 mod meta;
 mod names;
 mod packed;
@@ -15,11 +17,14 @@ mod record;
 mod segments;
 mod shown;
 mod strip;
+mod unseen;
 mod writer;
 
 pub(crate) use error::TerminalError;
 pub(crate) use find::{Life, Terminal, active, find, list};
+pub(crate) use joined::Stretch;
 pub(crate) use names::{OUTPUT, PACKED, PIN, is_live};
-pub(crate) use read::{Ask, Part, Piece};
+pub(crate) use read::{Ask, Part, Piece, Reader};
 pub(crate) use record::{Program, record, surrounding};
 pub(crate) use segments::Form;
+pub(crate) use unseen::is_unseen;

@@ -16,6 +16,7 @@ use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
 
+use super::joined::{Joined, Stretch};
 use super::names::{OUTPUT, PACKED};
 use crate::host::files;
 use crate::model::Timestamp;
@@ -113,14 +114,22 @@ pub(super) struct Bytes {
 #[derive(Debug)]
 enum Held {
     Plain(File),
+    Joined(Joined),
     Packed(Box<RefCell<Unpacking>>),
 }
 
 impl Bytes {
+    /// Of what lies in several places, the last byte of it written then.
+    pub(super) fn joined(stretches: Vec<Stretch>, written: Timestamp) -> io::Result<Self> {
+        let joined = Joined::of(stretches)?;
+        let length = joined.length();
+        Ok(Self { length, written, lines: None, damage: None, held: Held::Joined(joined) })
+    }
+
     /// Nothing before `from` will be asked for, or seldom.
     pub(super) fn begin(&self, from: u64) -> io::Result<()> {
         match &self.held {
-            Held::Plain(_) => Ok(()),
+            Held::Plain(_) | Held::Joined(_) => Ok(()),
             Held::Packed(unpacking) => unpacking.borrow_mut().hold(from..from),
         }
     }
@@ -132,6 +141,7 @@ impl Bytes {
         let room = &mut room[..most];
         match &self.held {
             Held::Plain(file) => file.read_at(room, at),
+            Held::Joined(joined) => joined.read_at(room, at),
             Held::Packed(unpacking) => {
                 let mut unpacking = unpacking.borrow_mut();
                 unpacking.hold(at..at + room.len() as u64)?;
@@ -245,7 +255,7 @@ mod tests {
 
     fn on_disk(bytes: &Bytes) -> u64 {
         match &bytes.held {
-            Held::Plain(_) => 0,
+            Held::Plain(_) | Held::Joined(_) => 0,
             Held::Packed(unpacking) => unpacking.borrow().window.metadata().unwrap().len(),
         }
     }

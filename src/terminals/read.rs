@@ -12,11 +12,13 @@ use std::io;
 use std::ops::{ControlFlow, Range};
 
 use super::TerminalError;
+use super::drawn::shown_as_sent;
 use super::index::Index;
+use super::joined::Stretch;
 use super::packed::Bytes;
 use super::segments::{Cutter, Form, Segment};
 use super::shown::{self, shown};
-use crate::model::{TerminalId, Timestamp};
+use crate::model::Timestamp;
 
 const CHUNK: usize = 64 << 10;
 /// Most of a recording that one call goes through.
@@ -81,16 +83,23 @@ pub(crate) struct Piece {
 /// A recording as long as it is when it is opened; it may grow meanwhile.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    id: TerminalId,
+    /// What it is called where it cannot be read.
+    id: String,
     bytes: Bytes,
     index: Index,
     length: u64,
 }
 
 impl Reader {
-    pub(super) fn new(id: TerminalId, bytes: Bytes, times: Option<File>) -> Self {
+    pub(super) fn new(id: String, bytes: Bytes, times: Option<File>) -> Self {
         let length = bytes.length;
         Self { id, index: Index::open(times, length, bytes.written), bytes, length }
+    }
+
+    /// Reads what is no recording as if it were one: of its moments, only that
+    /// of the last byte is known.
+    pub(crate) fn over(id: String, stretches: Vec<Stretch>, written: Timestamp) -> io::Result<Self> {
+        Ok(Self::new(id, Bytes::joined(stretches, written)?, None))
     }
 
     pub(crate) fn read(&self, ask: &Ask) -> Result<Piece, TerminalError> {
@@ -145,8 +154,12 @@ impl Reader {
         };
         let before = self.text(self.matters(bytes.start)?..bytes.start, ask.form)?;
         let after = self.text(bytes.end..self.length.min(bytes.end + AROUND), ask.form)?;
+        let columns = self.index.before(bytes.start).map_or(0, |entry| entry.size.columns);
         Ok(Piece {
-            text: shown(&before, &text, &after),
+            text: match ask.form {
+                Form::Plain => shown(&before, &text, &after),
+                Form::Raw => shown_as_sent(&before, &text, &after, columns),
+            },
             start_line: if bytes.is_empty() { 0 } else { self.lines(bytes.start)? + 1 },
             end_line: if bytes.is_empty() { 0 } else { self.last_line(bytes.end)? },
             total_lines: self.bytes.lines.map_or_else(|| self.last_line(self.length), Ok)?,
@@ -248,7 +261,8 @@ impl Reader {
         let far = offset.saturating_sub(BEFORE);
         let mut bytes = vec![0; usize::try_from(offset - far).unwrap_or(0)];
         self.bytes.read_exact_at(&mut bytes, far)?;
-        let named = memchr::memmem::find(&bytes, b"KEY").is_some();
+        // A colour may be inside one word of the two.
+        let named = [&b"PRIVATE"[..], b"KEY"].iter().any(|word| memchr::memmem::find(&bytes, word).is_some());
         Ok(if named { far } else { offset.saturating_sub(AROUND) })
     }
 
@@ -366,7 +380,7 @@ mod tests {
 
     fn reader(file: File, times: Option<File>) -> Reader {
         let bytes = Stored::Plain(file).open(Path::new("/nowhere")).unwrap();
-        Reader::new("term-0a1b2c3d4e5f".parse().unwrap(), bytes, times)
+        Reader::new("term-0a1b2c3d4e5f".into(), bytes, times)
     }
 
     /// A recording whose pieces came a second after one another.
@@ -527,5 +541,6 @@ mod tests {
         let bare = reader(file, None);
         check(&bare, Part::Tail(1), "two\n", (2, 2), false);
         check(&bare, Part::Since(Timestamp::from_millis(9000)), "one\ntwo\n", (1, 2), false);
+        check(&bare, Part::Since(Timestamp::from_millis(1 << 50)), "", (0, 0), false);
     }
 }

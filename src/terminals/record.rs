@@ -6,6 +6,7 @@
 //! first thread waits for signals and for the end.
 
 use std::ffi::OsString;
+use std::io::{PipeReader, PipeWriter, pipe};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 use super::TerminalError;
 use super::find::{is_recorded, root_of};
-use super::meta::{Meta, VERSION, status_of};
+use super::meta::{Meta, VERSION};
 use super::writer::Recording;
 use crate::host::arrivals::{self, Arrivals, Ignored};
 use crate::host::env::{self, Env};
@@ -29,6 +30,12 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How often a program whose input has ended is told so: each that reads lines
 /// must see it, whenever it begins to.
 const END_AGAIN: Duration = Duration::from_millis(250);
+
+/// How long one waits in all for what an ended program wrote, and how much of it
+/// the system may still have. What others write who keep the terminal open is
+/// not the session's.
+const SETTLED: Duration = Duration::from_millis(300);
+const LEFT: usize = 1 << 20;
 
 /// What threads announce; signals have the smaller numbers.
 const DRAINED: u8 = 200;
@@ -107,10 +114,17 @@ pub(crate) fn record(env: &Env, name: Option<String>, program: &Program) -> Resu
     }
     // From here on the terminal is open for as long as the program has it.
     drop(pty.theirs);
-    let session =
-        Session { child, pid, ours: Arc::new(pty.ours), recording: Shared::new(recording), raw, arrivals };
+    let session = Session {
+        child,
+        pid,
+        ours: Arc::new(pty.ours),
+        recording: Shared::new(recording),
+        raw,
+        arrivals,
+        runs: None,
+    };
     let (exit, missed) = session.run();
-    Ok(Recorded { status: exit.map_or(128 + libc::SIGHUP, status_of), trouble: trouble.or(missed) })
+    Ok(Recorded { status: exit.map_or(128 + libc::SIGHUP, Exit::status), trouble: trouble.or(missed) })
 }
 
 fn begin(env: &Env, name: Option<String>, program: &Program, size: Size) -> Result<Recording, String> {
@@ -159,6 +173,8 @@ struct Session {
     recording: Shared,
     raw: Option<Raw>,
     arrivals: Arrivals,
+    /// Closed when the program has ended.
+    runs: Option<PipeWriter>,
 }
 
 impl Session {
@@ -175,9 +191,12 @@ impl Session {
         (exit, recording.and_then(|recording| recording.finish(exit, clock::now())))
     }
 
-    fn start_threads(&self) -> bool {
+    fn start_threads(&mut self) -> bool {
+        let Ok((gone, runs)) = pipe() else { return false };
+        self.runs = Some(runs);
         let (ours, recording) = (Arc::clone(&self.ours), self.recording.clone());
-        let screen = std::thread::Builder::new().name("screen".into()).spawn(move || show(&ours, &recording));
+        let screen = move || show(&ours, &gone, &recording);
+        let screen = std::thread::Builder::new().name("screen".into()).spawn(screen);
         let ours = Arc::clone(&self.ours);
         let keys = std::thread::Builder::new().name("keys".into()).spawn(move || type_in(&ours));
         screen.is_ok() && keys.is_ok()
@@ -191,8 +210,11 @@ impl Session {
         let mut deadline = None;
         loop {
             exit = exit.or_else(|| self.ended());
-            if exit.is_some() && drained {
-                return exit;
+            if exit.is_some() {
+                self.runs = None;
+                if drained {
+                    return exit;
+                }
             }
             let left = deadline.map(|deadline: Duration| deadline.saturating_sub(clock::monotonic()));
             if left == Some(Duration::ZERO) {
@@ -256,12 +278,32 @@ impl Session {
     }
 }
 
-/// Keeps and shows what comes from the program, to its last byte.
-fn show(ours: &OwnedFd, recording: &Shared) {
+/// Keeps and shows what comes from the program, to its last byte. When it is
+/// gone, there is an error instead of an end; or nothing, where somebody in the
+/// background has the terminal still.
+fn show(ours: &OwnedFd, gone: &PipeReader, recording: &Shared) {
     let mut bytes = vec![0; 64 << 10];
     let mut shown = true;
-    // When the program is gone, there is an error instead of an end.
-    while let Ok(read @ 1..) = streams::read(ours, &mut bytes) {
+    let (mut left, mut patience) = (None, SETTLED);
+    loop {
+        match left {
+            None if streams::is_told(ours, gone) => {
+                left = Some(LEFT);
+                continue;
+            }
+            None => {}
+            Some(0) => break,
+            Some(_) => {
+                let asked = clock::monotonic();
+                if !streams::is_readable(ours, patience) {
+                    break;
+                }
+                // What is there already takes none of it, however slow the screen is.
+                patience = patience.saturating_sub(clock::monotonic() - asked);
+            }
+        }
+        let Ok(read @ 1..) = streams::read(ours, &mut bytes) else { break };
+        left = left.map(|left: usize| left.saturating_sub(read));
         if let Some(recording) = recording.get().as_mut() {
             recording.write(&bytes[..read], clock::now());
         }

@@ -8,7 +8,10 @@
 //! beginning of the last row. What moves to another line ends this one: the
 //! pieces that a full-screen program draws come out one below the other, in
 //! the order they were drawn. Colours, titles, links and everything else that
-//! leaves no text are gone.
+//! leaves no text are gone, and so are characters that nobody sees: what is
+//! left is what may be judged, and shown.
+
+use super::unseen::is_unseen;
 
 /// A line that nobody ends is given out in pieces of this length.
 const LONGEST: usize = 4096;
@@ -38,6 +41,14 @@ enum State {
     Hidden,
 }
 
+/// A character where it was drawn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cell {
+    pub(super) character: char,
+    /// How many bytes had been read then, the character's own included.
+    pub(super) end: usize,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Strip {
     state: State,
@@ -47,7 +58,9 @@ pub(super) struct Strip {
     private: bool,
     /// The beginning of a character of several bytes.
     partial: Vec<u8>,
-    line: Vec<char>,
+    line: Vec<Cell>,
+    /// How many bytes were read.
+    read: usize,
     column: usize,
     /// Where the last row of the line begins.
     row: usize,
@@ -67,15 +80,22 @@ impl Strip {
 
     /// What was drawn and not given out.
     pub(super) fn take(&mut self) -> String {
-        let text = self.line.iter().collect();
+        let text = self.line.iter().map(|cell| cell.character).collect();
         self.line.clear();
         (self.column, self.row) = (0, 0);
         text
     }
 
+    /// The same, with where it came from.
+    pub(super) fn take_cells(&mut self) -> Vec<Cell> {
+        (self.column, self.row) = (0, 0);
+        std::mem::take(&mut self.line)
+    }
+
     /// Reads one byte. When it completes a piece, [`take`](Self::take) has it.
     pub(super) fn step(&mut self, byte: u8) -> Option<End> {
         let long = |strip: &Self| (strip.line.len() >= LONGEST && strip.is_between()).then_some(End::Long);
+        self.read += 1;
         self.advance(byte).or_else(|| long(self))
     }
 
@@ -94,9 +114,11 @@ impl Strip {
                 self.state = State::Escape;
             }
             (State::Text, _) => return self.text(byte),
-            (_, 0x18 | 0x1a) => self.state = State::Text,
-            (State::Hidden, 0x07) => self.state = State::Text,
-            (State::Hidden, _) => {}
+            (_, 0x18 | 0x1a) => {
+                self.partial.clear();
+                self.state = State::Text;
+            }
+            (State::Hidden, _) => self.hidden(byte),
             (_, 0..=0x1f) => return self.control(byte),
             (State::Escape, _) => return self.escape(byte),
             (State::Designation, 0x20..=0x2f) => {}
@@ -106,13 +128,24 @@ impl Strip {
         None
     }
 
+    /// Up to the bell or the string terminator.
+    fn hidden(&mut self, byte: u8) {
+        let ends = byte == 0x07 || (byte == 0x9c && self.partial == [0xc2]);
+        self.partial.clear();
+        match byte {
+            _ if ends => self.state = State::Text,
+            0xc2 => self.partial.push(byte),
+            _ => {}
+        }
+    }
+
     fn text(&mut self, byte: u8) -> Option<End> {
         match byte {
             0x20..=0x7e if self.partial.is_empty() => self.put(char::from(byte)),
             0x80..=0xbf if !self.partial.is_empty() => {
                 self.partial.push(byte);
                 if self.partial.len() == length(self.partial[0]) {
-                    self.end_character();
+                    return self.end_character();
                 }
             }
             0xc2..=0xf4 => {
@@ -136,18 +169,22 @@ impl Strip {
     }
 
     /// Puts down the character that was being read, whole or not.
-    fn end_character(&mut self) {
+    fn end_character(&mut self) -> Option<End> {
         if self.partial.is_empty() {
-            return;
+            return None;
         }
         let read = std::str::from_utf8(&self.partial).ok().and_then(|text| text.chars().next());
         self.partial.clear();
         match read {
-            // The second set of control characters leaves no text either.
-            Some(control) if control.is_control() => {}
+            _ if self.state == State::Hidden => {}
+            // The second set of control characters stands for escapes.
+            Some(control @ '\u{80}'..='\u{9f}') => return self.escape(control as u8 - 0x40),
+            Some('\u{2028}' | '\u{2029}') => return self.moved(),
+            Some(character) if is_unseen(character) => {}
             Some(character) => self.put(character),
             None => self.put(char::REPLACEMENT_CHARACTER),
         }
+        None
     }
 
     fn put(&mut self, character: char) {
@@ -155,9 +192,10 @@ impl Strip {
             self.row = self.column;
         }
         self.fill();
+        let cell = Cell { character, end: self.read };
         match self.line.get_mut(self.column) {
-            Some(place) => *place = character,
-            None => self.line.push(character),
+            Some(place) => *place = cell,
+            None => self.line.push(cell),
         }
         self.column += 1;
     }
@@ -166,8 +204,12 @@ impl Strip {
     fn fill(&mut self) {
         self.column = self.column.min(self.row + LONGEST);
         while self.line.len() < self.column {
-            self.line.push(' ');
+            self.line.push(self.gap());
         }
+    }
+
+    fn gap(&self) -> Cell {
+        Cell { character: ' ', end: self.read }
     }
 
     fn control(&mut self, byte: u8) -> Option<End> {
@@ -250,7 +292,7 @@ impl Strip {
                 self.line.drain(self.column.min(end)..end);
             }
             (b'@', _) if self.column < self.line.len() => {
-                let blanks = std::iter::repeat_n(' ', count.min(LONGEST));
+                let blanks = std::iter::repeat_n(self.gap(), count.min(LONGEST));
                 self.line.splice(self.column..self.column, blanks);
             }
             (b'A' | b'B' | b'E' | b'F' | b'H' | b'L' | b'M' | b'S' | b'T' | b'd' | b'e' | b'f', _) => {
@@ -263,9 +305,9 @@ impl Strip {
     }
 
     fn blank(&mut self, from: usize, to: usize) {
-        let end = to.min(self.line.len());
+        let (end, gap) = (to.min(self.line.len()), self.gap());
         if let Some(places) = self.line.get_mut(from..end) {
-            places.fill(' ');
+            places.fill(gap);
         }
         // Blanks that nothing follows were never written.
         if to >= self.line.len() {
@@ -288,6 +330,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::progress::plain;
 
     /// The text of `bytes` in a window of 20 columns, `|` where a line was left
     /// without a line feed and `~` where it was too long.
@@ -320,7 +363,20 @@ mod tests {
         check("\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\b", "alinkb");
         check("\x1b(B\x1b)0\x1b#8\x1b=\x1b>\x1b7\x1b8x", "x");
         check("\x1bPq#0;2;0;0;0\x1b\\\x1b_app\x1b\\\x1b[?25l\x1b[?2004h\x1b[>4;1my", "y");
-        check("a\u{9b}b\x07\x00\x7fc", "abc");
+        check("a\x07\x00\x7fc", "ac");
+    }
+
+    #[test]
+    fn the_second_set_of_control_characters_stands_for_escapes() {
+        check("pass\u{9b}1;31mword \u{9d}0;ti\u{2714}tle\u{9c}a\u{90}q\x07b\u{80}c", "password abc");
+        check("a\u{85}b\u{8d}c\u{9b}2Jd", "a|b|c|d");
+        check("\u{9d}0;\u{c2}\nx\u{9c}y", "\ny");
+    }
+
+    #[test]
+    fn characters_that_nobody_sees_take_no_room() {
+        check("pass\u{202e}word \u{feff}a\u{200b}b\u{e0041}", "password ab");
+        check("a\u{2028}b\u{2029}c", "a|b|c");
     }
 
     #[test]
@@ -375,6 +431,7 @@ mod tests {
         fn whatever_comes_leaves_text(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
             let text = stripped(&bytes);
             prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n' && c != '\t'));
+            prop_assert_eq!(&plain::text(&text), &text);
             prop_assert_eq!(text.matches('\n').count(), memchr::memchr_iter(b'\n', &bytes).count());
         }
 

@@ -5,8 +5,8 @@ use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
 
 use super::address::{ARTIFACT_TEMPLATE, TASK_TEMPLATE};
-use super::dispatch::Incoming;
-use super::dispatch::told;
+use super::call::Call;
+use super::dispatch::{Incoming, told};
 use super::resources::{find, trouble};
 use super::{prompts, status};
 use crate::reply::words;
@@ -53,17 +53,22 @@ impl Gap {
 
     /// What it may be filled with, after a look at the tasks.
     pub(super) fn fill(self, incoming: Incoming) -> Result<CompleteResult, ErrorData> {
+        if let Gap::Known(values) = self {
+            return Ok(offered(values));
+        }
+        incoming.with(&status::TOOL, |call| self.fill_with(call)).map_err(told)?
+    }
+
+    fn fill_with(self, call: &Call) -> Result<CompleteResult, ErrorData> {
         match self {
             Gap::Known(values) => Ok(offered(values)),
             Gap::Task { typed } => {
-                let call = incoming.open(&status::TOOL).map_err(told)?;
                 let most = CompletionInfo::MAX_VALUES as u32;
                 let (names, total) = tasks::names(&call.context, &typed, most).map_err(trouble)?;
                 Ok(result(names, total))
             }
             Gap::Artifact { task, typed } => {
-                let call = incoming.open(&status::TOOL).map_err(told)?;
-                let Some(row) = find(&call, &task)? else { return Ok(offered(Vec::new())) };
+                let Some(row) = find(call, &task)? else { return Ok(offered(Vec::new())) };
                 let names = call.context.dir(&row.run_id).artifacts().into_iter().map(|(name, _)| name);
                 Ok(offered(beginning(names, &typed)))
             }

@@ -57,14 +57,22 @@ impl Incoming {
 
     /// One call of a tool.
     pub(super) fn answer(self, tool: &'static Tool, given: Map<String, Value>) -> CallToolResult {
+        let answered = self.with(tool, |call| (tool.answer)(call, given));
+        result(tool, answered.and_then(|answered| answered))
+    }
+
+    /// Opens all that for one piece of work, and leaves the registry open for
+    /// the next.
+    pub(super) fn with<T>(
+        self,
+        tool: &'static Tool,
+        work: impl FnOnce(&mut Call) -> T,
+    ) -> Result<T, Failure> {
         let spare = self.spare.clone();
-        let mut call = match self.open(tool) {
-            Ok(call) => call,
-            Err(failure) => return result(tool, Err(failure)),
-        };
-        let result = result(tool, (tool.answer)(&mut call, given));
+        let mut call = self.open(tool)?;
+        let done = work(&mut call);
         spare.put(call.context.registry);
-        result
+        Ok(done)
     }
 }
 

@@ -8,14 +8,11 @@ use super::field::{Field, Kind};
 use super::start::Format;
 use super::{Effect, FORMAT, Tool};
 use crate::failure::Failure;
-use crate::inspect::{Ask, Case, Cursor, Mode, Pattern};
+use crate::inspect::{Question, Wanted};
 use crate::reply::{Budget, Category, Envelope, Inspection, RegistryMeta, advertised};
 use crate::tasks::{self, Of, TaskError};
 
-const LINES: u64 = 50;
 const MOST_LINES: i64 = 10_000;
-const CONTEXT: usize = 3;
-const MATCHES: usize = 50;
 /// Characters of a reply beside what is shown: the envelope, paths, names.
 const AROUND: usize = 2_500;
 
@@ -63,7 +60,11 @@ pub(super) const TOOL: Tool = Tool {
             Kind::Integer { least: 0, most: 50 },
             "Lines around each match. Default 3.",
         ),
-        Field::new("max_matches", Kind::Integer { least: 1, most: 1_000 }, "Default 50."),
+        Field::new(
+            "max_matches",
+            Kind::Integer { least: 1, most: 1_000 },
+            "At most so many matches, or values of json_path. Default 50.",
+        ),
         Field::new("case_sensitive", Kind::Flag, "Default: false."),
         Field::new(
             "json_path",
@@ -85,17 +86,8 @@ struct Inspect {
     task_id: Option<String>,
     artifact: Option<String>,
     file_path: Option<String>,
-    mode: Option<String>,
-    lines: Option<u64>,
-    start_line: Option<u64>,
-    end_line: Option<u64>,
-    pattern: Option<String>,
-    context_lines: Option<usize>,
-    max_matches: Option<usize>,
-    #[serde(default)]
-    case_sensitive: bool,
-    json_path: Option<String>,
-    cursor: Option<String>,
+    #[serde(flatten)]
+    question: Question,
     #[serde(default)]
     format: Format,
 }
@@ -103,10 +95,16 @@ struct Inspect {
 fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
     let inspect: Inspect = arguments(call.tool, given)?;
     let of = inspect.of()?;
-    let mut ask = inspect.ask()?;
+    let mut ask = inspect
+        .question
+        .ask(Budget::MOST.chars - AROUND)
+        .map_err(|error| failure(&TaskError::Inspect(error)))?;
+    let unwanted = call.unwanted.clone();
+    let wanted = Wanted::as_long_as(move || !unwanted.is_cancelled());
     let notice = call.notice(&[]);
     loop {
-        let inspected = tasks::inspect(&call.context, &of, &ask).map_err(|error| failure(&error))?;
+        let inspected =
+            tasks::inspect(&call.context, &of, &ask, wanted.clone()).map_err(|error| failure(&error))?;
         let data = Inspection::of(inspected, &ask);
         // Quotes and breaks take two characters in JSON: asked again for less,
         // nothing is lost between this piece and the next.
@@ -138,69 +136,5 @@ impl Inspect {
                 Err(refused("`file_path` stands alone", "give `task_id` and `artifact`, or `file_path`"))
             }
         }
-    }
-
-    fn ask(&self) -> Result<Ask, Failure> {
-        let cursor: Option<Cursor> = match &self.cursor {
-            Some(cursor) => Some(cursor.parse().map_err(|error| failure(&TaskError::Inspect(error)))?),
-            None => None,
-        };
-        Ok(Ask { mode: self.mode()?, cursor, room: Budget::MOST.chars - AROUND })
-    }
-
-    fn mode(&self) -> Result<Mode, Failure> {
-        let ranged = self.start_line.or(self.end_line);
-        let implied = match (&self.pattern, ranged) {
-            (Some(_), _) => "grep",
-            (None, Some(_)) => "range",
-            (None, None) => "head",
-        };
-        let mode = self.mode.as_deref().unwrap_or(implied);
-        let idle = [
-            ("pattern", self.pattern.is_some(), mode == "grep"),
-            ("context_lines", self.context_lines.is_some(), mode == "grep"),
-            ("max_matches", self.max_matches.is_some(), mode == "grep"),
-            ("start_line", self.start_line.is_some(), mode == "range"),
-            ("end_line", self.end_line.is_some(), mode == "range"),
-        ];
-        if let Some((name, ..)) = idle.iter().find(|(_, given, used)| *given && !used) {
-            let message = format!("`{name}` means nothing to `{mode}`");
-            return Err(refused(message, "leave it out, or choose another `mode`"));
-        }
-        let lines = self.lines.unwrap_or(LINES);
-        if let Some(path) = &self.json_path {
-            if self.mode.as_deref().is_some_and(|mode| mode != "head") {
-                return Err(refused("`json_path` stands alone", "leave out `mode`"));
-            }
-            let path = path.parse().map_err(|error| failure(&TaskError::Inspect(error)))?;
-            return Ok(Mode::Select { path, max_values: usize::try_from(lines).unwrap_or(usize::MAX) });
-        }
-        match mode {
-            "tail" => Ok(Mode::Tail { lines }),
-            "summary" => Ok(Mode::Summary),
-            "range" => self.range(lines),
-            "grep" => {
-                let Some(pattern) = &self.pattern else {
-                    return Err(refused("`pattern` is missing", "give what to search for"));
-                };
-                let case = if self.case_sensitive { Case::Kept } else { Case::Ignored };
-                Ok(Mode::Grep {
-                    pattern: Pattern::new(pattern, case)
-                        .map_err(|error| failure(&TaskError::Inspect(error)))?,
-                    context: self.context_lines.unwrap_or(CONTEXT),
-                    max_matches: self.max_matches.unwrap_or(MATCHES),
-                })
-            }
-            _ => Ok(Mode::Head { lines }),
-        }
-    }
-
-    fn range(&self, lines: u64) -> Result<Mode, Failure> {
-        let start = self.start_line.unwrap_or(1);
-        let end = self.end_line.unwrap_or(start.saturating_add(lines - 1));
-        if end < start {
-            return Err(refused("`end_line` is before `start_line`", "give the smaller number first"));
-        }
-        Ok(Mode::Range { start, end })
     }
 }

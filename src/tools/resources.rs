@@ -45,7 +45,10 @@ pub(super) fn list(incoming: Incoming, cursor: Option<&str>) -> Result<ListResou
             cursor.parse().map_err(|_| ErrorData::invalid_params("no such page: `cursor`", None))?
         }
     };
-    let mut call = incoming.open(&status::TOOL).map_err(told)?;
+    incoming.with(&status::TOOL, |call| page(call, cursor.is_none(), before)).map_err(told)?
+}
+
+fn page(call: &mut Call, is_first: bool, before: i64) -> Result<ListResourcesResult, ErrorData> {
     let project = call.context.project();
     let found = tasks::status(&mut call.context, Some(project), RECENT).map_err(trouble)?;
     let mut rows: Vec<Row> = found.running.into_iter().map(|view| view.row).collect();
@@ -56,8 +59,8 @@ pub(super) fn list(incoming: Incoming, cursor: Option<&str>) -> Result<ListResou
     let mut rest = rows.into_iter().filter(|row| row.seq < before);
     let page: Vec<Row> = rest.by_ref().take(PAGE).collect();
     let next_cursor = rest.next().and(page.last()).map(|last| last.seq.to_string());
-    let first = cursor.is_none().then(tasks_of_the_project);
-    let resources = first.into_iter().chain(page.iter().flat_map(|row| of_task(&call, row))).collect();
+    let first = is_first.then(tasks_of_the_project);
+    let resources = first.into_iter().chain(page.iter().flat_map(|row| of_task(call, row))).collect();
     Ok(ListResourcesResult { next_cursor, ..ListResourcesResult::with_all_items(resources) })
 }
 
@@ -79,15 +82,21 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 /// What `uri` names, as it is now.
 pub(super) fn read(incoming: Incoming, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let address = Address::parse(uri).ok_or_else(|| unknown(uri))?;
+    let tool = match &address.subject {
+        Subject::List => &status::TOOL,
+        Subject::Task(_) => &results::TOOL,
+    };
+    incoming.with(tool, |call| read_at(call, address, uri)).map_err(told)?
+}
+
+fn read_at(call: &mut Call, address: Address, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let contents = match (&address.subject, address.artifact) {
         (Subject::List, _) => {
-            let mut call = incoming.open(&status::TOOL).map_err(told)?;
-            let reply = (status::TOOL.answer)(&mut call, Map::new()).map_err(told)?;
+            let reply = (status::TOOL.answer)(call, Map::new()).map_err(told)?;
             contents(uri, document(reply), JSON, Map::new())
         }
         (Subject::Task(reference), None) => {
-            let mut call = incoming.open(&results::TOOL).map_err(told)?;
-            let row = find(&call, reference)?.ok_or_else(|| unknown(uri))?;
+            let row = find(call, reference)?.ok_or_else(|| unknown(uri))?;
             let results = tasks::results(&mut call.context, row.id.as_str(), ResultAsk::default());
             let results = results.map_err(trouble)?;
             let data = TaskResult::of(&results, clock::now(), Voice::Tools);
@@ -97,9 +106,8 @@ pub(super) fn read(incoming: Incoming, uri: &str) -> Result<ReadResourceResult, 
             contents(uri, document(reply.map_err(told)?), JSON, meta)
         }
         (Subject::Task(reference), Some(name)) => {
-            let call = incoming.open(&results::TOOL).map_err(told)?;
-            let row = find(&call, reference)?.ok_or_else(|| unknown(uri))?;
-            artifact(&call, &row, &name, uri)?
+            let row = find(call, reference)?.ok_or_else(|| unknown(uri))?;
+            artifact(call, &row, &name, uri)?
         }
     };
     Ok(ReadResourceResult::new(vec![contents]))

@@ -67,8 +67,7 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     call.read(std::iter::once(&results.view));
     let notice = call.notice(std::slice::from_ref(&results.view.row.id));
     let now = clock::now();
-    let report =
-        Report::of(&results.view, results.view.dir.artifacts(), now, Voice::Tools).in_envelope(&results.view);
+    let report = Report::of(&results.view, &results.artifacts, now, Voice::Tools).in_envelope(&results.view);
     let report = Report { notice: notice.clone(), next: Next::beside(&results), ..report };
     let text = reply::report(call.tool.name, &report, &reply::sections(&results), call.context.config.cuts());
     let data = TaskResult::of(&results, now, Voice::Tools);

@@ -273,7 +273,7 @@ pub(super) fn report(
     wait_exceeded: bool,
     now: Timestamp,
 ) -> Report {
-    let report = Report::of(view, view.dir.artifacts(), now, Voice::Tools);
+    let report = Report::of(view, &tasks::artifacts(view), now, Voice::Tools);
     let warnings = accepted.warnings.iter().cloned().chain(report.warnings).collect();
     let notice = call.notice(std::slice::from_ref(&accepted.task_id));
     Report { warnings, notice, deduplicated: accepted.deduplicated, wait_exceeded, ..report }

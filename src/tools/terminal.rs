@@ -1,4 +1,5 @@
-//! `get_terminal_output`: what a terminal showed that the person recorded.
+//! `get_terminal_output`: what a terminal showed that the person recorded, or a
+//! command printed that an agent ran.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -9,8 +10,8 @@ use super::start::Format;
 use super::{Effect, FORMAT, Tool};
 use crate::failure::Failure;
 use crate::reply::{Budget, Category, Envelope, RegistryMeta, TerminalOutput, advertised};
-use crate::tasks::TaskError;
-use crate::terminals::{self, Ask, Form, Part, TerminalError};
+use crate::tasks::{self, TaskError};
+use crate::terminals::{Ask, Form, Part, TerminalError};
 
 const LINES: u64 = 100;
 /// Of the reply: the rest is for what is said about it.
@@ -23,8 +24,8 @@ const AROUND: usize = 1_500;
 pub(super) const TOOL: Tool = Tool {
     name: "get_terminal_output",
     title: "Read a recorded terminal",
-    about: "Like looking over the user's shoulder: what a terminal recorded with `delegator terminal` showed. Without \
-            terminal_id (term-0123456789ab), the one last written to in this project.",
+    about: "Like looking over somebody's shoulder: what a terminal recorded with `delegator terminal` showed \
+            (term-0123456789ab), or what a command printed that an agent ran (T-local-0123456789ab/item_3).",
     search_hint: "read the user's terminal output, what a command printed",
     at_hand: false,
     internal: true,
@@ -32,7 +33,8 @@ pub(super) const TOOL: Tool = Tool {
         Field::new(
             "terminal_id",
             Kind::Text,
-            "Its id, the beginning of it, or its name. Default: the one last written to.",
+            "A terminal's id, the beginning of it, or its name; or a task, with /item for one of its commands. Default: \
+             the terminal last written to in this project, else the last command.",
         ),
         Field::new("mode", Kind::Choice(&["head", "tail", "all", "since"]), "Which part. Default: tail."),
         Field::new("lines", Kind::Integer { least: 1, most: 10_000 }, "For head and tail. Default 100."),
@@ -87,20 +89,17 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let (part, mode) = look.part()?;
     let form = if look.strip.unwrap_or(true) { Form::Plain } else { Form::Raw };
     let project = call.context.project();
-    let home = &call.context.home;
     let told = |error: TerminalError| failure(&TaskError::from(error));
-    let terminal = match &look.terminal_id {
-        Some(reference) => terminals::find(home, reference, Some(&project)),
-        None => terminals::active(home, Some(&project)),
-    };
-    let terminal = terminal.map_err(told)?;
-    let others = terminals::list(home, Some(&project));
+    let screens = tasks::terminal(&mut call.context, look.terminal_id.as_deref(), Some(&project))
+        .map_err(|error| failure(&error))?;
     let notice = call.notice(&[]);
-    let recording = terminal.open().map_err(told)?;
     let mut room = ROOM;
     loop {
-        let piece = recording.read(&Ask { part, form, room }).map_err(told)?;
-        let mut data = TerminalOutput::of(&terminal, piece, mode, form, &others);
+        let piece = screens.reader.read(&Ask { part, form, room }).map_err(told)?;
+        let mut data = TerminalOutput::of(&screens, piece, mode, form);
+        if look.cursor.is_some() {
+            data = data.alone();
+        }
         // A cursor leads on from what is shown: nothing of that may be cut off
         // later. The others go first; then less is asked for.
         let most = Budget::MOST.chars - AROUND;

@@ -162,7 +162,7 @@ fn told(
             wait_exceeded: !one.view.state().is_final(),
             notice: notice.clone(),
             next: Next::beside(one),
-            ..Report::of(&one.view, one.view.dir.artifacts(), now, Voice::Tools).in_envelope(&one.view)
+            ..Report::of(&one.view, &one.artifacts, now, Voice::Tools).in_envelope(&one.view)
         })
         .collect();
     let text = match (reports.as_slice(), results.as_slice()) {

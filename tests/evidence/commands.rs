@@ -4,7 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::env::TestEnv;
+use crate::support::env::{PATIENCE, TestEnv, wait_for};
+use crate::world::World;
 
 const UNITTEST: &str = r#"echo 'test_a (test_sample.T.test_a) ... ok'
 echo 'test_b (test_sample.T.test_b) ... FAIL'
@@ -68,6 +69,42 @@ fn a_command_that_runs_tests_is_told_by_what_it_printed() {
     assert_eq!(evidence["errors"]["command"], "sh ./run_tests.sh");
 }
 
+/// What the tests write is theirs; what the same command writes after them is not.
+#[test]
+fn a_file_that_the_command_itself_changes_after_its_tests_may_make_them_stale() {
+    let world = World::new("echo a >a; git add a; git commit -qm a");
+    fs::write(world.dir().join("run_tests.sh"), format!("echo snapshot >snapshot; {UNITTEST}")).unwrap();
+    for (task, stale) in [("sh ./run_tests.sh", json!(false)), ("sh ./run_tests.sh; echo x >>a", Value::Null)]
+    {
+        let report = ran(&world.env, task);
+        assert_eq!(report["test_results"]["failed"], 1, "{report:#}");
+        assert_eq!(report["test_results"]["stale"], stale, "{task}");
+    }
+}
+
+#[test]
+fn tests_that_still_run_are_counted_in_the_progress() {
+    let env = world("");
+    let part = "printf 'ok 1 - a\\nok 2 - b\\n'; ";
+    let script = format!(
+        "echo 1..3; {part} while ! test -e {}/go; do sleep 0.02; done; echo 'ok 3 - c'",
+        env.side().display()
+    );
+    fs::write(env.work().join("run_tests.sh"), script).unwrap();
+    let run = env.submit("sh ./run_tests.sh");
+    let activity = || {
+        env.json(&["status", &run.task_id, "--json"])["data"]["tasks"][0]["progress"]["current_activity"]
+            .clone()
+    };
+    wait_for("two to be counted", PATIENCE, || {
+        (activity() == "running: sh ./run_tests.sh (2 passed)").then_some(())
+    });
+    fs::write(env.side().join("go"), "").unwrap();
+    assert_eq!(env.await_final(&run.task_id), "completed");
+    let data = env.json(&["results", &run.task_id, "--json"])["data"].take();
+    assert_eq!(data["metadata"]["test_results"]["passed"], 3, "{data:#}");
+}
+
 #[test]
 fn tests_that_printed_more_than_is_kept_are_told_as_a_part() {
     let flood = "i=0; while [ $i -lt 9000 ]; do echo 'a line of thirty characters ..'; i=$((i+1)); done\n";
@@ -82,4 +119,26 @@ fn a_command_that_only_talks_of_tests_ran_none() {
     let env = world("");
     let report = ran(&env, "echo 'Ran 2 tests in 0.001s'; echo; echo 'FAILED (failures=1)'");
     assert_eq!((report.get("test_results"), report.get("error_context")), (None, None), "{report:#}");
+}
+
+const PASSED: &str =
+    "echo 'test_a (t.T.test_a) ... ok' >&2; echo 'Ran 1 test in 0.001s' >&2; echo >&2; echo OK >&2";
+
+#[test]
+fn what_a_command_changes_around_its_tests_is_known_or_said_not_to_be() {
+    let setup =
+        format!("echo \"{PASSED}\" >run_tests.sh; echo a >a; echo b >b; git add .; git commit -qm one");
+    for (task, stale) in [
+        ("sh ./run_tests.sh", json!(false)),
+        ("echo x >>a; sh ./run_tests.sh", json!(false)),
+        ("sh ./run_tests.sh; echo x >>a", json!(null)),
+        ("sh ./run_tests.sh; git rm -q a", json!(null)),
+        ("sh ./run_tests.sh; git mv a c", json!(null)),
+        ("sh ./run_tests.sh; chmod +x a", json!(null)),
+        ("sh ./run_tests.sh; cp -p b a", json!(null)),
+    ] {
+        let world = World::new(&setup);
+        let tests = ran(&world.env, task)["test_results"].clone();
+        assert_eq!((&tests["passed"], &tests["stale"]), (&json!(1), &stale), "{task}");
+    }
 }

@@ -135,3 +135,42 @@ fn a_merge_that_is_not_finished_is_compared_as_it_lies_there() {
     let done = world.check("echo resolved >a; echo more >>b");
     assert_eq!(done.kinds(), [("modified".into(), "a".into()), ("modified".into(), "b".into())]);
 }
+
+#[test]
+fn what_is_committed_in_another_working_tree_is_somebody_elses() {
+    check(
+        "git worktree add -q ../side/other -b other",
+        "echo x >>a; git commit -qam mine; cd ../side/other; echo x >>b; git commit -qam theirs",
+        &["mine"],
+    );
+    let world = World::new(SOME);
+    world.shell("git worktree add -q linked -b other; echo linked/ >>.git/info/exclude");
+    let world = world.at("linked");
+    let done = world.check("echo x >>a; git commit -qam mine; cd ..; echo x >>b; git commit -qam theirs");
+    assert_eq!(subjects(&done), ["mine"]);
+}
+
+#[test]
+fn what_is_pulled_from_a_place_without_a_name_was_not_made_here() {
+    let world = World::new(SOME);
+    world.shell("git clone -q . ../up/up; cd ../up/up; echo x >>a; git commit -qam upstream");
+    let done = world.check("git pull -q ../up/up main; echo y >>b; git commit -qam mine");
+    assert_eq!(subjects(&done), ["mine"]);
+}
+
+#[test]
+fn commits_that_are_older_than_the_run_are_counted_and_not_listed() {
+    let world = World::new(SOME);
+    let done = world.run("echo x >>a; GIT_COMMITTER_DATE='2001-01-01 00:00:00' git commit -qam old");
+    assert_eq!(subjects(&done), [""; 0]);
+    assert!(done.files()["incomplete"][0].as_str().unwrap().starts_with("1 commit new here"));
+}
+
+#[test]
+fn a_commit_on_no_branch_that_was_left_again_is_named() {
+    check(
+        "",
+        "git checkout -q --detach; echo x >>a; git commit -qam aside; git checkout -q main",
+        &["aside"],
+    );
+}

@@ -204,27 +204,6 @@ fn a_tree_that_is_said_to_be_elsewhere_is_not_looked_at_there() {
 }
 
 #[test]
-fn a_git_that_an_agent_could_have_put_there_is_not_run() {
-    let world = World::new(SOME);
-    let canary = world.env.root().join("canary");
-    plant(&world.dir().join("venv/bin"), &canary);
-    let path = format!("{}/venv/bin:/usr/bin:/bin", world.dir().display());
-    let mut command = world.env.command(&["run", "--agent", "command", "--wait", "true"]);
-    command.env("PATH", path);
-    let ran = crate::support::env::finish(command, crate::support::env::PATIENCE);
-    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(!canary.exists());
-}
-
-fn plant(bin: &Path, canary: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    fs::create_dir_all(bin).unwrap();
-    fs::write(bin.join("git"), format!("#!/bin/sh\ntouch {}\nexec /usr/bin/git \"$@\"\n", canary.display()))
-        .unwrap();
-    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-#[test]
 fn variables_of_the_caller_do_not_lead_git_elsewhere() {
     let world = World::new(SOME);
     let canary = world.env.root().join("canary");

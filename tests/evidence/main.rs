@@ -8,11 +8,14 @@ mod commands;
 mod commits;
 mod edits;
 mod hostile;
+mod inside;
+mod lost;
 mod oracle;
 mod outside;
 mod overlap;
 mod replies;
 mod repositories;
+mod rules;
 mod world;
 
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]

@@ -8,14 +8,7 @@ use serde_json::json;
 use crate::world::World;
 
 /// Says what it changed, as the real one does, and changes it; one patch is refused.
-const CODEX: &str = r#"#!/bin/sh
-case "$1 $2" in
-"--version "*) echo 'codex-cli 0.166.0'; exit ;;
-"exec --help") exit ;;
-"mcp list") echo '[]'; exit ;;
-esac
-cat >/dev/null
-printf 'hi\n' >new.txt
+const CODEX: &str = r#"printf 'hi\n' >new.txt
 changed() {
   printf '{"type":"item.completed","item":{"id":"%s","type":"file_change","status":"%s","changes":[%s]}}\n' "$1" "$2" "$3"
 }
@@ -31,10 +24,7 @@ echo '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0
 #[test]
 fn an_agent_outside_git_is_known_by_its_events_and_never_by_its_words() {
     let world = World::bare();
-    let codex = world.env.root().join("bin/codex");
-    fs::write(&codex, CODEX).unwrap();
-    fs::set_permissions(&codex, fs::Permissions::from_mode(0o755)).unwrap();
-    world.env.configure(&format!("codex_path = {:?}\n", codex.to_str().unwrap()));
+    world.codex(CODEX);
     let args = ["run", "--agent", "codex", "--skip-git-repo-check", "--wait", "--json", "change files"];
     let report = world.env.json(&args);
     let run_dir = std::path::PathBuf::from(report["run_dir"].as_str().unwrap());
@@ -56,7 +46,10 @@ fn an_agent_outside_git_is_known_by_its_events_and_never_by_its_words() {
     assert_eq!(files["totals"], json!({ "files": 3 }));
     let results = world.env.json(&["results", report["task_id"].as_str().unwrap(), "--json"]);
     let operations = &results["data"]["metadata"]["file_operations"];
-    assert_eq!((&operations["source"], operations.get("lines_changed")), (&json!("agent_events"), None));
+    assert_eq!((&operations["source"], &operations["lines_changed"]), (&json!("agent_events"), &json!(null)));
+    let text = world.text(&["results", report["task_id"].as_str().unwrap()]);
+    let line = "files: 3 changed, lines not known (agent_events; it did not work in a git repository)";
+    assert!(text.contains(line), "{text}");
     assert_eq!(operations["added_files"], json!(["new.txt"]));
 }
 
@@ -67,7 +60,9 @@ fn a_command_outside_git_is_known_to_have_done_nothing_in_particular() {
     assert_eq!(done.files()["source"], "none");
     assert_eq!(done.files()["reason"], "it did not work in a git repository");
     let results = world.env.json(&["results", &done.task_id, "--json"]);
-    assert_eq!(results["data"]["metadata"].get("file_operations"), None);
+    let operations = &results["data"]["metadata"]["file_operations"];
+    assert_eq!((&operations["source"], &operations["files_changed"]), (&json!("none"), &json!(null)));
+    assert_eq!(operations["reason"], "it did not work in a git repository");
     assert!(!world.env.home().join("checkouts").exists());
 }
 

@@ -88,3 +88,19 @@ fn a_run_that_was_killed_is_not_named_by_later_ones() {
     assert!(!env.run_dir(&lost.run_id).join("tree").exists());
     assert_eq!(fs::read_dir(env.home().join("checkouts")).unwrap().count(), 0);
 }
+
+#[test]
+fn a_run_in_a_repository_inside_is_in_both() {
+    let world = World::new(SOME);
+    let env = &world.env;
+    world.shell("git init -q inner; cd inner; echo i >i; git add i; git commit -qm i");
+    let outer = env.submit(&waits(env, "outer"));
+    has_begun(env, "outer");
+    let inner = env.submit_with(&["--cwd", "inner"], &waits(env, "inside"));
+    has_begun(env, "inside");
+    end(env, &inner, "inside");
+    end(env, &outer, "outer");
+    assert_eq!(named(env, &outer), [inner.task_id.as_str()]);
+    assert_eq!(named(env, &inner), [outer.task_id.as_str()]);
+    assert_eq!(fs::read_dir(env.home().join("checkouts")).unwrap().count(), 0);
+}

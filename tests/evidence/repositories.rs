@@ -147,18 +147,65 @@ fn a_repository_inside_is_known_by_its_commit() {
     assert_eq!(done.files()["not_looked_into"], serde_json::json!(["other", "unborn"]));
 }
 
-#[test]
-fn a_repository_whose_references_only_git_reads() {
+/// Git in the worlds may be another than the one that knows of reftables.
+const NEW_GIT: &str = "PATH=/usr/local/bin:$PATH";
+
+/// `None` where this git knows of none.
+fn with_reftable() -> Option<World> {
     let world = World::bare();
-    let path = "PATH=/usr/local/bin:$PATH";
-    if world.try_shell(&format!("{path}; git init -q -b main --ref-format=reftable .")).code != Some(0) {
-        // This git knows of none.
-        return;
-    }
-    world.shell(&format!("{path}; {SOME}"));
-    let done = world.run(&format!("{path}; echo x >>a; git commit -qam two"));
+    let made = world.try_shell(&format!("{NEW_GIT}; git init -q -b main --ref-format=reftable ."));
+    made.code.filter(|code| *code == 0)?;
+    world.shell(&format!("{NEW_GIT}; {SOME}"));
+    Some(world)
+}
+
+#[test]
+fn a_repository_with_its_references_in_a_table() {
+    let Some(world) = with_reftable() else { return };
+    world.shell(&format!(
+        "{NEW_GIT}; for n in $(seq 1 200); do git branch some/long/name/of/a/branch/$n; done"
+    ));
+    let before = world.shell(&format!("{NEW_GIT}; git rev-parse HEAD"));
+    let done = world.run(&format!(
+        "{NEW_GIT}; git switch -qc topic; echo x >>a; git commit -qam two; git branch -D main"
+    ));
     assert_eq!(done.kinds(), [("modified".into(), "a".into())]);
     assert_eq!(done.change("a")["lines_added"], 1);
+    assert_eq!(done.files().get("incomplete"), None, "{:#}", done.evidence);
+    let after = world.shell(&format!("{NEW_GIT}; git rev-parse HEAD"));
+    assert_eq!(done.files()["before"], serde_json::json!({ "commit": before.trim(), "branch": "main" }));
+    assert_eq!(done.files()["after"], serde_json::json!({ "commit": after.trim(), "branch": "topic" }));
+    let commits = serde_json::json!([{ "hash": after.trim(), "subject": "two" }]);
+    assert_eq!(done.files()["commits"], commits, "{:#}", done.evidence);
+    let done =
+        world.run(&format!("{NEW_GIT}; git checkout -q --detach; git pack-refs --all; git branch again"));
+    assert_eq!(done.files()["after"], serde_json::json!({ "commit": after.trim() }));
+    assert_eq!(done.files().get("commits"), None, "{:#}", done.evidence);
+}
+
+#[test]
+fn a_worktree_and_a_repository_inside_with_tables_of_their_own() {
+    let Some(world) = with_reftable() else { return };
+    world.shell(&format!(
+        "{NEW_GIT}; git worktree add -q -b side ../up/side; cd ../up/side; \
+         git init -q -b main --ref-format=reftable inner; cd inner; echo i >i; git add i; git commit -qm i"
+    ));
+    let world = world.at("../up/side");
+    let done = world.run(&format!(
+        "{NEW_GIT}; echo x >>a; git commit -qam two; cd inner; echo j >j; git add j; git commit -qm j"
+    ));
+    assert_eq!(done.files()["after"]["branch"], "side", "{:#}", done.evidence);
+    assert_eq!(done.files()["commits"][0]["subject"], "two");
+    let inner = world.shell(&format!("{NEW_GIT}; git -C inner rev-parse HEAD"));
+    assert_eq!(done.change("inner")["new_commit"], inner.trim());
+}
+
+#[test]
+fn a_table_that_cannot_be_read_is_told() {
+    let Some(world) = with_reftable() else { return };
+    world.shell("for table in .git/reftable/*.ref; do printf nonsense >$table; done");
+    let done = world.run("echo x >>a");
+    assert_eq!(done.kinds(), [("modified".into(), "a".into())]);
     assert!(done.files()["incomplete"][0].as_str().unwrap().contains("reftable"), "{:#}", done.evidence);
 }
 
@@ -189,7 +236,42 @@ fn a_pointer_to_a_file_that_is_kept_elsewhere_is_that_file() {
          git update-index --add --cacheinfo 100644,$(git hash-object -w pointer),big; rm pointer; git commit -qm lfs",
     );
     assert_eq!(world.run("touch big").kinds(), []);
-    assert_eq!(world.run("echo more >>big").kinds(), [("modified".into(), "big".into())]);
+    let done = world.run("echo more >>big");
+    assert_eq!(done.kinds(), [("modified".into(), "big".into())]);
+    assert_eq!(done.files()["totals"], serde_json::json!({ "files": 1 }), "its lines are not the pointer's");
+    world.shell("echo '*.csv filter=lfs' >.gitattributes; git add .gitattributes; git commit -qm attributes");
+    assert_eq!(world.run("true").kinds(), []);
+}
+
+#[test]
+fn a_checkout_that_is_gone_is_told() {
+    let world = World::new("mkdir in; git init -q in; cd in; echo a >a; git add a; git commit -qm a");
+    let inner = world.dir().join("in");
+    let report = world.env.json(&[
+        "run",
+        "--agent",
+        "command",
+        "--cwd",
+        inner.to_str().unwrap(),
+        "--wait",
+        "--json",
+        "rm -rf ../in",
+    ]);
+    assert_eq!(report["file_operations"]["reason"], "the checkout is not there any more");
+}
+
+/// A filter is a program, and none is started: what passed one is compared with what it was itself.
+#[test]
+fn a_file_under_a_filter_is_compared_with_itself() {
+    let world = World::new(
+        "git config filter.strip.clean 'grep -v OUTPUT'; mkdir d; echo '*.nb filter=strip' >.gitattributes; \
+         for i in $(seq 50); do echo OUTPUT $i; done >x.nb; seq 5 >>x.nb; cp x.nb d/y.nb; echo a >a; \
+         git add -A; git commit -qm nb",
+    );
+    assert_eq!(world.check("touch x.nb; git checkout -q -- d/y.nb").kinds(), []);
+    let done = world.check("cp x.nb ../side/x; cat ../side/x >x.nb; echo more >>d/y.nb; echo b >>a");
+    assert_eq!(done.kinds(), [("modified".into(), "a".into()), ("modified".into(), "d/y.nb".into())]);
+    assert_eq!(done.change("d/y.nb")["lines_added"], 1);
 }
 
 #[test]
@@ -198,8 +280,9 @@ fn a_repository_that_is_taken_away_is_told() {
     let done = world.run("rm -rf .git; echo x >>a");
     // What was tracked is known; how its lines changed is gone with its objects.
     assert_eq!(done.kinds(), [("modified".into(), "a".into())], "{:#}", done.evidence);
-    assert!(done.files()["incomplete"][0].as_str().unwrap().starts_with("lines and renames are not known"));
+    assert!(done.files()["incomplete"][0].as_str().unwrap().contains("not known"));
     assert_eq!(done.change("a").get("lines_added"), None);
+    assert_eq!(done.files()["totals"], serde_json::json!({ "files": 1 }));
 }
 
 #[test]
@@ -211,4 +294,72 @@ fn a_damaged_index_costs_the_evidence_and_says_so() {
         (&done.files()["source"], &done.files()["reason"]),
         (&"none".into(), &"the index is damaged".into())
     );
+}
+
+#[test]
+fn an_index_that_grew_beyond_measure_is_not_read() {
+    let world = World::new(SOME);
+    let done = world.run("truncate -s 1000M .git/index; echo x >>a");
+    assert_eq!(done.kinds(), [("modified".into(), "a".into())]);
+    let gap = "what was added to the index is not known: the index is far larger than what it holds";
+    assert_eq!(done.files()["incomplete"], serde_json::json!([gap]));
+    let done = world.run("rm a");
+    assert_eq!(done.files()["reason"], "the index is far larger than what it holds");
+}
+
+#[test]
+fn what_is_no_longer_checked_out_is_not_deleted() {
+    for how in ["--cone", "--cone --sparse-index", "--no-cone"] {
+        let world = World::new(SOME);
+        let done = world.check(&format!("git sparse-checkout set {how} docs; echo x >>docs/d"));
+        assert_eq!(done.kinds(), [("modified".into(), "docs/d".into())], "{how}");
+        let gone = done.files()["no_longer_checked_out"].as_u64().unwrap();
+        let text = world.text(&["results", &done.task_id]);
+        assert!(
+            text.contains(&format!("files: 1 changed, 1 line, {gone} no longer checked out (git)")),
+            "{text}"
+        );
+    }
+    // A file with changes that are in no commit is gone for good.
+    let world = World::new(SOME);
+    world.shell("echo mine >>src/long");
+    let done = world.run("rm src/long; git update-index --skip-worktree src/long");
+    assert_eq!(done.kinds(), [("deleted".into(), "src/long".into())]);
+}
+
+#[test]
+fn a_blob_that_is_not_here_costs_no_other_its_lines() {
+    let world = World::bare();
+    world.shell(
+        "git init -q -b main ../up/full; cd ../up/full; git config uploadpack.allowfilter true; \
+         mkdir in out; seq 9 >in/f; seq 20 >out/f; git add -A; git commit -qm all",
+    );
+    world.shell(
+        "git clone -q --filter=blob:none --sparse \"file://$PWD/../up/full\" .; git sparse-checkout set in; \
+         mv ../up/full ../up/away",
+    );
+    let done = world.run("echo x >>in/f; mkdir out; echo y >out/f");
+    assert_eq!(done.change("in/f")["lines_added"], 1);
+    assert_eq!(done.change("out/f")["kind"], "modified");
+    assert_eq!(done.change("out/f").get("lines_added"), None);
+    assert_eq!(done.files()["totals"], serde_json::json!({ "files": 2 }));
+}
+
+#[test]
+fn words_of_the_configuration_may_be_written_in_any_case() {
+    let world = World::new(&format!("{SOME}; git config core.filemode False"));
+    assert_eq!(world.check("chmod +x a").kinds(), []);
+}
+
+#[test]
+fn what_is_no_text_by_attribute_has_no_lines() {
+    let world =
+        World::new(&format!("{SOME}; echo 'a binary' >.gitattributes; git add -A; git commit -qm binary"));
+    let done = world.run("echo x >>a; echo y >>docs/d");
+    assert_eq!(done.change("a").get("lines_added"), None);
+    assert_eq!(
+        done.files()["totals"],
+        serde_json::json!({ "files": 2, "lines_added": 1, "lines_removed": 0 })
+    );
+    assert_eq!(world.shell("git diff --numstat a"), "-\t-\ta\n");
 }

@@ -146,6 +146,21 @@ fn an_unknown_name_gets_the_nearest_known_one() {
 }
 
 #[test]
+fn a_word_in_the_wrong_place_is_told_where_it_goes() {
+    let env = TestEnv::new();
+    let cases: [(&[&str], &str, &str); 5] = [
+        (&["terminal", "ls", "-l"], "unexpected argument `ls`", "`delegator terminal -- ls -l`"),
+        (&["pin", "--list"], "unknown option `--list`", "`delegator pin --help`"),
+        (&["terminal", "read", "x", "--tail"], "`--tail` needs a value", "`delegator terminal --help`"),
+        (&["run", "-x"], "unknown option `-x`", "go after `--`"),
+        (&["nonsense"], "unknown command `nonsense`", "`delegator --help` lists the commands"),
+    ];
+    for (args, message, hint) in cases {
+        check(&env, args, &Told { message, hint, ..BAD });
+    }
+}
+
+#[test]
 fn options_are_checked_before_anything_is_made() {
     let env = TestEnv::new();
     fs::write(env.work().join("schema.json"), "{\"type\": 7}").unwrap();

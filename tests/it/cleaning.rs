@@ -196,6 +196,36 @@ fn what_is_pinned_is_neither_removed_nor_compressed() {
 }
 
 #[test]
+fn the_oldest_runs_go_until_the_rest_fits_but_none_that_is_live_or_pinned() {
+    let env = TestEnv::new();
+    let runs = [1, 2, 3, 4].map(|number| finished(&env, &format!("head -c 100000 /dev/zero; echo {number}")));
+    let live = env.submit("until [ -e go ]; do sleep 0.02; done");
+    env.expect(0, &["pin", &runs[0].task_id]);
+    // The live one and the pinned one, and one more.
+    env.configure("retention_bytes = 300000\n");
+    check(&cleaned(&env, &["--dry-run"]), "runs", &[("count", 5), ("expired", 2), ("removed", 0)]);
+    check(&cleaned(&env, &[]), "runs", &[("count", 3), ("removed", 2), ("pinned", 1), ("live", 1)]);
+    let there = |run: &Submitted| env.run_dir(&run.run_id).exists();
+    assert_eq!(runs.each_ref().map(there), [true, false, false, true]);
+    assert!(there(&live));
+    fs::write(env.work().join("go"), "").unwrap();
+    env.await_final(&live.task_id);
+}
+
+#[test]
+fn whoever_ends_a_run_cleans_up_when_nobody_has_for_an_hour() {
+    let env = TestEnv::new();
+    finished(&env, "true");
+    let (old, large) = (capture(env.home(), 1, 100, 25), capture(env.home(), 2, LARGE, 2));
+    finished(&env, "true");
+    assert!(old.exists(), "it has been an hour for nobody");
+    age(&env.home().join("cleanup.lock"), 1);
+    finished(&env, "true");
+    assert!(!old.exists());
+    assert_eq!(versions(&large), (None, Some(content(2, LARGE))));
+}
+
+#[test]
 fn a_pinned_run_stays_pinned_in_a_registry_made_anew() {
     let env = TestEnv::new();
     let tasks = ["echo kept", "echo not"].map(|task| finished(&env, task));
@@ -247,11 +277,13 @@ fn who_comes_second_only_looks_and_says_so() {
     // A look needs no lock, and neither does the mark of a run.
     assert_eq!(cleaned(&env, &["--dry-run"]).get("another_cleanup"), None);
     env.expect(0, &["pin", &done.task_id]);
-    // That of a capture waits until nobody can be about to remove it.
+    // That of a capture waits until nobody can be about to remove it, and no longer.
+    let removing = hold(&env.home().join("marks.lock"));
     let mut pin = env.command(&["pin", &name(1)]).spawn().unwrap();
     assert!(pin.try_wait().unwrap().is_none());
-    drop(cleaning);
+    drop(removing);
     assert!(pin.wait().unwrap().success());
+    drop(cleaning);
     check(&cleaned(&env, &[]), "captures", &[("count", 1), ("pinned", 1), ("removed", 0)]);
 }
 

@@ -9,6 +9,7 @@ mod commands;
 mod compat;
 mod damaged;
 mod documents;
+mod inspecting;
 mod shown;
 mod terminal;
 mod tidy;

@@ -73,6 +73,57 @@ fn a_long_text_is_cut_in_place_and_kept_whole() {
 }
 
 #[test]
+fn what_a_long_text_is_and_how_it_is_kept_is_told() {
+    let env = TestEnv::new();
+    let lines = |line: &dyn Fn(u32) -> String| (0..300).map(line).collect::<String>();
+    let json = json!((0..2000).collect::<Vec<u32>>()).to_string();
+    let log = lines(&|number| format!("2026-11-15T10:{:02}:00Z INFO step {number}\n", number % 60));
+    let prose = lines(&|number| format!("finding {number}\n"));
+    let mut client = Client::new(&env, Era::Session);
+    for (text, kind, extension) in [(json, "json", "json"), (log, "log", "txt"), (prose, "text", "txt")] {
+        let task = run_that_said(&env, &text);
+        let over = results(&mut client, &task)["structuredContent"]["data"].clone();
+        let waited = client.call("delegate_wait", json!({ "task_ids": [&task] })).unwrap();
+        for data in [over, env.json(&["results", &task, "--json"])["data"].clone()] {
+            assert_eq!(data["content_type"], kind, "{data:#}");
+            assert_eq!(data["total_bytes"], json!(text.len()));
+            assert_eq!(data["total_lines"], json!(text.lines().count()));
+            let file = data["full_output_file"].as_str().unwrap();
+            assert_eq!(Path::new(file).extension().unwrap(), extension);
+            assert_eq!(fs::read_to_string(file).unwrap(), text);
+        }
+        // Every other reply with that text is cut and kept the same way.
+        let waited = waited.to_string();
+        assert!(
+            waited.contains("full_output_file") && !waited.contains(&text[text.len() - 40..]),
+            "{waited}"
+        );
+    }
+}
+
+#[test]
+fn a_summary_that_a_line_cuts_is_read_whole_by_what_the_text_names() {
+    let env = TestEnv::new();
+    let summary = "word ".repeat(300);
+    let task = run_that_said(&env, summary.trim_end());
+    let mut client = Client::new(&env, Era::Session);
+    let reply = results(&mut client, &task);
+    let text = reply["content"][0]["text"].as_str().unwrap();
+    let call = format!(
+        "inspect_output {{\"task_id\": \"{task}\", \"artifact\": \"result.json\", \"json_path\": \"$.summary\"}}"
+    );
+    assert!(text.contains(&call), "{text}");
+    let ask = json!({ "task_id": task, "artifact": "result.json", "json_path": "$.summary" });
+    let whole = json!(json!(summary.trim_end()).to_string());
+    assert_eq!(client.call("inspect_output", ask).unwrap()["data"]["content"], whole);
+    let told = env.expect(0, &["results", &task]).stdout;
+    let command = format!("`delegator inspect {task} result.json --json-path '$.summary'`");
+    assert!(told.contains(&command), "{told}");
+    let printed = env.expect(0, &["inspect", &task, "result.json", "--json-path", "$.summary"]).stdout;
+    assert_eq!(json!(printed.trim_end()), whole);
+}
+
+#[test]
 fn the_same_text_is_kept_once_whoever_asks() {
     let env = TestEnv::new();
     let task = run_that_said(&env, &long_summary());

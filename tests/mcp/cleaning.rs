@@ -84,6 +84,33 @@ fn a_client_is_told_totals_and_cannot_make_the_age_shorter() {
 }
 
 #[test]
+fn what_a_client_asks_for_by_older_names_is_taken_and_liveness_decides() {
+    let env = TestEnv::new();
+    let run = env.submit("until [ -e go ]; do sleep 0.02; done");
+    finished_beside(&env, "echo done");
+    let mut client = Client::of(&env, &["--tools", "all"], &[]);
+    let ask = json!({ "stuck_threshold_seconds": 0.001, "old_threshold_hours": 0.000_001 });
+    let data = cleaned(&mut client, ask);
+    assert_eq!(
+        (&data["old_tasks"]["deleted"], &data["storage"]["runs"]["live"]),
+        (&json!(1), &json!(1)),
+        "{data:#}"
+    );
+    assert!(env.run_dir(&run.run_id).exists());
+    // Without an age it is thirty days.
+    let data = cleaned(&mut client, json!({}));
+    assert_eq!(data["storage"]["runs"]["retention_hours"], json!(720.0));
+    fs::write(env.work().join("go"), "").unwrap();
+    env.await_final(&run.task_id);
+}
+
+/// A run that is over while another goes on.
+fn finished_beside(env: &TestEnv, task: &str) {
+    let submitted = env.submit(task);
+    env.await_final(&submitted.task_id);
+}
+
+#[test]
 fn with_a_configuration_that_cannot_be_read_nothing_is_removed() {
     let env = TestEnv::new();
     let run = finished(&env, "echo kept");

@@ -21,6 +21,7 @@ cat > /dev/null
 cat 'SIDE/first'
 until [ -e 'SIDE/go' ]; do sleep 0.02; done
 [ ! -e 'SIDE/edit' ] || echo changed >> kept
+[ ! -e 'SIDE/work' ] || sh -e 'SIDE/work'
 cat 'SIDE/then'
 exit "$(cat 'SIDE/code')"
 "#;
@@ -122,7 +123,7 @@ fn what_was_seen_of_a_failed_run_is_told_the_same_twice() {
         "error_locations:\n- src/lib.rs:4:5\n",
         "refused:\n- a change of /etc/passwd\n",
         "suggestions:\n- fix src/lib.rs:4 first: E0308 mismatched types\n",
-        "files: 1 changed, 1 lines (git)\n- modified kept\n",
+        "files: 1 changed, 1 line (git)\n- modified kept\n",
         "tests: 1 passed, 1 failed, 1 skipped (cargo_test",
         "failed_tests:\n- b\n",
     ];
@@ -142,6 +143,94 @@ fn what_was_seen_of_a_failed_run_is_told_the_same_twice() {
     }
     let shell = world.env.run(&["results", task.as_str().unwrap()]);
     all.iter().for_each(|line| assert!(shell.stdout.contains(&format!("\n{line}")), "{}", shell.stdout));
+}
+
+const OF_A_SUCCESS: [&str; 6] = [
+    "/unresolved_error/error_message",
+    "/unresolved_error/error_type",
+    "/unresolved_error/failed_command",
+    "/unresolved_error/error_locations/0/line",
+    "/unresolved_error/refused",
+    "/unresolved_error/suggestions",
+];
+
+#[test]
+fn what_still_failed_when_a_run_completed_is_told_and_is_no_failure_of_the_run() {
+    let refused = json!({ "type": "item.completed", "item": {
+        "id": "item_3", "type": "file_change", "status": "declined",
+        "changes": [{ "path": "/etc/passwd", "kind": "update" }],
+    }});
+    let world = World::new(&[ran("item_1", "cargo build", 101, BROKEN), refused], &turn_completed(), 0);
+    world.side("go");
+    let mut client = Client::of(&world.env, &["--tools", "all"], &[]);
+    let all = [
+        "status: completed",
+        "unresolved_error: mismatched types",
+        "unresolved_type: compile error E0308",
+        "unresolved_command: /bin/bash -lc 'cargo build'",
+        "unresolved_locations:\n- src/lib.rs:4:5\n",
+        "unresolved_refused:\n- a change of /etc/passwd\n",
+        "unresolved_suggestions:\n- fix src/lib.rs:4 first: E0308 mismatched types\n",
+    ];
+    let ask = json!({ "task": "do it", "wait_ms": 20_000 });
+    let report = Reply::to(&mut client, "delegate_run", ask).has(&all);
+    report.no_line_can_be_missed();
+    report.no_fact_can_be_changed(&OF_A_SUCCESS);
+    assert_eq!(report.content.get("error_context"), None);
+    let task = report.content["task_id"].clone();
+    for tool in ["delegate_wait", "delegate_results", "_codex_local_wait", "_codex_local_results"] {
+        let reply = Reply::to(&mut client, tool, json!({ "task_id": task })).has(&all);
+        reply.no_line_can_be_missed();
+        let places = OF_A_SUCCESS.map(|place| format!("/data/metadata{place}"));
+        reply.no_fact_can_be_changed(&places.each_ref().map(String::as_str));
+        let metadata = &reply.content["data"]["metadata"];
+        assert_eq!(metadata["unresolved_error"]["failed_files"], json!(["src/lib.rs"]));
+        assert_eq!(metadata.get("error_context"), None);
+    }
+    for command in ["results", "wait"] {
+        let shell = world.env.run(&[command, task.as_str().unwrap()]).stdout;
+        all.iter().for_each(|line| assert!(shell.contains(&format!("\n{line}")), "{shell}"));
+    }
+}
+
+const OF_A_CHECKOUT: [&str; 8] = [
+    "/file_operations/files_changed",
+    "/file_operations/lines_changed",
+    "/file_operations/left_out",
+    "/file_operations/head/to/branch",
+    "/file_operations/commits/0/subject",
+    "/file_operations/ignored/0/path",
+    "/file_operations/incomplete/0",
+    "/token_usage/output_tokens",
+];
+
+#[test]
+fn what_happened_to_a_checkout_is_told_the_same_twice() {
+    let world = World::new(&[], &turn_completed(), 0);
+    let work = "git checkout -q -b other; chmod +x kept; for i in $(seq 130); do echo $i >new$i; done; \
+                git init -q inner; echo x >inner/x; echo '*.log' >.gitignore; echo l >x.log; \
+                git mv kept 'kept -> so'; \
+                git -c user.name=dev -c user.email=dev@example.org commit -qam 'all of it'";
+    fs::write(world.env.side().join("work"), work).unwrap();
+    world.side("go");
+    let mut client = Client::of(&world.env, &["--tools", "all"], &[]);
+    let all = [
+        "files: 132 changed, 131 lines (git; incomplete)\n- added .gitignore\n",
+        "... (+127 more)\nhead: main ",
+        "commits:\n- ",
+        "ignored:\n- added x.log\nnot_known:\n- something changed in repositories of their own",
+        "tokens: 3 in (1 from the cache), 2 out (0 for reasoning)\n",
+    ];
+    let ask = json!({ "task": "do it", "wait_ms": 20_000 });
+    let report = Reply::to(&mut client, "delegate_run", ask).has(&all);
+    report.no_line_can_be_missed();
+    report.no_fact_can_be_changed(&OF_A_CHECKOUT);
+    let files = &report.content["file_operations"];
+    assert_eq!(files["renamed_files"], json!([{ "from": "kept", "to": "\"kept -> so\"" }]));
+    let task = report.content["task_id"].clone();
+    for tool in ["delegate_wait", "delegate_results", "_codex_local_wait", "_codex_local_results"] {
+        Reply::to(&mut client, tool, json!({ "task_id": task })).has(&all).no_line_can_be_missed();
+    }
 }
 
 #[test]
@@ -189,6 +278,31 @@ fn tests_that_ran_before_a_file_changed_are_stale() {
     }
 }
 
+/// In the run's own directory, to whoever waits at a shell, and to a client that asked for notices.
+#[track_caller]
+fn told_while_it_runs(env: &TestEnv, run: &str, client: &mut Client, task: &str) {
+    let read = |name: &str| -> Option<Value> {
+        serde_json::from_slice(&fs::read(env.run_dir(run).join(name)).ok()?).ok()
+    };
+    let progress = wait_for("its progress", PATIENCE, || {
+        read("progress.json").filter(|progress| progress["eta"]["samples"] == 5)
+    });
+    let moment = |value: &Value| value.as_str().unwrap().parse::<jiff::Timestamp>().unwrap().as_second();
+    let since = moment(&read("started.json").unwrap()["started_at"]);
+    let left = |end: &str| moment(&progress["eta"][end]) - since;
+    assert!((19_990..=20_010).contains(&left("earliest")), "{progress:#}");
+    assert!((39_990..=40_010).contains(&left("latest")), "{progress:#}");
+    let shell = env.run(&["wait", task, "--timeout", "1"]);
+    assert!(shell.stderr.contains(" left, by 5 earlier runs"), "{}", shell.stderr);
+    let wait = json!({ "name": "delegate_wait", "arguments": { "task_id": task, "timeout_sec": 1 },
+                       "_meta": { "progressToken": "p" } });
+    let id = client.begin("tools/call", wait);
+    let notice = client.wait_for("a notice", |message| message["method"] == "notifications/progress");
+    let said = notice["params"]["message"].as_str().unwrap();
+    assert!(said.ends_with(" left, by 5 earlier runs"), "{said}");
+    client.answer(id);
+}
+
 #[test]
 fn what_may_be_left_is_told_from_this_projects_own_runs() {
     let env = TestEnv::new();
@@ -211,8 +325,17 @@ fn what_may_be_left_is_told_from_this_projects_own_runs() {
         let change = "UPDATE tasks SET completed_at = started_at + ?2 * 1000 WHERE id = ?1";
         assert_eq!(registry.execute(change, rusqlite::params![task, seconds]).unwrap(), 1);
     }
-    let task = env.submit("sleep 600").task_id;
+    // Its end takes down what the registry knows, for the one that follows; it is over sooner than that.
+    ended("true", work);
+    wait_for("what was known to be taken down", PATIENCE, || {
+        let entries = fs::read_dir(env.home().join("history")).ok()?.flatten();
+        let texts = entries.filter_map(|entry| fs::read_to_string(entry.path()).ok());
+        texts.filter(|text| text.contains("50000000\n")).last().map(drop)
+    });
+    let run = env.submit("sleep 600");
+    let task = run.task_id;
     let mut client = Client::new(&env, Era::Session);
+    told_while_it_runs(&env, &run.run_id, &mut client, &task);
     let status = wait_for("the run to be known", PATIENCE, || {
         let status = Reply::to(&mut client, "delegate_status", json!({ "task_id": task }));
         status.content["data"]["tasks"][0]["progress"].is_object().then_some(status)

@@ -2,11 +2,13 @@
 //! over the protocol and at the shell.
 
 use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::client::{Client, Era};
-use crate::support::env::TestEnv;
+use crate::support::env::{TestEnv, wait_for};
 
 /// A finished run that printed `command`'s output.
 fn ran(env: &TestEnv, command: &str) -> String {
@@ -191,7 +193,12 @@ fn what_cannot_be_inspected_is_refused_with_what_can() {
         (vec!["inspect", "--file", &gone], 3, "output file not found"),
         (vec!["inspect", &task, "events.jsonl"], 3, "has no artifact"),
         (vec!["inspect", &task, "--grep", "("], 2, "the pattern cannot be used"),
-        (vec!["inspect", &task, "--range", "5:2"], 2, "not two line numbers"),
+        (vec!["inspect", &task, "--range", "5:2"], 2, "the end is before the start"),
+        (vec!["inspect", &task, "--range", "5:"], 2, "such as `--range 100:150`"),
+        (vec!["inspect", &task, "--range", "-5:-1"], 2, "`-5:-1` is no value for `--range`"),
+        (vec!["inspect", &task, "--head", "-1"], 2, "`-1` is no value for `--head`"),
+        (vec!["inspect", &task, "--grep", "x", "-m", "-1"], 2, "`-1` is no value for `--max`"),
+        (vec!["inspect", &task, "--tail", "5", "-m", "2"], 2, "means nothing to `tail`"),
         (vec!["inspect"], 2, ""),
     ] {
         let told = env.expect(code, &args);
@@ -270,6 +277,47 @@ fn a_summary_says_what_a_file_is_as_a_whole() {
     assert_eq!((&summary["repeated_lines"][0]["count"], &data["content_type"]), (&json!(3), &json!("log")));
     let printed = env.expect(0, &["inspect", &task, "--summary"]).stdout;
     assert!(printed.contains("lines: 5\n") && printed.contains("error_count: 1\n"), "{printed}");
+}
+
+#[test]
+fn a_summary_that_is_cut_says_where_the_rest_is() {
+    let env = TestEnv::new();
+    let long = "x".repeat(400);
+    let task = ran(&env, &format!("echo once; echo {long}; echo {long}"));
+    let mut client = Client::new(&env, Era::Session);
+    let data = look(&mut client, json!({ "task_id": task, "mode": "summary" }));
+    let line = &data["summary"]["repeated_lines"][0]["line_number"];
+    assert_eq!((&data["truncated"], line), (&json!(true), &json!(2)));
+    let whole = look(&mut client, json!({ "task_id": task, "start_line": line, "end_line": line }));
+    assert_eq!(whole["content"], json!(long));
+    let told = env.expect(0, &["inspect", &task, "--summary"]).stderr;
+    assert!(told.contains("the range 2 to 2 shows such a line whole"), "{told}");
+}
+
+#[test]
+fn carriage_returns_inside_of_a_line_are_shown() {
+    let env = TestEnv::new();
+    let task = ran(&env, r"printf 'a\r\nprogress 1\rprogress 2\r\nlast'");
+    let mut client = Client::new(&env, Era::Session);
+    let data = look(&mut client, json!({ "task_id": task }));
+    assert_eq!(data["content"], "a\nprogress 1^Mprogress 2\nlast");
+    assert_eq!(env.expect(0, &["inspect", &task]).stdout, "a\nprogress 1^Mprogress 2\nlast\n");
+}
+
+#[test]
+fn a_cancelled_request_ends_the_search() {
+    let env = TestEnv::new();
+    let task = ran(&env, "echo one");
+    let mut client = Client::new(&env, Era::Session);
+    let file = PathBuf::from(look(&mut client, json!({ "task_id": task }))["file_path"].as_str().unwrap());
+    // Nothing but zeros, which take no room; to read them all would take minutes.
+    fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(1 << 40).unwrap();
+    let ask = json!({ "name": "inspect_output", "arguments": { "task_id": task, "pattern": "nothing" } });
+    let id = client.begin("tools/call", ask);
+    let limit = Duration::from_secs(20);
+    wait_for("the search to begin", limit, || (client.open_files(&file) > 0).then_some(()));
+    client.notify("notifications/cancelled", json!({ "requestId": id }));
+    wait_for("the search to end", limit, || (client.open_files(&file) == 0).then_some(()));
 }
 
 #[test]

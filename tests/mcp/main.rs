@@ -8,6 +8,7 @@ mod agreement;
 mod captures;
 mod cleaning;
 mod client;
+mod commands;
 mod completion;
 mod durable;
 mod edge;

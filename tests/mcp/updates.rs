@@ -173,13 +173,14 @@ fn nothing_stays_open_for_who_gave_up(era: Era) {
     state(&mut client, &task);
     // SQLite keeps the database itself open for the next one; its log it does not.
     let registry = env.home().join("registry.db-wal");
-    // One looks after the queue all the time.
+    // One looks after the queue all the time, one is left for the next call.
     let open = |client: &Client, expected: usize| {
         wait_for(&format!("{expected} registries to be open"), PATIENCE, || {
             (client.open_files(&registry) == expected).then_some(())
         });
     };
-    open(&client, 1);
+    open(&client, 2);
+    // Who follows takes the one that is left.
     let id = follow(&mut client, era, std::slice::from_ref(&uri));
     open(&client, 2);
     match id {

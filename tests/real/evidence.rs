@@ -74,6 +74,11 @@ fn files_and_tests_are_told_as_they_were_seen() {
         // The run completed: that a command failed is no error of it, and is known all the same.
         assert_eq!(metadata.get("error_context"), None);
         assert_eq!(document(&run, "evidence.json")["errors"]["error_message"], "1 != 2");
+        let unresolved = &metadata["unresolved_error"];
+        assert_eq!(
+            (&unresolved["error_message"], &unresolved["error_type"]),
+            (&json!("1 != 2"), &json!("AssertionError"))
+        );
         assert_eq!(metadata["thread_info"]["cache_hit_rate"], CACHED_TOKENS as f64 / INPUT_TOKENS as f64);
     }
 }

@@ -38,6 +38,16 @@ fn refused(client: &mut Client, ask: &Value) {
     }
 }
 
+#[track_caller]
+fn refused_at_a_shell(world: &World, args: &[&str]) {
+    let output = world.delegator(&["inspect"]).args(args).output().unwrap();
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(2 | 3)), "{args:?}: {said}");
+    assert!(!said.contains(OUTSIDE) && !said.contains("root:x:"), "{args:?}: {said}");
+    assert!(said.contains("hint: "), "{args:?}: {said}");
+}
+
 #[test]
 fn no_path_leads_out_of_the_home() {
     let world = World::new();
@@ -95,6 +105,10 @@ fn no_path_leads_out_of_the_home() {
     assert!(paths.len() >= 30);
     for path in &paths {
         refused(&mut client, &json!({ "file_path": path }));
+        // At a shell the same, as far as a program can be told of it.
+        if !path.contains('\0') {
+            refused_at_a_shell(&world, &[&format!("--file={path}")]);
+        }
     }
     // What differs only in being meant to be read is read.
     let reply =
@@ -125,6 +139,7 @@ fn no_artifact_leads_out_of_its_run() {
         "cancel",
     ] {
         refused(&mut client, &json!({ "task_id": task, "artifact": artifact }));
+        refused_at_a_shell(&world, &[&task, artifact]);
     }
 }
 

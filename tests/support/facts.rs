@@ -28,6 +28,16 @@ enum Kind {
     Suggested,
     /// How many files changed, and which.
     Changed,
+    /// Where the checkout stood before and after.
+    Moved,
+    /// What was committed.
+    Commits,
+    /// What was ignored and touched.
+    Ignored,
+    /// Which tests failed.
+    Failed,
+    /// What a model was paid for.
+    Tokens,
     /// What may be left of a run.
     Left,
     /// How the tests went.
@@ -56,8 +66,9 @@ enum Kind {
 }
 
 use Kind::{
-    Changed, Counts, Each, Files, Hint, Kept, Left, Line, LineOrNone, List, ListIfAny, Next, Refusal,
-    Reported, State, Stock, Suggested, Summary, Tasks, Tests, Trouble,
+    Changed, Commits, Counts, Each, Failed, Files, Hint, Ignored, Kept, Left, Line, LineOrNone, List,
+    ListIfAny, Moved, Next, Refusal, Reported, State, Stock, Suggested, Summary, Tasks, Tests, Tokens,
+    Trouble,
 };
 
 /// Label, manner, and place, in the order of the text.
@@ -79,9 +90,20 @@ const REPORT: Places = &[
     ("error_locations", ListIfAny, "/error_context/error_locations"),
     ("refused", ListIfAny, "/error_context/refused"),
     ("suggestions", ListIfAny, "/error_context/suggestions"),
+    ("unresolved_error", Line, "/unresolved_error/error_message"),
+    ("unresolved_type", Line, "/unresolved_error/error_type"),
+    ("unresolved_command", Line, "/unresolved_error/failed_command"),
+    ("unresolved_locations", ListIfAny, "/unresolved_error/error_locations"),
+    ("unresolved_refused", ListIfAny, "/unresolved_error/refused"),
+    ("unresolved_suggestions", ListIfAny, "/unresolved_error/suggestions"),
     ("files", Changed, "/file_operations"),
+    ("head", Moved, "/file_operations/head"),
+    ("commits", Commits, "/file_operations"),
+    ("ignored", Ignored, "/file_operations"),
+    ("not_known", ListIfAny, "/file_operations/incomplete"),
     ("tests", Tests, "/test_results"),
-    ("failed_tests", ListIfAny, "/test_results/failed_tests"),
+    ("failed_tests", Failed, "/test_results"),
+    ("tokens", Tokens, "/token_usage"),
     ("deliverables", Reported, "/deliverables"),
     ("open_questions", Reported, "/open_questions"),
     ("next_actions", Reported, "/next_actions"),
@@ -108,9 +130,20 @@ const RESULT: Places = &[
     ("error_locations", ListIfAny, "/metadata/error_context/error_locations"),
     ("refused", ListIfAny, "/metadata/error_context/refused"),
     ("suggestions", Suggested, "/metadata/error_context/suggestions"),
+    ("unresolved_error", Line, "/metadata/unresolved_error/error_message"),
+    ("unresolved_type", Line, "/metadata/unresolved_error/error_type"),
+    ("unresolved_command", Line, "/metadata/unresolved_error/failed_command"),
+    ("unresolved_locations", ListIfAny, "/metadata/unresolved_error/error_locations"),
+    ("unresolved_refused", ListIfAny, "/metadata/unresolved_error/refused"),
+    ("unresolved_suggestions", ListIfAny, "/metadata/unresolved_error/suggestions"),
     ("files", Changed, "/metadata/file_operations"),
+    ("head", Moved, "/metadata/file_operations/head"),
+    ("commits", Commits, "/metadata/file_operations"),
+    ("ignored", Ignored, "/metadata/file_operations"),
+    ("not_known", ListIfAny, "/metadata/file_operations/incomplete"),
     ("tests", Tests, "/metadata/test_results"),
-    ("failed_tests", ListIfAny, "/metadata/test_results/failed_tests"),
+    ("failed_tests", Failed, "/metadata/test_results"),
+    ("tokens", Tokens, "/metadata/thread_info/token_usage"),
     ("deliverables", Reported, "/deliverables"),
     ("open_questions", Reported, "/open_questions"),
     ("next_actions", Reported, "/next_actions"),
@@ -301,18 +334,29 @@ impl Facts<'_> {
                 })
             }
             (Left, Some(entry)) => says(entry.value, &lines::left(fact.ok_or("nothing is known of it")?)),
-            (Changed | Left | Tests, None) => same(fact.is_none(), || "it is not in the text".into()),
+            (Changed | Left | Moved | Tests | Tokens, None) => {
+                same(fact.is_none(), || "it is not in the text".into())
+            }
             (Changed, Some(entry)) => {
                 let fact = fact.ok_or("there are none")?;
                 let stated = lines::changed(fact);
                 same(entry.value == stated || self.cut(), || format!("it is `{stated}`"))?;
-                let names = lines::changed_files(fact);
-                let told = entry.items.len() + entry.more;
-                same(told == names.len() || self.cut(), || format!("{told} of {} are told of", names.len()))?;
-                entry.items.iter().zip(&names).try_for_each(|(item, name)| match self.cut() {
-                    true => Ok(()),
-                    false => says(item, name),
-                })
+                self.some(entry, &lines::changed_files(fact), &fact["left_out"])
+            }
+            (Moved, Some(entry)) => says(entry.value, &lines::moved(fact.ok_or("it stayed")?)),
+            (Tokens, Some(entry)) => says(entry.value, &lines::tokens(fact.ok_or("nothing is known of it")?)),
+            (Commits | Ignored | Failed, _) => {
+                let none = Value::Null;
+                let fact = fact.unwrap_or(&none);
+                let (names, left_out) = match kind {
+                    Commits => (lines::commits(fact), &fact["commits_left_out"]),
+                    Ignored => (lines::ignored(fact), &fact["ignored_left_out"]),
+                    _ => (texts(fact.get("failed_tests")), &fact["failed_tests_left_out"]),
+                };
+                match entry {
+                    Some(entry) => self.some(entry, &names, left_out),
+                    None => same(names.is_empty(), || "they are not in the text".into()),
+                }
             }
             (Tests, Some(entry)) => {
                 let stated = lines::tested(fact.ok_or("none ran")?);
@@ -370,6 +414,17 @@ impl Facts<'_> {
             (Stock, Some(entry)) => lines::stock(&entry.items, fact.ok_or("there is none")?),
             (_, None) => Err("it is not in the text".into()),
         }
+    }
+
+    /// The first five of `names`, and how many more there are with those that are left out of both.
+    fn some(&self, entry: &Entry, names: &[String], left_out: &Value) -> Result<(), String> {
+        let all = names.len() + usize::try_from(left_out.as_u64().unwrap_or_default()).unwrap_or_default();
+        let told = entry.items.len() + entry.more;
+        same(told == all || self.cut(), || format!("{told} of {all} are told of"))?;
+        entry.items.iter().zip(names).try_for_each(|(item, name)| match self.cut() {
+            true => Ok(()),
+            false => says(item, name),
+        })
     }
 
     /// The first five and how many more.

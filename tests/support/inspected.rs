@@ -40,7 +40,11 @@ pub fn agree(rest: &str, data: &Value, notice: &Value) -> Result<(), String> {
     }
     let next = rest.trim_end().rsplit('\n').next().unwrap_or_default();
     let cursor = data["next_cursor"].as_str();
-    let end = if data["live"] == true { "next: there is no more yet" } else { "next: there is no more" };
+    let end = match (data["mode"] == "summary" && data["truncated"] == true, data["live"] == true) {
+        (true, _) => "is cut; ",
+        (false, true) => "next: there is no more yet",
+        (false, false) => "next: there is no more",
+    };
     let goes_on = cursor.map_or(end.to_owned(), |cursor| format!("\"{cursor}\""));
     same(next.starts_with("next: ") && next.contains(&goes_on), || {
         format!("`{next}` is not about {goes_on}")

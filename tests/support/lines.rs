@@ -71,12 +71,23 @@ pub fn trouble(said: &str, cause: &Value, facts: &Value) -> Result<(), String> {
 
 /// `3 changed, 12 lines (git; shared with T-local-…; incomplete)`.
 pub fn changed(files: &Value) -> String {
-    let lines = files["lines_changed"].as_u64().map(|lines| format!(", {lines} lines")).unwrap_or_default();
+    let reason = files["reason"].as_str().unwrap_or_default();
+    if files["files_changed"].is_null() {
+        return format!("not known ({reason})");
+    }
+    let lines = match files["lines_changed"].as_u64() {
+        None => "lines not known".to_owned(),
+        Some(1) => "1 line".to_owned(),
+        Some(lines) => format!("{lines} lines"),
+    };
+    let hidden = files["no_longer_checked_out"].as_u64();
+    let hidden = hidden.map(|hidden| format!(", {hidden} no longer checked out")).unwrap_or_default();
+    let because = if reason.is_empty() { String::new() } else { format!("; {reason}") };
     let others = words(&files["overlapped_with"]).join(", ");
     let shared = if others.is_empty() { String::new() } else { format!("; shared with {others}") };
     let unknown = if words(&files["incomplete"]).is_empty() { "" } else { "; incomplete" };
     let source = files["source"].as_str().unwrap_or_default();
-    format!("{} changed{lines} ({source}{shared}{unknown})", files["files_changed"])
+    format!("{} changed, {lines}{hidden} ({source}{because}{shared}{unknown})", files["files_changed"])
 }
 
 /// What became of each file, as the text has it.
@@ -88,7 +99,46 @@ pub fn changed_files(files: &Value) -> Vec<String> {
     let renamed = files["renamed_files"].as_array().into_iter().flatten();
     let text = |member: &Value| member.as_str().unwrap_or_default().to_owned();
     let renamed = renamed.map(|one| format!("renamed {} -> {}", text(&one["from"]), text(&one["to"])));
-    [of("modified"), of("added"), of("deleted")].concat().into_iter().chain(renamed).collect()
+    let nested = files["submodules"].as_array().into_iter().flatten();
+    let nested = nested.map(|one| {
+        format!("submodule {} {} -> {}", text(&one["path"]), short(&one["from"]), short(&one["to"]))
+    });
+    let kinds = ["modified", "added", "deleted", "mode_changed", "type_changed"];
+    kinds.map(of).concat().into_iter().chain(renamed).chain(nested).collect()
+}
+
+/// The beginning of a commit's name.
+fn short(commit: &Value) -> &str {
+    commit.as_str().map_or("(none)", |name| &name[..name.len().min(10)])
+}
+
+/// `main 0a1b2c3d4e -> (no branch) 5f6a7b8c9d`.
+pub fn moved(head: &Value) -> String {
+    let at =
+        |at: &Value| format!("{} {}", at["branch"].as_str().unwrap_or("(no branch)"), short(&at["commit"]));
+    format!("{} -> {}", at(&head["from"]), at(&head["to"]))
+}
+
+/// `0a1b2c3d4e subject`, for each.
+pub fn commits(files: &Value) -> Vec<String> {
+    let made = files["commits"].as_array().into_iter().flatten();
+    made.map(|one| format!("{} {}", short(&one["hash"]), one["subject"].as_str().unwrap_or_default()))
+        .collect()
+}
+
+/// `modified build/`, for each.
+pub fn ignored(files: &Value) -> Vec<String> {
+    let touched = files["ignored"].as_array().into_iter().flatten();
+    let text = |one: &Value, member: &str| one[member].as_str().unwrap_or_default().to_owned();
+    touched.map(|one| format!("{} {}", text(one, "change"), text(one, "path"))).collect()
+}
+
+/// `1200 in (1000 from the cache), 300 out (200 for reasoning)`.
+pub fn tokens(used: &Value) -> String {
+    let [all, cached, out, reasoning] =
+        ["input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens"]
+            .map(|name| &used[name]);
+    format!("{all} in ({cached} from the cache), {out} out ({reasoning} for reasoning)")
 }
 
 /// `3 passed, 1 failed, 0 skipped (pytest; stale: files changed afterwards)`.
@@ -97,13 +147,21 @@ pub fn tested(tests: &Value) -> String {
     for (member, is, note) in [
         ("unit", Value::from("packages"), "counted in packages"),
         ("stale", true.into(), "stale: files changed afterwards"),
-        ("complete", false.into(), "not the whole run"),
+        ("stale", Value::Null, "maybe stale: whether files changed afterwards is not known"),
+        ("complete", false.into(), "not the whole test run was seen"),
     ] {
         if tests[member] == is {
             notes = format!("{notes}; {note}");
         }
     }
-    format!("{} passed, {} failed, {} skipped ({notes})", tests["passed"], tests["failed"], tests["skipped"])
+    if tests.get("apart").is_some() {
+        notes = format!("{notes}; runs that may not be added up: {}", words(&tests["apart"]).join("; "));
+    }
+    match (&tests["passed"], &tests["failed"], &tests["skipped"]) {
+        (Value::Null, Value::Null, _) => format!("counts are not known ({notes})"),
+        (Value::Null, failed, _) => format!("{failed} failed, how many passed is not known ({notes})"),
+        (passed, failed, skipped) => format!("{passed} passed, {failed} failed, {skipped} skipped ({notes})"),
+    }
 }
 
 fn words(list: &Value) -> Vec<&str> {
@@ -182,7 +240,9 @@ pub fn task(said: &str, task: &Value, cut: bool) -> Result<(), String> {
     let took = took.map(|took| format!(" ({took})")).unwrap_or_default();
     // Of a run that never began the text gives no time.
     let began = said.starts_with(&format!("{id} {state} (")) || task["duration_seconds"] != 0.0;
-    is(format!("{id} {state}{}: {summary}{by}", if began { took.as_str() } else { "" }))
+    let fact = |name: &str| task[name].as_str().map(|line| format!("; {name}: {line}")).unwrap_or_default();
+    let facts = fact("files") + &fact("tests");
+    is(format!("{id} {state}{}: {summary}{by}{facts}", if began { took.as_str() } else { "" }))
 }
 
 /// `, 1/2 steps`, or without a plan `, 3 commands, 1 changed file`; and what may be left.

@@ -103,6 +103,26 @@ fn what_the_shell_leaves_in_the_background_does_not_hold_the_terminal() {
 }
 
 #[test]
+fn what_outlives_the_shell_in_a_session_of_its_own_does_not_hold_the_terminal() {
+    let env = TestEnv::new();
+    for (what, told) in [
+        ("sleep 1000", "over\r\n"),
+        ("yes", "over\r\n"),
+        ("sh -c 'while sleep 0.02; do echo again; done'", "over\r\n"),
+        ("sh -c 'sleep 0.01; exec yes'", ""),
+    ] {
+        let script = format!("setsid {what} & seq 1 3000; echo $! >pid; echo over; exec sh -c 'exit 4'");
+        let mut window = Window::open(&env, &["--", "sh", "-c", &script]);
+        window.expect(4);
+        assert!(window.text().contains("\r\n3000\r\n") && window.text().contains(told), "{}", window.text());
+        let left: i32 = fs::read_to_string(env.work().join("pid")).unwrap().trim().parse().unwrap();
+        if kill::alive(left) {
+            kill::send(left, libc::SIGKILL);
+        }
+    }
+}
+
+#[test]
 fn stopped_from_outside_it_gives_the_terminal_back_and_takes_it_again() {
     let env = TestEnv::new();
     let mut window = Window::open(&env, &["--", "sh", "-c", "echo begun; read line; echo got $line"]);

@@ -5,6 +5,7 @@
 
 mod endings;
 mod nesting;
+mod other_shells;
 mod passing;
 mod reading;
 mod recording;

@@ -43,7 +43,16 @@ fn a_part_is_read_by_lines_with_or_without_escapes() {
     assert_eq!(read(&env, &["--all"]), "line 1\nline 2\nline 3\nline 4\nline 5\n");
     assert_eq!(read(&env, &[]), read(&env, &["--all"]));
     assert_eq!(read(&env, &["--tail", "1", "--raw"]), "\u{1b}[35mline 5\u{1b}[0m\r\n");
+    let data = &document(&env, &["read", "lines", "--head", "2"])["data"];
+    assert_eq!(
+        (&data["truncated"], &data["end_line"], &data["total_lines"]),
+        (&json!(false), &json!(2), &json!(5))
+    );
+    let cursor = data["cursor"].as_str().unwrap();
+    assert_eq!(data["next"], json!(format!("more is there: call again with cursor `{cursor}`")));
+    assert_eq!(read(&env, &["lines", "--cursor", cursor]), "line 3\nline 4\nline 5\n");
     let data = &document(&env, &["read", "lines", "--tail", "2"])["data"];
+    assert_eq!(data["next"], "this is the end of it");
     assert_eq!(
         (&data["start_line"], &data["end_line"], &data["total_lines"]),
         (&json!(4), &json!(5), &json!(5))
@@ -56,6 +65,69 @@ fn a_part_is_read_by_lines_with_or_without_escapes() {
     assert_eq!(listed["data"]["active"], listed["data"]["terminals"][0]["terminal_id"]);
     let text = env.expect(0, &["terminal", "list"]).stdout;
     assert!(text.contains("lines") && text.contains("ended (exit 0)"), "{text}");
+}
+
+#[test]
+fn at_a_terminal_the_prompt_that_comes_next_begins_a_line() {
+    let env = TestEnv::new();
+    record(&env, "prompt", "printf 'one\\n$ '");
+    assert_eq!(read(&env, &["prompt"]), "one\n$ ");
+    let mut window = Window::open(&env, &["read", "prompt"]);
+    window.expect(0);
+    assert_eq!(window.text(), "one\r\n$ \r\n");
+}
+
+#[test]
+fn of_two_with_one_name_the_live_one_is_meant() {
+    let env = TestEnv::new();
+    let mut window = Window::open(&env, &["--name", "one", "--", "sh", "-c", "echo first; read line"]);
+    window.await_text("first");
+    record(&env, "one", "echo second");
+    assert_eq!(read(&env, &["one"]), "first\n");
+    assert_eq!(read(&env, &[]), "second\n");
+    window.type_in("\r");
+    window.expect(0);
+    record(&env, "one", "echo third");
+    assert_eq!(read(&env, &["one"]), "third\n");
+}
+
+#[test]
+fn a_terminal_is_pinned_by_its_name_or_the_beginning_of_its_id() {
+    let env = TestEnv::new();
+    record(&env, "one", "echo one");
+    let recording = recording::only(&env);
+    for reference in ["one", &recording.id()[..10], recording.id()] {
+        let said = env.expect(0, &["pin", reference]).stdout;
+        assert!(said.contains(recording.id()) && recording.file("pin").exists(), "{said}");
+        let listed = env.expect(0, &["terminal", "list"]).stdout;
+        assert!(listed.contains("ended (exit 0), pinned"), "{listed}");
+        assert_eq!(document(&env, &["list"])["data"]["terminals"][0]["pinned"], true);
+        env.expect(0, &["pin", "--undo", reference]);
+        assert!(!recording.file("pin").exists());
+    }
+    record(&env, "two", "echo two");
+    let ran = env.expect(2, &["pin", "term-"]);
+    assert!(ran.stderr.contains("could be any of term-"), "{ran:?}");
+}
+
+#[test]
+fn a_terminal_is_inspected_by_its_name_or_the_beginning_of_its_id() {
+    let env = TestEnv::new();
+    record(&env, "one", "echo first; echo second");
+    let recording = recording::only(&env);
+    for reference in ["one", &recording.id()[..10], recording.id()] {
+        assert!(
+            env.expect(0, &["inspect", reference, "--tail", "1"]).stdout.contains("second"),
+            "{reference}"
+        );
+    }
+    for (code, args) in [(3, &["inspect", "two"][..]), (3, &["inspect", "one", "stdout.log"])] {
+        let ran = env.expect(code, args);
+        assert!(ran.stderr.contains("no task"), "{ran:?}");
+    }
+    record(&env, "two", "echo two");
+    let ran = env.expect(2, &["inspect", "term-"]);
+    assert!(ran.stderr.contains("could be any of term-"), "{ran:?}");
 }
 
 #[test]
@@ -174,6 +246,44 @@ fn secrets_and_what_turns_text_around_stay_in_the_file() {
     assert!(read(&env, &["--all", "--raw"]).contains(&token), "the owner's bytes are as they came");
 }
 
+/// Records what a screen is sent, which the command does not tell.
+#[track_caller]
+fn send(env: &TestEnv, name: &str, sent: &str) {
+    fs::write(env.work().join("sent"), sent).unwrap();
+    record(env, name, "cat sent");
+}
+
+#[test]
+fn a_secret_with_colours_inside_it_is_a_secret() {
+    let env = TestEnv::new();
+    let rest = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8";
+    // As `grep --color=always` does it.
+    let coloured = format!("\u{1b}[01;31m\u{1b}[Kghp_\u{1b}[m\u{1b}[K{rest}");
+    send(&env, "grep", &format!("a \u{1b}[1mb\u{1b}[m\nexport T={coloured}\nc\n"));
+    for args in [&["--json"][..], &["--json", "--raw"], &["--all"]] {
+        let shown = read(&env, args);
+        assert!(!shown.contains(&rest[..8]) && shown.contains("redacted"), "{shown}");
+    }
+    let content = document(&env, &["read", "--raw"])["data"]["content"].clone();
+    let expected = "a \u{1b}[1mb\u{1b}[m\r\nexport T=\u{1b}[01;31m\u{1b}[K[redacted:github]\r\nc\r\n";
+    assert_eq!(content, expected);
+}
+
+#[test]
+fn a_secret_with_characters_inside_it_that_nobody_sees_is_a_secret() {
+    let env = TestEnv::new();
+    let (first, rest) = ("A1b2C3", "d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8");
+    for unseen in ["\u{202e}", "\u{feff}", "\u{9b}1m"] {
+        send(&env, "unseen", &format!("pass{unseen}word=hunter2xyz\nf ghp_{first}{unseen}{rest}\n"));
+        let expected = "password=[redacted:password]\nf [redacted:github]\n";
+        assert_eq!(read(&env, &[]), expected, "{unseen:?}");
+        assert_eq!(document(&env, &["read"])["data"]["content"], expected, "{unseen:?}");
+        let raw = document(&env, &["read", "--raw"])["data"]["content"].clone();
+        let expected = format!("pass{unseen}word=[redacted:password]\r\nf [redacted:github]\r\n");
+        assert_eq!(raw, expected, "{unseen:?}");
+    }
+}
+
 #[test]
 fn what_is_not_there_is_told_with_what_to_do() {
     let env = TestEnv::new();
@@ -187,7 +297,7 @@ fn what_is_not_there_is_told_with_what_to_do() {
     for (code, args) in [
         (3, &["read", "three"][..]),
         (3, &["read", "term-000000000000"]),
-        (3, &["read", "term-"]),
+        (2, &["read", "term-"]),
         (3, &["read", "../../registry.db"]),
         (3, &["read", "/etc/passwd"]),
         (2, &["read", "--since", "yesterday"]),

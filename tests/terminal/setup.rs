@@ -131,6 +131,22 @@ fn what_was_changed_meanwhile_stays() {
 }
 
 #[test]
+fn a_default_that_was_chosen_between_two_times_is_the_one_to_go_back_to() {
+    let env = TestEnv::new();
+    let file = settings(&env);
+    let before = "{\n    // mine\n    \"terminal.integrated.defaultProfile.linux\": \"zsh\", // default\n    \"a\": 1\n}\n";
+    fs::write(&file, before).unwrap();
+    env.expect(0, &["setup", "vscode"]);
+    let chosen =
+        fs::read_to_string(&file).unwrap().replace("\"delegator\", // default", "\"fish\", // default");
+    fs::write(&file, &chosen).unwrap();
+    let said = env.expect(0, &["setup", "vscode"]).stdout;
+    assert!(said.contains("(it was \"fish\")"), "{said}");
+    env.expect(0, &["setup", "vscode", "--undo"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), before.replace("\"zsh\"", "\"fish\""));
+}
+
+#[test]
 fn what_is_not_understood_is_left_alone() {
     let env = TestEnv::new();
     let file = settings(&env);

@@ -10,41 +10,56 @@ use crate::model::{FailureCode, Fault};
 
 const LONGEST_MESSAGE: usize = 1000;
 
-/// Words of a failure, what it is, and what to try next. The first row that
-/// fits decides; words are compared in lower case and as whole words.
-const CAUSES: &[(&str, FailureCode, &str)] = &[
-    ("usage limit", FailureCode::RateLimited, "wait until the limit resets, or use another account or model"),
+/// Codes of an error body, what they are, and what to try next.
+const CODES: &[(&[&str], FailureCode, &str)] = &[
+    (&["usage_limit_reached", "usage_not_included"], FailureCode::RateLimited, WAIT),
+    (&["insufficient_quota", "quota_exceeded", "billing_hard_limit_reached"], FailureCode::RateLimited, PAY),
+    (&["rate_limit_exceeded", "rate_limit_error", "rate_limit"], FailureCode::RateLimited, SLOW_DOWN),
     (
-        "insufficient_quota",
-        FailureCode::RateLimited,
-        "check the plan and billing of the account that Codex uses",
+        &["invalid_api_key", "authentication_error", "unauthorized", "token_expired", "token_invalidated"],
+        FailureCode::Auth,
+        LOG_IN,
     ),
-    ("quota exceeded", FailureCode::RateLimited, "check the plan and billing of the account that Codex uses"),
-    ("rate limit", FailureCode::RateLimited, "try again in a while, or with fewer runs at once"),
-    ("rate_limit", FailureCode::RateLimited, "try again in a while, or with fewer runs at once"),
-    ("rate_limit_exceeded", FailureCode::RateLimited, "try again in a while, or with fewer runs at once"),
-    ("too many requests", FailureCode::RateLimited, "try again in a while, or with fewer runs at once"),
-    ("429", FailureCode::RateLimited, "try again in a while, or with fewer runs at once"),
-    ("401", FailureCode::Auth, LOG_IN),
+    (&["context_length_exceeded"], FailureCode::ToolError, SHORTEN),
+    (&["server_is_overloaded", "overloaded_error", "slow_down"], FailureCode::ToolError, OVERLOADED),
+];
+
+const STATUSES: &[(u64, FailureCode, &str)] =
+    &[(401, FailureCode::Auth, LOG_IN), (429, FailureCode::RateLimited, SLOW_DOWN)];
+
+/// How Codex's own messages begin, in lower case. Words further in may be those of
+/// the request that was refused.
+const BEGINNINGS: &[(&str, FailureCode, &str)] = &[
+    ("you've hit your usage limit", FailureCode::RateLimited, WAIT),
+    ("usage limit", FailureCode::RateLimited, WAIT),
+    ("insufficient_quota", FailureCode::RateLimited, PAY),
+    ("quota exceeded", FailureCode::RateLimited, PAY),
+    ("you exceeded your current quota", FailureCode::RateLimited, PAY),
+    ("rate limit exceeded", FailureCode::RateLimited, SLOW_DOWN),
+    ("rate limit reached", FailureCode::RateLimited, SLOW_DOWN),
+    ("too many requests", FailureCode::RateLimited, SLOW_DOWN),
+    ("429 too many requests", FailureCode::RateLimited, SLOW_DOWN),
+    ("401 unauthorized", FailureCode::Auth, LOG_IN),
     ("unauthorized", FailureCode::Auth, LOG_IN),
     ("not logged in", FailureCode::Auth, LOG_IN),
     ("incorrect api key", FailureCode::Auth, LOG_IN),
-    ("invalid_api_key", FailureCode::Auth, LOG_IN),
-    (
-        "context window",
-        FailureCode::ToolError,
-        "start a new run instead of resuming this thread, or ask for less",
-    ),
-    ("high demand", FailureCode::ToolError, "the model's service is overloaded: resume the thread later"),
+    ("codex ran out of room in the model's context window", FailureCode::ToolError, SHORTEN),
+    ("we're currently experiencing high demand", FailureCode::ToolError, OVERLOADED),
     ("stream disconnected", FailureCode::ToolError, "resume the thread to go on from here"),
     ("connection failed", FailureCode::ToolError, "check the network and the model provider's address"),
 ];
 
+const WAIT: &str = "wait until the limit resets, or use another account or model";
+const PAY: &str = "check the plan and billing of the account that Codex uses";
+const SLOW_DOWN: &str = "try again in a while, or with fewer runs at once";
+const SHORTEN: &str = "start a new run instead of resuming this thread, or ask for less";
+const OVERLOADED: &str = "the model's service is overloaded: resume the thread later";
 const LOG_IN: &str =
     "run `codex login`, or hand over a key with `--env CODEX_API_KEY` (configuration key `env_allow`)";
 
 /// The failure that `turn.failed` reports.
 pub(super) fn fault(message: &str) -> Fault {
+    let cause = cause(message);
     let message = reduced(message);
     if message.is_empty() {
         return Fault::new(FailureCode::ToolError, "codex reported a failed turn without a reason");
@@ -54,11 +69,61 @@ pub(super) fn fault(message: &str) -> Fault {
             format!("hand it over with `--env {name}`; the configuration key `env_allow` must list it");
         return Fault::new(FailureCode::Auth, message).hint(hint);
     }
-    let lower = message.to_lowercase();
-    match CAUSES.iter().find(|(words, _, _)| has_words(&lower, words)) {
-        Some((_, code, hint)) => Fault::new(*code, message).hint(*hint),
+    match cause {
+        Some((code, hint)) => Fault::new(code, message).hint(hint),
         None => Fault::new(FailureCode::ToolError, message),
     }
+}
+
+/// What a message means: by the code of the error body in it, else by the status
+/// before that, else by how it begins.
+fn cause(message: &str) -> Option<(FailureCode, &'static str)> {
+    let message = unwrapped(message.trim());
+    let codes = message.find('{').map(|at| body_codes(&message[at..])).unwrap_or_default();
+    let by_code = CODES.iter().find(|(known, _, _)| codes.iter().any(|code| known.contains(&code.as_str())));
+    if let Some((_, code, hint)) = by_code {
+        return Some((*code, hint));
+    }
+    // What is in quotes or in a body is the request's, or the server's own account of it.
+    let own = message.split(['"', '`', '{']).next().unwrap_or_default().to_lowercase();
+    let by_status = STATUSES.iter().find(|(status, _, _)| has_status(&own, *status));
+    if let Some((_, code, hint)) = by_status {
+        return Some((*code, hint));
+    }
+    let reduced = reduced(message).to_lowercase().replace('\u{2019}', "'");
+    let start = unwrapped(&reduced);
+    let inner = start.strip_prefix("stream disconnected before completion: ");
+    let begins = |text: &str| BEGINNINGS.iter().find(|(words, _, _)| text.starts_with(words));
+    inner.and_then(begins).or_else(|| begins(start)).map(|(_, code, hint)| (*code, *hint))
+}
+
+/// A message without what Codex writes around it.
+fn unwrapped(message: &str) -> &str {
+    let inner = message.strip_prefix("error: ").unwrap_or(message);
+    let retried = inner.get(..12).filter(|head| head.eq_ignore_ascii_case("reconnecting"));
+    match (retried, inner.split_once(" (")) {
+        (Some(_), Some((_, reason))) => reason.strip_suffix(')').unwrap_or(reason),
+        _ => inner,
+    }
+}
+
+/// `unexpected status 401 Unauthorized`, `last status: 429`.
+fn has_status(text: &str, status: u64) -> bool {
+    ["status ", "status: "].iter().any(|word| {
+        text.match_indices(word).any(|(at, found)| {
+            let rest = &text[at + found.len()..];
+            let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+            rest[..digits].parse() == Ok(status)
+        })
+    })
+}
+
+/// The code and the type of an error body.
+fn body_codes(text: &str) -> Vec<String> {
+    let body = serde_json::Deserializer::from_str(text).into_iter::<Value>().next();
+    let Some(Ok(body)) = body else { return Vec::new() };
+    let error = body.get("error").unwrap_or(&body);
+    ["code", "type"].iter().filter_map(|name| Some(error.get(name)?.as_str()?.to_lowercase())).collect()
 }
 
 /// A message without the JSON that a server wrapped around it.
@@ -86,13 +151,6 @@ fn body_message(text: &str) -> Option<(String, usize)> {
 fn missing_variable(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("issing environment variable: `")?;
     rest.split('`').next().filter(|name| !name.is_empty())
-}
-
-fn has_words(text: &str, words: &str) -> bool {
-    let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_');
-    text.match_indices(words).any(|(at, found)| {
-        edge(text[..at].chars().next_back()) && edge(text[at + found.len()..].chars().next())
-    })
 }
 
 #[cfg(test)]
@@ -124,6 +182,46 @@ mod tests {
     fn a_number_inside_another_is_no_status() {
         let message = "request req_1429 took 4290 ms";
         check(message, FailureCode::ToolError, message);
+    }
+
+    #[test]
+    fn words_of_the_request_are_no_reason() {
+        for message in [
+            "unknown parameter in tools[401].name",
+            "Invalid prompt: \"implement a rate limit for the API\" was flagged",
+            "Invalid prompt: handle 429 and 401 unauthorized, usage limit, quota exceeded",
+            "unexpected status 400 Bad Request: \"status 401\"",
+        ] {
+            check(message, FailureCode::ToolError, message);
+        }
+        check(
+            r#"unexpected status 400 Bad Request: {"error":{"message":"Rate limit: explain it","code":"bad_prompt"}}"#,
+            FailureCode::ToolError,
+            "unexpected status 400 Bad Request: Rate limit: explain it",
+        );
+    }
+
+    #[test]
+    fn the_code_of_an_error_body_decides() {
+        for (code, expected) in [
+            ("rate_limit_exceeded", FailureCode::RateLimited),
+            ("insufficient_quota", FailureCode::RateLimited),
+            ("invalid_api_key", FailureCode::Auth),
+            ("invalid_prompt", FailureCode::ToolError),
+        ] {
+            let message = format!(r#"{{"error":{{"message":"no","type":"x","code":"{code}"}}}}"#);
+            check(&message, expected, "no");
+        }
+        check(
+            "stream disconnected before completion: Rate limit reached for m",
+            FailureCode::RateLimited,
+            "stream disconnected before completion: Rate limit reached for m",
+        );
+        check(
+            "Reconnecting... 2/5 (unexpected status 401 Unauthorized)",
+            FailureCode::Auth,
+            "Reconnecting... 2/5 (unexpected status 401 Unauthorized)",
+        );
     }
 
     #[test]

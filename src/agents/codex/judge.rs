@@ -14,7 +14,10 @@ const NO_SANDBOX: &str = "no command ran: this system does not let Codex set up 
 pub(super) fn verdict(asked: &Asked, seen: &Seen, end: &End) -> Verdict {
     let message = seen.last_message.as_deref().or(end.last_message.as_deref()).unwrap_or_default();
     let mut warnings = seen.warnings.clone();
-    warnings.extend(stderr::refusals(&end.stderr_tail));
+    // The end of it may be all that there is.
+    let mut refusals = seen.refusals.clone();
+    end.stderr_tail.lines().for_each(|line| refusals.line(line));
+    warnings.extend(refusals.into_warnings());
     if seen.commands_ended > 0 && seen.commands_ended == seen.commands_without_sandbox {
         warnings.push(NO_SANDBOX.to_owned());
     }
@@ -173,6 +176,17 @@ mod tests {
             "",
             Err((FailureCode::RateLimited, "You’ve hit your usage limit.")),
         );
+    }
+
+    #[test]
+    fn a_refusal_long_ago_is_still_told() {
+        let mut reader = Codex.reader(&request(), "");
+        let refused = "2026-11-15T07:23:46.9Z ERROR codex_core: error=patch rejected: outside; no";
+        reader.stderr_line(refused.as_bytes());
+        [STARTED, DONE].iter().for_each(|line| drop(reader.line(line.as_bytes())));
+        let (stderr_tail, last_line) = ("WARN x\n".repeat(9000), String::new());
+        let end = End { exit: Exit::Code(0), stderr_tail, last_line, last_message: None };
+        assert_eq!(reader.verdict(&end).warnings, ["the sandbox refused a patch: outside"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use super::events;
 use super::judge;
 use super::line::Line;
+use super::stderr::Refusals;
 use crate::agents::{CommandOutput, End, Reader, Reading, Verdict};
 use crate::model::{Event, FailureCode, Fault, Request, Usage};
 
@@ -42,6 +43,8 @@ pub(super) struct Seen {
     pub(super) stray: Option<Fault>,
     pub(super) total: Option<Usage>,
     pub(super) warnings: Vec<String>,
+    /// What standard error told of refused actions.
+    pub(super) refusals: Refusals,
     /// The first notice of trying again since the agent last got on.
     pub(super) retrying: Option<String>,
     pub(super) commands_ended: u64,
@@ -73,6 +76,10 @@ impl Reader for CodexReader {
             _ => None,
         };
         Reading { events: vec![event], output, abort, ..Reading::default() }
+    }
+
+    fn stderr_line(&mut self, line: &[u8]) {
+        self.seen.refusals.line(&String::from_utf8_lossy(line));
     }
 
     fn verdict(&self, end: &End) -> Verdict {

@@ -122,18 +122,24 @@ fn log_text(line: &str) -> Option<&str> {
 }
 
 /// Actions that the sandbox refused, as warnings: no event tells of them.
-pub(super) fn refusals(stderr: &str) -> Vec<String> {
-    let mut refusals = Vec::new();
-    for line in stderr.lines() {
+#[derive(Debug, Clone, Default)]
+pub(super) struct Refusals(Vec<String>);
+
+impl Refusals {
+    /// Reads one line of standard error.
+    pub(super) fn line(&mut self, line: &str) {
         let text = log_text(line.trim()).unwrap_or(line.trim());
-        let Some((_, why)) = text.split_once("patch rejected: ") else { continue };
+        let Some((_, why)) = text.split_once("patch rejected: ") else { return };
         let why = why.split(';').next().unwrap_or(why);
         let warning = format!("the sandbox refused a patch: {}", cut(why, LONGEST_REASON));
-        if !refusals.contains(&warning) && refusals.len() < MOST_REFUSALS {
-            refusals.push(warning);
+        if !self.0.contains(&warning) && self.0.len() < MOST_REFUSALS {
+            self.0.push(warning);
         }
     }
-    refusals
+
+    pub(super) fn into_warnings(self) -> Vec<String> {
+        self.0
+    }
 }
 
 #[cfg(test)]
@@ -204,9 +210,8 @@ mod tests {
     #[test]
     fn a_patch_refused_twice_is_one_warning() {
         let line = "2026-11-15T07:23:46.929761Z ERROR codex_core::tools::router: error=patch rejected: writing outside of the project; rejected by user approval settings\n";
-        assert_eq!(
-            refusals(&line.repeat(2)),
-            ["the sandbox refused a patch: writing outside of the project"]
-        );
+        let mut refusals = Refusals::default();
+        [line, line, "nothing"].iter().for_each(|line| refusals.line(line));
+        assert_eq!(refusals.into_warnings(), ["the sandbox refused a patch: writing outside of the project"]);
     }
 }

@@ -1,14 +1,14 @@
 //! The errors of a whole run, from its commands and events as they come.
 //!
-//! A command that failed is forgotten once the same program does at least as
-//! much without failing: what was mended is no reason. Words about quotas and
+//! A command that failed is forgotten once everything that it did is done without
+//! failing, or more: what was mended is no reason. Words about quotas and
 //! keys in an output mean nothing here; only the agent's own faults do.
 
 use serde::{Deserialize, Serialize};
 
 use super::diagnose::{Found, diagnose};
 use super::place::Location;
-use crate::evidence::shell::{Command, Step};
+use super::work::{Done, Work};
 use crate::model::{Event, FailureCode, Fault, ItemStatus};
 use crate::progress::plain;
 
@@ -29,23 +29,9 @@ pub(crate) struct Errors {
 
 #[derive(Debug)]
 struct Failure {
-    work: Work,
+    works: Vec<Work>,
     command: String,
     found: Found,
-}
-
-/// What a command is for: the program, and how much a success of it shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Work {
-    program: String,
-    shows: Shows,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Shows {
-    Nothing,
-    Builds,
-    Passes,
 }
 
 /// Why a run failed, as far as can be observed.
@@ -96,29 +82,34 @@ impl Errors {
 
     /// A command came to its end, with all that it printed.
     pub(crate) fn note_command(&mut self, command: &str, exit_code: Option<i64>, text: &str) {
-        let line = Command::parse(command);
-        let shows_other_text =
-            line.steps.iter().any(|step| step.shows_stored_text() && !step.piped && !step.silent);
-        let Some(work) = line.steps.iter().find_map(Work::of).filter(|_| !shows_other_text) else { return };
-        let hidden = line.steps.last().is_some_and(|step| step.piped) && !line.pipefail;
+        let done = Done::new(command, self.directory.trim_end_matches('/'));
+        if done.is_idle() || done.shows_other_text() {
+            return;
+        }
         let found = match exit_code {
-            Some(0) if hidden => diagnose(text).filter(|found| found.is_of_a_compiler()),
+            _ if done.repeats_itself() => None,
+            Some(0) if done.hides_exit() => diagnose(text).filter(Found::is_of_a_compiler),
             Some(0) => None,
             Some(_) | None => diagnose(text),
         };
         match found {
             Some(mut found) => {
-                found.tell_files_below(&self.directory);
-                self.keep(Failure { work, command: plain::line(command, LONGEST_COMMAND), found });
+                found.tell_files_from(&self.directory, done.directory.as_deref());
+                let command = plain::line(command, LONGEST_COMMAND);
+                self.keep(Failure { works: done.works(), command, found });
             }
-            None if exit_code == Some(0) => self.failures.retain(|failure| !work.mends(&failure.work)),
+            None if exit_code == Some(0) => {
+                let proven = done.proven(command, text);
+                let is_mended = |failed: &Work| proven.iter().any(|work| work.mends(failed));
+                self.failures.retain(|failure| !failure.works.iter().all(is_mended));
+            }
             None => {}
         }
     }
 
     fn keep(&mut self, new: Failure) {
         // The newest state of a failing program, in the place of the first one.
-        match self.failures.iter().position(|old| old.work == new.work) {
+        match self.failures.iter().position(|old| old.works == new.works) {
             Some(at) => self.failures[at] = new,
             None if self.failures.len() < MOST_FAILURES => self.failures.push(new),
             None => {}
@@ -134,63 +125,33 @@ impl Errors {
                 Some(failure) => failure.evidence(Some(fault)),
                 None => told(fault),
             },
-            None => self.failures.first()?.evidence(None),
+            None => match (self.failures.first(), self.refusals.len()) {
+                (Some(failure), _) => failure.evidence(None),
+                (None, 0) => return None,
+                (None, refused) => ErrorEvidence { error_message: count(refused), ..Default::default() },
+            },
         };
         evidence.refused = self.refusals;
         Some(evidence)
     }
 }
 
-impl Work {
-    fn of(step: &Step) -> Option<Self> {
-        let program = step.program();
-        if matches!(
-            program,
-            "cd" | "set"
-                | "export"
-                | "source"
-                | "."
-                | "echo"
-                | "printf"
-                | "true"
-                | "test"
-                | "["
-                | "mkdir"
-                | ""
-        ) {
-            return None;
-        }
-        let words: Vec<&str> =
-            step.args().iter().map(String::as_str).filter(|arg| !arg.starts_with('-')).collect();
-        let interpreter =
-            matches!(program, "node" | "deno" | "ruby" | "perl" | "java" | "tsx" | "bash" | "sh")
-                || program.starts_with("python");
-        // Each script is a program of its own.
-        let name = match words.first() {
-            Some(script) if interpreter => format!("{program} {script}"),
-            _ => program.to_owned(),
-        };
-        let shows = match words.first().copied().unwrap_or_default() {
-            "fmt" | "add" | "install" | "i" | "remove" | "update" | "metadata" | "tree" | "search"
-            | "clean" | "mod" | "get" | "list" | "version" | "help" | "init" | "new" | "view" | "ls"
-            | "audit" | "env" | "fetch" | "status" => Shows::Nothing,
-            _ if [program].iter().chain(&words).any(|word| word.contains("test")) => Shows::Passes,
-            _ => Shows::Builds,
-        };
-        Some(Self { program: name, shows })
-    }
-
-    fn mends(&self, failed: &Work) -> bool {
-        self.program == failed.program && self.shows != Shows::Nothing && self.shows >= failed.shows
-    }
-}
-
 impl Found {
-    fn tell_files_below(&mut self, directory: &str) {
-        for place in self.errors.iter_mut().filter_map(|error| error.place.as_mut()) {
-            if let Some(below) = place.file.strip_prefix(directory) {
-                place.file = below.to_owned();
-            }
+    /// Names files as seen from `root`, where the command worked in `directory`
+    /// below it. A place that may be another file is none.
+    fn tell_files_from(&mut self, root: &str, directory: Option<&str>) {
+        for error in &mut self.errors {
+            let compiled = error.kind.starts_with("compile error") || error.kind == "link error";
+            error.place = error.place.take().and_then(|mut place| {
+                let frame_of_java = !compiled && place.has_end(&[".java", ".kt", ".scala", ".groovy"]);
+                if let Some(below) = place.file.strip_prefix(root) {
+                    place.file = below.to_owned();
+                } else if !place.file.starts_with('/') && !frame_of_java {
+                    place.file = below_root(&place, directory?)?;
+                }
+                // What else came to grief is not where to look; a compiler means what it says.
+                (compiled || place.is_own()).then_some(place)
+            });
         }
     }
 
@@ -198,6 +159,24 @@ impl Found {
         self.errors
             .first()
             .is_some_and(|error| error.place.is_some() && error.kind.starts_with("compile error"))
+    }
+}
+
+fn is_of_project(place: &Location) -> bool {
+    place.is_own() && !place.file.starts_with('/') && !place.file.starts_with("../")
+}
+
+/// The file of a place that is named as seen from `directory`.
+fn below_root(place: &Location, directory: &str) -> Option<String> {
+    match directory {
+        "" => Some(place.file.clone()),
+        // rustc names files from the root of the workspace, wherever that is.
+        _ if place.has_end(&[".rs"]) => place
+            .file
+            .strip_prefix(directory)
+            .filter(|rest| rest.starts_with('/'))
+            .map(|_| place.file.clone()),
+        _ => Some(format!("{directory}/{}", place.file)),
     }
 }
 
@@ -211,12 +190,12 @@ impl Failure {
             if locations.len() < MOST_LOCATIONS && !locations.contains(place) {
                 locations.push(place.clone());
             }
-            if place.is_own() && !files.contains(&place.file) {
+            if is_of_project(place) && !files.contains(&place.file) {
                 files.push(place.file.clone());
             }
         }
         let mut suggestions: Vec<String> = fault.and_then(|fault| fault.hint.clone()).into_iter().collect();
-        if let Some(place) = &first.place {
+        if let Some(place) = first.place.as_ref().filter(|place| is_of_project(place)) {
             let place = format!("{}:{}", place.file, place.line);
             suggestions.push(match first.kind.strip_prefix("compile error") {
                 Some(code) => format!("fix {place} first:{code} {}", first.message),
@@ -244,6 +223,10 @@ impl Failure {
             refused: Vec::new(),
         }
     }
+}
+
+fn count(refused: usize) -> String {
+    if refused == 1 { "1 action was refused".into() } else { format!("{refused} actions were refused") }
 }
 
 fn told(fault: &Fault) -> ErrorEvidence {
@@ -318,6 +301,75 @@ mod tests {
             Some(("compile error E0308", "mismatched types")),
         );
         check(&[("python3 a.py", 1, "Error: no\n"), ("python3 b.py", 0, "")], Some(("error", "no")));
+        check(&[("cargo build", 101, BROKEN), ("cargo build 2>&1 | tail -5", 0, "Finished\n")], None);
+        check(&[("npm ci && npm run build", 1, "Error: no\n"), ("npm ci && npm run build", 0, "")], None);
+        let raised =
+            "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    x\nKeyError: 'a'\n";
+        check(&[("python3 -m pytest", 1, raised), ("pytest -q", 0, "")], None);
+    }
+
+    #[test]
+    fn what_something_else_did_mends_nothing() {
+        let broken = Some(("compile error E0308", "mismatched types"));
+        let error = Some(("error", "no"));
+        check(&[("cargo build -p a", 101, BROKEN), ("cargo build -p b", 0, "")], broken);
+        check(&[("cargo build", 101, BROKEN), ("cargo build -p b", 0, "")], broken);
+        check(&[("npm run build", 1, "Error: no\n"), ("npm run lint", 0, "")], error);
+        check(&[("make a", 2, "Error: no\n"), ("make b", 0, "")], error);
+        check(&[("npm ci && npm run build", 1, "Error: no\n"), ("npm ci && npm run lint", 0, "")], error);
+        // Only the last of them is known to have succeeded.
+        check(&[("cargo build", 101, BROKEN), ("cargo build; true", 0, "")], broken);
+        check(
+            &[("cargo test", 101, PANIC), ("cargo test | tail -3", 0, "1 failed\n")],
+            Some(("panic", "no settings")),
+        );
+    }
+
+    #[test]
+    fn files_are_those_of_the_directory_that_the_command_worked_in() {
+        let gcc = "bad.c:1:19: error: 'y' undeclared\n";
+        let place = |command: &str, text: &str| {
+            let evidence = collected(&[(command, 1, text)]).finish(None).unwrap();
+            evidence.error_locations.first().map(|place| place.file.clone())
+        };
+        assert_eq!(place("gcc -c bad.c", gcc).as_deref(), Some("bad.c"));
+        assert_eq!(place("cd d && gcc -c bad.c", gcc).as_deref(), Some("d/bad.c"));
+        assert_eq!(place("cd /home/dev/project/d; cd e; gcc -c bad.c", gcc).as_deref(), Some("d/e/bad.c"));
+        assert_eq!(place("make -C d", gcc).as_deref(), Some("d/bad.c"));
+        let entered = format!("make: Entering directory '/home/dev/project/e'\n{gcc}");
+        assert_eq!(place("make -C d all", &entered).as_deref(), Some("e/bad.c"));
+        // In one of them, and nobody says in which.
+        assert_eq!(place("gcc -c a.c; cd d; gcc -c bad.c", gcc), None);
+        assert_eq!(place("(cd d; gcc -c bad.c)", gcc), None);
+        assert_eq!(place("cd $D && gcc -c bad.c", gcc), None);
+        // A member of a workspace, or the workspace itself?
+        assert_eq!(place("cd web && cargo build", BROKEN), None);
+        assert_eq!(place("cd src && cargo build", BROKEN).as_deref(), Some("src/a.rs"));
+    }
+
+    #[test]
+    fn nobody_is_sent_into_the_standard_library() {
+        let text = "\
+def test_j():
+>       json.loads(\"{\")
+
+test_pj.py:3:
+_ _ _ _ _ _ _ _ _ _ _ _ _ _
+
+E           json.decoder.JSONDecodeError: Expecting property name
+
+/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py:353: JSONDecodeError
+";
+        let evidence = collected(&[("pytest -q test_pj.py", 1, text)]).finish(None).unwrap();
+        assert_eq!(evidence.failed_files, ["test_pj.py"]);
+        assert!(evidence.suggestions[0].starts_with("start at test_pj.py:3: "), "{:?}", evidence.suggestions);
+        for file in ["<string>", "<stdin>", "/usr/lib/python3.11/unittest/loader.py"] {
+            let text = format!(
+                "Traceback (most recent call last):\n  File \"{file}\", line 1, in <module>\nKeyError: 'a'\n"
+            );
+            let evidence = collected(&[("python3 -m unittest nomod", 1, &text)]).finish(None).unwrap();
+            assert!(evidence.error_locations.is_empty() && evidence.suggestions.is_empty(), "{evidence:?}");
+        }
     }
 
     #[test]
@@ -328,6 +380,8 @@ mod tests {
             &[("cargo build 2>&1 | tail -50", 0, BROKEN)],
             Some(("compile error E0308", "mismatched types")),
         );
+        let mended = format!("{BROKEN}bad.c:2:3: error: 'y' undeclared\n");
+        check(&[("gcc -c bad.c; touch bad.c; gcc -c bad.c; exit 1", 1, &mended)], None);
         check(&[("cargo build", 101, ""), ("ls missing", 2, "ls: cannot access 'missing'\n")], None);
     }
 
@@ -369,6 +423,14 @@ mod tests {
         errors.note_event(&edit(ItemStatus::Completed));
         let fault = Fault::new(FailureCode::Sandbox, "refused");
         assert_eq!(errors.finish(Some(&fault)).unwrap().refused, ["a change of /etc/passwd"]);
+        // Also where the run completed all the same.
+        let mut errors = Errors::new("/");
+        errors.note_event(&edit(ItemStatus::Declined));
+        let evidence = errors.finish(None).unwrap();
+        assert_eq!(
+            (evidence.error_message.as_str(), evidence.refused.len(), evidence.error_type),
+            ("1 action was refused", 1, None)
+        );
     }
 
     #[test]

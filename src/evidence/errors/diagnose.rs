@@ -1,7 +1,7 @@
 //! The errors that an output tells of, whatever wrote them.
 
 use super::place::Location;
-use super::{c, go, java, node, python, rust, tsc};
+use super::{c, go, java, node, python, rust, tap, tsc};
 use crate::evidence::lines::lines;
 use crate::progress::plain;
 
@@ -28,6 +28,18 @@ impl Diagnosis {
     }
 }
 
+impl Diagnosis {
+    /// The same, where `make` said that it works in `directory`.
+    fn from(mut self, directory: Option<&String>) -> Self {
+        if let (Some(place), Some(directory)) = (&mut self.place, directory)
+            && !place.file.starts_with('/')
+        {
+            place.file = format!("{directory}/{}", place.file);
+        }
+        self
+    }
+}
+
 /// What one output tells.
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -48,7 +60,7 @@ pub(super) trait Format {
 
 /// All errors of an output, those of a known place before anything else; `None` where nothing says why.
 pub(super) fn diagnose(text: &str) -> Option<Found> {
-    let mut formats: [(Box<dyn Format>, Found); 7] = [
+    let mut formats: [(Box<dyn Format>, Found); 8] = [
         (Box::new(rust::Rust::default()), Found::default()),
         (Box::new(tsc::Tsc), Found::default()),
         (Box::new(c::C), Found::default()),
@@ -56,20 +68,23 @@ pub(super) fn diagnose(text: &str) -> Option<Found> {
         (Box::new(java::Java::default()), Found::default()),
         (Box::new(python::Python::default()), Found::default()),
         (Box::new(node::Node::default()), Found::default()),
+        (Box::new(tap::Tap::default()), Found::default()),
     ];
+    let mut entered: Vec<String> = Vec::new();
     let mut plain_error = None;
     for (at, line) in lines(text).enumerate() {
         for (format, found) in &mut formats {
             let error = format.line(at, &line);
-            error.into_iter().for_each(|error| found.add(error));
+            error.into_iter().for_each(|error| found.add(error.from(entered.last())));
         }
+        follow(&line, &mut entered);
         if plain_error.is_none() {
             plain_error = plain_message(&line).map(|message| Diagnosis::new(at, "error", message, None));
         }
     }
     let mut all = Found::default();
     for (format, found) in &mut formats {
-        format.end().into_iter().for_each(|error| found.add(error));
+        format.end().into_iter().for_each(|error| found.add(error.from(entered.last())));
         all.count += found.count;
         all.errors.append(&mut found.errors);
     }
@@ -91,11 +106,28 @@ impl Found {
     }
 }
 
+/// `make[1]: Entering directory '/home/dev/shop/web'`
+fn follow(line: &str, entered: &mut Vec<String>) {
+    if !line.starts_with("make") && !line.starts_with("gmake") {
+        return;
+    }
+    if let Some((_, directory)) = line.split_once(": Entering directory ") {
+        entered.push(directory.trim_matches(['\'', '`']).to_owned());
+    } else if line.contains(": Leaving directory ") {
+        entered.pop();
+    }
+}
+
 /// What a program says of its own accord, without a place.
 fn plain_message(line: &str) -> Option<&str> {
-    let message =
-        ["error: ", "Error: ", "ERROR: ", "fatal: "].iter().find_map(|head| line.strip_prefix(head))?;
-    (!message.trim().is_empty() && !is_echo(message)).then_some(message)
+    let heads = ["error: ", "Error: ", "ERROR: ", "fatal: "];
+    // Programs of Python name themselves first.
+    let is_name =
+        |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" ._-".contains(&byte));
+    let named = || line.split_once(": error: ").filter(|(name, _)| is_name(name)).map(|(_, text)| text);
+    let message = heads.iter().find_map(|head| line.strip_prefix(head)).or_else(named)?;
+    let usage = message.starts_with("usage: ");
+    (!message.trim().is_empty() && !usage && !is_echo(message)).then_some(message)
 }
 
 /// What only says that something before it failed.

@@ -12,7 +12,9 @@ mod node;
 mod place;
 mod python;
 mod rust;
+mod tap;
 mod tsc;
+mod work;
 
 pub(crate) use collect::{ErrorEvidence, Errors};
 pub(crate) use place::Location;

@@ -70,7 +70,7 @@ impl Location {
             "/usr/local/go/src/",
             "/go/pkg/mod/",
         ];
-        !self.file.starts_with('<') && !FOREIGN.iter().any(|part| self.file.contains(part))
+        !self.file.starts_with(['<', '[']) && !FOREIGN.iter().any(|part| self.file.contains(part))
     }
 
     pub(super) fn has_end(&self, ends: &[&str]) -> bool {

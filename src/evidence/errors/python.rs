@@ -8,7 +8,7 @@ use crate::evidence::scan::Scan;
 pub(super) struct Python {
     /// Where a traceback or a syntax error began, and how far it is indented.
     began: Option<(usize, usize)>,
-    /// The innermost place of the project, else the innermost of all.
+    /// The innermost place of the project.
     place: Option<Location>,
     /// What pytest marks with `E`: its line, kind and message.
     marked: Option<(usize, Option<String>, String)>,
@@ -27,9 +27,7 @@ impl Format for Python {
             if self.began.is_none() && !called {
                 self.began = Some((at, indent.saturating_sub(2)));
             }
-            if place.is_own() || self.place.as_ref().is_none_or(|known| !known.is_own()) {
-                self.place = Some(place);
-            }
+            self.place = Some(place).filter(Location::is_own).or(self.place.take());
             return None;
         }
         if let Some(mark) = line.strip_prefix("E  ") {
@@ -50,14 +48,17 @@ impl Format for Python {
             return Some(Diagnosis::new(began, kind, message, place));
         }
         let (place, rest) = Location::leading(line).filter(|(place, _)| place.has_end(&[".py"]))?;
-        let told = rest.strip_prefix(": ")?;
-        if told.starts_with("in ") {
+        let told = rest.strip_prefix(':')?.trim_start();
+        // A call that led there, in one form or the other.
+        if told.is_empty() || told.starts_with("in ") {
             self.place = Some(place).filter(Location::is_own).or(self.place.take());
             return None;
         }
         let (marked, kind, message) = self.marked.take()?;
+        let inner = self.place.take();
+        let place = Some(place).filter(Location::is_own).or(inner);
         let named = told.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_'));
-        named.then(|| Diagnosis::new(marked, kind.as_deref().unwrap_or(told), &message, Some(place)))
+        named.then(|| Diagnosis::new(marked, kind.as_deref().unwrap_or(told), &message, place))
     }
 
     /// An error before any test ran is marked, and has only the places that led to it.

@@ -7,12 +7,18 @@ use std::str::Chars;
 pub(super) enum Token {
     Word(String),
     Pipe,
-    /// `;`, `&&`, `||`, `&`, a bracket, or the end of a line.
+    /// `;`, `||`, `&`, or the end of a line.
     End,
-    /// Output goes to a file; `hides` where it is standard output.
+    /// The beginning or the end of a shell of its own.
+    Bracket,
+    /// `&&`: what follows runs only after a success.
+    And,
+    /// Output goes to a file; `hides` where it is standard output, `appends`
+    /// where what the file held stays in it.
     Output {
         file: String,
         hides: bool,
+        appends: bool,
     },
 }
 
@@ -36,9 +42,13 @@ impl<'a> Lexer<'a> {
                     self.skip_documents();
                     return Some(Token::End);
                 }
-                ';' | '(' | ')' => {
+                ';' => {
                     self.rest.next();
                     return Some(Token::End);
+                }
+                '(' | ')' => {
+                    self.rest.next();
+                    return Some(Token::Bracket);
                 }
                 '#' => while self.rest.next_if(|c| *c != '\n').is_some() {},
                 '|' => {
@@ -51,12 +61,14 @@ impl<'a> Lexer<'a> {
                 }
                 '&' => {
                     self.rest.next();
+                    if self.took('&') {
+                        return Some(Token::And);
+                    }
                     if !self.took('>') {
-                        self.took('&');
                         return Some(Token::End);
                     }
-                    self.took('>');
-                    return Some(Token::Output { file: self.operand(), hides: true });
+                    let appends = self.took('>');
+                    return Some(Token::Output { file: self.operand(), hides: true, appends });
                 }
                 '<' => self.skip_input(),
                 '>' => {
@@ -89,8 +101,9 @@ impl<'a> Lexer<'a> {
             self.operand();
             return None;
         }
-        let _ = self.took('>') || self.took('|');
-        Some(Token::Output { file: self.operand(), hides })
+        let appends = self.took('>');
+        self.took('|');
+        Some(Token::Output { file: self.operand(), hides, appends })
     }
 
     fn skip_input(&mut self) {

@@ -20,6 +20,7 @@ const WRAPPERS: &[(&str, &[&str])] = &[
     ("nohup", &[]),
     ("npx", &["-p", "--package", "--prefix"]),
     ("nyc", &["-r", "--reporter"]),
+    ("parallel", &["-j", "--jobs"]),
     ("pnpx", &[]),
     ("setsid", &[]),
     ("stdbuf", &["-i", "-o", "-e"]),
@@ -49,8 +50,17 @@ const RUNNERS: &[(&str, &[&str], &[&str])] = &[
 
 const KEYWORDS: [&str; 10] = ["do", "then", "else", "if", "elif", "while", "until", "!", "{", "}"];
 
-/// The words from the program on, keywords, assignments and wrappers removed.
-pub(super) fn removed(mut words: Vec<String>) -> Vec<String> {
+/// Whether what stands before the program starts it any number of times.
+fn repeats(before: &[String]) -> bool {
+    let has = |names: &[&str]| before.iter().any(|word| names.contains(&base_name(word)));
+    has(&["xargs", "parallel"])
+        || (has(&["npm", "pnpm", "yarn"])
+            && has(&["-r", "--recursive", "--workspaces", "-ws", "--filter", "-F", "workspaces"]))
+}
+
+/// The words from the program on, keywords, assignments and wrappers removed,
+/// and whether the program may run more than once.
+pub(super) fn removed(mut words: Vec<String>) -> (Vec<String>, bool) {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         let word = word.as_str();
@@ -59,13 +69,14 @@ pub(super) fn removed(mut words: Vec<String>) -> Vec<String> {
             continue;
         }
         if matches!(word, "for" | "fi" | "done" | "case" | "esac") {
-            return Vec::new();
+            return (Vec::new(), false);
         }
         let Some(next) = past_wrapper(&words, at) else { break };
         at = next;
     }
     let rest = words.split_off(at.min(words.len()));
-    match rest.as_slice() {
+    let repeats = repeats(&words);
+    let rest = match rest.as_slice() {
         // What is measured is a program of Python.
         [program, run, args @ ..] if base_name(program) == "coverage" && run == "run" => {
             let from = args.iter().position(|word| word == "-m" || !word.starts_with('-'));
@@ -73,7 +84,16 @@ pub(super) fn removed(mut words: Vec<String>) -> Vec<String> {
             ["python".to_owned()].into_iter().chain(args.iter().cloned()).collect()
         }
         _ => rest,
-    }
+    };
+    (rest, repeats)
+}
+
+/// What `find -exec` runs, once or for each that it found.
+pub(super) fn run_by_find(words: &[String]) -> Option<Vec<String>> {
+    let from = words.iter().position(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok"))?;
+    let is_find = words.first().is_some_and(|word| base_name(word) == "find");
+    let inner = words[from + 1..].iter().take_while(|word| !matches!(word.as_str(), ";" | "+"));
+    is_find.then(|| inner.cloned().collect())
 }
 
 fn past_wrapper(words: &[String], at: usize) -> Option<usize> {

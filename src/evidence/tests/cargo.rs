@@ -6,14 +6,20 @@ use crate::evidence::scan::Scan;
 
 #[derive(Debug)]
 pub(super) struct Cargo {
-    /// Whether a failure does not end the run.
-    keeps_going: bool,
+    /// Whether there is nothing that a failure could keep from running.
+    one_target: bool,
+    /// Whether its text comes twice.
+    again: bool,
+    /// One for each start of cargo, where that can be told.
+    sums: Vec<Tally>,
     sum: Option<Tally>,
+    /// The binary that runs.
+    binary: Option<String>,
     /// How many tests the open block announced.
     running: Option<u64>,
     names: Names,
     place: Place,
-    /// Whether cargo itself said that tests failed, which ends such a run.
+    /// Whether cargo itself said that tests failed, with all that there is behind it.
     concluded: bool,
 }
 
@@ -28,9 +34,29 @@ enum Place {
 }
 
 impl Cargo {
-    pub(super) fn new(keeps_going: bool) -> Self {
-        let (names, place) = (Names::default(), Place::Outside);
-        Self { keeps_going, sum: None, running: None, names, place, concluded: false }
+    pub(super) fn new(one_target: bool, again: bool) -> Self {
+        Self {
+            one_target,
+            again,
+            sums: Vec::new(),
+            sum: None,
+            binary: None,
+            running: None,
+            names: Names::default(),
+            place: Place::Outside,
+            concluded: false,
+        }
+    }
+
+    /// What was found since cargo was started.
+    fn close(&mut self) {
+        let unfinished = self.running.take().is_some();
+        let concluded = std::mem::take(&mut self.concluded);
+        if let Some(mut sum) = self.sum.take() {
+            // Where it stops at a failure, what else there is to run did not.
+            sum.cut |= unfinished || (sum.failed > 0 && !concluded);
+            self.sums.push(sum);
+        }
     }
 }
 
@@ -54,7 +80,11 @@ impl Parser for Cargo {
         if self.place == Place::Details {
             return;
         }
-        if let Some(count) = running(line) {
+        if self.running.is_none() && line.trim_start().starts_with("Finished `") {
+            self.close();
+        } else if let Some(binary) = binary(line) {
+            self.binary = Some(binary.to_owned());
+        } else if let Some(count) = running(line) {
             // The block before never came to its result.
             if self.running.replace(count).is_some() {
                 self.sum.get_or_insert_default().cut = true;
@@ -64,14 +94,13 @@ impl Parser for Cargo {
         } else if let Some(result) = result(line) {
             self.result(result);
         } else if let Some(targets) = line.strip_prefix("error: ").and_then(conclusion) {
-            self.concluded |= targets || !self.keeps_going;
+            self.concluded |= targets || self.one_target;
         }
     }
 
-    fn end(self: Box<Self>) -> Option<Tally> {
-        let mut sum = self.sum?;
-        sum.cut |= self.running.is_some() || (sum.failed > 0 && !self.concluded);
-        Some(sum)
+    fn end(mut self: Box<Self>) -> Vec<Tally> {
+        self.close();
+        self.sums
     }
 }
 
@@ -81,8 +110,15 @@ impl Cargo {
             // A test printed it: it is not the result of what was announced.
             Some(announced) if announced != ran => return,
             Some(_) => {}
+            // Shown once more.
+            None if self.again && self.sum.is_some() => return,
             // The beginning is missing.
             None => tally.cut = true,
+        }
+        match self.binary.take() {
+            Some(binary) => tally.add_source(binary),
+            // It may be one of those before.
+            None => tally.unknown |= self.again,
         }
         self.running = None;
         tally.failing = std::mem::take(&mut self.names);
@@ -91,6 +127,14 @@ impl Cargo {
             None => self.sum = Some(tally),
         }
     }
+}
+
+/// `     Running tests/a.rs (target/debug/deps/a-0123)`, or `   Doc-tests sample`
+fn binary(line: &str) -> Option<&str> {
+    let bare = line.trim_start();
+    let indented = bare.len() < line.len();
+    let is_binary = bare.starts_with("Running ") && bare.ends_with(')');
+    (indented && (is_binary || bare.starts_with("Doc-tests "))).then_some(bare)
 }
 
 fn running(line: &str) -> Option<u64> {

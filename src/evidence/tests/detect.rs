@@ -5,239 +5,149 @@
 
 use super::Framework;
 use super::scope::Scope;
-use crate::evidence::shell::{Command, Step, base_name};
+use super::started::{Started, started};
+use crate::evidence::shell::{Command, Step};
 
 #[derive(Debug)]
 pub(super) struct Detected {
-    pub(super) kind: Kind,
-    /// Whether the command's exit code is that of the tests.
+    /// In the order in which they are written.
+    pub(super) starts: Vec<Start>,
+    /// Whether the command's exit code is that of the last.
     pub(super) owns_exit: bool,
     /// Whether only a part of the output was let through.
     pub(super) filtered: bool,
-    /// Whether tests may have run more than once.
-    pub(super) loops: bool,
+    /// Whether what the tests printed was shown once more.
+    pub(super) shown_again: bool,
+    /// Whether something ran after tests that may print anything.
+    pub(super) beside: bool,
 }
 
-#[derive(Debug)]
-pub(super) enum Kind {
-    /// Frameworks by name, each with what it was asked for and how often it was started.
-    Direct(Vec<(Framework, Scope, usize)>),
-    /// A script that may have run any: only its output tells.
-    Script(Scope),
-}
-
-enum Started {
-    Framework(Framework, Vec<String>),
-    Script(Vec<String>),
+/// One start of a framework, or of a script.
+#[derive(Debug, Clone)]
+pub(super) struct Start {
+    /// `None` of a script that may run any: only its output tells.
+    pub(super) framework: Option<Framework>,
+    pub(super) scope: Scope,
+    /// Whether it may have run any number of times.
+    pub(super) repeats: bool,
+    /// Whether files may be changed by what the same command does after it.
+    pub(super) goes_on: bool,
+    at: usize,
 }
 
 pub(super) fn detect(line: &str) -> Option<Detected> {
     let command = Command::parse(line);
-    let mut direct: Vec<(Framework, Scope, usize)> = Vec::new();
-    let mut script = None;
+    // A name may mean anything.
+    if command.defines {
+        return None;
+    }
+    let mut starts: Vec<Start> = Vec::new();
     let mut directory = String::new();
-    let mut written: Vec<&str> = Vec::new();
-    let (mut filtered, mut last, mut in_tests) = (false, None, false);
+    let mut written = Written::default();
+    let (mut filtered, mut in_tests, mut shown_again, mut beside) = (false, false, false, false);
     for (at, step) in command.steps.iter().enumerate() {
-        if step.program() == "cd" {
-            directory = step.args().first().cloned().unwrap_or_default();
+        match step.program() {
+            "cd" | "pushd" => directory = moved(&directory, step.args().first().map_or("~", String::as_str)),
+            "popd" => directory = "-".to_owned(),
+            _ => {}
         }
         let started = started(step);
         in_tests = started.is_some() || (in_tests && step.piped);
         if in_tests {
-            written.extend(step.writes.iter().map(String::as_str));
-            if step.program() == "tee" {
-                written.extend(step.args().iter().map(String::as_str));
-            }
+            written.note(step);
         }
-        match started {
+        let (framework, mut scope) = match started {
             Some(Started::Framework(framework, args)) => {
-                let scope = Scope::new(&directory, &args);
-                match direct.iter_mut().find(|(known, _, _)| *known == framework) {
-                    Some((_, known, times)) => {
-                        // Two parts in one command: neither alone says what ran.
-                        if *known != scope {
-                            *known = Scope::new(&directory, &[line.to_owned()]);
-                        }
-                        *times += 1;
-                    }
-                    None => direct.push((framework, scope, 1)),
-                }
-                last = Some(at);
+                (Some(framework), Scope::new(framework, &directory, &args))
             }
             Some(Started::Script(args)) => {
-                script = Some(Scope::new(&directory, &args));
-                last = Some(at);
+                let asked = format!("{} {}", step.program(), args.join(" "));
+                (None, Scope::of_script(Framework::Tap, &directory, &asked))
             }
-            None if in_tests => filtered |= lets_only_some_through(step),
-            None if shows_other_text(step, &written) => return None,
-            None if step.shows_stored_text() => filtered |= lets_only_some_through(step),
-            None => {}
+            None => {
+                if shows_other_text(step, &written) {
+                    return None;
+                }
+                shown_again |= step.shows_stored_text() && written.was_seen(step);
+                if in_tests || (step.shows_stored_text() && written.has(step)) {
+                    filtered |= lets_only_some_through(step);
+                } else {
+                    beside |= !starts.is_empty()
+                        && !step.silent
+                        && !step.shows_stored_text()
+                        && !prints_no_summary(step);
+                }
+                continue;
+            }
+        };
+        let repeats = step.repeats || command.loops;
+        let elsewhere = command.grouped && !directory.is_empty();
+        if repeats || elsewhere {
+            scope = Scope::of_script(framework.unwrap_or(Framework::Tap), "-", &format!("{at} {line}"));
         }
+        starts.push(Start { framework, scope, repeats, goes_on: false, at });
     }
-    let last = last?;
+    let last = starts.last()?.at;
+    for start in &mut starts {
+        start.goes_on = may_change_files(&command.steps[start.at + 1..]);
+    }
     let after = &command.steps[last + 1..];
     let owns_exit = after.is_empty() || (command.pipefail && after.iter().all(|step| step.piped));
-    let kind = match script {
-        // Beside a script, even a named framework may have been run by it too.
-        Some(scope) => Kind::Script(scope),
-        None => Kind::Direct(direct),
-    };
-    Some(Detected { kind, owns_exit, filtered, loops: command.loops })
+    Some(Detected { starts, owns_exit, filtered, shown_again, beside })
 }
 
-/// What a step starts, if it runs tests.
-fn started(step: &Step) -> Option<Started> {
-    let program = step.program();
-    // `jest@29`, as `npx` takes it.
-    let program = program.split('@').next().unwrap_or(program);
-    let args: Vec<&str> = step.args().iter().map(String::as_str).collect();
-    let framework = |framework, from: usize| {
-        let asks = args.iter().any(|arg| ONLY_ASKS.contains(arg));
-        let args = args.get(from..).unwrap_or_default();
-        (!asks).then(|| Started::Framework(framework, args.iter().map(|arg| (*arg).to_owned()).collect()))
-    };
-    match program {
-        "cargo" => match cargo(&args) {
-            Some((kind, from)) => framework(kind, from),
-            None if args.contains(&"xtask") => script(step, &args),
-            None => None,
-        },
-        "cargo-nextest" => framework(Framework::Nextest, 2),
-        "pytest" | "py.test" | "py.test-3" | "pytest-3" => framework(Framework::Pytest, 0),
-        "nose2" => framework(Framework::Unittest, 0),
-        "jest" => framework(Framework::Jest, 0),
-        "react-scripts" if args.first() == Some(&"test") => framework(Framework::Jest, 1),
-        "vitest" => match args.first() {
-            Some(&"bench" | &"list" | &"init" | &"typecheck") => None,
-            Some(&"run" | &"watch" | &"dev" | &"related") => framework(Framework::Vitest, 1),
-            _ => framework(Framework::Vitest, 0),
-        },
-        "mocha" | "_mocha" => framework(Framework::Mocha, 0),
-        "go" if args.first() == Some(&"test") => framework(Framework::Go, 1),
-        "tap" | "tape" | "ava" | "bats" | "prove" | "pg_prove" => framework(Framework::Tap, 0),
-        "node" | "tsx" if args.contains(&"--test") => framework(Framework::Node, 0),
-        name if name.starts_with("python") || name == "pypy3" || name == "py" => match module(&args) {
-            Some(("pytest", from)) => framework(Framework::Pytest, from),
-            Some(("unittest" | "nose2", from)) => framework(Framework::Unittest, from),
-            Some(_) => None,
-            None if args.first() == Some(&"manage.py") && args.get(1) == Some(&"test") => {
-                framework(Framework::Unittest, 2)
-            }
-            None => script(step, &args),
-        },
-        _ => script(step, &args),
+/// Where `cd` leads from a directory.
+pub(crate) fn moved(from: &str, to: &str) -> String {
+    let anew = from.is_empty() || to.starts_with(['/', '~', '$', '-']);
+    if anew { to.to_owned() } else { format!("{from}/{to}") }
+}
+
+/// Files that hold what the tests of this command printed.
+#[derive(Debug, Default)]
+struct Written<'a> {
+    files: Vec<&'a str>,
+    /// Those whose text was shown while it was written.
+    seen: Vec<&'a str>,
+    /// Those that hold more than that.
+    older: Vec<&'a str>,
+}
+
+impl<'a> Written<'a> {
+    fn note(&mut self, step: &'a Step) {
+        let mut files: Vec<&str> = step.writes.iter().map(String::as_str).collect();
+        if step.program() == "tee" {
+            let named = step.args().iter().map(String::as_str).filter(|arg| !arg.starts_with('-'));
+            files.extend(named);
+            self.seen.extend(&files);
+        }
+        if step.appends || (step.program() == "tee" && step.args().iter().any(|arg| arg == "-a")) {
+            self.older.extend(&files);
+        }
+        self.files.extend(files);
     }
-}
 
-/// Options after which no test runs.
-const ONLY_ASKS: [&str; 14] = [
-    "--help",
-    "-h",
-    "--version",
-    "-V",
-    "--collect-only",
-    "--co",
-    "--fixtures",
-    "--listTests",
-    "--showConfig",
-    "--no-run",
-    "--list",
-    "--dry-run",
-    "-list",
-    "--clearCache",
-];
-
-/// The framework of a `cargo` command, and where its own arguments begin.
-fn cargo(args: &[&str]) -> Option<(Framework, usize)> {
-    let verb = args.iter().position(|arg| !arg.starts_with(['+', '-']))?;
-    match (args[verb], args.get(verb + 1).copied()) {
-        ("test" | "t" | "tarpaulin", _) => Some((Framework::CargoTest, verb + 1)),
-        ("nextest", Some("run" | "r")) => Some((Framework::Nextest, verb + 2)),
-        ("miri" | "llvm-cov" | "hack", Some("test")) => Some((Framework::CargoTest, verb + 2)),
-        ("miri" | "llvm-cov" | "hack", Some("nextest")) => Some((Framework::Nextest, verb + 2)),
-        _ => None,
+    /// Whether a step reads one of them, and none that holds more.
+    fn has(&self, step: &Step) -> bool {
+        let named = |files: &[&str]| step.args().iter().any(|arg| files.contains(&arg.as_str()));
+        named(&self.files) && !named(&self.older)
     }
-}
 
-/// The module that `python -m` runs, and where its arguments begin.
-fn module<'a>(args: &[&'a str]) -> Option<(&'a str, usize)> {
-    let at = args.iter().position(|arg| *arg == "-m" || !arg.starts_with('-'))?;
-    (args[at] == "-m").then(|| Some((*args.get(at + 1)?, at + 2))).flatten()
-}
-
-/// A task of a build tool or a script that, by its name, runs tests.
-fn script(step: &Step, args: &[&str]) -> Option<Started> {
-    let program = step.program();
-    let words: Vec<&str> = args.iter().copied().filter(|arg| !arg.starts_with('-')).collect();
-    let named = || words.iter().any(|word| tests_by_name(word));
-    let runs = match program {
-        "npm" | "pnpm" | "yarn" | "bun" => return package_script(program, args),
-        "tox" | "nox" | "ctest" | "gotestsum" => true,
-        "make" | "gmake" | "just" | "task" | "rake" | "invoke" | "inv" | "mage" | "ninja" | "nx"
-        | "turbo" | "lerna" | "bazel" | "meson" | "composer" | "hatch" | "pdm" | "rye" | "cargo" | "moon"
-        | "wireit" => named(),
-        "gradle" | "gradlew" | "mvn" | "mvnw" | "sbt" | "ant" => {
-            named() || words.iter().any(|word| matches!(*word, "build" | "install" | "package"))
-        }
-        "bash" | "sh" | "zsh" | "dash" | "python" | "python3" | "node" | "perl" | "ruby" | "tsx"
-        | "ts-node" | "deno" | "source" | "." => {
-            words.first().is_some_and(|file| tests_by_name(base_name(file)))
-        }
-        _ => {
-            let own = step.words.first().is_some_and(|word| word.contains('/'));
-            own && (tests_by_name(program) || words.first() == Some(&"test"))
-        }
-    };
-    // `make test` asks for all; what else is said may ask for less.
-    let rest = words.iter().filter(|word| **word != "test").map(|word| (*word).to_owned());
-    runs.then(|| Started::Script(rest.collect()))
-}
-
-/// `npm test`, `pnpm -r run test:unit`, `yarn jest`.
-fn package_script(program: &str, args: &[&str]) -> Option<Started> {
-    let valued = ["--filter", "-F", "-C", "--dir", "--cwd", "--prefix", "-w", "--workspace"];
-    let is_value = |at: usize| at > 0 && valued.contains(&args[at - 1]);
-    let words = args.iter().enumerate().filter(|(at, arg)| !arg.starts_with('-') && !is_value(*at));
-    let words: Vec<&str> = words.map(|(_, arg)| *arg).collect();
-    let rest =
-        |from: usize| words.get(from..).unwrap_or_default().iter().map(|word| (*word).to_owned()).collect();
-    match words.as_slice() {
-        ["workspace", _, "test", ..] => Some(Started::Script(rest(1))),
-        ["run" | "run-script" | "rum", "test", ..] => Some(Started::Script(rest(2))),
-        ["run" | "run-script" | "rum", name, ..] if tests_by_name(name) => Some(Started::Script(rest(1))),
-        ["test" | "t" | "tst" | "it" | "cit" | "install-test", ..] => Some(Started::Script(rest(1))),
-        // Yarn, pnpm and bun run the programs of a project without a word between.
-        [tool, ..] if program != "npm" => {
-            let at = args.iter().position(|arg| arg == tool)?;
-            let words = args[at..].iter().map(|arg| (*arg).to_owned()).collect();
-            let own = matches!(*tool, "add" | "install" | "npm" | "pnpm" | "yarn" | "bun" | "run");
-            let inner = Step { words, ..Step::default() };
-            let direct = (!own).then(|| started(&inner)).flatten();
-            direct.or_else(|| tests_by_name(tool).then(|| Started::Script(rest(0))))
-        }
-        _ => None,
+    fn was_seen(&self, step: &Step) -> bool {
+        step.args().iter().any(|arg| self.seen.contains(&arg.as_str()))
     }
-}
-
-/// Whether a name of a task or script says that it runs tests.
-fn tests_by_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let part = ["test", "spec", "check", "verify", "e2e", "coverage"].iter().any(|part| name.contains(part));
-    part || name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| matches!(word, "ci" | "unit"))
 }
 
 /// Whether a step prints what no test of this command printed.
-fn shows_other_text(step: &Step, written: &[&str]) -> bool {
+fn shows_other_text(step: &Step, written: &Written<'_>) -> bool {
     if step.silent {
         return false;
     }
     if matches!(step.program(), "echo" | "printf") {
-        return step.args().iter().any(|text| looks_like_a_summary(text));
+        return step.args().iter().any(|text| looks_like_a_summary(text) || shows_a_file(text));
     }
-    // It shows what the tests of this command wrote.
-    let own = step.args().iter().any(|arg| written.contains(&arg.as_str()));
-    step.shows_stored_text() && !own && !step.piped
+    // What a pipe brings is the output of a test, or of what was looked at before.
+    let reads_pipe = step.piped && !step.repeats;
+    step.shows_stored_text() && !written.has(step) && !reads_pipe
 }
 
 fn looks_like_a_summary(text: &str) -> bool {
@@ -246,8 +156,47 @@ fn looks_like_a_summary(text: &str) -> bool {
     counts && words.iter().any(|word| text.contains(word))
 }
 
+/// Whether a text has the output of another command in it that may be that of a test run.
+fn shows_a_file(text: &str) -> bool {
+    let inner = |from: &str, to: char| {
+        let inside = text.split_once(from).and_then(|(_, rest)| rest.rsplit_once(to));
+        inside.is_some_and(|(inside, _)| {
+            let steps = Command::parse(inside).steps;
+            steps.is_empty() || steps.iter().any(|step| step.shows_stored_text() || !prints_no_summary(step))
+        })
+    };
+    inner("$(", ')') || inner("`", '`')
+}
+
 fn lets_only_some_through(step: &Step) -> bool {
     !matches!(step.program(), "tee" | "cat" | "ts" | "less" | "more" | "bat" | "")
+}
+
+/// Programs that do not print what looks like a summary.
+const WITHOUT_SUMMARY: [&str; 99] = [
+    ".", ":", "[", "[[", "apt-get", "basename", "black", "break", "bun", "cargo", "cc", "cd", "chmod",
+    "chown", "clang", "cmake", "cmp", "continue", "cp", "date", "dd", "df", "dirname", "docker", "du",
+    "echo", "eslint", "exit", "export", "false", "file", "find", "g++", "gcc", "git", "go", "gofmt",
+    "hostname", "id", "install", "isort", "javac", "kill", "ln", "local", "ls", "make", "mkdir", "mktemp",
+    "mv", "mypy", "npm", "patch", "pip", "pip3", "pnpm", "poetry", "popd", "prettier", "printf", "ps",
+    "pushd", "pwd", "read", "readlink", "realpath", "return", "rm", "rmdir", "rsync", "ruff", "rustc",
+    "rustfmt", "sed", "set", "shift", "sleep", "source", "stat", "tar", "tee", "test", "touch", "trap",
+    "true", "truncate", "tsc", "type", "ulimit", "umask", "uname", "unset", "unzip", "uv", "wait", "wc",
+    "which", "whoami", "yarn",
+];
+
+fn prints_no_summary(step: &Step) -> bool {
+    step.program().is_empty() || WITHOUT_SUMMARY.contains(&step.program())
+}
+
+/// Whether what follows tests in their command may change files that they depend on.
+fn may_change_files(after: &[Step]) -> bool {
+    let reading_them = after.iter().take_while(|step| step.piped).count();
+    after.iter().enumerate().any(|(at, step)| {
+        // A copy of what the tests print is theirs.
+        let copies = at < reading_them && step.program() == "tee";
+        started(step).is_none() && !copies && step.may_write()
+    })
 }
 
 #[cfg(test)]
@@ -256,19 +205,15 @@ mod tests {
 
     fn told(line: &str) -> String {
         let Some(detected) = detect(line) else { return "nothing".to_owned() };
-        let kind = match detected.kind {
-            Kind::Script(_) => "a script".to_owned(),
-            Kind::Direct(list) => {
-                let told = |(framework, _, times): &(Framework, Scope, usize)| {
-                    if *times > 1 { format!("{framework:?} x{times}") } else { format!("{framework:?}") }
-                };
-                list.iter().map(told).collect::<Vec<_>>().join(" + ")
-            }
-        };
+        let told = |start: &Start| start.framework.map_or("a script".to_owned(), |one| format!("{one:?}"));
+        let kind = detected.starts.iter().map(told).collect::<Vec<_>>().join(" + ");
         let facts = [
             (!detected.owns_exit, ", other exit"),
             (detected.filtered, ", filtered"),
-            (detected.loops, ", loops"),
+            (detected.starts.iter().any(|start| start.repeats), ", loops"),
+            (detected.shown_again, ", shown again"),
+            (detected.beside, ", others beside"),
+            (detected.starts.last().is_some_and(|start| start.goes_on), ", goes on"),
         ];
         facts.iter().filter(|(holds, _)| *holds).fold(kind, |told, (_, fact)| told + fact)
     }
@@ -314,7 +259,7 @@ mod tests {
         check("Go", &["go test ./...", "cd x; go test -v ./..."]);
         check("Tap", &["prove -v t/", "bats test", "npx tape a.js"]);
         check("CargoTest + Jest", &["cargo test && npx jest"]);
-        check("Pytest x2", &["pytest a; pytest b"]);
+        check("Pytest + Pytest", &["pytest a; pytest b"]);
     }
 
     #[test]
@@ -340,7 +285,6 @@ mod tests {
                 "./x.py test",
                 "yarn workspace web test",
                 "tox",
-                "python tests/run.test.py",
             ],
         );
     }
@@ -412,5 +356,58 @@ mod tests {
             &["set -o pipefail; cargo test | tail -5", "bash -o pipefail -c 'cargo test | tail'"],
         );
         check("CargoTest, other exit, loops", &["for i in 1 2; do cargo test; done; true"]);
+    }
+
+    #[test]
+    fn stored_text_is_no_test_run() {
+        check(
+            "nothing",
+            &[
+                "python3 -c \"print(open('test.log').read())\"",
+                "node -e \"console.log(require('fs').readFileSync('test.log','utf8'))\"",
+                "ruby -e 'puts File.read(%q(spec.log))'",
+                "python3 test_show.py",
+                "./tools/show-latest",
+                "./tools/inspect",
+                "npm run inspect",
+                "pytest -q; ls *.log | xargs cat",
+                "pytest -q; find . -name test.log -exec cat {} +",
+                "pytest -q; echo \"$(cat old.log)\"",
+                "pytest -q; echo `cat old.log`",
+                "pytest() { echo '9 passed in 0.1s'; }; pytest",
+                "cargo test >> o.log 2>&1; cat o.log",
+                "cargo test | tee -a o.log >/dev/null; cat o.log",
+            ],
+        );
+        check("Pytest, other exit", &["pytest -q; echo \"at $(date)\"", "ls | head; pytest -q; true"]);
+        check("Pytest, other exit, others beside, goes on", &["pytest -q; ./show"]);
+        check(
+            "CargoTest, other exit, filtered, shown again",
+            &["cargo test 2>&1 | tee o.log; tail -5 o.log"],
+        );
+        check("Pytest", &["sed -i s/a/b/ a.py; pytest -q"]);
+    }
+
+    #[test]
+    fn what_a_command_does_after_its_tests_is_noticed() {
+        check(
+            "Pytest, other exit, goes on",
+            &[
+                "pytest; rm a.py",
+                "pytest && git checkout .",
+                "pytest; echo x >> a.py",
+                "pytest; echo x | tee a.py",
+                "pytest; sed -i s/a/b/ a.py",
+            ],
+        );
+        check(
+            "Pytest, other exit",
+            &[
+                "pytest; git status",
+                "pytest; ls; sleep 3",
+                "pytest; git add -A; git commit -m x",
+                "pytest | tee a.log",
+            ],
+        );
     }
 }

@@ -17,6 +17,8 @@ pub(super) struct Go {
     /// Tests that began and did not end.
     open: u64,
     panicked: bool,
+    /// The packages by their names.
+    sum: Tally,
 }
 
 #[derive(Debug, Default)]
@@ -35,22 +37,23 @@ impl Parser for Go {
             self.open += 1;
         } else if let Some((verdict, name)) = test(line) {
             self.test(verdict, name);
-        } else if let Some(package) = package(line) {
-            self.package(package);
+        } else if let Some(found) = package(line) {
+            let name = line.split('\t').nth(1).unwrap_or_default().split(" [").next().unwrap_or_default();
+            self.package(name, found);
         } else if line.starts_with("panic: ") {
             self.panicked = true;
         }
     }
 
-    fn end(self: Box<Self>) -> Option<Tally> {
+    fn end(self: Box<Self>) -> Vec<Tally> {
         if self.packages.passed + self.packages.failed + self.packages.skipped == 0 {
-            return None;
+            return Vec::new();
         }
         let (counts, unit) = match self.verbose {
             true => (self.tests, Unit::Tests),
             false => (self.packages, Unit::Packages),
         };
-        Some(Tally {
+        vec![Tally {
             passed: counts.passed,
             failed: counts.failed,
             skipped: counts.skipped,
@@ -58,7 +61,8 @@ impl Parser for Go {
             duration_ms: Some(self.took_ms),
             failing: self.names,
             cut: self.panicked || self.open > 0,
-        })
+            ..self.sum
+        }]
     }
 }
 
@@ -75,7 +79,8 @@ impl Go {
         }
     }
 
-    fn package(&mut self, package: Package<'_>) {
+    fn package(&mut self, name: &str, package: Package<'_>) {
+        self.sum.add_source(name.to_owned());
         match package {
             Package::Passed(took) => {
                 self.packages.passed += 1;
@@ -108,11 +113,12 @@ impl Go {
             (ended @ ("pass" | "fail" | "skip"), None) => {
                 let seconds = event.get("Elapsed").and_then(Value::as_f64).unwrap_or(0.0);
                 let took = (seconds * 1000.0).round() as u64;
-                self.package(match ended {
+                let found = match ended {
                     "pass" => Package::Passed(took),
                     "fail" => Package::Failed { name: package, took: Some(took) },
                     _ => Package::WithoutTests,
-                });
+                };
+                self.package(package, found);
             }
             _ => {}
         }

@@ -1,26 +1,21 @@
 //! jest: a table of suites, tests and time at the end.
 
 use super::Parser;
-use super::tally::{Keep, Names, Summaries, Tally, counted};
+use super::tally::{Names, Summaries, Tally, counted};
 use crate::evidence::scan::Scan;
 
 /// What stands after the bullet that is no test.
 const NO_TESTS: [&str; 5] =
     ["Console", "Test suite failed to run", "Validation Warning", "Deprecation Warning", "Validation Error"];
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Jest {
     summaries: Summaries,
     names: Names,
     /// Whether the line before counted suites.
     suites: bool,
-    timed: bool,
-}
-
-impl Jest {
-    pub(super) fn new(keep: Keep) -> Self {
-        Self { summaries: Summaries::new(keep), names: Names::default(), suites: false, timed: true }
-    }
+    /// Whether the time of the last summary is still to come.
+    untimed: bool,
 }
 
 impl Parser for Jest {
@@ -35,19 +30,19 @@ impl Parser for Jest {
         } else if suites && let Some(mut tally) = counts(line, "Tests: ") {
             tally.failing = std::mem::take(&mut self.names);
             self.summaries.push(tally);
-            self.timed = false;
+            self.untimed = true;
         } else if line.starts_with("No tests found, exiting with code ") {
             self.summaries.push(Tally::default());
-        } else if !self.timed
+        } else if self.untimed
             && let Some(took) = time(line)
         {
-            self.timed = true;
+            self.untimed = false;
             self.summaries.last().into_iter().for_each(|last| last.duration_ms = Some(took));
         }
     }
 
-    fn end(self: Box<Self>) -> Option<Tally> {
-        self.summaries.sum()
+    fn end(self: Box<Self>) -> Vec<Tally> {
+        self.summaries.into_list()
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn read(text: &str) -> Option<Tally> {
             rest = &rest[end + closing.len()..];
             continue;
         }
-        let tag = &rest[..memchr::memchr2(b'>', b'<', rest.as_bytes()).unwrap_or(rest.len())];
+        let tag = &rest[..tag_end(rest)];
         let closed = rest.as_bytes().get(tag.len()) == Some(&b'>');
         rest = &rest[tag.len()..];
         if closed {
@@ -28,6 +28,24 @@ pub(super) fn read(text: &str) -> Option<Tally> {
         }
     }
     found.tally()
+}
+
+/// Where a tag ends: at a `>` that is in no value.
+fn tag_end(tag: &str) -> usize {
+    let mut quote = None;
+    let end = tag.bytes().position(|byte| match (quote, byte) {
+        (_, b'<') | (None, b'>') => true,
+        (None, b'"' | b'\'') => {
+            quote = Some(byte);
+            false
+        }
+        (Some(open), _) => {
+            quote = quote.filter(|_| open != byte);
+            false
+        }
+        (None, _) => false,
+    });
+    end.unwrap_or(tag.len())
 }
 
 #[derive(Debug, Default)]
@@ -134,4 +152,20 @@ fn unescaped(text: &str) -> String {
     let plain =
         [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#10;", " "), ("&amp;", "&")];
     plain.iter().fold(text.to_owned(), |text, (escaped, plain)| text.replace(escaped, plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_may_have_brackets_of_its_own() {
+        let text =
+            "<testsuite><testcase name=\"x > y\"><failure message='a > \"b\"'/></testcase></testsuite>";
+        let tally = read(text).unwrap();
+        assert_eq!(
+            (tally.failed, tally.failing.into_list(), tally.cut),
+            (1, vec!["x > y".to_owned()], false)
+        );
+    }
 }

@@ -1,17 +1,18 @@
 //! mocha: counts, then every failure with its titles from the outermost in.
 
 use super::Parser;
-use super::tally::{Keep, Summaries, Tally};
+use super::tally::{Summaries, Tally};
 use crate::evidence::scan::Scan;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Mocha {
     summaries: Summaries,
     place: Place,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 enum Place {
+    #[default]
     Before,
     /// Right after `N passing`, where the other counts stand.
     Counts,
@@ -22,12 +23,6 @@ enum Place {
 
 /// Titles are nested, but not without end.
 const DEEPEST: usize = 50;
-
-impl Mocha {
-    pub(super) fn new(keep: Keep) -> Self {
-        Self { summaries: Summaries::new(keep), place: Place::Before }
-    }
-}
 
 impl Parser for Mocha {
     fn line(&mut self, line: &str) {
@@ -54,12 +49,12 @@ impl Parser for Mocha {
         }
     }
 
-    fn end(mut self: Box<Self>) -> Option<Tally> {
+    fn end(mut self: Box<Self>) -> Vec<Tally> {
         // The counts of those that did not pass may be missing.
         if self.place == Place::Counts {
             self.summaries.last().into_iter().for_each(|last| last.cut = true);
         }
-        self.summaries.sum()
+        self.summaries.into_list()
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod cargo;
 mod detect;
+mod dialect;
 mod go;
 mod jest;
 mod junit;
@@ -15,6 +16,7 @@ mod node;
 mod pytest;
 mod results;
 mod scope;
+mod started;
 mod tally;
 mod tap;
 mod unittest;
@@ -22,12 +24,17 @@ mod vitest;
 
 use serde::{Deserialize, Serialize};
 
-use detect::{Detected, Kind};
-pub(crate) use results::{TestResults, Tests};
-use scope::Scope;
-use tally::{Keep, Tally};
+pub(crate) use results::{Changed, RunResults, TestResults, Tests};
+
+pub(super) use detect::moved;
+pub(super) use scope::{Relation, Scope, below};
+pub(super) use started::{Started, started};
+
+use detect::{Detected, Start};
+use tally::Tally;
 
 use super::lines::lines;
+use crate::model::Timestamp;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -78,10 +85,9 @@ pub(crate) enum Unit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct TestRun {
     pub(crate) framework: Framework,
-    pub(crate) passed: u64,
-    pub(crate) failed: u64,
-    pub(crate) skipped: u64,
-    pub(crate) total: u64,
+    /// `None` where they are not known.
+    #[serde(flatten)]
+    pub(crate) counts: Option<Counts>,
     pub(crate) unit: Unit,
     pub(crate) duration_ms: Option<u64>,
     /// The first of those that failed, by the framework's own names.
@@ -91,14 +97,25 @@ pub(crate) struct TestRun {
     pub(crate) complete: bool,
     #[serde(skip)]
     scope: Scope,
+    /// Whether files may have been changed by what its command did afterwards.
+    #[serde(skip)]
+    goes_on: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Counts {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+    pub(crate) skipped: u64,
+    pub(crate) total: u64,
 }
 
 /// Reads the lines of one output for one framework.
 trait Parser {
     fn line(&mut self, line: &str);
 
-    /// What was found; `None` without a summary.
-    fn end(self: Box<Self>) -> Option<Tally>;
+    /// What was found: one for each summary, in their order.
+    fn end(self: Box<Self>) -> Vec<Tally>;
 }
 
 /// Every framework whose summary nothing else prints, for scripts that may have run any.
@@ -116,110 +133,200 @@ const BY_OUTPUT: [Framework; 11] = [
     Framework::Junit,
 ];
 
+/// Whether `command` is known to run tests.
+pub(crate) fn runs_tests(command: &str) -> bool {
+    detect::detect(command).is_some()
+}
+
+/// What a command that still runs has told of its tests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct SoFar {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+}
+
+impl SoFar {
+    pub(crate) fn of(command: &str, text: &str) -> Self {
+        let mut tests = Tests::default();
+        tests.note_command("", command, None, text, Timestamp::from_millis(0));
+        let told = tests.finish(Changed::Unknown).and_then(|told| told.passed.zip(told.failed));
+        // What may overlap is not added up here either: nothing is known of it yet.
+        told.map_or_else(Self::default, |(passed, failed)| Self { passed, failed })
+    }
+}
+
 /// The test runs that `command` made, from all that it printed.
 pub(crate) fn read(command: &str, exit_code: Option<i64>, text: &str) -> Vec<TestRun> {
     let Some(detected) = detect::detect(command) else { return Vec::new() };
-    match detected.kind {
-        Kind::Script(ref scope) => by_output(&detected, scope, exit_code, text),
-        Kind::Direct(ref started) => {
-            let runs = started.iter().filter_map(|(framework, scope, times)| {
-                direct(&detected, *framework, scope, *times, exit_code, text)
-            });
-            runs.collect()
+    let reading = Reading { detected: &detected, command, exit_code, text };
+    if let Some(script) = detected.starts.iter().find(|start| start.framework.is_none()) {
+        return reading.by_output(script);
+    }
+    let mut frameworks: Vec<Framework> = Vec::new();
+    for framework in detected.starts.iter().filter_map(|start| start.framework) {
+        if !frameworks.contains(&framework) {
+            frameworks.push(framework);
         }
     }
+    frameworks.into_iter().flat_map(|framework| reading.direct(framework)).collect()
 }
 
-fn direct(
-    detected: &Detected,
-    framework: Framework,
-    scope: &Scope,
-    times: usize,
+/// One command that ran tests, and what it printed.
+struct Reading<'a> {
+    detected: &'a Detected,
+    command: &'a str,
     exit_code: Option<i64>,
-    text: &str,
-) -> Option<TestRun> {
-    let found = parsed(framework, Keep::Last(times), scope, text)
-        // A reporter of another format.
-        .or_else(|| parsed(Framework::Junit, Keep::Last(times), scope, text))
-        .or_else(|| match framework {
-            // Its own summary is missing, and what it prints before counts suites as tests.
-            Framework::Node => None,
-            _ => parsed(Framework::Tap, Keep::Last(times), scope, text),
-        });
-    let tally = match found {
-        Some(tally) => tally,
-        // It was to run tests, failed, and came to no summary. 126 and 127: it was not there at all.
-        None if detected.owns_exit && exit_code.is_some_and(|code| !matches!(code, 0 | 126 | 127)) => {
-            Tally { cut: true, ..Tally::default() }
-        }
-        None => return None,
-    };
-    Some(run(detected, framework, scope, tally, exit_code))
+    text: &'a str,
 }
 
-fn by_output(detected: &Detected, scope: &Scope, exit_code: Option<i64>, text: &str) -> Vec<TestRun> {
-    let mut runs: Vec<TestRun> = Vec::new();
-    for framework in BY_OUTPUT {
-        // Node prints TAP, and others may as well: the same tests count once.
-        if matches!(framework, Framework::Tap | Framework::Junit) && !runs.is_empty() {
-            break;
+impl Reading<'_> {
+    fn direct(&self, framework: Framework) -> Vec<TestRun> {
+        let starts: Vec<&Start> =
+            self.detected.starts.iter().filter(|start| start.framework == Some(framework)).collect();
+        let Some(last) = starts.last() else { return Vec::new() };
+        // What holds for one of them only holds for none here.
+        let wider = starts.iter().find(|start| !start.scope.is_one_target()).unwrap_or(last);
+        let mut found = self.parsed(framework, &wider.scope);
+        // A reporter of another format. Node's own counts suites as tests.
+        let others = [Framework::Junit, Framework::Tap];
+        for other in
+            others.iter().filter(|other| !(framework == Framework::Node && **other == Framework::Tap))
+        {
+            if found.is_empty() {
+                found = self.parsed(*other, &last.scope);
+            }
         }
-        if let Some(tally) = parsed(framework, Keep::All, scope, text) {
-            runs.push(run(detected, framework, scope, tally, exit_code));
+        let ends_it = self.detected.starts.last().is_some_and(|start| start.framework == Some(framework));
+        if found.is_empty() {
+            // It was to run tests, failed, and came to no summary. 126 and 127: it was not there at all.
+            let failed = self.exit_code.is_some_and(|code| !matches!(code, 0 | 126 | 127));
+            let silent = Tally { unknown: true, cut: true, ..Tally::default() };
+            let runs = ends_it && self.detected.owns_exit && failed;
+            return runs.then(|| self.run(framework, last, &last.scope, silent, true)).into_iter().collect();
+        }
+        match starts.as_slice() {
+            [start] if !start.repeats => {
+                let tally = self.one_of(framework, found);
+                vec![self.run(framework, start, &start.scope, tally, ends_it)]
+            }
+            _ if starts.len() == found.len() && starts.iter().all(|start| !start.repeats) => {
+                let runs = starts.iter().zip(found).enumerate().map(|(at, (start, tally))| {
+                    let owns_exit = ends_it && at + 1 == starts.len();
+                    self.run(framework, start, &start.scope, tally, owns_exit)
+                });
+                runs.collect()
+            }
+            // Which run each is of cannot be told.
+            _ => {
+                let scope = Scope::of_script(framework, "", self.command);
+                let parts = found.into_iter().enumerate().map(|(part, mut tally)| {
+                    tally.cut = true;
+                    tally.unknown |= has_many_blocks(framework);
+                    self.run(framework, last, &scope.part(framework, part), tally, false)
+                });
+                parts.collect()
+            }
         }
     }
-    // Whose failure an exit code is cannot be told among several.
-    if runs.iter().any(|run| run.failed > 0) {
-        return runs;
+
+    /// The counts of a framework that was started once.
+    fn one_of(&self, framework: Framework, found: Vec<Tally>) -> Tally {
+        if has_many_blocks(framework) {
+            return Tally::sum(found);
+        }
+        let first = found.first().cloned().unwrap_or_default();
+        let several = found.len() > 1;
+        let same = found.iter().all(|tally| tally.has_counts_of(&first));
+        match self.detected.shown_again {
+            true if same => first,
+            again => {
+                // What comes before the last is a test's own output.
+                let mut last = found.into_iter().next_back().unwrap_or_default();
+                last.unknown |= several && (again || self.detected.beside);
+                last
+            }
+        }
     }
-    let failed = detected.owns_exit && exit_code != Some(0);
-    runs.iter_mut().for_each(|run| run.complete &= !failed);
-    runs
+
+    fn by_output(&self, script: &Start) -> Vec<TestRun> {
+        let scope = match self.detected.starts.as_slice() {
+            [_] => script.scope.clone(),
+            _ => Scope::of_script(Framework::Tap, "", self.command),
+        };
+        let mut runs: Vec<TestRun> = Vec::new();
+        for framework in BY_OUTPUT {
+            // Node prints TAP, and others may as well: the same tests count once.
+            if matches!(framework, Framework::Tap | Framework::Junit) && !runs.is_empty() {
+                break;
+            }
+            let mut found = self.parsed(framework, &scope);
+            if has_many_blocks(framework) && found.len() > 1 {
+                found = vec![Tally::sum(found)];
+            }
+            for (part, tally) in found.into_iter().enumerate() {
+                runs.push(self.run(framework, script, &scope.part(framework, part), tally, false));
+            }
+        }
+        // Whose failure an exit code is cannot be told among several.
+        let failed = runs.iter().any(|run| run.counts.is_none_or(|counts| counts.failed > 0));
+        if self.detected.owns_exit && self.exit_code != Some(0) && !failed {
+            runs.iter_mut().for_each(|run| run.complete = false);
+        }
+        runs
+    }
+
+    fn parsed(&self, framework: Framework, scope: &Scope) -> Vec<Tally> {
+        let again = self.detected.shown_again;
+        let mut parser: Box<dyn Parser> = match framework {
+            Framework::CargoTest => Box::new(cargo::Cargo::new(scope.is_one_target(), again)),
+            Framework::Nextest => Box::new(nextest::Nextest::default()),
+            Framework::Pytest => Box::new(pytest::Pytest::default()),
+            Framework::Unittest => Box::new(unittest::Unittest::default()),
+            Framework::Jest => Box::new(jest::Jest::default()),
+            Framework::Vitest => Box::new(vitest::Vitest::default()),
+            Framework::Mocha => Box::new(mocha::Mocha::default()),
+            Framework::Node => Box::new(node::Node::new(scope.is_filtered())),
+            Framework::Go => Box::new(go::Go::default()),
+            Framework::Tap => Box::new(tap::Tap::new(again)),
+            // Elements, not lines: its text may be one line.
+            Framework::Junit => return junit::read(self.text).into_iter().collect(),
+        };
+        lines(self.text).for_each(|line| parser.line(&line));
+        parser.end()
+    }
+
+    /// One run; `owns_exit` where the exit code is no other's.
+    fn run(
+        &self,
+        framework: Framework,
+        start: &Start,
+        scope: &Scope,
+        mut tally: Tally,
+        owns_exit: bool,
+    ) -> TestRun {
+        // What a filter that chose nothing has "skipped" was never asked for.
+        if tally.passed + tally.failed == 0 && scope.is_filtered() {
+            tally.skipped = 0;
+        }
+        let detected = self.detected;
+        let unseen = detected.filtered && has_many_blocks(framework);
+        let owns_exit = owns_exit && detected.owns_exit;
+        let unexplained = owns_exit && tally.failed == 0 && self.exit_code != Some(0) && !tally.is_empty();
+        let broken = tally.cut || tally.unknown || unseen || unexplained || start.repeats || detected.beside;
+        TestRun {
+            framework,
+            counts: tally.counts(),
+            unit: tally.unit,
+            duration_ms: tally.duration_ms,
+            failing: tally.failing.into_list(),
+            complete: !broken && self.exit_code.is_some(),
+            scope: scope.clone(),
+            goes_on: start.goes_on,
+        }
+    }
 }
 
-fn parsed(framework: Framework, keep: Keep, scope: &Scope, text: &str) -> Option<Tally> {
-    let mut parser: Box<dyn Parser> = match framework {
-        Framework::CargoTest => Box::new(cargo::Cargo::new(scope.keeps_going())),
-        Framework::Nextest => Box::new(nextest::Nextest::new(keep)),
-        Framework::Pytest => Box::new(pytest::Pytest::new(keep)),
-        Framework::Unittest => Box::new(unittest::Unittest::new(keep)),
-        Framework::Jest => Box::new(jest::Jest::new(keep)),
-        Framework::Vitest => Box::new(vitest::Vitest::new(keep)),
-        Framework::Mocha => Box::new(mocha::Mocha::new(keep)),
-        Framework::Node => Box::new(node::Node::new(keep, scope.is_filtered())),
-        Framework::Go => Box::new(go::Go::default()),
-        Framework::Tap => Box::new(tap::Tap::default()),
-        // Elements, not lines: its text may be one line.
-        Framework::Junit => return junit::read(text),
-    };
-    lines(text).for_each(|line| parser.line(&line));
-    parser.end()
-}
-
-fn run(
-    detected: &Detected,
-    framework: Framework,
-    scope: &Scope,
-    mut tally: Tally,
-    exit_code: Option<i64>,
-) -> TestRun {
-    // What a filter that chose nothing has "skipped" was never asked for.
-    if tally.passed + tally.failed == 0 && scope.is_filtered() {
-        tally.skipped = 0;
-    }
-    let many_blocks = matches!(framework, Framework::CargoTest | Framework::Go);
-    let unseen = detected.filtered && many_blocks;
-    let unexplained = detected.owns_exit && tally.failed == 0 && exit_code != Some(0) && !tally.is_empty();
-    TestRun {
-        framework,
-        passed: tally.passed,
-        failed: tally.failed,
-        skipped: tally.skipped,
-        total: tally.passed.saturating_add(tally.failed).saturating_add(tally.skipped),
-        unit: tally.unit,
-        duration_ms: tally.duration_ms,
-        failing: tally.failing.into_list(),
-        complete: !tally.cut && !unseen && !unexplained && !detected.loops && exit_code.is_some(),
-        scope: scope.clone(),
-    }
+/// Whether its summaries are those of parts, which make up the whole.
+fn has_many_blocks(framework: Framework) -> bool {
+    matches!(framework, Framework::CargoTest | Framework::Go)
 }

@@ -1,26 +1,20 @@
 //! `cargo nextest run`: one summary, with those that failed before and after it.
 
 use super::Parser;
-use super::tally::{Keep, Names, Summaries, Tally, counted};
+use super::tally::{Names, Summaries, Tally, counted};
 use crate::evidence::scan::Scan;
 
 /// How a line begins that names a test which did not pass for good.
 const FAILED: [&str; 9] =
     ["FAIL", "FAIL + LEAK", "LEAK-FAIL", "TIMEOUT", "ABORT", "SIGABRT", "SIGSEGV", "SIGKILL", "XFAIL"];
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Nextest {
     summaries: Summaries,
     names: Names,
     summed: bool,
     /// How many it said it would skip.
     skips: Option<u64>,
-}
-
-impl Nextest {
-    pub(super) fn new(keep: Keep) -> Self {
-        Self { summaries: Summaries::new(keep), names: Names::default(), summed: false, skips: None }
-    }
 }
 
 impl Parser for Nextest {
@@ -43,8 +37,8 @@ impl Parser for Nextest {
         }
     }
 
-    fn end(self: Box<Self>) -> Option<Tally> {
-        self.summaries.sum()
+    fn end(self: Box<Self>) -> Vec<Tally> {
+        self.summaries.into_list()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Node's own runner: a block of counts after `#` or `ℹ`, in a fixed order.
 
 use super::Parser;
-use super::tally::{Keep, Names, Summaries, Tally};
+use super::tally::{Names, Summaries, Tally};
 use crate::evidence::scan::Scan;
 
 const COUNTS: [&str; 7] = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo"];
@@ -20,8 +20,8 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub(super) fn new(keep: Keep, filtered: bool) -> Self {
-        let summaries = Summaries::new(keep);
+    pub(super) fn new(filtered: bool) -> Self {
+        let summaries = Summaries::default();
         Self { summaries, counts: Vec::new(), names: Names::default(), failed: None, filtered, files: 0 }
     }
 }
@@ -47,8 +47,8 @@ impl Parser for Node {
         }
     }
 
-    fn end(self: Box<Self>) -> Option<Tally> {
-        self.summaries.sum()
+    fn end(self: Box<Self>) -> Vec<Tally> {
+        self.summaries.into_list()
     }
 }
 

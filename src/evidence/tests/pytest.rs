@@ -1,22 +1,16 @@
 //! pytest: one line of counts at the end, and before it those that failed.
 
 use super::Parser;
-use super::tally::{Keep, Names, Summaries, Tally, counted};
+use super::tally::{Names, Summaries, Tally, counted};
 use crate::evidence::scan::Scan;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Pytest {
     summaries: Summaries,
     names: Names,
     /// Whether the short summary, which names those that failed, has begun.
     listing: bool,
     stopped: bool,
-}
-
-impl Pytest {
-    pub(super) fn new(keep: Keep) -> Self {
-        Self { summaries: Summaries::new(keep), names: Names::default(), listing: false, stopped: false }
-    }
 }
 
 impl Parser for Pytest {
@@ -31,15 +25,24 @@ impl Parser for Pytest {
         } else if line.starts_with("!!!!") {
             self.stopped |= line.contains(" stopping after ") || line.contains("Interrupt");
         } else if self.listing {
-            let name = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "));
-            // What follows the name is the reason, which may have dashes of its own.
-            name.iter().for_each(|name| self.names.add(name.split(" - ").next().unwrap_or(name)));
+            let listed = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "));
+            listed.into_iter().for_each(|listed| self.names.add(name(listed)));
         }
     }
 
-    fn end(self: Box<Self>) -> Option<Tally> {
-        self.summaries.sum()
+    fn end(self: Box<Self>) -> Vec<Tally> {
+        self.summaries.into_list()
     }
+}
+
+/// The name in `a.py::test_b[x - y] - assert 1 == 2`: a parameter may have dashes, and so may
+/// the reason.
+fn name(listed: &str) -> &str {
+    let dash = listed.find(" - ").unwrap_or(listed.len());
+    if !listed[..dash].contains('[') || listed[..dash].ends_with(']') {
+        return &listed[..dash];
+    }
+    listed.find("] - ").map_or(listed, |end| &listed[..=end])
 }
 
 /// `=== 2 failed, 3 passed, 1 xfailed in 0.12s ===`, without the bars when quiet.
@@ -73,4 +76,22 @@ fn summary(line: &str) -> Option<Tally> {
         }
     }
     (words > 0 && words == counts.split(',').count()).then_some(tally)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_ends_before_its_reason() {
+        for (listed, expected) in [
+            ("t.py::test_a - assert [1] == [2]", "t.py::test_a"),
+            ("t.py::test_a", "t.py::test_a"),
+            ("t.py::test_p[a - b]", "t.py::test_p[a - b]"),
+            ("t.py::test_p[a - b] - assert 'a - b' == 1", "t.py::test_p[a - b]"),
+            ("t.py::test_p[a] - x - y", "t.py::test_p[a]"),
+        ] {
+            assert_eq!(name(listed), expected);
+        }
+    }
 }

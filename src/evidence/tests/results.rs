@@ -1,14 +1,16 @@
 //! The tests of a whole run, from its commands and edits as they come.
 //!
-//! Of each framework and scope the last run counts. A run of all tests takes the
-//! place of those of some; a run of some after it adds what it found to be failing.
+//! The last word on a test counts. A run takes the place of those whose tests it
+//! ran again; runs that have no test in common add up; a run of some tests of
+//! another corrects it. Where none of that is known, no count is told.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Framework, TestRun, Unit, read};
+use super::scope::Relation;
+use super::{Counts, Framework, TestRun, Unit, read};
 use crate::model::{Event, ItemStatus, Timestamp};
 
-/// Scopes that are told apart; the oldest go first.
+/// Runs that are told apart; the oldest go first.
 const MOST_RUNS: usize = 32;
 const MOST_COMMANDS: usize = 64;
 const MOST_NAMES: usize = 50;
@@ -18,32 +20,62 @@ const MOST_NAMES: usize = 50;
 pub(crate) struct Tests {
     /// Where commands start.
     directory: String,
-    /// The last run of each scope, oldest first.
+    /// Runs that no later one took the place of, oldest first.
     runs: Vec<Kept>,
     earlier: u64,
+    /// Whether there were more than are told apart.
+    lost: bool,
     edits: u64,
-    /// Commands that are running, and how many edits there were when they began.
-    running: Vec<(String, u64)>,
+    commands: u64,
+    running: Vec<Running>,
+}
+
+/// A command that is running.
+#[derive(Debug)]
+struct Running {
+    item: String,
+    began: Began,
+}
+
+/// How things stood when a command began.
+#[derive(Debug, Clone, Copy)]
+struct Began {
+    edits: u64,
+    at: Option<Timestamp>,
 }
 
 #[derive(Debug)]
 struct Kept {
     run: TestRun,
-    /// How many edits there were when it began.
-    edits: u64,
+    began: Began,
     ended_at: Timestamp,
+    /// Which command of the run it was.
+    command: u64,
+}
+
+/// When files last changed in the run, as far as that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Changed {
+    /// Nobody looked.
+    Unknown,
+    /// `at` is when one that is there changed, `by` the latest time at which one
+    /// can have gone.
+    Known { at: Option<Timestamp>, by: Option<Timestamp> },
 }
 
 /// What is known about tests at the end. Never from what the agent says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TestResults {
-    pub(crate) passed: u64,
-    pub(crate) failed: u64,
-    pub(crate) skipped: u64,
-    /// The first of them, by the frameworks' own names.
+    /// `None` where it is not known.
+    pub(crate) passed: Option<u64>,
+    pub(crate) failed: Option<u64>,
+    pub(crate) skipped: Option<u64>,
+    /// The first of those that failed and are not known to have passed since, by
+    /// the frameworks' own names.
     pub(crate) failed_tests: Vec<String>,
-    /// Whether files changed after tests had begun to run.
-    pub(crate) stale: bool,
+    /// Whether files changed after tests had begun to run; `None` where that is
+    /// not known.
+    pub(crate) stale: Option<bool>,
     /// Whether every run came to its own summary, and that is all of it.
     pub(crate) complete: bool,
     /// Runs that a later one took the place of.
@@ -56,13 +88,14 @@ pub(crate) struct TestResults {
 pub(crate) struct RunResults {
     pub(crate) framework: Framework,
     pub(crate) unit: Unit,
-    pub(crate) passed: u64,
-    pub(crate) failed: u64,
-    pub(crate) skipped: u64,
-    pub(crate) total: u64,
+    /// `None` where it is not known.
+    pub(crate) passed: Option<u64>,
+    pub(crate) failed: Option<u64>,
+    pub(crate) skipped: Option<u64>,
+    pub(crate) total: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) duration_ms: Option<u64>,
-    pub(crate) stale: bool,
+    pub(crate) stale: Option<bool>,
     pub(crate) complete: bool,
 }
 
@@ -72,20 +105,21 @@ impl Tests {
     }
 
     /// Commands that begin, and files that change.
-    pub(crate) fn note_event(&mut self, event: &Event) {
+    pub(crate) fn note_event(&mut self, event: &Event, at: Timestamp) {
         match event {
-            Event::CommandStarted { item, .. } => self.note_started(item),
+            Event::CommandStarted { item, .. } => self.note_started(item, at),
             Event::Edited { status: ItemStatus::Completed, .. } => self.note_edit(),
             _ => {}
         }
     }
 
     /// A command began, under the agent's own name for it.
-    fn note_started(&mut self, item: &str) {
+    fn note_started(&mut self, item: &str, at: Timestamp) {
         if self.running.len() == MOST_COMMANDS {
             self.running.remove(0);
         }
-        self.running.push((item.to_owned(), self.edits));
+        let began = Began { edits: self.edits, at: Some(at) };
+        self.running.push(Running { item: item.to_owned(), began });
     }
 
     /// A command came to its end, with all that it printed.
@@ -97,11 +131,14 @@ impl Tests {
         text: &str,
         at: Timestamp,
     ) {
-        let began = self.running.iter().position(|(known, _)| known == item);
-        let edits = began.map_or(self.edits, |at| self.running.remove(at).1);
+        let known = self.running.iter().position(|running| running.item == item);
+        let unseen = Began { edits: self.edits, at: None };
+        let began = known.map_or(unseen, |at| self.running.remove(at).began);
+        self.commands += 1;
+        let command_of_run = self.commands;
         for mut run in read(command, exit_code, text) {
             run.scope = run.scope.seen_from(&self.directory);
-            self.keep(Kept { run, edits, ended_at: at });
+            self.keep(Kept { run, began, ended_at: at, command: command_of_run });
         }
     }
 
@@ -112,86 +149,170 @@ impl Tests {
     fn keep(&mut self, new: Kept) {
         let before = self.runs.len();
         self.runs.retain(|old| !new.replaces(old));
+        self.earlier += (before - self.runs.len()) as u64;
         if self.runs.len() == MOST_RUNS {
             self.runs.remove(0);
+            self.lost = true;
         }
-        self.earlier += (before - self.runs.len()) as u64;
         self.runs.push(new);
     }
 
-    /// What it all came to; `None` where no test ran. `changed_at` is when a file
-    /// last changed, whoever changed it.
-    pub(crate) fn finish(self, changed_at: Option<Timestamp>) -> Option<TestResults> {
+    /// What it all came to; `None` where no test ran.
+    pub(crate) fn finish(self, changed: Changed) -> Option<TestResults> {
         if self.runs.is_empty() {
             return None;
         }
-        let mut results = TestResults {
-            passed: 0,
-            failed: 0,
-            skipped: 0,
-            failed_tests: Vec::new(),
-            stale: self.runs.iter().any(|kept| kept.is_stale(self.edits, changed_at)),
-            complete: self.runs.iter().all(|kept| kept.run.complete),
-            earlier_runs: self.earlier,
-            runs: self.runs.iter().map(|kept| kept.told(kept.is_stale(self.edits, changed_at))).collect(),
-        };
+        let stale: Vec<Option<bool>> =
+            self.runs.iter().map(|kept| kept.stale(self.edits, self.commands, changed)).collect();
+        let mut sum = Sum::default();
         for (at, kept) in self.runs.iter().enumerate() {
-            let part = self.runs[..at].iter().any(|wider| wider.includes(kept));
-            results.add(&kept.run, part);
+            sum.add(&self.runs[..at], kept);
         }
-        Some(results)
+        let counts = sum.counts.filter(|_| !self.lost);
+        let failed = sum.failed.filter(|_| !self.lost && !sum.mixed);
+        Some(TestResults {
+            passed: counts.filter(|_| !sum.mixed).map(|counts| counts.passed),
+            failed,
+            skipped: counts.filter(|_| !sum.mixed).map(|counts| counts.skipped),
+            failed_tests: sum.failing,
+            stale: match stale.contains(&Some(true)) {
+                true => Some(true),
+                false if stale.contains(&None) => None,
+                false => Some(false),
+            },
+            complete: self.runs.iter().all(|kept| kept.run.complete) && !self.lost,
+            earlier_runs: self.earlier,
+            runs: self.runs.iter().zip(stale).map(|(kept, stale)| kept.told(stale)).collect(),
+        })
     }
 }
 
 impl Kept {
     fn replaces(&self, old: &Kept) -> bool {
-        self.run.framework == old.run.framework && self.run.scope.covers(&old.run.scope)
+        match self.run.scope.relation(&old.run.scope) {
+            Relation::Same | Relation::Covers => true,
+            // What the same command did before is done anew, whatever its parts were.
+            Relation::Unclear if self.command != old.command => {
+                self.run.scope.relation_of_commands(&old.run.scope) == Relation::Same
+            }
+            Relation::Within | Relation::Apart | Relation::Unclear => false,
+        }
     }
 
-    /// Whether the tests of `other`, which ran later, are among these.
-    fn includes(&self, other: &Kept) -> bool {
-        self.replaces(other) && self.run.complete
+    fn stale(&self, edits: u64, commands: u64, changed: Changed) -> Option<bool> {
+        if self.began.edits < edits {
+            return Some(true);
+        }
+        match changed {
+            Changed::Known { at, .. } if at > Some(self.ended_at) => Some(true),
+            Changed::Known { by, .. } if by > Some(self.ended_at) => None,
+            // It may have been before the tests or after them.
+            Changed::Known { at, by } if self.run.goes_on => {
+                let within = at.max(by).is_some_and(|last| self.began.at.is_none_or(|began| last >= began));
+                if within { None } else { Some(false) }
+            }
+            Changed::Known { .. } => Some(false),
+            Changed::Unknown if self.run.goes_on || self.command < commands => None,
+            Changed::Unknown => Some(false),
+        }
     }
 
-    fn is_stale(&self, edits: u64, changed_at: Option<Timestamp>) -> bool {
-        self.edits < edits || changed_at.is_some_and(|changed| changed > self.ended_at)
-    }
-
-    fn told(&self, stale: bool) -> RunResults {
+    fn told(&self, stale: Option<bool>) -> RunResults {
         let run = &self.run;
         RunResults {
             framework: run.framework,
             unit: run.unit,
-            passed: run.passed,
-            failed: run.failed,
-            skipped: run.skipped,
-            total: run.total,
+            passed: run.counts.map(|counts| counts.passed),
+            failed: run.counts.map(|counts| counts.failed),
+            skipped: run.counts.map(|counts| counts.skipped),
+            total: run.counts.map(|counts| counts.total),
             duration_ms: run.duration_ms,
             stale,
             complete: run.complete,
         }
     }
+
+    fn all_passed(&self) -> bool {
+        self.run.counts.is_some_and(|counts| counts.failed == 0)
+    }
 }
 
-impl TestResults {
-    /// Adds one run. Of a `part` of another that is counted already, only what
-    /// failed anew: its other tests are among those that passed.
-    fn add(&mut self, run: &TestRun, part: bool) {
-        let known = run.failing.iter().filter(|name| self.failed_tests.contains(name)).count() as u64;
-        if part {
-            let anew = run.failed.saturating_sub(known);
-            self.failed = self.failed.saturating_add(anew);
-            self.passed = self.passed.saturating_sub(anew);
-        } else {
-            self.passed = self.passed.saturating_add(run.passed);
-            self.failed = self.failed.saturating_add(run.failed);
-            self.skipped = self.skipped.saturating_add(run.skipped);
+/// What runs come to together.
+#[derive(Debug)]
+struct Sum {
+    counts: Option<Counts>,
+    failed: Option<u64>,
+    failing: Vec<String>,
+    unit: Option<Unit>,
+    /// Whether tests and packages were counted.
+    mixed: bool,
+}
+
+impl Default for Sum {
+    fn default() -> Self {
+        let counts = Some(Counts::default());
+        Self { counts, failed: Some(0), failing: Vec::new(), unit: None, mixed: false }
+    }
+}
+
+impl Sum {
+    /// Adds a run to the earlier ones.
+    fn add(&mut self, earlier: &[Kept], new: &Kept) {
+        self.mixed |= self.unit.replace(new.run.unit).is_some_and(|unit| unit != new.run.unit);
+        let touched: Vec<&Kept> =
+            earlier.iter().filter(|old| new.run.scope.relation(&old.run.scope) != Relation::Apart).collect();
+        let corrected = match touched.as_slice() {
+            [] => self.add_apart(new.run.counts),
+            [wider] if new.run.scope.relation(&wider.run.scope) == Relation::Within => {
+                self.correct(wider, new)
+            }
+            _ => None,
+        };
+        if corrected.is_none() {
+            self.counts = None;
+            // Each test has passed where it ran before, so its last word is the new one's.
+            let failed = new.run.counts.filter(|_| touched.iter().all(|old| old.all_passed()));
+            self.failed = self.failed.zip(failed).map(|(sum, new)| sum.saturating_add(new.failed));
         }
-        for name in &run.failing {
-            if self.failed_tests.len() < MOST_NAMES && !self.failed_tests.contains(name) {
-                self.failed_tests.push(name.clone());
+        for name in &new.run.failing {
+            if self.failing.len() < MOST_NAMES && !self.failing.contains(name) {
+                self.failing.push(name.clone());
             }
         }
+    }
+
+    fn add_apart(&mut self, new: Option<Counts>) -> Option<()> {
+        let new = new?;
+        if let Some(counts) = &mut self.counts {
+            counts.passed = counts.passed.saturating_add(new.passed);
+            counts.skipped = counts.skipped.saturating_add(new.skipped);
+        }
+        self.failed = self.failed.map(|failed| failed.saturating_add(new.failed));
+        Some(())
+    }
+
+    /// Tests of `wider` ran again: what they came to then is what counts.
+    fn correct(&mut self, wider: &Kept, new: &Kept) -> Option<()> {
+        let (before, now) = (wider.run.counts?, new.run.counts?);
+        let known = |run: &TestRun, counts: Counts| run.failing.len() as u64 == counts.failed;
+        if !(wider.run.complete && known(&wider.run, before) && known(&new.run, now)) {
+            return None;
+        }
+        let (mut mended, mut still) = (Vec::new(), 0);
+        for name in &wider.run.failing {
+            match new.run.scope.asks_for(name)? {
+                true if new.run.failing.contains(name) => still += 1,
+                true if new.run.complete => mended.push(name),
+                true => return None,
+                false => {}
+            }
+        }
+        let anew = now.failed.checked_sub(still)?;
+        let counts = self.counts.as_mut()?;
+        counts.passed = counts.passed.saturating_add(mended.len() as u64).checked_sub(anew)?;
+        self.failed = Some(self.failed?.saturating_add(anew).checked_sub(mended.len() as u64)?);
+        self.failing.retain(|name| !mended.contains(&name));
+        Some(())
     }
 }
 
@@ -202,7 +323,7 @@ mod tests {
     impl TestResults {
         /// Whether tests ran to their end, all that ran passed, and nothing changed since.
         fn all_passed(&self) -> bool {
-            self.passed > 0 && self.failed == 0 && self.complete && !self.stale
+            self.passed > Some(0) && self.failed == Some(0) && self.complete && self.stale == Some(false)
         }
     }
 
@@ -217,113 +338,273 @@ mod tests {
         )
     }
 
+    const NEVER: Changed = Changed::Known { at: None, by: None };
+
+    fn pytest(passed: u64, failing: &[&str]) -> String {
+        let names: String = failing.iter().map(|name| format!("FAILED {name} - assert 0\n")).collect();
+        let head = if failing.is_empty() { "" } else { "==== short test summary info ====\n" };
+        format!("{head}{names}==== {} failed, {passed} passed in 0.01s ====\n", failing.len())
+    }
+
     enum Step<'a> {
         Run(&'a str, u64, &'a [&'a str]),
+        Print(&'a str, i64, String),
         Edit,
     }
-    use Step::{Edit, Run};
+    use Step::{Edit, Print, Run};
 
     fn results(steps: &[Step<'_>]) -> TestResults {
         let mut tests = Tests::new("/home/dev/shop");
+        let at = Timestamp::from_millis(0);
         for step in steps {
             match step {
                 Edit => tests.note_edit(),
                 Run(command, passed, failing) => {
-                    tests.note_started("item");
-                    let exit = if failing.is_empty() { 0 } else { 101 };
-                    tests.note_command(
-                        "item",
-                        command,
-                        Some(exit),
-                        &cargo(*passed, failing),
-                        Timestamp::from_millis(0),
-                    );
+                    tests.note_started("item", at);
+                    let (exit, text) = match command.contains("pytest") {
+                        true => (1, pytest(*passed, failing)),
+                        false => (101, cargo(*passed, failing)),
+                    };
+                    let exit = if failing.is_empty() { 0 } else { exit };
+                    tests.note_command("item", command, Some(exit), &text, at);
+                }
+                Print(command, exit, text) => {
+                    tests.note_started("item", at);
+                    tests.note_command("item", command, Some(*exit), text, at);
                 }
             }
         }
-        tests.finish(None).unwrap()
+        tests.finish(NEVER).unwrap()
     }
 
+    /// Passed and failed as far as known, those that failed, and how many runs are history.
     #[track_caller]
-    fn check(steps: &[Step<'_>], expected: (u64, u64, &[&str], bool, u64)) {
+    fn check(steps: &[Step<'_>], expected: (Option<u64>, Option<u64>, &[&str], u64)) {
         let found = results(steps);
         let names: Vec<&str> = found.failed_tests.iter().map(String::as_str).collect();
-        let told = (found.passed, found.failed, names.as_slice(), found.stale, found.earlier_runs);
+        let told = (found.passed, found.failed, names.as_slice(), found.earlier_runs);
         assert_eq!(told, expected);
     }
 
     #[test]
     fn the_last_run_counts_and_the_others_are_history() {
-        check(&[Run("cargo test", 3, &["a"]), Edit, Run("cargo test -q", 4, &[])], (4, 0, &[], false, 1));
+        let steps = [Run("cargo test", 3, &["a"]), Edit, Run("cargo test -q", 4, &[])];
+        check(&steps, (Some(4), Some(0), &[], 1));
+        assert_eq!(results(&steps).stale, Some(false));
     }
 
     #[test]
     fn a_file_that_changed_afterwards_makes_it_stale() {
-        check(&[Run("cargo test", 4, &[]), Edit], (4, 0, &[], true, 0));
-        assert!(!results(&[Run("cargo test", 4, &[]), Edit]).all_passed());
+        assert_eq!(results(&[Run("cargo test", 4, &[]), Edit]).stale, Some(true));
         assert!(results(&[Edit, Run("cargo test", 4, &[])]).all_passed());
     }
 
     #[test]
     fn a_file_that_changed_while_tests_ran_makes_them_stale() {
         let mut tests = Tests::new("/home/dev/shop");
+        let at = Timestamp::from_millis(0);
         let edited = |status| Event::Edited { item: "item_2".to_owned(), changes: Vec::new(), status };
-        tests.note_event(&edited(ItemStatus::Completed));
-        tests.note_event(&Event::CommandStarted {
-            item: "item_1".to_owned(),
-            command: "cargo test".to_owned(),
-        });
-        tests.note_event(&edited(ItemStatus::Completed));
-        tests.note_command("item_1", "cargo test", Some(0), &cargo(1, &[]), Timestamp::from_millis(0));
-        assert!(tests.finish(None).unwrap().stale);
+        tests.note_event(&edited(ItemStatus::Completed), at);
+        let (item, command) = ("item_1".to_owned(), "cargo test".to_owned());
+        tests.note_event(&Event::CommandStarted { item, command }, at);
+        tests.note_event(&edited(ItemStatus::Completed), at);
+        tests.note_command("item_1", "cargo test", Some(0), &cargo(1, &[]), at);
+        assert_eq!(tests.finish(NEVER).unwrap().stale, Some(true));
+    }
+
+    /// Files that changed at 15 of a command that ran from 10 to 20.
+    #[test]
+    fn what_a_command_changes_after_its_tests_may_make_them_stale_and_what_the_tests_change_does_not() {
+        let stale = |command: &str, changed: i64| {
+            let mut tests = Tests::new("/home/dev/shop");
+            let at = Timestamp::from_millis;
+            let started = Event::CommandStarted { item: "1".to_owned(), command: command.to_owned() };
+            tests.note_event(&started, at(10));
+            tests.note_command("1", command, Some(0), &cargo(1, &[]), at(20));
+            tests.finish(Changed::Known { at: Some(at(changed)), by: None }).unwrap().stale
+        };
+        // Snapshots, coverage, locks: the tests' own.
+        for command in
+            ["cargo test", "cargo test 2>&1 | tail -5", "cargo test; echo $?", "sed -i s/a/b/ a; cargo test"]
+        {
+            assert_eq!((stale(command, 15), stale(command, 25)), (Some(false), Some(true)), "{command}");
+        }
+        for command in ["cargo test; sed -i s/a/b/ a", "cargo test && cargo fmt", "cargo test; echo x >a"] {
+            let stale = [stale(command, 5), stale(command, 15), stale(command, 25)];
+            assert_eq!(stale, [Some(false), None, Some(true)], "{command}");
+        }
     }
 
     #[test]
-    fn parts_add_up_and_a_run_of_all_takes_their_place() {
-        let parts = [Run("cargo test -p a", 3, &["x"]), Run("cargo test -p b", 4, &[])];
-        check(&parts, (7, 1, &["x"], false, 0));
-        let all =
-            [Run("cargo test -p a", 3, &["x"]), Run("cargo test -p b", 4, &[]), Run("cargo test", 9, &[])];
-        check(&all, (9, 0, &[], false, 2));
+    fn what_a_later_run_holds_is_not_counted_twice() {
+        check(
+            &[
+                Run("pytest tests/a.py::test_x", 0, &["tests/a.py::test_x"]),
+                Edit,
+                Run("pytest tests/a.py", 5, &[]),
+            ],
+            (Some(5), Some(0), &[], 1),
+        );
+        check(
+            &[Run("pytest tests/a.py", 4, &["tests/a.py::x"]), Run("pytest tests/a.py tests/b.py", 10, &[])],
+            (Some(10), Some(0), &[], 1),
+        );
+        check(
+            &[
+                Run("pytest tests/a.py", 4, &["tests/a.py::test_x"]),
+                Run("pytest tests/a.py::test_x", 1, &[]),
+                Run("pytest tests/a.py", 5, &[]),
+            ],
+            (Some(5), Some(0), &[], 2),
+        );
+        check(
+            &[Run("cargo test -p api", 3, &["m::x"]), Edit, Run("cargo test -p api -p web", 9, &[])],
+            (Some(9), Some(0), &[], 1),
+        );
+    }
+
+    #[test]
+    fn a_narrower_run_erases_no_failure_of_a_wider_one() {
+        let steps = [
+            Print("go test ./...", 1, "ok  \ta\t0.1s\nFAIL\tb\t0.1s\n".to_owned()),
+            Print("go test", 0, "ok  \ta\t0.1s\n".to_owned()),
+        ];
+        assert_eq!(results(&steps).failed, None);
+        let member = [Run("cargo test --workspace", 3, &["member::x"]), Run("cargo test", 3, &[])];
+        assert_eq!(
+            (results(&member).failed_tests, results(&member).earlier_runs),
+            (vec!["member::x".to_owned()], 0)
+        );
+        check(&[Run("cargo test -p a", 2, &["x"]), Run("cargo test", 3, &[])], (None, None, &["x"], 0));
+        check(
+            &[Run("cargo test -- --ignored", 0, &["slow"]), Run("cargo test", 3, &[])],
+            (None, None, &["slow"], 0),
+        );
+        let jest = |passed: u64, failed: u64| {
+            let total = passed + failed;
+            format!(
+                "Test Suites: 1 passed, 1 total\nTests:       {failed} failed, {passed} passed, {total} total\n"
+            )
+        };
+        let steps = [Print("npx jest", 1, jest(20, 2)), Print("npx jest -f", 0, jest(1, 0))];
+        check(&steps, (None, None, &[], 0));
+    }
+
+    #[test]
+    fn parts_that_have_nothing_in_common_add_up() {
+        check(
+            &[Run("cargo test -p a", 3, &["x"]), Run("cargo test -p b", 4, &[])],
+            (Some(7), Some(1), &["x"], 0),
+        );
+        let all = [
+            Run("cargo test -p a", 3, &["x"]),
+            Run("cargo test -p b", 4, &[]),
+            Run("cargo test --workspace", 9, &[]),
+        ];
+        check(&all, (Some(9), Some(0), &[], 2));
         let same = [Run("cargo test", 3, &["x"]), Run("cd /home/dev/shop && cargo test", 4, &[])];
-        check(&same, (4, 0, &[], false, 1));
-        check(&[Run("cd web && cargo test", 3, &[]), Run("cargo test", 4, &[])], (7, 0, &[], false, 0));
+        check(&same, (Some(4), Some(0), &[], 1));
+        // A folder may be a part of what is tested above it. None failed anywhere.
+        check(&[Run("cd web && cargo test", 3, &[]), Run("cargo test", 4, &[])], (None, Some(0), &[], 0));
+        check(
+            &[Run("cd a && cargo test", 3, &[]), Run("cd b && cargo test", 4, &[])],
+            (Some(7), Some(0), &[], 0),
+        );
     }
 
     #[test]
-    fn a_part_after_all_hides_no_failure_and_counts_nothing_twice() {
-        check(&[Run("cargo test", 9, &[]), Edit, Run("cargo test x", 0, &["x"])], (8, 1, &["x"], true, 0));
-        check(&[Run("cargo test", 8, &["x"]), Edit, Run("cargo test x", 1, &[])], (8, 1, &["x"], true, 0));
-        check(&[Run("cargo test", 8, &["x"]), Run("cargo test x", 0, &["x"])], (8, 1, &["x"], false, 0));
+    fn a_part_after_all_has_the_last_word() {
+        check(
+            &[Run("pytest", 9, &[]), Edit, Run("pytest a.py", 0, &["a.py::x"])],
+            (Some(8), Some(1), &["a.py::x"], 0),
+        );
+        check(
+            &[Run("pytest", 8, &["a.py::x"]), Edit, Run("pytest a.py::x", 1, &[])],
+            (Some(9), Some(0), &[], 0),
+        );
+        check(
+            &[Run("pytest", 8, &["a.py::x"]), Run("pytest a.py::x", 0, &["a.py::x"])],
+            (Some(8), Some(1), &["a.py::x"], 0),
+        );
+        // Whether it ran again is not known.
+        check(&[Run("pytest", 8, &["a.py::x"]), Run("pytest -k y", 1, &[])], (None, None, &["a.py::x"], 0));
+    }
+
+    #[test]
+    fn the_tests_of_one_command_are_told_apart() {
+        let twice = pytest(0, &["f.py::f"]) + &pytest(1, &[]);
+        check(&[Print("pytest -q f.py; touch f.py; pytest -q f.py", 0, twice)], (Some(1), Some(0), &[], 1));
+        let again = pytest(1, &[]).repeat(3);
+        check(&[Print("pytest a.py; pytest a.py; pytest a.py", 0, again)], (Some(1), Some(0), &[], 2));
+        let wider = pytest(1, &[]) + &pytest(103, &[]);
+        check(&[Print("pytest -q a.py; pytest -q", 0, wider)], (Some(103), Some(0), &[], 1));
+        let loop_of = pytest(2, &["p.py::b"]) + &pytest(1, &[]);
+        let line = "for f in p.py q.py; do pytest -q $f; done";
+        check(&[Print(line, 0, loop_of.clone())], (None, None, &["p.py::b"], 0));
+        check(&[Print("ls *.py | xargs -n1 pytest -q", 1, loop_of.clone())], (None, None, &["p.py::b"], 0));
+        // The same once more, with nothing left to mend.
+        check(
+            &[Print(line, 0, loop_of), Print(line, 0, pytest(3, &[]) + &pytest(1, &[]))],
+            (None, Some(0), &[], 2),
+        );
+        let cargo_twice = |head: &str| format!("{head}{}{head}{}", cargo(3, &["x"]), cargo(4, &[]));
+        let finished = "    Finished `test` profile [unoptimized] target(s) in 0.1s\n";
+        check(&[Print("cargo test; cargo test", 0, cargo_twice(finished))], (Some(4), Some(0), &[], 1));
+        // The first stopped at its failure, whatever the second was asked for.
+        let line = "cargo test --lib; cargo test --test a";
+        assert!(!results(&[Print(line, 0, cargo_twice(finished))]).complete);
+        assert_eq!(results(&[Print("cargo test -q; cargo test -q", 0, cargo_twice(""))]).passed, None);
+    }
+
+    #[test]
+    fn what_is_shown_again_is_not_counted_again() {
+        let header = "     Running unittests src/lib.rs (target/debug/deps/a-01)\n";
+        let once = format!("{header}{}", cargo(3, &[]));
+        let last = once.lines().last().unwrap();
+        let line = "cargo test 2>&1 | tee o.log; grep 'test result' o.log";
+        check(&[Print(line, 0, format!("{once}{last}\n"))], (Some(3), Some(0), &[], 0));
+        check(&[Print("cargo test 2>&1 | tee o.log; cat o.log", 0, once.repeat(2))], (None, None, &[], 0));
+        let failed = pytest(1, &["a.py::x"]);
+        let end = failed.lines().last().unwrap();
+        let line = "pytest | tee o.log; tail -1 o.log";
+        check(&[Print(line, 0, format!("{failed}{end}\n"))], (Some(1), Some(1), &["a.py::x"], 0));
+    }
+
+    #[test]
+    fn packages_and_tests_are_not_added_up() {
+        let packages = "ok  \ta\t0.1s\nok  \tb\t0.1s\n".to_owned();
+        let found = results(&[Print("go test ./...", 0, packages), Run("pytest", 100, &[])]);
+        assert_eq!((found.passed, found.failed, found.skipped), (None, None, None));
+        assert_eq!((found.runs[0].passed, found.runs[1].passed), (Some(2), Some(100)));
     }
 
     #[test]
     fn a_filter_that_matched_nothing_is_no_success() {
         let found = results(&[Run("cargo test nothing", 0, &[])]);
-        assert_eq!((found.passed, found.failed, found.runs[0].total), (0, 0, 0));
+        assert_eq!((found.passed, found.failed, found.runs[0].total), (Some(0), Some(0), Some(0)));
         assert!(!found.all_passed());
     }
 
     #[test]
-    fn a_run_without_a_summary_takes_the_place_of_the_one_before() {
-        let mut tests = Tests::new("/home/dev/shop");
-        tests.note_command("1", "cargo test", Some(0), &cargo(4, &[]), Timestamp::from_millis(0));
-        tests.note_command(
-            "2",
-            "cargo test",
-            Some(101),
-            "error: could not compile `a` (lib test)\n",
-            Timestamp::from_millis(0),
-        );
-        let found = tests.finish(None).unwrap();
-        assert_eq!((found.passed, found.complete, found.earlier_runs), (0, false, 1));
+    fn a_run_without_a_summary_takes_the_place_of_the_one_before_and_has_no_counts() {
+        let broken = "error: could not compile `a` (lib test)\n".to_owned();
+        let found = results(&[Run("cargo test", 4, &[]), Print("cargo test", 101, broken)]);
+        assert_eq!((found.passed, found.failed, found.complete, found.earlier_runs), (None, None, false, 1));
+        assert_eq!(results(&[Print("pytest t.py >/dev/null", 1, String::new())]).failed, None);
+    }
+
+    #[test]
+    fn more_runs_than_are_told_apart_are_not_counted() {
+        let lines: Vec<String> = (0..40).map(|at| format!("pytest t{at}.py")).collect();
+        let steps: Vec<Step<'_>> = lines.iter().map(|line| Run(line, 1, &[])).collect();
+        assert_eq!((results(&steps).passed, results(&steps[..30]).passed), (None, Some(30)));
     }
 
     #[test]
     fn no_test_is_no_result() {
         let mut tests = Tests::new("/home/dev/shop");
         tests.note_command("1", "ls", Some(0), "a\n", Timestamp::from_millis(0));
-        assert_eq!(tests.finish(None), None);
+        assert_eq!(tests.finish(NEVER), None);
     }
 
     #[test]

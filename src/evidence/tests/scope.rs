@@ -1,118 +1,363 @@
-//! Which part of the tests a command asked for.
+//! Which part of the tests a command asked for, and how two parts lie to each
+//! other. What is not known to be so is unclear, and then nothing is added up.
 
-/// Options that change how tests are run or shown, not which.
-const SAME_TESTS: [&str; 40] = [
-    "--all",
-    "--all-features",
-    "--all-targets",
-    "--ci",
-    "--color",
-    "--colors",
-    "--coverage",
-    "--failfast",
-    "--fail-fast",
-    "--forbid-only",
-    "--frozen",
-    "--keep-going",
-    "--locked",
-    "--no-capture",
-    "--no-color",
-    "--no-fail-fast",
-    "--nocapture",
-    "--no-coverage",
-    "--offline",
-    "--quiet",
-    "--release",
-    "--run",
-    "--runInBand",
-    "--silent",
-    "--test",
-    "--verbose",
-    "--watch=false",
-    "--watchAll=false",
-    "--workspace",
-    "-count=1",
-    "-f",
-    "-i",
-    "-q",
-    "-race",
-    "-s",
-    "-v",
-    "-vv",
-    "-x",
-    "./...",
-    "-json",
-];
+use super::Framework;
+use super::dialect::{Dialect, Words, dialect};
 
-/// The same, with a value after `=`.
-const SAME_TESTS_VALUED: [&str; 9] = [
-    "--color=",
-    "--jobs=",
-    "--maxfail=",
-    "--reporter=",
-    "--tb=",
-    "--test-reporter=",
-    "--junitxml=",
-    "--maxWorkers=",
-    "--test-threads=",
-];
+/// How the tests of one run lie to those of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Relation {
+    Same,
+    /// All of the other's, and maybe more.
+    Covers,
+    /// Some of the other's, and no more.
+    Within,
+    /// None of the other's.
+    Apart,
+    Unclear,
+}
 
-/// The same, with the value as the next word.
-const SAME_TESTS_BESIDE: [&str; 7] =
-    ["-j", "--jobs", "-n", "--reporter", "-R", "--test-threads", "--message-format"];
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Scope {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Scope {
+    framework: Framework,
     /// Where it ran, as far as the command itself says.
     directory: String,
-    /// What narrows the choice; nothing asks for all tests.
-    chosen: Vec<String>,
-    /// Whether a failure does not end it.
-    keeps_going: bool,
+    packages: Packages,
+    /// Targets of a package; none is every one that is tested without being named.
+    targets: Vec<String>,
+    /// Files, folders, modules or patterns of packages; none is all of them.
+    places: Vec<String>,
+    /// What leaves tests out.
+    filters: Vec<String>,
+    /// What else may change the choice.
+    modes: Vec<String>,
+    /// The command, where what it asks for cannot be told.
+    unclear: Option<String>,
+    /// Of several runs that one command made, which.
+    part: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Packages {
+    /// Whatever is tested here without being named.
+    Default,
+    Named(Vec<String>),
+    All,
 }
 
 impl Scope {
-    pub(super) fn new(directory: &str, args: &[String]) -> Self {
-        let keeps_going = args.iter().any(|arg| arg == "--no-fail-fast");
-        let mut chosen = Vec::new();
-        let mut args = args.iter();
+    pub(crate) fn new(framework: Framework, directory: &str, args: &[String]) -> Self {
+        let mut scope = Self::empty(framework, directory);
+        let whole = args.join(" ");
+        // What a shell puts in its place is not known here.
+        if args.iter().any(|arg| arg.contains(['$', '`', '*', '{'])) || directory.contains(['$', '`', '*']) {
+            scope.unclear = Some(whole);
+            return scope;
+        }
+        let dialect = dialect(framework);
+        let mut args = args.iter().map(String::as_str).peekable();
         while let Some(arg) = args.next() {
-            let arg = arg.as_str();
-            if SAME_TESTS_BESIDE.contains(&arg) {
+            let value =
+                |args: &mut dyn Iterator<Item = &str>| format!("{arg} {}", args.next().unwrap_or_default());
+            let is_cargo = matches!(framework, Framework::CargoTest | Framework::Nextest);
+            let key = arg.split_once('=').map_or(arg, |(key, _)| key);
+            let has_value = key.len() < arg.len();
+            if arg == "--" {
+            } else if !arg.starts_with('-') || arg == "-" {
+                scope.add_word(dialect, arg);
+            } else if is_cargo && matches!(arg, "--workspace" | "--all") {
+                scope.packages = Packages::All;
+            } else if is_cargo && matches!(key, "-p" | "--package") {
+                let package = if has_value { &arg[key.len() + 1..] } else { args.next().unwrap_or_default() };
+                scope.add_package(package);
+            } else if !has_value && dialect.shown_beside.contains(&arg) {
                 args.next();
-            } else if arg != "--"
-                && !SAME_TESTS.contains(&arg)
-                && !SAME_TESTS_VALUED.iter().any(|option| arg.starts_with(option))
+            } else if dialect.shown.contains(&key)
+                || dialect.shown.contains(&arg)
+                || dialect.shown_beside.contains(&key)
             {
-                chosen.push(arg.to_owned());
+            } else if !has_value && dialect.filter_beside.contains(&arg) {
+                scope.filters.push(value(&mut args));
+            } else if dialect.filter.contains(&key) || dialect.filter_beside.contains(&key) {
+                scope.filters.push(arg.to_owned());
+            } else if !has_value && dialect.target_beside.contains(&arg) {
+                scope.targets.push(value(&mut args));
+            } else if dialect.target.contains(&arg) {
+                scope.targets.push(arg.to_owned());
+            } else {
+                scope.modes.push(arg.to_owned());
+                // The next word may be its value, and then it chooses nothing.
+                if !has_value && args.peek().is_some_and(|next| !next.starts_with('-')) {
+                    scope.unclear = Some(whole.clone());
+                }
             }
         }
-        Self { directory: directory.to_owned(), chosen, keeps_going }
+        for list in [&mut scope.targets, &mut scope.places, &mut scope.filters, &mut scope.modes] {
+            list.sort();
+            list.dedup();
+        }
+        scope
+    }
+
+    /// Of a script or a loop: only the same command is known to ask for the same.
+    pub(super) fn of_script(framework: Framework, directory: &str, command: &str) -> Self {
+        Self { unclear: Some(command.to_owned()), ..Self::empty(framework, directory) }
+    }
+
+    fn empty(framework: Framework, directory: &str) -> Self {
+        Self {
+            framework,
+            directory: directory.to_owned(),
+            packages: Packages::Default,
+            targets: Vec::new(),
+            places: Vec::new(),
+            filters: Vec::new(),
+            modes: Vec::new(),
+            unclear: None,
+            part: 0,
+        }
+    }
+
+    /// The same, as the `part`th of several runs of one command.
+    pub(super) fn part(&self, framework: Framework, part: usize) -> Self {
+        Self { framework, part, ..self.clone() }
+    }
+
+    fn add_word(&mut self, dialect: &Dialect, word: &str) {
+        match dialect.words {
+            // Looking for tests is what it does without a word.
+            Words::Places(_) if self.framework == Framework::Unittest && word == "discover" => {}
+            Words::Filters => self.filters.push(word.to_owned()),
+            Words::Places(_) | Words::Packages => {
+                let place = if word == "." { word } else { word.strip_prefix("./").unwrap_or(word) };
+                self.places.push(place.trim_end_matches('/').to_owned());
+            }
+        }
+    }
+
+    fn add_package(&mut self, package: &str) {
+        match &mut self.packages {
+            Packages::Named(names) => {
+                names.push(package.to_owned());
+                names.sort();
+                names.dedup();
+            }
+            Packages::Default => self.packages = Packages::Named(vec![package.to_owned()]),
+            Packages::All => {}
+        }
     }
 
     /// The same scope, where `root` is the directory that commands start in.
-    pub(super) fn seen_from(mut self, root: &str) -> Self {
-        let below = |path: &str| {
-            path.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/')).map(str::to_owned)
-        };
-        let directory = below(&self.directory).unwrap_or(self.directory);
-        self.directory =
-            directory.trim_matches('/').trim_start_matches("./").trim_end_matches('.').to_owned();
+    pub(crate) fn seen_from(mut self, root: &str) -> Self {
+        self.directory = below(root, &self.directory);
         self
     }
 
     /// Whether only some tests were asked for.
     pub(super) fn is_filtered(&self) -> bool {
-        !self.chosen.is_empty()
+        let Self { packages, targets, places, filters, modes, unclear, .. } = self;
+        *packages != Packages::Default
+            || unclear.is_some()
+            || [targets, places, filters, modes].iter().any(|list| !list.is_empty())
     }
 
-    pub(super) fn keeps_going(&self) -> bool {
-        self.keeps_going
+    /// Whether one target of a package was asked for by its name.
+    pub(super) fn is_one_target(&self) -> bool {
+        matches!(self.targets.as_slice(), [one] if one.starts_with("--test ") || one.starts_with("--bin "))
     }
 
-    /// Whether all that `other` asked for was asked for here as well.
-    pub(super) fn covers(&self, other: &Scope) -> bool {
-        self.directory == other.directory && (self.chosen.is_empty() || self.chosen == other.chosen)
+    /// How this lies to `other`, another run of the same tests' framework.
+    pub(crate) fn relation(&self, other: &Scope) -> Relation {
+        match self.relation_of_commands(other) {
+            // Runs of one command beside each other: what each did is not known.
+            Relation::Same if self.part != other.part => Relation::Unclear,
+            relation => relation,
+        }
+    }
+
+    /// The same between whole commands, whatever their parts.
+    pub(super) fn relation_of_commands(&self, other: &Scope) -> Relation {
+        if self.framework != other.framework {
+            return if self.has_tests_in_common(other) { Relation::Unclear } else { Relation::Apart };
+        }
+        let directories = directories(&self.directory, &other.directory);
+        if self.unclear.is_some() || other.unclear.is_some() {
+            return match directories {
+                Relation::Same if self.unclear == other.unclear => Relation::Same,
+                Relation::Apart => Relation::Apart,
+                _ => Relation::Unclear,
+            };
+        }
+        let places = match (dialect(self.framework).words, directories) {
+            // Folders and files in them are told apart wherever it ran.
+            (Words::Places(inside), _) if self.framework == Framework::Pytest => {
+                sets(&self.places_below_root(), &other.places_below_root(), |a, b| contains(a, b, inside))
+            }
+            (_, Relation::Apart) => Relation::Apart,
+            (Words::Places(inside), Relation::Same) => {
+                sets(&self.places, &other.places, |a, b| contains(a, b, inside))
+            }
+            (Words::Packages, Relation::Same) => {
+                sets(&self.packages_here(), &other.packages_here(), contains_package)
+            }
+            (Words::Filters, Relation::Same) => Relation::Same,
+            (_, Relation::Covers | Relation::Within | Relation::Unclear) => Relation::Unclear,
+        };
+        let same = |a: &str, b: &str| a == b;
+        let all = [
+            places,
+            packages(&self.packages, &other.packages),
+            sets(&self.targets, &other.targets, same),
+            filters(&self.filters, &other.filters),
+            if self.modes == other.modes { Relation::Same } else { Relation::Unclear },
+        ];
+        all.into_iter().reduce(both).unwrap_or(Relation::Unclear)
+    }
+
+    /// Two programs that may well run the same tests.
+    fn has_tests_in_common(&self, other: &Scope) -> bool {
+        let pair = [self.framework, other.framework];
+        let both = |a, b| pair.contains(&a) && pair.contains(&b);
+        both(Framework::CargoTest, Framework::Nextest) || both(Framework::Pytest, Framework::Unittest)
+    }
+
+    fn places_below_root(&self) -> Vec<String> {
+        let directory = self.directory.as_str();
+        let at = |place: &str| match (directory, place) {
+            ("", ".") => String::new(),
+            ("", place) => place.to_owned(),
+            (directory, ".") => directory.to_owned(),
+            (_, place) if place.starts_with('/') => place.to_owned(),
+            (directory, place) => format!("{directory}/{place}"),
+        };
+        let places: Vec<String> = self.places.iter().map(|place| at(place)).collect();
+        match places.is_empty() && !directory.is_empty() {
+            true => vec![directory.to_owned()],
+            // The root itself is every place.
+            false if places.iter().any(String::is_empty) => Vec::new(),
+            false => places,
+        }
+    }
+
+    fn packages_here(&self) -> Vec<String> {
+        if self.places.is_empty() { vec![".".to_owned()] } else { self.places.clone() }
+    }
+
+    /// Whether the test `name` was among those asked for; `None` where that is not known.
+    pub(super) fn asks_for(&self, name: &str) -> Option<bool> {
+        if self.unclear.is_some() || !self.modes.is_empty() || !self.directory.is_empty() || self.part > 0 {
+            return None;
+        }
+        match self.framework {
+            Framework::Pytest if self.filters.is_empty() => {
+                let inside = ["/", "::", "["];
+                Some(self.places.is_empty() || self.places.iter().any(|place| contains(place, name, &inside)))
+            }
+            Framework::CargoTest | Framework::Nextest
+                if self.packages == Packages::Default
+                    && self.targets.is_empty()
+                    && !self.filters.iter().any(|filter| filter.starts_with('-')) =>
+            {
+                let name = name.rsplit(' ').next().unwrap_or(name);
+                Some(
+                    self.filters.is_empty()
+                        || self.filters.iter().any(|filter| name.contains(filter.as_str())),
+                )
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A directory as it is named from `root`.
+pub(crate) fn below(root: &str, directory: &str) -> String {
+    let rest = directory
+        .strip_prefix(root)
+        .filter(|rest| rest.is_empty() || rest.starts_with('/'))
+        .unwrap_or(directory);
+    let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    let absolute = if rest.len() == directory.len() && directory.starts_with('/') { "/" } else { "" };
+    format!("{absolute}{}", parts.join("/"))
+}
+
+/// One directory below another may hold a part of its tests, or others.
+fn directories(a: &str, b: &str) -> Relation {
+    let known =
+        |path: &str| !path.split('/').any(|part| part == ".." || part.starts_with('~') || part == "-");
+    let inside =
+        |a: &str, b: &str| a.is_empty() || b.strip_prefix(a).is_some_and(|rest| rest.starts_with('/'));
+    match (a == b, known(a) && known(b)) {
+        (true, _) => Relation::Same,
+        (false, true) if !inside(a, b) && !inside(b, a) => Relation::Apart,
+        (false, _) => Relation::Unclear,
+    }
+}
+
+fn packages(a: &Packages, b: &Packages) -> Relation {
+    match (a, b) {
+        (Packages::Default, Packages::Default) | (Packages::All, Packages::All) => Relation::Same,
+        (Packages::All, _) => Relation::Covers,
+        (_, Packages::All) => Relation::Within,
+        (Packages::Named(a), Packages::Named(b)) => sets(a, b, |a, b| a == b),
+        // What is tested without a name depends on the manifest.
+        (Packages::Default, Packages::Named(_)) | (Packages::Named(_), Packages::Default) => {
+            Relation::Unclear
+        }
+    }
+}
+
+fn filters(a: &[String], b: &[String]) -> Relation {
+    match (a.is_empty(), b.is_empty()) {
+        _ if a == b => Relation::Same,
+        (true, _) => Relation::Covers,
+        (_, true) => Relation::Within,
+        (false, false) => Relation::Unclear,
+    }
+}
+
+/// Two choices; an empty one is everything.
+fn sets(a: &[String], b: &[String], contains: impl Fn(&str, &str) -> bool) -> Relation {
+    let all_in = |inner: &[String], outer: &[String]| {
+        outer.is_empty()
+            || (!inner.is_empty() && inner.iter().all(|one| outer.iter().any(|other| contains(other, one))))
+    };
+    match (all_in(b, a), all_in(a, b)) {
+        (true, true) => Relation::Same,
+        (true, false) => Relation::Covers,
+        (false, true) => Relation::Within,
+        (false, false) => {
+            let touch =
+                a.iter().any(|one| b.iter().any(|other| contains(one, other) || contains(other, one)));
+            if touch { Relation::Unclear } else { Relation::Apart }
+        }
+    }
+}
+
+/// What two choices come to together.
+fn both(a: Relation, b: Relation) -> Relation {
+    match (a, b) {
+        (Relation::Apart, _) | (_, Relation::Apart) => Relation::Apart,
+        (Relation::Same, other) | (other, Relation::Same) => other,
+        (a, b) if a == b => a,
+        _ => Relation::Unclear,
+    }
+}
+
+/// Whether `inner` is `outer` or inside of it.
+fn contains(outer: &str, inner: &str, separators: &[&str]) -> bool {
+    outer == inner
+        || inner
+            .strip_prefix(outer)
+            .is_some_and(|rest| separators.iter().any(|between| rest.starts_with(between)))
+}
+
+/// Patterns of packages: `./a/...` is `a` and all below it.
+fn contains_package(outer: &str, inner: &str) -> bool {
+    match outer.strip_suffix("...") {
+        _ if outer == inner => true,
+        Some("") => !inner.starts_with("../") && !inner.starts_with('/'),
+        Some(root) => inner == root.trim_end_matches('/') || inner.starts_with(root),
+        None => false,
     }
 }
 
@@ -120,34 +365,126 @@ impl Scope {
 mod tests {
     use super::*;
 
-    fn scope(args: &str) -> Scope {
-        Scope::new("", &args.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    fn scope(framework: Framework, line: &str) -> Scope {
+        let (directory, args) = line.split_once("$ ").unwrap_or(("", line));
+        Scope::new(
+            framework,
+            directory,
+            &args.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>(),
+        )
+    }
+
+    #[track_caller]
+    fn check(framework: Framework, relation: Relation, pairs: &[(&str, &str)]) {
+        for (later, earlier) in pairs {
+            let found = scope(framework, later).relation(&scope(framework, earlier));
+            assert_eq!(found, relation, "`{later}` to `{earlier}`");
+        }
     }
 
     #[test]
     fn how_tests_are_shown_does_not_change_which() {
-        assert!(!scope("-q --no-fail-fast -j 4 --color=always -- --nocapture").is_filtered());
-        assert_eq!(scope("-v a"), scope("a --tb=short"));
+        assert!(
+            !scope(Framework::CargoTest, "-q --no-fail-fast -j 4 --color=always -- --nocapture")
+                .is_filtered()
+        );
+        check(Framework::Pytest, Relation::Same, &[("-v a.py", "a.py --tb=short"), (".", ""), ("./t/", "t")]);
+        check(Framework::Jest, Relation::Same, &[("--ci -i", "")]);
+        check(Framework::Unittest, Relation::Same, &[("discover -v", "")]);
     }
 
     #[test]
     fn one_directory_has_many_names() {
-        let seen = |directory: &str| Scope::new(directory, &[]).seen_from("/home/dev/shop");
+        let seen = |directory: &str| Scope::new(Framework::Go, directory, &[]).seen_from("/home/dev/shop");
         for name in ["", ".", "./", "/home/dev/shop", "/home/dev/shop/"] {
-            assert_eq!(seen(name), scope(""), "{name}");
+            assert_eq!(seen(name), scope(Framework::Go, ""), "{name}");
         }
         for name in ["web", "./web", "web/", "/home/dev/shop/web"] {
-            assert_eq!(seen(name), Scope::new("web", &[]), "{name}");
+            assert_eq!(seen(name), scope(Framework::Go, "web$ "), "{name}");
         }
-        assert_ne!(seen("/home/dev/shop2"), scope(""));
+        assert_ne!(seen("/home/dev/shop2"), scope(Framework::Go, ""));
     }
 
     #[test]
-    fn all_tests_cover_some_and_not_the_other_way_round() {
-        assert!(scope("-q").covers(&scope("one")));
-        assert!(scope("one").covers(&scope("one -v")));
-        assert!(!scope("one").covers(&scope("two")) && !scope("one").covers(&scope("")));
-        let elsewhere = Scope::new("web", &[]);
-        assert!(!elsewhere.covers(&scope("one")));
+    fn a_file_holds_its_tests_and_a_folder_its_files() {
+        let wider = [
+            ("tests/a.py", "tests/a.py::test_x"),
+            ("tests/a.py tests/b.py", "tests/a.py"),
+            ("tests", "tests/a.py"),
+            ("", "tests/a.py -k x"),
+            ("a.py::test_x", "a.py::test_x[1]"),
+            ("", "tests$ -q a.py"),
+            ("tests$ ", "tests/a.py"),
+        ];
+        check(Framework::Pytest, Relation::Covers, &wider);
+        check(Framework::Pytest, Relation::Within, &wider.map(|(wider, narrower)| (narrower, wider)));
+        check(
+            Framework::Pytest,
+            Relation::Apart,
+            &[("a.py", "b.py"), ("a.py::x", "a.py::y"), ("a$ ", "b$ ")],
+        );
+        check(
+            Framework::Pytest,
+            Relation::Unclear,
+            &[
+                ("a.py b.py", "b.py c.py"),
+                ("-k x", "-k y"),
+                ("a.py", "-k x"),
+                ("--new x", ""),
+                ("$F", "a.py"),
+            ],
+        );
+        check(Framework::Unittest, Relation::Covers, &[("t.A", "t.A.test_x")]);
+    }
+
+    #[test]
+    fn packages_are_told_apart_and_what_is_the_default_is_not_known() {
+        let cargo = Framework::CargoTest;
+        check(
+            cargo,
+            Relation::Covers,
+            &[("-p api -p web", "-p api"), ("--workspace", "-p api"), ("--workspace", "")],
+        );
+        check(cargo, Relation::Covers, &[("", "x"), ("--lib --test a", "--lib"), ("-p a", "-p a --lib x")]);
+        check(cargo, Relation::Within, &[("", "--workspace"), ("x", "")]);
+        check(cargo, Relation::Apart, &[("-p a", "-p b"), ("--lib", "--test a"), ("a$ ", "b$ ")]);
+        check(
+            cargo,
+            Relation::Unclear,
+            &[
+                ("", "-p a"),
+                ("", "-- --ignored"),
+                ("", "--features x"),
+                ("x", "y"),
+                ("", "web$ "),
+                ("-p a -p b", "-p b -p c"),
+            ],
+        );
+        check(Framework::Go, Relation::Covers, &[("./...", ""), ("./...", "./a"), ("./a/...", "./a/b")]);
+        check(Framework::Go, Relation::Within, &[("", "./..."), ("-run X ./a", "./a")]);
+        check(Framework::Go, Relation::Apart, &[("./a", "./b")]);
+        check(Framework::Jest, Relation::Within, &[("-f", ""), ("a", "")]);
+    }
+
+    #[test]
+    fn only_the_same_script_is_known_to_run_the_same() {
+        let script = |line: &str| Scope::of_script(Framework::Jest, "", line);
+        assert_eq!(script("npm").relation(&script("npm")), Relation::Same);
+        assert_eq!(script("npm").relation(&script("make")), Relation::Unclear);
+        assert_eq!(script("npm").relation(&script("npm").part(Framework::Jest, 1)), Relation::Unclear);
+        assert_eq!(script("npm").relation(&scope(Framework::Jest, "")), Relation::Unclear);
+        let (cargo, nextest) = (scope(Framework::CargoTest, ""), scope(Framework::Nextest, ""));
+        assert_eq!(cargo.relation(&nextest), Relation::Unclear);
+        assert_eq!(cargo.relation(&scope(Framework::Jest, "")), Relation::Apart);
+    }
+
+    #[test]
+    fn a_test_is_known_to_be_asked_for_by_its_name() {
+        let asks = |framework, line: &str, name: &str| scope(framework, line).asks_for(name);
+        assert_eq!(asks(Framework::Pytest, "a.py::x", "a.py::x"), Some(true));
+        assert_eq!(asks(Framework::Pytest, "a.py", "b.py::x"), Some(false));
+        assert_eq!(asks(Framework::Pytest, "a.py -k x", "a.py::x"), None);
+        assert_eq!(asks(Framework::CargoTest, "adds", "tests::adds_two"), Some(true));
+        assert_eq!(asks(Framework::Jest, "adds", "adds"), None);
     }
 }

@@ -1,9 +1,11 @@
 //! Counts of one summary, and what several of them come to.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
-use super::Unit;
+use super::{Counts, Unit};
 
+/// Summaries of one output; what has more did not run tests once.
+const MOST_SUMMARIES: usize = 64;
 const MOST_NAMES: usize = 50;
 /// A longer one is counted and not listed: no part of a name is a name.
 const LONGEST_NAME: usize = 500;
@@ -18,6 +20,10 @@ pub(super) struct Tally {
     pub(super) failing: Names,
     /// Whether some of the run is missing here, or did not run.
     pub(super) cut: bool,
+    /// Whether the counts are not to be relied on at all.
+    pub(super) unknown: bool,
+    /// The binaries or packages that it is the sum of, where they have names.
+    pub(super) sources: BTreeSet<String>,
 }
 
 impl Tally {
@@ -35,42 +41,47 @@ impl Tally {
         };
         other.failing.list.into_iter().for_each(|name| self.failing.add(&name));
         self.cut |= other.cut;
+        self.unknown |= other.unknown;
+        other.sources.into_iter().for_each(|source| self.add_source(source));
+    }
+
+    /// A part of its own; the same part twice is a sum of nothing.
+    pub(super) fn add_source(&mut self, source: String) {
+        self.unknown |= !self.sources.insert(source);
+    }
+
+    pub(super) fn sum(all: Vec<Tally>) -> Tally {
+        let sum = all.into_iter().reduce(|mut sum, tally| {
+            sum.add(tally);
+            sum
+        });
+        sum.unwrap_or_default()
+    }
+
+    pub(super) fn has_counts_of(&self, other: &Tally) -> bool {
+        let counts = |tally: &Tally| (tally.passed, tally.failed, tally.skipped, tally.duration_ms);
+        counts(self) == counts(other)
+    }
+
+    pub(super) fn counts(&self) -> Option<Counts> {
+        let Self { passed, failed, skipped, .. } = *self;
+        let total = passed.saturating_add(failed).saturating_add(skipped);
+        (!self.unknown).then_some(Counts { passed, failed, skipped, total })
     }
 }
 
-/// Which of several summaries in one output count.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Keep {
-    /// The framework was started so often: what comes before is a test's own output.
-    Last(usize),
-    /// A script may have started it any number of times.
-    All,
-}
-
 /// The summaries of one output.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Summaries {
-    keep: Keep,
     found: VecDeque<Tally>,
 }
 
 impl Summaries {
-    pub(super) fn new(keep: Keep) -> Self {
-        Self { keep, found: VecDeque::new() }
-    }
-
     pub(super) fn push(&mut self, tally: Tally) {
-        match self.keep {
-            Keep::All => match self.found.back_mut() {
-                Some(sum) => sum.add(tally),
-                None => self.found.push_back(tally),
-            },
-            Keep::Last(count) => {
-                self.found.push_back(tally);
-                while self.found.len() > count.max(1) {
-                    self.found.pop_front();
-                }
-            }
+        self.found.push_back(tally);
+        if self.found.len() > MOST_SUMMARIES {
+            self.found.pop_front();
+            self.found.iter_mut().take(1).for_each(|first| first.unknown = true);
         }
     }
 
@@ -79,11 +90,8 @@ impl Summaries {
         self.found.back_mut()
     }
 
-    pub(super) fn sum(self) -> Option<Tally> {
-        self.found.into_iter().reduce(|mut sum, tally| {
-            sum.add(tally);
-            sum
-        })
+    pub(super) fn into_list(self) -> Vec<Tally> {
+        self.found.into()
     }
 }
 
@@ -126,19 +134,25 @@ mod tests {
     }
 
     #[test]
-    fn summaries_add_up_and_names_do_not_repeat() {
-        let mut all = Summaries::new(Keep::All);
-        ["a", "b", "a"].iter().for_each(|name| all.push(tally(2, name)));
-        let sum = all.sum().unwrap();
+    fn parts_add_up_and_names_do_not_repeat() {
+        let sum = Tally::sum(["a", "b", "a"].iter().map(|name| tally(2, name)).collect());
         assert_eq!((sum.passed, sum.failed, sum.duration_ms), (6, 3, Some(15)));
         assert_eq!(sum.failing.into_list(), ["a", "b"]);
     }
 
     #[test]
-    fn of_a_framework_that_was_started_once_the_last_summary_counts() {
-        let mut last = Summaries::new(Keep::Last(1));
-        ["a", "b"].iter().for_each(|name| last.push(tally(2, name)));
-        assert_eq!(last.sum(), Some(tally(2, "b")));
+    fn the_same_part_twice_is_no_sum() {
+        let of = |source: &str| Tally { sources: [source.to_owned()].into(), ..tally(2, "a") };
+        assert!(Tally::sum(vec![of("x"), of("y")]).counts().is_some());
+        assert_eq!(Tally::sum(vec![of("x"), of("x")]).counts(), None);
+    }
+
+    #[test]
+    fn an_output_with_very_many_summaries_is_not_counted() {
+        let mut all = Summaries::default();
+        (0..100).for_each(|_| all.push(tally(1, "a")));
+        let all = all.into_list();
+        assert_eq!((all.len(), all[0].unknown, all[1].unknown), (MOST_SUMMARIES, true, false));
     }
 
     #[test]

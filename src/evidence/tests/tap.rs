@@ -4,11 +4,19 @@ use super::Parser;
 use super::tally::Tally;
 use crate::evidence::scan::Scan;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Tap {
+    /// Whether its text comes twice.
+    again: bool,
     plan: Option<u64>,
     points: u64,
     tally: Tally,
+}
+
+impl Tap {
+    pub(super) fn new(again: bool) -> Self {
+        Self { again, plan: None, points: 0, tally: Tally::default() }
+    }
 }
 
 impl Parser for Tap {
@@ -26,11 +34,12 @@ impl Parser for Tap {
         }
     }
 
-    fn end(self: Box<Self>) -> Option<Tally> {
-        let plan = self.plan?;
+    fn end(self: Box<Self>) -> Vec<Tally> {
+        let Some(plan) = self.plan else { return Vec::new() };
         let mut tally = self.tally;
         tally.cut |= plan != self.points;
-        Some(tally)
+        tally.unknown |= self.again;
+        vec![tally]
     }
 }
 
@@ -62,8 +71,31 @@ fn plan(line: &str) -> Option<u64> {
 fn point(line: &str) -> Option<(bool, &str)> {
     let mut scan = Scan::new(line);
     let passed = scan.either(&["ok", "not ok"])? == "ok";
-    scan.text(" ")?;
-    scan.number()?;
+    // The number may be left out.
+    if scan.rest().starts_with(' ') {
+        scan.text(" ")?;
+        let mut numbered = scan;
+        let rest = match numbered.number() {
+            Some(_) if numbered.rest().is_empty() || numbered.rest().starts_with(' ') => numbered.rest(),
+            Some(_) => return None,
+            None if scan.rest().starts_with(['-', '#']) => scan.rest(),
+            None => return None,
+        };
+        return Some((passed, rest.trim()));
+    }
     let rest = scan.rest();
-    (rest.is_empty() || rest.starts_with(' ')).then(|| (passed, rest.trim()))
+    rest.is_empty().then_some((passed, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_may_be_left_out() {
+        let mut parser = Box::new(Tap::new(false));
+        ["1..3", "ok", "not ok - b", "ok 3 - c", "okay", "ok then"].iter().for_each(|line| parser.line(line));
+        let tally = parser.end().remove(0);
+        assert_eq!((tally.passed, tally.failed, tally.cut), (2, 1, false));
+    }
 }

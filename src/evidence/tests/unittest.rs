@@ -1,30 +1,31 @@
 //! Python's unittest: how many ran, then how it went.
 
+use std::collections::BTreeSet;
+
 use super::Parser;
-use super::tally::{Keep, Names, Summaries, Tally};
+use super::tally::{Names, Summaries, Tally};
 use crate::evidence::scan::Scan;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Unittest {
     summaries: Summaries,
     names: Names,
     /// How many ran, and how long: the verdict follows.
     ran: Option<(u64, u64)>,
-    /// The marks of quiet progress, one a test.
     marks: Marks,
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
+/// What is known of single tests before the summary.
+#[derive(Debug, Default)]
 struct Marks {
+    /// The characters of quiet progress, one a test.
     passed: u64,
     others: u64,
-}
-
-impl Unittest {
-    pub(super) fn new(keep: Keep) -> Self {
-        let summaries = Summaries::new(keep);
-        Self { summaries, names: Names::default(), ran: None, marks: Marks::default() }
-    }
+    /// Lines that end in `... ok`.
+    ok: u64,
+    /// Headings of failures: those of tests that ran, each test once, and all of them.
+    tests: BTreeSet<String>,
+    headings: u64,
 }
 
 impl Parser for Unittest {
@@ -40,8 +41,13 @@ impl Parser for Unittest {
                 None if line.is_empty() => {}
                 None => self.ran = None,
             }
-        } else if let Some(name) = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: ")) {
+        } else if let Some(name) =
+            ["FAIL: ", "ERROR: ", "UNEXPECTED SUCCESS: "].iter().find_map(|head| line.strip_prefix(head))
+        {
             self.names.add(name);
+            self.marks.heading(name);
+        } else if line.ends_with("... ok") {
+            self.marks.ok += 1;
         } else if !line.is_empty() && line.bytes().all(|byte| b".FEsxu".contains(&byte)) {
             let passed = line.bytes().filter(|byte| *byte == b'.').count() as u64;
             self.marks.passed += passed;
@@ -49,25 +55,50 @@ impl Parser for Unittest {
         }
     }
 
-    fn end(self: Box<Self>) -> Option<Tally> {
-        self.summaries.sum()
+    fn end(self: Box<Self>) -> Vec<Tally> {
+        self.summaries.into_list()
+    }
+}
+
+impl Marks {
+    fn heading(&mut self, name: &str) {
+        self.headings += 1;
+        // A class or a module as a whole is not among those that ran.
+        let whole = ["setUpClass (", "tearDownClass (", "setUpModule (", "tearDownModule ("];
+        if !whole.iter().any(|head| name.starts_with(head)) {
+            // What follows the brackets names a part of the test.
+            let test = name.find(')').map_or(name, |end| &name[..=end]);
+            self.tests.insert(test.to_owned());
+        }
+    }
+
+    /// How many passed; `None` where that cannot be told. A failure may be that of
+    /// a class, which did not run as a test, or one of several of one test.
+    fn passed(&self, ran: u64, verdict: &Verdict) -> Option<u64> {
+        if self.headings != verdict.failed {
+            return None;
+        }
+        let most = ran.checked_sub(self.tests.len() as u64)?;
+        let counted = most.saturating_sub(verdict.skipped);
+        // A class that was skipped as a whole did not run either: then more passed,
+        // as the marks tell where none is missing.
+        let quiet = self.others == verdict.failed.saturating_add(verdict.skipped);
+        let seen = self.ok.max(if quiet { self.passed } else { 0 });
+        Some(if seen <= most { seen.max(counted) } else { counted })
     }
 }
 
 impl Unittest {
     fn push(&mut self, ran: u64, took: u64, verdict: &Verdict) {
         let marks = std::mem::take(&mut self.marks);
-        let others = verdict.failed.saturating_add(verdict.skipped);
-        // A class that is skipped or fails as a whole is not among those that ran,
-        // so the marks count better, where none is missing.
-        let seen = marks.others == others && marks.passed <= ran;
-        let passed = ran.saturating_sub(others).max(if seen { marks.passed } else { 0 });
+        let passed = marks.passed(ran, verdict);
         self.summaries.push(Tally {
-            passed,
+            passed: passed.unwrap_or(0),
             failed: verdict.failed,
             skipped: verdict.skipped,
             duration_ms: Some(took),
             failing: std::mem::take(&mut self.names),
+            unknown: passed.is_none(),
             ..Tally::default()
         });
     }
@@ -111,4 +142,43 @@ fn verdict(line: &str) -> Option<Verdict> {
         }
     }
     scan.end().map(|()| verdict)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<(u64, u64, u64)>) {
+        let mut parser = Box::new(Unittest::default());
+        text.lines().for_each(|line| parser.line(line));
+        let counts = parser.end()[0].counts();
+        assert_eq!(counts.map(|counts| (counts.passed, counts.failed, counts.skipped)), expected);
+    }
+
+    /// Four pass, one has three parts that fail, and one class cannot be set up.
+    const FAILURES: &str = "\
+ERROR: setUpClass (t.S)
+FAIL: test_parts (t.T.test_parts) (i=0)
+FAIL: test_parts (t.T.test_parts) (i=1)
+FAIL: test_parts (t.T.test_parts) (i=2)
+Ran 5 tests in 0.001s
+
+FAILED (failures=3, errors=1)
+";
+
+    #[test]
+    fn parts_of_a_test_and_classes_are_no_tests_of_their_own() {
+        let verbose = "test_a (t.T.test_a) ... ok\ntest_b (t.T.test_b) ... printed\nok\n";
+        check(&format!("{verbose}{FAILURES}"), Some((4, 4, 0)));
+        check(&format!("E....FFF\n{FAILURES}"), Some((4, 4, 0)));
+        // Something printed between the marks.
+        check(&format!("E..hello\n..FFF\n{FAILURES}"), Some((4, 4, 0)));
+    }
+
+    #[test]
+    fn without_the_names_of_all_failures_nothing_is_counted() {
+        check("Ran 5 tests in 0.001s\n\nFAILED (failures=3, errors=1)\n", None);
+        check("Ran 5 tests in 0.001s\n\nOK\n", Some((5, 0, 0)));
+    }
 }

@@ -1,22 +1,17 @@
 //! vitest: a table of files, tests and time at the end.
 
 use super::Parser;
-use super::tally::{Keep, Names, Summaries, Tally, counted};
+use super::tally::{Names, Summaries, Tally, counted};
 use crate::evidence::scan::Scan;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Vitest {
     summaries: Summaries,
     names: Names,
     /// Whether the line before counted files.
     files: bool,
-    timed: bool,
-}
-
-impl Vitest {
-    pub(super) fn new(keep: Keep) -> Self {
-        Self { summaries: Summaries::new(keep), names: Names::default(), files: false, timed: true }
-    }
+    /// Whether the time of the last summary is still to come.
+    untimed: bool,
 }
 
 impl Parser for Vitest {
@@ -33,19 +28,19 @@ impl Parser for Vitest {
         } else if files && let Some(mut tally) = bare.strip_prefix("Tests  ").and_then(counts) {
             tally.failing = std::mem::take(&mut self.names);
             self.summaries.push(tally);
-            self.timed = false;
+            self.untimed = true;
         } else if bare.starts_with("No test files found, exiting with code ") {
             self.summaries.push(Tally::default());
-        } else if !self.timed
+        } else if self.untimed
             && let Some(took) = duration(bare)
         {
-            self.timed = true;
+            self.untimed = false;
             self.summaries.last().into_iter().for_each(|last| last.duration_ms = Some(took));
         }
     }
 
-    fn end(self: Box<Self>) -> Option<Tally> {
-        self.summaries.sum()
+    fn end(self: Box<Self>) -> Vec<Tally> {
+        self.summaries.into_list()
     }
 }
 

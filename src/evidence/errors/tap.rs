@@ -1,0 +1,88 @@
+//! What Node's own runner tells of a failed test in the form of TAP.
+
+use super::diagnose::{Diagnosis, Format};
+use super::place::Location;
+
+#[derive(Debug, Default)]
+pub(super) struct Tap {
+    open: Option<Block>,
+}
+
+/// The lines between `---` and `...` after a test that failed.
+#[derive(Debug, Default)]
+struct Block {
+    at: usize,
+    indent: usize,
+    /// Whose lines follow, further in.
+    key: String,
+    location: Option<Location>,
+    frame: Option<Location>,
+    message: String,
+    name: String,
+    code: String,
+    failure: String,
+}
+
+impl Format for Tap {
+    fn line(&mut self, at: usize, line: &str) -> Option<Diagnosis> {
+        let bare = line.trim_start();
+        let indent = line.len() - bare.len();
+        if bare == "---" {
+            self.open = Some(Block { at, indent, ..Block::default() });
+            return None;
+        }
+        let block = self.open.as_mut()?;
+        if bare == "..." && indent == block.indent {
+            return self.open.take().and_then(Block::told);
+        }
+        block.line(bare, indent);
+        None
+    }
+
+    /// A block without an end may be anything.
+    fn end(&mut self) -> Option<Diagnosis> {
+        None
+    }
+}
+
+impl Block {
+    fn line(&mut self, bare: &str, indent: usize) {
+        if indent > self.indent {
+            match self.key.as_str() {
+                "error" if self.message.is_empty() => self.message = bare.to_owned(),
+                "stack" if self.frame.is_none() => self.frame = frame(bare).filter(Location::is_own),
+                _ => {}
+            }
+            return;
+        }
+        let Some((key, value)) = bare.split_once(": ").or_else(|| bare.split_once(':')) else { return };
+        self.key = key.to_owned();
+        let value = value.trim().trim_matches('\'');
+        match key {
+            "location" => self.location = Location::of(value),
+            "error" if !value.starts_with('|') => self.message = value.to_owned(),
+            "name" => self.name = value.to_owned(),
+            "code" => self.code = value.to_owned(),
+            "failureType" => self.failure = value.to_owned(),
+            _ => {}
+        }
+    }
+
+    fn told(self) -> Option<Diagnosis> {
+        // That a test inside of it failed was told there.
+        if self.failure.is_empty() || self.failure == "subtestsFailed" || self.message.is_empty() {
+            return None;
+        }
+        let kind = [self.name, self.code].into_iter().find(|word| !word.is_empty());
+        let kind = kind.unwrap_or_else(|| "test failure".to_owned());
+        Some(Diagnosis::new(self.at, &kind, &self.message, self.frame.or(self.location)))
+    }
+}
+
+/// `TestContext.<anonymous> (file:///home/dev/a.test.js:4:10)`
+fn frame(line: &str) -> Option<Location> {
+    let place =
+        line.strip_suffix(')').and_then(|line| line.rsplit_once('(')).map_or(line, |(_, place)| place);
+    let place = place.strip_prefix("async ").unwrap_or(place);
+    Location::of(place.strip_prefix("file://").unwrap_or(place)).filter(|place| place.column.is_some())
+}

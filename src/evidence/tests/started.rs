@@ -1,0 +1,189 @@
+//! What one step of a command starts, if it runs tests: a framework by its name,
+//! or a task or script that runs tests by its own.
+
+use super::Framework;
+use crate::evidence::shell::{Step, base_name};
+
+#[derive(Debug)]
+pub(crate) enum Started {
+    Framework(Framework, Vec<String>),
+    /// It may run any framework: only its output tells.
+    Script(Vec<String>),
+}
+
+/// What a step starts, if it runs tests.
+pub(crate) fn started(step: &Step) -> Option<Started> {
+    let program = step.program();
+    // `jest@29`, as `npx` takes it.
+    let program = program.split('@').next().unwrap_or(program);
+    let args: Vec<&str> = step.args().iter().map(String::as_str).collect();
+    let framework = |framework, from: usize| {
+        let asks = args.iter().any(|arg| ONLY_ASKS.contains(arg));
+        let args = args.get(from..).unwrap_or_default();
+        (!asks).then(|| Started::Framework(framework, args.iter().map(|arg| (*arg).to_owned()).collect()))
+    };
+    match program {
+        "cargo" => match cargo(&args) {
+            Some((kind, from)) => framework(kind, from),
+            None if args.contains(&"xtask") => script(step, &args),
+            None => None,
+        },
+        "cargo-nextest" => framework(Framework::Nextest, 2),
+        "pytest" | "py.test" | "py.test-3" | "pytest-3" => framework(Framework::Pytest, 0),
+        "nose2" => framework(Framework::Unittest, 0),
+        "jest" => framework(Framework::Jest, 0),
+        "react-scripts" if args.first() == Some(&"test") => framework(Framework::Jest, 1),
+        "vitest" => match args.first() {
+            Some(&"bench" | &"list" | &"init" | &"typecheck") => None,
+            Some(&"run" | &"watch" | &"dev" | &"related") => framework(Framework::Vitest, 1),
+            _ => framework(Framework::Vitest, 0),
+        },
+        "mocha" | "_mocha" => framework(Framework::Mocha, 0),
+        "go" if args.first() == Some(&"test") => framework(Framework::Go, 1),
+        "tap" | "tape" | "ava" | "bats" | "prove" | "pg_prove" => framework(Framework::Tap, 0),
+        "node" | "tsx" if args.contains(&"--test") => framework(Framework::Node, 0),
+        name if name.starts_with("python") || name == "pypy3" || name == "py" => match module(&args) {
+            Some(("pytest", from)) => framework(Framework::Pytest, from),
+            Some(("unittest" | "nose2", from)) => framework(Framework::Unittest, from),
+            Some(_) => None,
+            None if args.first() == Some(&"manage.py") && args.get(1) == Some(&"test") => {
+                framework(Framework::Unittest, 2)
+            }
+            // What a program of one's own prints is not what a test runner prints.
+            None => None,
+        },
+        _ => script(step, &args),
+    }
+}
+
+/// Options after which no test runs.
+const ONLY_ASKS: [&str; 14] = [
+    "--help",
+    "-h",
+    "--version",
+    "-V",
+    "--collect-only",
+    "--co",
+    "--fixtures",
+    "--listTests",
+    "--showConfig",
+    "--no-run",
+    "--list",
+    "--dry-run",
+    "-list",
+    "--clearCache",
+];
+
+/// The framework of a `cargo` command, and where its own arguments begin.
+fn cargo(args: &[&str]) -> Option<(Framework, usize)> {
+    let verb = args.iter().position(|arg| !arg.starts_with(['+', '-']))?;
+    match (args[verb], args.get(verb + 1).copied()) {
+        ("test" | "t" | "tarpaulin", _) => Some((Framework::CargoTest, verb + 1)),
+        ("nextest", Some("run" | "r")) => Some((Framework::Nextest, verb + 2)),
+        ("miri" | "llvm-cov" | "hack", Some("test")) => Some((Framework::CargoTest, verb + 2)),
+        ("miri" | "llvm-cov" | "hack", Some("nextest")) => Some((Framework::Nextest, verb + 2)),
+        _ => None,
+    }
+}
+
+/// The module that `python -m` runs, and where its arguments begin.
+fn module<'a>(args: &[&'a str]) -> Option<(&'a str, usize)> {
+    let at = args.iter().position(|arg| matches!(*arg, "-m" | "-c") || !arg.starts_with('-'))?;
+    (args[at] == "-m").then(|| Some((*args.get(at + 1)?, at + 2))).flatten()
+}
+
+/// A task of a build tool or a script that, by its name, runs tests.
+fn script(step: &Step, args: &[&str]) -> Option<Started> {
+    let program = step.program();
+    let words: Vec<&str> = args.iter().copied().filter(|arg| !arg.starts_with('-')).collect();
+    let named = || words.iter().any(|word| tests_by_name(word));
+    let runs = match program {
+        "npm" | "pnpm" | "yarn" | "bun" => return package_script(program, args),
+        "tox" | "nox" | "ctest" | "gotestsum" => true,
+        "make" | "gmake" | "just" | "task" | "rake" | "invoke" | "inv" | "mage" | "ninja" | "nx"
+        | "turbo" | "lerna" | "bazel" | "meson" | "composer" | "hatch" | "pdm" | "rye" | "cargo" | "moon"
+        | "wireit" => named(),
+        "gradle" | "gradlew" | "mvn" | "mvnw" | "sbt" | "ant" => {
+            named() || words.iter().any(|word| matches!(*word, "build" | "install" | "package"))
+        }
+        "bash" | "sh" | "zsh" | "dash" | "source" | "." => {
+            words.first().is_some_and(|file| tests_by_name(base_name(file)))
+        }
+        "deno" => words.first() == Some(&"test"),
+        _ => {
+            let own = step.words.first().is_some_and(|word| word.contains('/'));
+            own && (tests_by_name(program) || words.first() == Some(&"test"))
+        }
+    };
+    // `make test` asks for all; what else is said may ask for less.
+    let rest = words.iter().filter(|word| **word != "test").map(|word| (*word).to_owned());
+    runs.then(|| Started::Script(rest.collect()))
+}
+
+/// `npm test`, `pnpm -r run test:unit`, `yarn jest`.
+fn package_script(program: &str, args: &[&str]) -> Option<Started> {
+    let valued = ["--filter", "-F", "-C", "--dir", "--cwd", "--prefix", "-w", "--workspace"];
+    let is_value = |at: usize| at > 0 && valued.contains(&args[at - 1]);
+    let words = args.iter().enumerate().filter(|(at, arg)| !arg.starts_with('-') && !is_value(*at));
+    let words: Vec<&str> = words.map(|(_, arg)| *arg).collect();
+    let rest =
+        |from: usize| words.get(from..).unwrap_or_default().iter().map(|word| (*word).to_owned()).collect();
+    match words.as_slice() {
+        ["workspace", _, "test", ..] => Some(Started::Script(rest(1))),
+        ["run" | "run-script" | "rum", "test", ..] => Some(Started::Script(rest(2))),
+        ["run" | "run-script" | "rum", name, ..] if tests_by_name(name) => Some(Started::Script(rest(1))),
+        ["test" | "t" | "tst" | "it" | "cit" | "install-test", ..] => Some(Started::Script(rest(1))),
+        // Yarn, pnpm and bun run the programs of a project without a word between.
+        [tool, ..] if program != "npm" => {
+            let at = args.iter().position(|arg| arg == tool)?;
+            let words = args[at..].iter().map(|arg| (*arg).to_owned()).collect();
+            let own = matches!(*tool, "add" | "install" | "npm" | "pnpm" | "yarn" | "bun" | "run");
+            let inner = Step { words, ..Step::default() };
+            let direct = (!own).then(|| started(&inner)).flatten();
+            direct.or_else(|| tests_by_name(tool).then(|| Started::Script(rest(0))))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a name of a task or script says that it runs tests: `test:unit`, `runTests`, and
+/// not `latest` or `inspect`.
+fn tests_by_name(name: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "test", "tests", "testing", "spec", "specs", "check", "checks", "verify", "coverage", "ci", "unit",
+        "pytest",
+    ];
+    let mut words = vec![String::new()];
+    let mut lower = false;
+    for c in name.chars() {
+        if !c.is_ascii_alphabetic() || (lower && c.is_ascii_uppercase()) {
+            words.push(String::new());
+        }
+        lower = c.is_ascii_lowercase();
+        if c.is_ascii_alphabetic()
+            && let Some(word) = words.last_mut()
+        {
+            word.push(c.to_ascii_lowercase());
+        }
+    }
+    name.contains("e2e") || words.iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_by_its_words() {
+        for name in
+            ["test", "test:unit", "run-tests.sh", "runTests", "check_all", "tests2", "e2e", "CI", "test.sh"]
+        {
+            assert!(tests_by_name(name), "{name}");
+        }
+        for name in
+            ["show-latest", "inspect", "checkout", "fastest", "special", "contest", "attestation", "build"]
+        {
+            assert!(!tests_by_name(name), "{name}");
+        }
+    }
+}

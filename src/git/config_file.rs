@@ -1,0 +1,105 @@
+//! Reads a file of settings, where it is written as almost all are: a section
+//! in brackets, a name, an equals sign, a value without quotes.
+//!
+//! Whatever else it has is left to git, which costs a process.
+
+/// The sections that anybody asks about; what the others hold may be written
+/// in any way that stays on its line.
+const OF_INTEREST: [&str; 2] = ["core", "extensions"];
+
+/// Every setting as `section.name` and its value, in order; `None` where only
+/// git can say.
+pub(super) fn plain(bytes: &[u8]) -> Option<Vec<(String, String)>> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let mut section: Option<String> = None;
+    let mut settings = Vec::new();
+    for line in text.lines().map(|line| line.trim_matches([' ', '\t'])) {
+        // A line that goes on in the next, or a character that no editor writes.
+        if line.ends_with('\\') || line.chars().any(|c| c.is_control() && c != '\t') {
+            return None;
+        }
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        if let Some(header) = line.strip_prefix('[') {
+            section = Some(named(header.strip_suffix(']')?)?);
+            continue;
+        }
+        let section = section.as_deref()?;
+        if OF_INTEREST.contains(&section) {
+            let (name, value) = line.split_once('=').unwrap_or((line, "true"));
+            let (name, value) = (name.trim_end(), value.trim());
+            if !is_name(name) || value.contains(['"', '\\', '#', ';']) {
+                return None;
+            }
+            settings.push((format!("{section}.{}", name.to_ascii_lowercase()), value.to_owned()));
+        }
+    }
+    Some(settings)
+}
+
+/// What stands in the brackets: `core`, or `remote "origin"`.
+fn named(header: &str) -> Option<String> {
+    let Some((name, of)) = header.split_once([' ', '\t']) else {
+        return is_name(header).then(|| header.to_ascii_lowercase());
+    };
+    let of = of.trim_start().strip_prefix('"')?.strip_suffix('"')?;
+    let plain = is_name(name) && !of.contains(['"', '\\']);
+    plain.then(|| format!("{}.{of}", name.to_ascii_lowercase()))
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: Option<&[(&str, &str)]>) {
+        let found = plain(text.as_bytes());
+        let told =
+            found.as_ref().map(|all| all.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect::<Vec<_>>());
+        assert_eq!(told.as_deref(), expected, "{text}");
+    }
+
+    #[test]
+    fn a_usual_file_is_read_without_git() {
+        let usual = "[core]\n\trepositoryformatversion = 0\n\tfileMode = true\n\tbare\n# a comment\n\
+                     [remote \"origin\"]\n\turl = \"a;b\" # c\n[Core]\r\n autocrlf=input \r\n";
+        let expected = [
+            ("core.repositoryformatversion", "0"),
+            ("core.filemode", "true"),
+            ("core.bare", "true"),
+            ("core.autocrlf", "input"),
+        ];
+        check(usual, Some(&expected));
+        check("", Some(&[]));
+        check("[alias]\n\tx = !f() { echo \"a\"; }; f\n", Some(&[]));
+        check("[extensions]\nobjectFormat =sha256\n", Some(&[("extensions.objectformat", "sha256")]));
+    }
+
+    #[test]
+    fn whatever_is_written_in_another_way_is_left_to_git() {
+        for text in [
+            "[core]\n\tautocrlf = \"true\"\n",
+            "[core]\n\tautocrlf = tr\\\nue\n",
+            "[alias]\n\tx = a\\\n[core]\n",
+            "[core]\n\tautocrlf = true # always\n",
+            "[core] autocrlf = true\n",
+            "[remote \"a\\\"b\"]\n",
+            "[core]\n\tauto crlf = true\n",
+            "\u{feff}[core]\n",
+            "[core\n",
+        ] {
+            check(text, None);
+        }
+        assert_eq!(plain(b"[core]\n\xff = 1\n"), None);
+    }
+
+    #[test]
+    fn a_section_of_a_section_is_another_one() {
+        check("[core \"x\"]\n\tautocrlf = true\n[core.y]\n\tautocrlf = true\n", Some(&[]));
+    }
+}

@@ -1,0 +1,134 @@
+//! Files that git keeps in another form than they have here, because a program
+//! of the user's rewrites them on their way in. None of these is ever run: such
+//! a file is compared with what it was itself.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::diff::{FileChange, Lines};
+use super::index;
+use super::repository::bounded;
+use super::snapshot::Before;
+use super::worktree::WorkTree;
+use crate::host::talk::Talk;
+use crate::host::{clock, files};
+
+/// No list of attributes is longer.
+const LARGEST: u64 = 1 << 20;
+const LIMIT: Duration = Duration::from_secs(5);
+const ATTRIBUTES: &[u8] = b".gitattributes";
+/// Says that there are attributes at all.
+const SOME: &str = "attributes";
+/// What stands for this filter in git is known without running it.
+const KNOWN: &[u8] = b"lfs";
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Filtered {
+    /// Kept elsewhere (Git LFS).
+    pub(super) elsewhere: Vec<Vec<u8>>,
+    pub(super) rewritten: Vec<Vec<u8>>,
+}
+
+impl Before {
+    /// Begins to ask which tracked files have a filter, where any list of
+    /// attributes speaks of one.
+    pub(super) fn ask_filters(&self, tree: &mut WorkTree, index: &[u8], until: Duration) -> Option<Talk> {
+        let mut lists = vec![ATTRIBUTES.to_owned()];
+        let mut paths = Vec::new();
+        // An index that cannot be read is somebody else's trouble.
+        index::read(index, self.store.format(), |entry| {
+            if entry.path.rsplit(|&byte| byte == b'/').next() == Some(ATTRIBUTES) {
+                lists.push(entry.path.to_owned());
+            }
+        })
+        .ok()?;
+        let speaks = |bytes: &[u8]| memchr::memmem::find(bytes, b"filter").is_some();
+        let at = |path: &Path| bounded(path, LARGEST).is_ok_and(|bytes| speaks(&bytes));
+        let settings = self.git.settings().iter();
+        let mut of_user = settings.filter_map(|setting| setting.strip_prefix("core.attributesFile="));
+        let mut inside = |path: &Vec<u8>| {
+            let content = tree.read(path, self.store.format(), LARGEST, || true).ok();
+            content.and_then(|content| content.bytes).is_some_and(|bytes| speaks(&bytes))
+        };
+        let there = |path: &Path| path.metadata().is_ok_and(|found| found.len() > 0);
+        if lists.iter().any(|path| there(&self.path(path))) || there(&self.git.file("info/attributes")) {
+            // Without it, attributes cost nobody a question.
+            let _ = fs::write(self.git.file(SOME), b"");
+        }
+        let any = at(&self.git.file("info/attributes"))
+            || of_user.any(|file| at(Path::new(file)))
+            || lists.iter().any(&mut inside);
+        if !any {
+            return None;
+        }
+        index::read(index, self.store.format(), |entry| {
+            paths.extend(entry.path);
+            paths.push(0);
+        })
+        .ok()?;
+        let args = ["check-attr", "-z", "--stdin", "filter"].map(OsStr::new);
+        // A pipe in the place of a list would keep git for ever.
+        let until = until.min(clock::monotonic() + LIMIT);
+        self.git.begin(&args, &self.repository.root, &self.index(), paths, until).ok()
+    }
+
+    /// Takes their lines from those that are no text by the repository's own word.
+    pub(super) fn without_lines(&self, changes: &mut [FileChange], until: Duration) {
+        let named = |one: &FileChange| one.path.ends_with(ATTRIBUTES);
+        if !self.git.file(SOME).exists() && !changes.iter().any(named) {
+            return;
+        }
+        let counted = |one: &FileChange| one.lines != Lines::Without;
+        let mut input = Vec::new();
+        for one in changes.iter().filter(|one| counted(one)) {
+            input.extend(&one.path);
+            input.push(0);
+        }
+        let args = ["check-attr", "-z", "--stdin", "diff"].map(OsStr::new);
+        let until = until.min(clock::monotonic() + LIMIT);
+        let said =
+            self.git.ask(&args, &self.repository.root, &self.index(), input, until).unwrap_or_default();
+        let fields: Vec<&[u8]> = said.split(|&byte| byte == 0).collect();
+        let binary: HashSet<&[u8]> =
+            fields.chunks_exact(3).filter(|record| record[2] == b"unset").map(|record| record[0]).collect();
+        for one in changes.iter_mut().filter(|one| binary.contains(one.path.as_slice())) {
+            one.lines = Lines::Without;
+        }
+    }
+
+    /// Files whose content is kept elsewhere, as they were noted.
+    pub(super) fn kept_elsewhere(&self) -> HashSet<Vec<u8>> {
+        let noted = files::read(&self.git.file("elsewhere")).unwrap_or_default();
+        noted.split(|&byte| byte == 0).map(<[u8]>::to_owned).collect()
+    }
+}
+
+/// Reads path, attribute and value, each with a zero behind it.
+pub(super) fn parse(said: &[u8]) -> Filtered {
+    let fields: Vec<&[u8]> = said.split(|&byte| byte == 0).collect();
+    let mut filtered = Filtered::default();
+    for record in fields.chunks_exact(3) {
+        match record[2] {
+            b"unspecified" | b"unset" | b"set" | b"" => {}
+            KNOWN => filtered.elsewhere.push(record[0].to_owned()),
+            _ => filtered.rewritten.push(record[0].to_owned()),
+        }
+    }
+    filtered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_with_a_filter_are_named() {
+        let said = b"a\0filter\0unspecified\0b.nb\0filter\0strip\0c.bin\0filter\0lfs\0d\0filter\0unset\0";
+        let filtered = Filtered { elsewhere: vec![b"c.bin".to_vec()], rewritten: vec![b"b.nb".to_vec()] };
+        assert_eq!(parse(said), filtered);
+        assert_eq!(parse(b""), Filtered::default());
+    }
+}

@@ -1,0 +1,296 @@
+//! The commands that an agent ran: which there were, and what one printed.
+//!
+//! The stream of events tells both; what was long is an artifact as well. A run
+//! of the `command` agent is itself one command, and prints what the run does.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+use crate::agents;
+use crate::host::files;
+use crate::model::{AgentName, Event, ItemStatus, Request, Stdout, TaskId, Timestamp};
+use crate::progress::plain;
+use crate::registry::Row;
+use crate::runs::ArtifactName;
+use crate::supervisor::Lines;
+use crate::tasks::stream::{self, Stream};
+use crate::tasks::{Context, TaskError, View, view};
+use crate::terminals::{Reader, Stretch, TerminalError};
+
+/// What a run is called that is one command.
+const ITSELF: &str = "command";
+/// The last ones; of what came before them, each is known by its own name.
+const MOST: usize = 1000;
+const LONGEST: usize = 200;
+/// How many of the last runs are asked for a command.
+const RUNS: u32 = 10;
+
+/// One command, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AgentCommand {
+    pub(crate) task: TaskId,
+    /// The agent's own name for it.
+    pub(crate) item: String,
+    pub(crate) command: String,
+    pub(crate) cwd: PathBuf,
+    pub(crate) started_at: Option<Timestamp>,
+    /// No byte of it came later.
+    pub(crate) written: Timestamp,
+    pub(crate) life: CommandLife,
+    pub(crate) bytes: u64,
+    /// Where all that it printed is, and nothing else.
+    pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CommandLife {
+    Running,
+    Ended {
+        status: Option<i32>,
+    },
+    /// By a policy, a sandbox, or a person.
+    Refused,
+    /// The run was over before the agent told of its end.
+    Lost,
+}
+
+/// A command with what it printed.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) command: AgentCommand,
+    pub(crate) reader: Reader,
+    /// Why bytes are missing.
+    pub(crate) incomplete: Option<String>,
+    /// The others of its run, the last first.
+    pub(crate) others: Vec<AgentCommand>,
+}
+
+impl AgentCommand {
+    /// How it is asked for.
+    pub(crate) fn id(&self) -> String {
+        format!("{}/{}", self.task, self.item)
+    }
+}
+
+/// Every command of a task, the last first.
+pub(super) fn all(context: &mut Context, row: Row) -> Result<Vec<AgentCommand>, TaskError> {
+    let view = view(context, row)?;
+    Ok(match one(&view) {
+        Some(itself) => vec![itself],
+        None => scan(&view, None).map(|scan| scan.commands(&view)).unwrap_or_default(),
+    })
+}
+
+/// The command of a task that is called `item`; else the last that has ended,
+/// or that runs.
+pub(super) fn ran(context: &mut Context, row: Row, item: Option<&str>) -> Result<Ran, TaskError> {
+    let view = view(context, row)?;
+    let missing = |there: &[AgentCommand]| TaskError::NoCommand {
+        task: view.row.id.clone(),
+        item: item.map(str::to_owned),
+        there: there.iter().take(RUNS as usize).map(|command| command.item.clone()).collect(),
+    };
+    if let Some(itself) = one(&view) {
+        let wanted = item.is_none_or(|item| item == ITSELF);
+        let stream = stream::open(&view.dir, Stdout::Text).ok().filter(|_| wanted);
+        let Some(Stream { stretches, written, is_cut }) = stream else { return Err(missing(&[itself])) };
+        let failed = |source| TerminalError::Read { id: itself.id(), source };
+        let reader = Reader::over(itself.id(), stretches, written).map_err(failed)?;
+        let incomplete = is_cut.then(|| {
+            "the output passed `max_stream_bytes`: its beginning and its end are here, and the end moves on".to_owned()
+        });
+        return Ok(Ran { command: itself, reader, incomplete, others: Vec::new() });
+    }
+    let mut scan = scan(&view, item).ok_or_else(|| missing(&[]))?;
+    let (found, text) = scan.found.take().map_or((None, None), |(found, text)| (Some(found), Some(text)));
+    let found = match item {
+        Some(item) => found.or_else(|| Told::by_its_file(&view, item)),
+        None => found.or_else(|| scan.recent.back().cloned()),
+    };
+    let mut others = scan.commands(&view);
+    let Some(found) = found else { return Err(missing(&others)) };
+    others.retain(|other| other.item != found.item);
+    let command = found.placed(&view, scan.written);
+    let failed = |source| TerminalError::Read { id: command.id(), source };
+    let stretch = match (text, &command.file) {
+        (Some(text), _) => Stretch::Text(text.into_bytes()),
+        (None, Some(file)) => Stretch::File(stream::plain(file).map_err(failed)?),
+        (None, None) => Stretch::Text(Vec::new()),
+    };
+    let reader = Reader::over(command.id(), vec![stretch], command.written).map_err(failed)?;
+    Ok(Ran { command, reader, incomplete: None, others })
+}
+
+/// The last command of the last run that ran one.
+pub(super) fn latest(context: &mut Context, project: Option<&Path>) -> Result<Option<Ran>, TaskError> {
+    let belongs = |row: &Row| project.is_none_or(|project| row.project == project);
+    let mut rows: Vec<Row> = context.registry.working()?.into_iter().filter(belongs).collect();
+    rows.reverse();
+    let name = project.map(|project| project.to_string_lossy().into_owned());
+    rows.extend(context.registry.finished(name.as_deref(), RUNS)?);
+    for row in rows.into_iter().take(RUNS as usize) {
+        match ran(context, row, None) {
+            Err(TaskError::NoCommand { .. }) => {}
+            ran => return ran.map(Some),
+        }
+    }
+    Ok(None)
+}
+
+/// The run as the one command that it is.
+fn one(view: &View) -> Option<AgentCommand> {
+    match view.row.agent {
+        AgentName::Command => {}
+        AgentName::Codex | AgentName::Replay => return None,
+    }
+    let found = std::fs::symlink_metadata(view.dir.stdout()).ok();
+    let life = match (&view.result, view.row.state.is_final()) {
+        (Some(result), _) => CommandLife::Ended { status: result.exit.map(|exit| exit.status()) },
+        (None, true) => CommandLife::Lost,
+        (None, false) => CommandLife::Running,
+    };
+    let started_at = view.row.started_at.unwrap_or(view.row.created_at);
+    Some(AgentCommand {
+        task: view.row.id.clone(),
+        item: ITSELF.to_owned(),
+        command: plain::line(
+            view.request.as_ref().map_or(&view.row.instruction, |request| &request.task),
+            LONGEST,
+        ),
+        cwd: cwd(view),
+        started_at: Some(started_at),
+        written: found.as_ref().map_or(started_at, files::modified),
+        life,
+        bytes: found.map_or(0, |found| found.len()),
+        file: Some(view.dir.stdout()),
+    })
+}
+
+fn cwd(view: &View) -> PathBuf {
+    view.request.as_ref().map_or_else(|| view.row.project.clone(), |request| request.cwd.clone())
+}
+
+/// A command as the stream tells of it.
+#[derive(Debug, Clone)]
+struct Told {
+    item: String,
+    command: String,
+    life: CommandLife,
+    bytes: u64,
+}
+
+impl Told {
+    /// One whose line the stream had no room for.
+    fn by_its_file(view: &View, item: &str) -> Option<Self> {
+        let file = view.dir.file(ArtifactName::of_command(item)?.as_str());
+        let bytes = std::fs::symlink_metadata(file).ok()?.len();
+        let command = "(its line in the stream was left out)".to_owned();
+        Some(Self { item: item.to_owned(), command, life: CommandLife::Ended { status: None }, bytes })
+    }
+
+    fn placed(self, view: &View, written: Timestamp) -> AgentCommand {
+        let name = ArtifactName::of_command(&self.item);
+        let file = name.map(|name| view.dir.file(name.as_str()));
+        let found = file.as_ref().and_then(|file| std::fs::symlink_metadata(file).ok());
+        let life = match self.life {
+            CommandLife::Running if view.row.state.is_final() => CommandLife::Lost,
+            life => life,
+        };
+        AgentCommand {
+            task: view.row.id.clone(),
+            item: self.item,
+            command: self.command,
+            cwd: cwd(view),
+            started_at: None,
+            written: found.as_ref().map_or(written, files::modified),
+            life,
+            bytes: self.bytes,
+            file: file.filter(|_| found.is_some()),
+        }
+    }
+}
+
+struct Scan {
+    recent: VecDeque<Told>,
+    /// The one that is looked for, or the last that ended, and its text.
+    found: Option<(Told, String)>,
+    written: Timestamp,
+}
+
+/// Goes through the events of a run; `None` where there are none.
+fn scan(view: &View, item: Option<&str>) -> Option<Scan> {
+    let request: &Request = view.request.as_ref()?;
+    let mut stream = stream::open(&view.dir, Stdout::Events).ok()?;
+    let mut reader = agents::agent(request.agent).reader(request, "");
+    let mut scan = Scan { recent: VecDeque::new(), found: None, written: stream.written };
+    let mut lines = Lines::default();
+    let mut line = |raw: &[u8]| {
+        let reading = reader.line(raw);
+        let mut output = reading.output;
+        for event in reading.events {
+            let text = output.take_if(|output| is_of(&event, &output.item)).map(|output| output.text);
+            scan.note(event, text.unwrap_or_default(), item);
+        }
+    };
+    // What cannot be read any further was read as far as it goes.
+    let _ = stream.read(|bytes| lines.feed(bytes, &mut line));
+    lines.finish(&mut line);
+    Some(scan)
+}
+
+fn is_of(event: &Event, wanted: &str) -> bool {
+    matches!(event, Event::CommandEnded { item, .. } if item == wanted)
+}
+
+impl Scan {
+    fn note(&mut self, event: Event, text: String, wanted: Option<&str>) {
+        let (item, command, life, bytes) = match event {
+            Event::CommandStarted { item, command } => (item, command, CommandLife::Running, 0),
+            Event::CommandEnded { item, command, exit_code, output_bytes, status } => {
+                let life = match status {
+                    ItemStatus::Running => CommandLife::Running,
+                    ItemStatus::Declined => CommandLife::Refused,
+                    ItemStatus::Completed | ItemStatus::Failed => {
+                        CommandLife::Ended { status: exit_code.and_then(|code| i32::try_from(code).ok()) }
+                    }
+                };
+                (item, command, life, output_bytes)
+            }
+            Event::Thread { .. }
+            | Event::TurnStarted
+            | Event::Message { .. }
+            | Event::Reasoning { .. }
+            | Event::Edited { .. }
+            | Event::ToolStarted { .. }
+            | Event::ToolEnded { .. }
+            | Event::Plan { .. }
+            | Event::Warning { .. }
+            | Event::Retry { .. }
+            | Event::Question { .. }
+            | Event::TurnCompleted { .. }
+            | Event::TurnFailed { .. }
+            | Event::Other { .. } => return,
+        };
+        let told =
+            Told { item: plain::line(&item, LONGEST), command: plain::line(&command, LONGEST), life, bytes };
+        let is_wanted = match wanted {
+            Some(wanted) => wanted == item || wanted == told.item,
+            None => life != CommandLife::Running,
+        };
+        if is_wanted {
+            self.found = Some((told.clone(), text));
+        }
+        let same = |one: &&mut Told| one.item == told.item && one.life == CommandLife::Running;
+        match self.recent.iter_mut().rev().find(same) {
+            Some(known) => *known = told,
+            None => self.recent.push_back(told),
+        }
+        if self.recent.len() > MOST {
+            self.recent.pop_front();
+        }
+    }
+
+    fn commands(&self, view: &View) -> Vec<AgentCommand> {
+        self.recent.iter().rev().map(|told| told.clone().placed(view, self.written)).collect()
+    }
+}

@@ -1,0 +1,103 @@
+//! Bytes that lie in several places, read by position as if they were one.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+
+/// One of the places.
+#[derive(Debug)]
+pub(crate) enum Stretch {
+    /// As long as it is now.
+    File(File),
+    /// No more than this of a file: what comes behind it is known from elsewhere.
+    Beginning {
+        file: File,
+        length: u64,
+    },
+    Text(Vec<u8>),
+}
+
+impl Stretch {
+    pub(crate) fn length(&self) -> io::Result<u64> {
+        match self {
+            Stretch::File(file) => file.metadata().map(|found| found.len()),
+            Stretch::Beginning { length, .. } => Ok(*length),
+            Stretch::Text(text) => Ok(text.len() as u64),
+        }
+    }
+
+    /// Reads from a position on, at least a byte where there is one.
+    fn read_at(&self, room: &mut [u8], at: u64) -> io::Result<usize> {
+        match self {
+            Stretch::File(file) => file.read_at(room, at),
+            Stretch::Beginning { file, length } => {
+                let left = usize::try_from(length.saturating_sub(at)).unwrap_or(usize::MAX);
+                let most = left.min(room.len());
+                file.read_at(&mut room[..most], at)
+            }
+            Stretch::Text(text) => {
+                let left = usize::try_from(at).ok().and_then(|at| text.get(at..)).unwrap_or_default();
+                let most = left.len().min(room.len());
+                room[..most].copy_from_slice(&left[..most]);
+                Ok(most)
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Joined {
+    places: Vec<(Range<u64>, Stretch)>,
+}
+
+impl Joined {
+    pub(super) fn of(stretches: Vec<Stretch>) -> io::Result<Self> {
+        let mut places = Vec::with_capacity(stretches.len());
+        let mut at = 0;
+        for stretch in stretches {
+            let end = at + stretch.length()?;
+            places.push((at..end, stretch));
+            at = end;
+        }
+        Ok(Self { places })
+    }
+
+    pub(super) fn length(&self) -> u64 {
+        self.places.last().map_or(0, |(place, _)| place.end)
+    }
+
+    pub(super) fn read_at(&self, room: &mut [u8], at: u64) -> io::Result<usize> {
+        let Some((place, stretch)) = self.places.iter().find(|(place, _)| place.contains(&at)) else {
+            return Ok(0);
+        };
+        let most = usize::try_from(place.end - at).map_or(room.len(), |left| left.min(room.len()));
+        stretch.read_at(&mut room[..most], at - place.start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn every_byte_has_one_position() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"head and more").unwrap();
+        let text = |text: &str| Stretch::Text(text.into());
+        let joined =
+            Joined::of(vec![Stretch::Beginning { file, length: 4 }, text(""), text("[cut]"), text("tail")])
+                .unwrap();
+        let whole = b"head[cut]tail";
+        assert_eq!(joined.length(), whole.len() as u64);
+        for at in 0..whole.len() {
+            let mut room = [0; 3];
+            let read = joined.read_at(&mut room, at as u64).unwrap();
+            assert!(read > 0 && whole[at..].starts_with(&room[..read]), "{at}");
+        }
+        assert_eq!(joined.read_at(&mut [0; 3], 13).unwrap(), 0);
+        assert_eq!(joined.read_at(&mut [0; 3], u64::MAX).unwrap(), 0);
+    }
+}

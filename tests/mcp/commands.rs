@@ -1,0 +1,269 @@
+//! The commands that agents ran, read as terminals are: `get_terminal_output`,
+//! and `terminal read` and `list` at the shell.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::captures::replayed;
+use crate::client::Client;
+use crate::support::env::{PATIENCE, TestEnv, wait_for};
+
+fn client(env: &TestEnv) -> Client {
+    Client::of(env, &["--tools", "all"], &[])
+}
+
+#[track_caller]
+fn look(client: &mut Client, arguments: Value) -> Value {
+    let told = client.call("get_terminal_output", arguments.clone());
+    told.unwrap_or_else(|error| panic!("{arguments}: {error}"))["data"].clone()
+}
+
+fn begun(item: &str, command: &str) -> Value {
+    json!({ "type": "item.started", "item": {
+        "id": item, "type": "command_execution", "command": command, "aggregated_output": "", "exit_code": null,
+        "status": "in_progress",
+    } })
+}
+
+fn ended(item: &str, command: &str, output: &str, code: i64) -> Value {
+    let status = if code == 0 { "completed" } else { "failed" };
+    json!({ "type": "item.completed", "item": {
+        "id": item, "type": "command_execution", "command": command, "aggregated_output": output, "exit_code": code,
+        "status": status,
+    } })
+}
+
+fn numbers(range: std::ops::RangeInclusive<u32>) -> String {
+    range.map(|number| format!("{number}\n")).collect()
+}
+
+/// A run of three commands: a long one, a short one in colours, one that failed.
+fn ran(env: &TestEnv) -> String {
+    let long = numbers(1..=9000);
+    replayed(
+        env,
+        &[
+            begun("item_1", "bash -lc 'seq 1 9000'"),
+            ended("item_1", "bash -lc 'seq 1 9000'", &long, 0),
+            ended("item_2", "ls --color", "\u{1b}[31mred\u{1b}[0m\r\n", 0),
+            ended("item_3", "make test", "error: it broke\n", 2),
+        ],
+    )
+}
+
+#[test]
+fn every_command_of_an_agent_is_read_in_every_mode() {
+    let env = TestEnv::new();
+    let task = ran(&env);
+    let mut client = client(&env);
+    // Nobody recorded a terminal: the last command of the last run.
+    let last = look(&mut client, json!({}));
+    assert_eq!(
+        (&last["terminal_id"], &last["content"], &last["command"]),
+        (&json!(format!("{task}/item_3")), &json!("error: it broke\n"), &json!("make test"))
+    );
+    assert_eq!(
+        (&last["task_id"], &last["state"], &last["live"], &last["exit_status"]),
+        (&json!(task), &json!("ended"), &json!(false), &json!(2))
+    );
+    assert_eq!((&last["cwd"], last.get("file_path")), (&json!(env.work()), None));
+    let others: Vec<&str> = last["terminals"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["terminal_id"].as_str().unwrap())
+        .collect();
+    assert_eq!(others, [format!("{task}/item_2"), format!("{task}/item_1")]);
+    assert_eq!(look(&mut client, json!({ "terminal_id": task }))["terminal_id"], last["terminal_id"]);
+
+    let long = format!("{task}/item_1");
+    let tail = look(&mut client, json!({ "terminal_id": long, "lines": 3 }));
+    assert_eq!(
+        (&tail["content"], &tail["start_line"], &tail["end_line"], &tail["total_lines"]),
+        (&json!("8998\n8999\n9000\n"), &json!(8998), &json!(9000), &json!(9000))
+    );
+    assert_eq!(tail["next"], "this is the end of it");
+    let head = look(&mut client, json!({ "terminal_id": long, "mode": "head", "lines": 2 }));
+    assert_eq!((&head["content"], &head["truncated"]), (&json!("1\n2\n"), &json!(false)));
+    assert_eq!(head["next"], "more is there: call again with cursor `b4`");
+    let (mut whole, mut ask) = (String::new(), json!({ "terminal_id": long, "mode": "all" }));
+    loop {
+        let part = look(&mut client, ask);
+        whole.push_str(part["content"].as_str().unwrap());
+        if part["truncated"] == false {
+            break;
+        }
+        ask = json!({ "terminal_id": long, "cursor": part["cursor"] });
+    }
+    assert_eq!(whole, numbers(1..=9000));
+    // It has a file of its own, which can be inspected.
+    let file = tail["file_path"].as_str().unwrap();
+    assert!(file.ends_with("/command-item_1.log"), "{file}");
+    let found = client.call("inspect_output", json!({ "file_path": file, "pattern": "^4242$" })).unwrap();
+    assert_eq!(found["data"]["matches"][0]["line_number"], 4242);
+    for (moment, content) in
+        [("2020-01-01T00:00:00Z", numbers(1..=9000)), ("2100-01-01T00:00:00Z", String::new())]
+    {
+        let since = look(&mut client, json!({ "terminal_id": long, "since_timestamp": moment }));
+        assert_eq!(since["mode"], "since");
+        assert!(content.starts_with(since["content"].as_str().unwrap()), "{since:#}");
+        assert_eq!(since["content"] == "", content.is_empty(), "{since:#}");
+    }
+    let red = json!({ "terminal_id": format!("{task}/item_2") });
+    assert_eq!(look(&mut client, red)["content"], "red\n");
+    let raw = json!({ "terminal_id": format!("{task}/item_2"), "strip": false });
+    assert_eq!(look(&mut client, raw)["content"], "\u{1b}[31mred\u{1b}[0m\r\n");
+
+    let result = client.result("tools/call", json!({ "name": "get_terminal_output", "arguments": {} }));
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.contains("status: ended (exit 2)\n") && text.contains("\n```\nerror: it broke\n```\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("output (as the agent's command printed it):\n") && text.contains("other commands:\n")
+    );
+    for (wrong, said) in [
+        (format!("{task}/item_9"), "has run no command `item_9`"),
+        ("nobody/item_1".to_owned(), "no recorded terminal"),
+        (format!("{task}/../item_1"), "has run no command"),
+    ] {
+        let told = client.call("get_terminal_output", json!({ "terminal_id": wrong })).unwrap_err();
+        assert!(told.contains(said) && told.contains("NOT_FOUND") && told.contains("hint: "), "{told}");
+    }
+}
+
+#[test]
+fn the_shell_reads_the_same() {
+    let env = TestEnv::new();
+    let task = ran(&env);
+    let read = |args: &[&str]| env.expect(0, &[&["terminal", "read"], args].concat()).stdout;
+    let (first, second) = (format!("{task}/item_1"), format!("{task}/item_2"));
+    assert_eq!(read(&[]), "error: it broke\n");
+    assert_eq!(read(&[&task]), "error: it broke\n");
+    assert_eq!(read(&[&first, "--tail", "2"]), "8999\n9000\n");
+    assert_eq!(read(&[&first, "--head", "1"]), "1\n");
+    assert_eq!(read(&[&first, "--all"]), numbers(1..=9000));
+    assert_eq!(read(&[&first, "--since", "1h"]), numbers(1..=9000));
+    assert_eq!(read(&[&second]), "red\n");
+    assert_eq!(read(&[&second, "--raw"]), "\u{1b}[31mred\u{1b}[0m\r\n");
+    let document = env.json(&["terminal", "read", &first, "--head", "1", "--json"]);
+    assert_eq!(document["data"]["next"], "more is there: call again with cursor `b2`");
+    let listed = env.json(&["terminal", "list", &task, "--json"]);
+    let rows = listed["data"]["terminals"].as_array().unwrap();
+    let told: Vec<(&str, &str, i64)> = rows
+        .iter()
+        .map(|row| {
+            let text = |name: &str| row[name].as_str().unwrap();
+            (
+                text("terminal_id").rsplit('/').next().unwrap(),
+                text("command"),
+                row["exit_status"].as_i64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [("item_3", "make test", 2), ("item_2", "ls --color", 0), ("item_1", "bash -lc 'seq 1 9000'", 0)]
+    );
+    let text = env.expect(0, &["terminal", "list", &task]).stdout;
+    assert!(text.contains("ended (exit 2)") && text.contains("make test"), "{text}");
+    let ran = env.expect(3, &["terminal", "read", &format!("{task}/item_9")]);
+    assert!(ran.stderr.contains("item_3, item_2, item_1"), "{ran:?}");
+    // A recorded terminal comes first where nothing is named.
+    env.expect(0, &["terminal", "--name", "mine", "--", "echo", "mine"]);
+    assert_eq!(read(&[]), "mine\n");
+}
+
+#[test]
+fn a_run_that_is_one_command_is_read_while_it_goes_on() {
+    let env = TestEnv::new();
+    let script = "echo begun; until [ -e go ]; do sleep 0.02; done; echo over";
+    let task = env.submit(script).task_id;
+    let mut client = client(&env);
+    let id = format!("{task}/command");
+    let begun = wait_for("its first line", PATIENCE, || {
+        // Before it has begun there is nothing to read.
+        let reply = client.call("get_terminal_output", json!({})).ok()?;
+        Some(reply["data"].clone()).filter(|data| data["content"] == "begun\n")
+    });
+    assert_eq!(
+        (&begun["terminal_id"], &begun["state"], &begun["live"], &begun["command"]),
+        (&json!(id), &json!("live"), &json!(true), &json!(script))
+    );
+    assert_eq!(begun["next"], "it is live: cursor `b6` gives what comes after this");
+    fs::write(env.work().join("go"), "").unwrap();
+    env.await_final(&task);
+    let over = look(&mut client, json!({ "terminal_id": id, "cursor": begun["cursor"] }));
+    assert_eq!(
+        (&over["content"], &over["state"], &over["exit_status"], &over["next"]),
+        (&json!("over\n"), &json!("ended"), &json!(0), &json!("this is the end of it"))
+    );
+    assert_eq!(env.expect(0, &["terminal", "read", &task]).stdout, "begun\nover\n");
+}
+
+#[test]
+fn a_command_that_runs_is_told_without_output_and_lost_with_its_run() {
+    let env = TestEnv::new();
+    let lines = [begun("item_0", "sleep 1000")];
+    let recording: String =
+        lines.iter().map(|line| format!("{}\n", json!({ "at_ms": 0, "out": line.to_string() }))).collect();
+    let file = env.side().join("said.jsonl");
+    fs::write(&file, recording + &format!("{}\n", json!({ "at_ms": 3_600_000, "exit": 0 }))).unwrap();
+    let task = env.expect(0, &["run", "--agent", "replay", file.to_str().unwrap()]).stdout.trim().to_owned();
+    let mut client = client(&env);
+    let live = wait_for("the command", PATIENCE, || client.call("get_terminal_output", json!({})).ok());
+    let live = &live["data"];
+    assert_eq!((&live["state"], &live["content"]), (&json!("live"), &json!("")));
+    assert_eq!(live["next"], "it runs: the agent tells what it printed when it has ended");
+    env.expect(0, &["cancel", &task]);
+    env.await_final(&task);
+    let lost = look(&mut client, json!({ "terminal_id": task }));
+    assert_eq!((&lost["state"], &lost["next"]), (&json!("lost"), &json!("this is the end of it")));
+}
+
+#[test]
+fn the_end_of_an_output_beyond_its_limit_is_read_while_it_grows() {
+    let env = TestEnv::new();
+    env.configure("max_stream_bytes = 1048576");
+    let task =
+        env.submit("seq 1 400000; touch printed; until [ -e go ]; do sleep 0.02; done; echo over").task_id;
+    wait_for("the numbers", PATIENCE, || env.work().join("printed").exists().then_some(()));
+    let mut client = client(&env);
+    let tail = wait_for("the last of them", PATIENCE, || {
+        let data = look(&mut client, json!({ "terminal_id": task, "lines": 2 }));
+        (data["content"] == "399999\n400000\n").then_some(data)
+    });
+    assert!(tail["incomplete"].as_str().unwrap().contains("max_stream_bytes"), "{tail:#}");
+    assert_eq!(env.expect(0, &["terminal", "read", &task, "--tail", "1"]).stdout, "400000\n");
+    assert_eq!(env.expect(0, &["terminal", "read", &task, "--head", "1"]).stdout, "1\n");
+    let inspected = client.call("inspect_output", json!({ "task_id": task, "mode": "tail" })).unwrap();
+    let warning = inspected["data"]["warning"].as_str().unwrap();
+    assert!(warning.contains("get_terminal_output"), "{warning}");
+    let logs = env.expect(0, &["logs", &task, "--tail", "1"]);
+    assert!(logs.stderr.contains("this is the beginning only"), "{}", logs.stderr);
+    let results = env.expect(4, &["results", &task, "--output"]);
+    assert!(results.stdout.contains("\n399999\n400000\n"), "{}", results.stdout);
+    fs::write(env.work().join("go"), "").unwrap();
+    env.await_final(&task);
+    let over = look(&mut client, json!({ "terminal_id": task, "lines": 2 }));
+    assert_eq!((&over["content"], over.get("incomplete")), (&json!("400000\nover\n"), None));
+}
+
+#[test]
+fn secrets_and_other_projects_stay_where_they_are() {
+    let env = TestEnv::new();
+    // In two halves: this file is no secret.
+    let token = ["ghp_", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"].concat();
+    let task = replayed(&env, &[ended("item_1", "env", &format!("TOKEN={token}\n"), 0)]);
+    let mut here = client(&env);
+    let shown = look(&mut here, json!({})).to_string();
+    assert!(!shown.contains(&token[4..12]) && shown.contains("redacted"), "{shown}");
+    let elsewhere = env.root().join("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    let mut command = env.command(&["run", "--agent", "command", "--wait", "echo theirs"]);
+    command.current_dir(&elsewhere);
+    crate::support::env::finish(command, PATIENCE);
+    assert_eq!(look(&mut here, json!({}))["terminal_id"], json!(format!("{task}/item_1")));
+}
