@@ -136,8 +136,7 @@ fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started
     let lost = bare(row, Outcome::Failed { fault }, clock::now());
     let mut result = RunResult { processes_ended: ended, ..lost };
     if let Some(request) = request {
-        let since = started.map_or(request.created_at, |started| started.started_at);
-        account_for(context, dir, &request, since, &mut result);
+        account_for(context, dir, &request, &mut result);
     }
     seal(context, dir, started, result)?;
     inner.finish(context)
@@ -145,8 +144,8 @@ fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started
 
 /// Makes the evidence that the supervisor did not come to, and notes what else
 /// the agent had told.
-fn account_for(context: &Context, dir: &RunDir, request: &Request, since: Timestamp, result: &mut RunResult) {
-    let Reread { gathered, verdict } = reread(dir, request, since);
+fn account_for(context: &Context, dir: &RunDir, request: &Request, result: &mut RunResult) {
+    let Reread { gathered, verdict } = reread(dir, request);
     // What its supervisor saw with its own eyes is better than what we can.
     if Evidence::read(&dir.evidence()).is_none() {
         // Trouble with it costs the evidence, never the end of the run.

@@ -23,22 +23,24 @@ pub(super) struct Reread {
     pub(super) verdict: Verdict,
 }
 
-/// When a command ended is not on disk: each is taken to have ended `since`, so
-/// that tests are not told to be newer than a change that may have come later.
-pub(super) fn reread(dir: &RunDir, request: &Request, since: Timestamp) -> Reread {
+/// When a command ended is not on disk: each is taken to have ended before
+/// everything, so that no tests are told to be newer than a change.
+const ENDED: Timestamp = Timestamp::from_millis(0);
+
+pub(super) fn reread(dir: &RunDir, request: &Request) -> Reread {
     let mut reader = agents::agent(request.agent).reader(request, &prompts::render(request));
     let mut gathered = Gathered::new(&request.cwd.to_string_lossy());
     let tail = |path: &Path| files::tail(path, TAIL).map(|(bytes, _)| bytes).unwrap_or_default();
     let stderr = tail(&dir.stderr());
     if dir.events().exists() {
         // What cannot be read any more tells nothing more.
-        let _ = events(&dir.events(), reader.as_mut(), &mut gathered, since);
+        let _ = events(&dir.events(), reader.as_mut(), &mut gathered);
         let _ = each_line(&dir.stderr(), |line| reader.stderr_line(line));
     } else {
         let mut printed = Printed::new();
         printed.add(Stream::Stdout, &tail(&dir.stdout()));
         printed.add(Stream::Stderr, &stderr);
-        gathered.note_only_command(&request.task, None, &printed.finish().0, false, since);
+        gathered.note_only_command(&request.task, None, &printed.finish().0, false, ENDED);
     }
     let verdict = reader.verdict(&End {
         exit: Exit::Signal(9),
@@ -49,11 +51,11 @@ pub(super) fn reread(dir: &RunDir, request: &Request, since: Timestamp) -> Rerea
     Reread { gathered, verdict }
 }
 
-fn events(path: &Path, reader: &mut dyn Reader, gathered: &mut Gathered, since: Timestamp) -> io::Result<()> {
+fn events(path: &Path, reader: &mut dyn Reader, gathered: &mut Gathered) -> io::Result<()> {
     each_line(path, |line| {
         let reading = reader.line(line);
         let printed = reading.output.as_ref().map(|output| output.text.as_str());
-        reading.events.iter().for_each(|event| gathered.note(event, printed, since));
+        reading.events.iter().for_each(|event| gathered.note(event, printed, ENDED));
     })
 }
 
