@@ -56,10 +56,23 @@ fn arrived(wire: &Wire, received: &[Value]) {
     for (sent, received) in sent.iter().zip(received) {
         let result = sent.result.as_ref().unwrap_or_else(|| panic!("no answer to {}", sent.tool));
         for part in ["structuredContent", "content"] {
-            assert_eq!(received["result"].get(part), result.get(part), "{}", sent.tool);
+            let (there, here) = (result.get(part), received["result"].get(part));
+            assert_eq!(here.map(as_numbers), there.map(as_numbers), "{}", sent.tool);
         }
         let progress: Vec<f64> = list(&received["progress"]).iter().filter_map(Value::as_f64).collect();
         assert_eq!(progress, wire.progress(sent), "{}", sent.tool);
+    }
+}
+
+/// The same, whether a whole number was written as `2` or as `2.0`.
+fn as_numbers(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => number.as_f64().into(),
+        Value::Array(values) => values.iter().map(as_numbers).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| (name.clone(), as_numbers(value))).collect()
+        }
+        other => other.clone(),
     }
 }
 

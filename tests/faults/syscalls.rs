@@ -182,14 +182,16 @@ fn lose(phase: &Phase, task: &str) {
 
 /// The first command of all makes the registry; here every crash has a home of
 /// its own, since only the first command can. Looking who is above it comes in
-/// between, and changes nothing.
+/// between, and asking for memory whenever names were long; neither changes anything.
 #[test]
 fn a_crash_while_the_registry_is_made_leaves_one_that_works() {
     let points = Phase::new().calls(&["status"]);
     let opened =
         points.iter().position(|point| point.text.contains("registry.db")).expect("the registry is opened");
-    let points: Vec<&Point> =
-        points[opened..].iter().filter(|point| !point.text.contains("/proc/")).collect();
+    let points: Vec<&Point> = points[opened..]
+        .iter()
+        .filter(|point| !point.text.contains("/proc/") && point.call != "brk")
+        .collect();
     let crashed = AtomicUsize::new(0);
     with_each(&points, 2, |point| {
         let reached = (0..TRIES).any(|_| {
@@ -199,6 +201,9 @@ fn a_crash_while_the_registry_is_made_leaves_one_that_works() {
             assert_eq!(phase.env.await_final(&submitted.task_id), "completed", "after a crash at {point}");
             crash.at.is_some_and(|at| at.place == point.place)
         });
+        if !reached {
+            println!("first command: not met again: {point}");
+        }
         crashed.fetch_add(usize::from(reached), Ordering::Relaxed);
     });
     let crashed = crashed.into_inner();
