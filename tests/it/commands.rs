@@ -57,7 +57,8 @@ fn run_waits_and_ends_with_the_code_of_the_outcome() {
 #[test]
 fn a_bounded_wait_leaves_the_run_working() {
     let env = TestEnv::new();
-    let ran = env.expect(4, &["run", "--agent", "command", "--wait", "--timeout", "0.2", "sleep 60"]);
+    // A shell beside it might end a moment later, and would be told of.
+    let ran = env.expect(4, &["run", "--agent", "command", "--wait", "--timeout", "0.2", "exec sleep 60"]);
     assert_eq!(value(&ran.stdout, "status"), "working (the time to wait was up)");
     let task = value(&ran.stdout, "task_id");
     env.expect(4, &["wait", "--timeout", "0", task]);
