@@ -1,15 +1,16 @@
 //! Gives back memory that is not needed for a while.
 
-/// Drops this program's own code from memory. What runs next is read again
-/// from the page cache, page by page.
+/// Drops this program's own code and constants from memory. What is used next
+/// is read again from the page cache, page by page.
 ///
 /// For a process that has done its work and now mostly sleeps: the code it
 /// will not come to for an hour is most of what it holds.
-pub(crate) fn release_code() {
+pub(crate) fn release_program() {
     #[cfg(target_os = "linux")]
-    for (start, length) in code(&std::fs::read_to_string("/proc/self/maps").unwrap_or_default()) {
-        // SAFETY: code is mapped from files and never written to, so that
-        // dropping a page loses nothing: the next use maps the same bytes again.
+    for (start, length) in unwritten(&std::fs::read_to_string("/proc/self/smaps").unwrap_or_default()) {
+        // SAFETY: these pages are mapped from files, may not be written to and
+        // never were, so that dropping one loses nothing: the next use maps
+        // the same bytes again.
         unsafe { libc::madvise(start as *mut libc::c_void, length, libc::MADV_DONTNEED) };
     }
 }
@@ -24,17 +25,29 @@ pub(crate) fn release_freed() {
     }
 }
 
-/// Where code is mapped from a file: start and length. What could have been
-/// written to, relocations included, is not among it.
-fn code(maps: &str) -> Vec<(usize, usize)> {
+/// What is mapped from a file as nothing but the file has it: start and length.
+/// Relocations were written before they became read-only; they are anonymous
+/// memory now, and so is code that a debugger has changed.
+fn unwritten(smaps: &str) -> Vec<(usize, usize)> {
     let range = |line: &str| {
         let mut fields = line.split_whitespace();
         let (start, end) = fields.next()?.split_once('-')?;
-        let is_code = fields.next()? == "r-xp" && fields.nth(3).is_some_and(|path| path.starts_with('/'));
-        let start = usize::from_str_radix(start, 16).ok().filter(|_| is_code)?;
+        let may_be = matches!(fields.next()?, "r-xp" | "r--p")
+            && fields.nth(3).is_some_and(|path| path.starts_with('/'));
+        let start = usize::from_str_radix(start, 16).ok().filter(|_| may_be)?;
         Some((start, usize::from_str_radix(end, 16).ok()?.checked_sub(start)?))
     };
-    maps.lines().filter_map(range).collect()
+    let is_header = |line: &str| line.split_whitespace().next().is_some_and(|first| !first.ends_with(':'));
+    let mut found = Vec::new();
+    let mut mapping = None;
+    for line in smaps.lines() {
+        if is_header(line) {
+            mapping = range(line);
+        } else if line.split_whitespace().eq(["Anonymous:", "0", "kB"]) {
+            found.extend(mapping.take());
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -42,18 +55,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_code_that_comes_from_a_file_is_released() {
-        let maps = "55d0-55f0 r--p 00000000 fe:00 12 /usr/bin/delegator\n\
-                    55f0-5600 r-xp 00020000 fe:00 12 /usr/bin/delegator\n\
-                    5600-5700 rw-p 00030000 fe:00 12 /usr/bin/delegator\n\
-                    7ff0-7ff8 r-xp 00000000 00:00 0 [vdso]\n\
-                    7f00-7f80 r-xp 00000000 00:00 0\n";
-        assert_eq!(code(maps), [(0x55f0, 0x10)]);
+    fn only_what_a_file_still_has_is_released() {
+        let mapping = |line: &str, anonymous: u32| {
+            format!("{line}\nRss: 8 kB\nAnonymous: {anonymous} kB\nVmFlags: rd\n")
+        };
+        let smaps = [
+            mapping("55d0-55f0 r--p 00000000 fe:00 12 /usr/bin/delegator", 0),
+            mapping("55f0-5600 r-xp 00020000 fe:00 12 /usr/bin/delegator", 0),
+            mapping("5600-5680 r--p 00030000 fe:00 12 /usr/bin/delegator", 308),
+            mapping("5680-5700 rw-p 00038000 fe:00 12 /usr/bin/delegator", 0),
+            mapping("6000-6100 rw-s 00000000 fe:00 13 /home/registry.db-shm", 0),
+            mapping("7ff0-7ff8 r-xp 00000000 00:00 0 [vdso]", 0),
+            mapping("7f00-7f80 r-xp 00000000 00:00 0", 0),
+        ];
+        assert_eq!(unwritten(&smaps.concat()), [(0x55d0, 0x20), (0x55f0, 0x10)]);
     }
 
     #[test]
     fn the_program_goes_on_without_what_it_released() {
-        release_code();
-        assert!(code(&std::fs::read_to_string("/proc/self/maps").unwrap()).len() > 1);
+        release_program();
+        assert!(unwritten(&std::fs::read_to_string("/proc/self/smaps").unwrap()).len() > 1);
     }
 }

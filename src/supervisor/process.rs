@@ -204,7 +204,7 @@ impl<'a> Driver<'a> {
 
     fn settle(&mut self) {
         if self.settles.take_if(|at| clock::monotonic() >= *at).is_some() {
-            memory::release_code();
+            memory::release_program();
         }
     }
 

@@ -54,8 +54,10 @@ fn watch(env: Env) -> Result<(), TaskError> {
             clean_up(context.env.clone());
         }
         if quiet && !rests {
-            // Most of what a server holds is code that it does not need now.
-            memory::release_code();
+            // Most of what a server holds is code that it does not need now,
+            // and room for answers that it gave.
+            memory::release_freed();
+            memory::release_program();
         }
         rests = quiet && !cleans;
     }
