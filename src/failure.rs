@@ -206,6 +206,9 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
                 "give a project directory as `cwd`, or use the sandbox `read-only`",
             )
         }
+        TaskError::GuardedRoot(_) => {
+            bad("give the project's own directory instead, whose `.git` stays read-only, or use the sandbox `read-only`")
+        }
         TaskError::AgentMissing { .. } => (
             Code::Unsupported,
             Exit::Machine,

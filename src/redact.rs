@@ -7,6 +7,7 @@
 
 mod anchors;
 mod assigned;
+mod escaped;
 mod judge;
 mod pem;
 mod rules;
@@ -18,6 +19,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use anchors::{Anchor, Owner};
+use escaped::Unescaped;
 use judge::MARK;
 
 pub(crate) use pem::{
@@ -150,29 +152,38 @@ fn spans(text: &str) -> Vec<Span> {
     if text.len() < SHORTEST {
         return Vec::new();
     }
+    let mut found = found(text);
+    if let Some(unescaped) = Unescaped::of(text) {
+        let spans = self::found(&unescaped.text).into_iter();
+        let spans = spans.map(|(rank, span)| (rank, Span { range: unescaped.original(&span.range), ..span }));
+        // A key goes from its beginning to its end, whatever is between.
+        found.extend(spans.filter(|(_, span)| span.kind == PRIVATE_KEY || !reaches_mark(text, &span.range)));
+    }
+    merge(found)
+}
+
+/// The secrets of a text as it is written, with how exactly each is known.
+fn found(text: &str) -> Vec<(usize, Span)> {
     let keys = pem::find(text).into_iter().map(|range| (0, Span { range, kind: PRIVATE_KEY }));
     let mut found: Vec<(usize, Span)> = keys.collect();
     // Up to where the text was read, for each rule and for the names.
     let mut read = [0; rules::RULES.len() + 1];
     for anchor in anchors::find(text.as_bytes()) {
-        let rank = match anchor.owner {
-            Owner::Rule(at) => at,
-            Owner::Name => rules::RULES.len(),
+        let (rank, secret): (usize, &dyn Fn() -> _) = match anchor.owner {
+            Owner::Rule(at) => (at, &move || rules::find(text, at, anchor.start)),
+            Owner::Name => (rules::RULES.len(), &|| assigned::find(text, anchor.start..anchor.end)),
+            Owner::Escape => continue,
         };
         if anchor.start < read[rank] {
             continue;
         }
-        let secret = match anchor.owner {
-            Owner::Rule(at) => rules::find(text, at, anchor.start),
-            Owner::Name => assigned::find(text, anchor.start..anchor.end),
-        };
-        let Some((range, kind)) = secret else { continue };
+        let Some((range, kind)) = secret() else { continue };
         read[rank] = range.end;
         if !reaches_mark(text, &range) {
             found.push((rank + 1, Span { range, kind }));
         }
     }
-    merge(found)
+    found
 }
 
 /// Makes one span of those that overlap; the kind is of the most exact.
@@ -194,8 +205,9 @@ fn merge(mut found: Vec<(usize, Span)>) -> Vec<Span> {
 }
 
 /// Where in bytes that may be text a secret may be, private keys apart: every
-/// line with a secret of a kind has one of these positions, of that kind.
-pub(crate) fn suspects(bytes: &[u8]) -> impl Iterator<Item = (usize, &'static str)> {
+/// line with a secret of a kind has one of these positions, of that kind or of
+/// none: what is escaped may be any.
+pub(crate) fn suspects(bytes: &[u8]) -> impl Iterator<Item = (usize, Option<&'static str>)> {
     let kind = |anchor: &Anchor| String::from_utf8_lossy(&bytes[anchor.start..anchor.end]).into_owned();
     anchors::find(bytes).map(move |anchor| (anchor.start, anchor.owner.kind(&kind(&anchor))))
 }
@@ -326,6 +338,23 @@ mod tests {
             ("api-key", format!("gsk_{}", random(52))),
             ("api-key", format!("SG.{}.{}", random(22), random(43))),
             ("api-key", format!("dop_v1_{}", hex(64))),
+            ("api-key", format!("doo_v1_{}", hex(64))),
+            ("api-key", format!("hvb.{}", random(100))),
+            ("api-key", format!("shpss_{}", hex(32))),
+            ("api-key", format!("ATBB{}", random(32))),
+            ("api-key", format!("PMAK-{}-{}", hex(24), hex(34))),
+            ("api-key", format!("NRAK-{}", &upper[..27])),
+            ("api-key", format!("CCIPAT_{}_{}", random(22), hex(40))),
+            ("api-key", format!("secret_{}", random(43))),
+            ("api-key", format!("key-{}", hex(32))),
+            ("api-key", format!("nvapi-{}", random(64))),
+            ("api-key", format!("lsv2_pt_{}_{}", hex(32), hex(10))),
+            ("api-key", format!("pcsk_{}", random(60))),
+            ("api-key", format!("pscale_tkn_{}", random(43))),
+            ("api-key", format!("rubygems_{}", hex(48))),
+            ("api-key", format!("sntryu_{}", hex(64))),
+            ("api-key", format!("{}.atlasv1.{}", random(14), random(67))),
+            ("private-key", format!("LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQp{}", random(90))),
         ]
     }
 
@@ -459,6 +488,13 @@ mod tests {
             r#"{\"Authorization\": \"Bearer [redacted:bearer]\"}"#,
         );
         check(&format!("auth is bearer {}", random(24)), "auth is bearer [redacted:bearer]");
+        check(r#""auth":"Bearer abcdefghijklmnop0123456789""#, r#""auth":"Bearer [redacted:bearer]""#);
+        check_untouched(
+            "Bearer YOUR_TOKEN_GOES_HERE_0123456 Bearer <token-of-20-characters> Bearer {{token_20_characters}}",
+        );
+        check_untouched(
+            "Bearer xxxxxxxxxxxxxxxxxxxxxxxxxx Bearer $GITHUB_TOKEN_0123456789 Bearer TokenAuthenticationProvider",
+        );
         check_untouched("Authorization: Bearer authentication is required");
         check_untouched(
             "Authorization: Bearer $TOKEN, Authorization: Bearer <token>, Authorization: Basic ${AUTH}",
@@ -477,6 +513,147 @@ mod tests {
         check_untouched("http://localhost:3000/a@b ssh://git@h:22/r https://u@h http://[::1]:80/x");
         check_untouched("postgres://${USER}:${PASS}@h mysql://u:<password>@h amqp://u:****@h");
         check_untouched("https://h/?q=a:b@c");
+    }
+
+    #[test]
+    fn what_is_escaped_is_told_as_what_is_not() {
+        check(
+            r#"{"u":"https:\/\/bob:hunter2x9@host\/x"}"#,
+            r#"{"u":"https:\/\/bob:[redacted:password]@host\/x"}"#,
+        );
+        check(r"x:\\\/\\\/bob:hunter2x9@host", r"x:\\\/\\\/bob:[redacted:password]@host");
+        let key = format!(r"{}\u002B{}\u002f{}==", random(30), random(25), random(29));
+        for sign in ["=", r"\u003d", r"\\u003D", r"\x3d"] {
+            let (before, after) = (format!(r#"{{"c":"a=b;AccountKey{sign}"#), r#";EndpointSuffix=core"}"#);
+            check(&format!("{before}{key}{after}"), &format!("{before}[redacted:azure]{after}"));
+            check(
+                &format!(r"?a\u0026sig{sign}{key}\u0026x=1"),
+                &format!(r"?a\u0026sig{sign}[redacted:azure]\u0026x=1"),
+            );
+            check(
+                &format!(r"DB_PASSWORD{sign}hunter2x9 b"),
+                &format!(r"DB_PASSWORD{sign}[redacted:password] b"),
+            );
+        }
+        check(
+            r"{\u0022password\u0022:\u0022hunter2\u0026x\u0022,\u0022a\u0022:1}",
+            r"{\u0022password\u0022:\u0022[redacted:password]\u0022,\u0022a\u0022:1}",
+        );
+        check(r"password=\u0027hunter2x\u0027 b", r"password=\u0027[redacted:password]\u0027 b");
+        check(
+            &format!(r#"{{"AWS_SECRET_ACCESS_KEY":"wJalrXUt\/{}"}}"#, random(31)),
+            r#"{"AWS_SECRET_ACCESS_KEY":"[redacted:api-key]"}"#,
+        );
+        check(
+            r"Authorization: Basic dXNlcjpwYXNz\u002BdXNlcjpwYXNz\u003D",
+            "Authorization: Basic [redacted:basic]",
+        );
+        check(
+            r"Authorization: Bearer a1b2\/c3d4\u002Be5f6\u0022}",
+            r"Authorization: Bearer [redacted:bearer]\u0022}",
+        );
+        let every = format!("ghp_{}", random(36)).bytes().map(|c| format!(r"\u{c:04x}")).collect::<String>();
+        check(&every, "[redacted:github]");
+        check(
+            r"https:\/\/hooks.slack.com\/services\/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",
+            r"https:\/\/hooks.slack.com\/services\/[redacted:slack]",
+        );
+        check("q=password%3Dhunter2x9%26a%3Db", "q=password%3D[redacted:password]%26a%3Db");
+        check("to=https%3A%2F%2Fbob%3Ahunter2x9%40h", "to=https%3A%2F%2Fbob%3A[redacted:password]%40h");
+        check(
+            "{&quot;password&quot;: &quot;hunter2x9&quot;}",
+            "{&quot;password&quot;: &quot;[redacted:password]&quot;}",
+        );
+        check_untouched("a?b=%20c%3D1&amp;d=e%22 100%25 %3A%2F%2Flocalhost%3A3000%2Fx%40y");
+        check_untouched(
+            r#"{"a":"https:\/\/h.org\/x@y","b":"a \u0026\u0026 b \u003c token \u003e","c":"C:\\Users\\token"}"#,
+        );
+    }
+
+    #[test]
+    fn addresses_of_bots_lose_their_token() {
+        let bot = format!("1234567890:AA{}", random(33));
+        for (before, after) in [("https://api.telegram.org/bot", "/getMe"), ("BOT=", ""), ("'", "'")] {
+            let expected = format!("{before}1234567890:[redacted:telegram]{after}");
+            check(&format!("{before}{bot}{after}"), &expected);
+        }
+        let hook = "https://discord.com/api/webhooks/189963722524278834/";
+        check(&format!("{hook}{}", random(68)), &format!("{hook}[redacted:discord]"));
+        let bot = format!("MTk4{}.Cl2FMQ.Zn{}", random(20), random(25));
+        check(&format!("DISCORD_TOKEN={bot}"), "DISCORD_TOKEN=[redacted:token]");
+        check(&format!("token: {bot}"), "token: [redacted:token]");
+        check_untouched("11:AA:22:33:44 12345678:AAPL https://h/api/webhooks/12/abc");
+    }
+
+    #[test]
+    fn cookies_that_are_random_are_secrets() {
+        let value = random(40);
+        check(
+            &format!("< Set-Cookie: sid={value}; Path=/\r\nHost: x"),
+            "< Set-Cookie: [redacted:session]\r\nHost: x",
+        );
+        check(&format!("Cookie: theme=dark; sid={value}"), "Cookie: [redacted:session]");
+        check(
+            &format!(r#"{{"set-cookie":["sid={value}; Secure"],"a":1}}"#),
+            r#"{"set-cookie":["[redacted:session]"],"a":1}"#,
+        );
+        check_untouched("Cookie: theme=dark; lang=en; Expires=Wed, 21 Oct 2026 07:28:00 GMT");
+        check_untouched("const cookie = document.cookie.split('; ').find(row => row.startsWith('test2='));");
+    }
+
+    #[test]
+    fn passwords_are_told_by_the_program_that_takes_them() {
+        check("sshpass -p hunter2x9 ssh h", "sshpass -p [redacted:password] ssh h");
+        check("mysql -uroot -phunter2x9 db", "mysql -uroot -p[redacted:password] db");
+        check("docker login -u bob -p hunter2x9 r.io", "docker login -u bob -p [redacted:password] r.io");
+        check("redis-cli -h h -a hunter2x9 ping", "redis-cli -h h -a [redacted:password] ping");
+        check("db.local:5432:app:bob:correcthorse\n", "db.local:5432:app:bob:[redacted:password]\n");
+        check("*:5432:*:*:hunter2x9", "*:5432:*:*:[redacted:password]");
+        check_untouched(
+            "docker run -p 127.0.0.1:5432:5432 -a x; git commit -a fix2; redis-cli -p 6379 -n 2 info",
+        );
+        check_untouched("listening on 0.0.0.0:5432: ready; at db:5432: connection refused: no route");
+        check("openssl rsa -passin pass:hunter2x9", "openssl rsa -passin pass:[redacted:password]");
+        check_untouched(
+            "gcc -I/usr/include/mysql -pthread -pipe; docker run -p 8080:80 x; tests pass: 12 of 12",
+        );
+    }
+
+    #[test]
+    fn names_and_values_may_be_members_of_their_own() {
+        check(
+            r#"{"name":"DB_PASSWORD","value":"hunter2x9"}"#,
+            r#"{"name":"DB_PASSWORD","value":"[redacted:password]"}"#,
+        );
+        check(
+            r#"{\"name\": \"DB_PASSWORD\", \"value\": \"hunter2x9\"}"#,
+            r#"{\"name\": \"DB_PASSWORD\", \"value\": \"[redacted:password]\"}"#,
+        );
+        check(
+            r#"<add key="DbPassword" value="hunter2x9"/>"#,
+            r#"<add key="DbPassword" value="[redacted:password]"/>"#,
+        );
+        check_untouched(r#"{"name":"token_count","value":"12345"} name="password" value="{{ password }}""#);
+        check_untouched(
+            r#"{"key":"cache_key","value":"a7Bq9ZkT3mXw5Rc1VnY8dLf2"} token, value = parse("x1y2")"#,
+        );
+    }
+
+    #[test]
+    fn files_of_logins_lose_their_passwords() {
+        check("machine h login bob password hunter2x9", "machine h login bob password [redacted:password]");
+        check(
+            "machine h\n  login b\n  password hunter2x9\n",
+            "machine h\n  login b\n  password [redacted:password]\n",
+        );
+        check("  password hunter2x9", "  password [redacted:password]");
+        check("export DB_PASSWORD=\"letmein\"", "export DB_PASSWORD=\"[redacted:password]\"");
+        check("Pwd=hunter2x9;Uid=bob", "Pwd=[redacted:password];Uid=bob");
+        check(&format!("SECRET_KEY_BASE={}", hex(128)), "SECRET_KEY_BASE=[redacted:api-key]");
+        check(&format!("APP_KEY=base64:{}=", random(43)), "APP_KEY=base64:[redacted:api-key]");
+        let id = "3f2a1b4c-1111-4222-8333-d694c1957f8d";
+        check(&format!("//r.org/:_authToken={id}"), "//r.org/:_authToken=[redacted:token]");
+        check_untouched("password reset2 was sent\nPASSWORD=\"password\" pwd: /tmp/a1 PWD=C:\\x2");
     }
 
     #[test]
@@ -608,6 +785,27 @@ mod tests {
         check(&format!("{}{end}", lines.replace('\n', r"\n")), "[redacted:private-key]");
         check(&format!("of a file:\n{lines}{end}"), "of a file:\n[redacted:private-key]");
         check_untouched("nothing before\n-----END PRIVATE KEY-----");
+    }
+
+    #[test]
+    fn a_private_key_goes_with_the_marks_inside_it() {
+        let given = format!("\\/ -----BEGIN PRIVATE KEY-----\n{}\n[redacted:github]\nx", random(64));
+        check(&given, "\\/ [redacted:private-key]");
+    }
+
+    #[test]
+    fn a_private_key_on_one_line_or_after_words_lacks_no_part() {
+        let (a, b, end) = (random(64), hex(30) + &random(34), "-----END RSA PRIVATE KEY-----");
+        for (before, sign) in
+            [("", " "), ("warning: ", " "), ("says `", "\n"), (r#"{"text":"x "#, r"\n"), ("(", r"\n")]
+        {
+            check(
+                &format!("{before}{a}{sign}{b}{sign}Q=={sign}{end}c"),
+                &format!("{before}[redacted:private-key]"),
+            );
+        }
+        check_untouched("let privateKeyFooterMarker = \"-----END PRIVATE KEY-----\";");
+        check_untouched("it ends with internationalisation and -----END PRIVATE KEY-----");
     }
 
     #[test]
@@ -776,6 +974,11 @@ mod tests {
             "2",
             "word",
             "camelCase",
+            r"\/",
+            r":\/\/",
+            r"\u003d",
+            r"\\u0022",
+            r"\x2b",
         ]
         .map(str::to_owned)
         .to_vec();

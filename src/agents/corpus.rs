@@ -161,7 +161,7 @@ impl Read {
         for (at, pair) in self.positions.windows(2).enumerate() {
             let [before, now] = pair else { continue };
             assert!(before.percent <= now.percent, "{name}: percent fell after event {at}: {pair:?}");
-            assert!(now.percent.is_none_or(|percent| percent <= 100), "{name}: {now:?}");
+            assert!(now.percent.is_none_or(|percent| percent < 100), "{name}: over before its end: {now:?}");
             assert!(now.percent.is_none() || planned.is_some_and(|planned| planned <= at), "{name}: {now:?}");
             let (counted, count) = (counters(before), counters(now));
             assert!(counted.iter().zip(count).all(|(before, now)| *before <= now), "{name}: {pair:?}");

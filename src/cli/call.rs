@@ -11,7 +11,7 @@ use crate::host::paths::Home;
 use crate::host::{clock, ids};
 use crate::model::State;
 use crate::reply::{Budget, Category, Envelope, Funnel, Report, Stamp};
-use crate::tasks::{self, Context, TaskError, View};
+use crate::tasks::{Context, Results, TaskError};
 
 #[derive(Debug)]
 pub(super) struct Call {
@@ -93,8 +93,8 @@ impl From<TaskError> for Failure {
 }
 
 /// The report of a task as it is now.
-pub(super) fn report(view: &View) -> Report {
-    Report::of(view, &tasks::artifacts(view), clock::now(), Voice::Shell)
+pub(super) fn report(results: &Results) -> Report {
+    Report::of(results, clock::now(), Voice::Shell)
 }
 
 /// The exit code for a task in this state.

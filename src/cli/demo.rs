@@ -12,7 +12,7 @@ use super::{print, wait};
 use crate::failure::{Exit, Failure};
 use crate::model::AgentName;
 use crate::reply;
-use crate::tasks::{self, Ask, Context, Transcript, Until, View};
+use crate::tasks::{self, Ask, Context, ResultAsk, Transcript, Until, View};
 
 const RECORDING: &str = "fix-test";
 /// How much of the log is shown.
@@ -43,8 +43,9 @@ impl Demo {
         );
         let show = if call.json { Show::Nothing } else { Show::Progress { every: Duration::ZERO } };
         let waited = wait::until(&mut context, std::slice::from_ref(&id), Until::All, None, show)?;
-        let Some(view) = waited.views.first() else { return Ok(Exit::StillWorking) };
-        let report = call::report(view);
+        let Some(view) = waited.views.into_iter().next() else { return Ok(Exit::StillWorking) };
+        let results = tasks::gather(view, ResultAsk::default());
+        let (view, report) = (&results.view, call::report(&results));
         if call.json {
             call.print(&report);
             return Ok(call::exit_of(view.state()));
@@ -53,7 +54,7 @@ impl Demo {
             call,
             &format!(
                 "\n3. What came of it\n\n{}\n",
-                indented(&reply::report(call.tool, &report, &[], context.config.cuts()))
+                indented(&reply::report(call.tool, &report, None, context.config.cuts()))
             ),
         );
         say(

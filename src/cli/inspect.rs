@@ -6,8 +6,8 @@ use clap::Args;
 use super::call::Call;
 use super::print;
 use super::usage::bad;
-use crate::failure::{Exit, Failure};
-use crate::inspect::{Ask, ModeName, Question, Wanted};
+use crate::failure::{Exit, Failure, Voice};
+use crate::inspect::{Ask, MOST_CONTEXT, MOST_MATCHES, ModeName, Question, Wanted};
 use crate::reply::{Inspection, RegistryMeta};
 use crate::tasks::{self, Of, TaskError};
 
@@ -43,10 +43,10 @@ pub(super) struct Inspect {
     #[arg(long, value_name = "PATH", group = "mode")]
     json_path: Option<String>,
     /// Lines around each match [default: 3]
-    #[arg(short = 'C', long, value_name = "LINES", requires = "grep", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(0..=1000))]
+    #[arg(short = 'C', long, value_name = "LINES", requires = "grep", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(0..=i64::from(MOST_CONTEXT)))]
     context: Option<u16>,
     /// Stop after so many matches, or values [default: 50]
-    #[arg(short = 'm', long = "max", value_name = "MATCHES", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'm', long = "max", value_name = "MATCHES", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_MATCHES)))]
     max_matches: Option<u32>,
     /// Tell capital letters from small ones
     #[arg(long, requires = "grep")]
@@ -61,7 +61,7 @@ impl Inspect {
         let context = call.open_to_look()?;
         let ask = self.ask()?;
         let inspected = tasks::inspect(&context, &self.of(), &ask, Wanted::always())?;
-        let data = Inspection::of(inspected, &ask);
+        let data = Inspection::of(inspected, &ask, Voice::Shell);
         let (next, rest) = (data.next_cursor.clone(), data.rest());
         if call.json {
             call.whole(RegistryMeta::default(), data)?;
@@ -71,8 +71,14 @@ impl Inspect {
             if let Some(warning) = &data.warning {
                 print::note(&format!("delegator: {warning}"));
             }
-            if shown.is_empty() {
-                print::note("delegator: nothing was found");
+            let read = data.artifact().filter(|_| self.artifact.is_none() && self.file.is_none());
+            match (read, shown.is_empty()) {
+                (Some(read), true) => print::note(&format!("delegator: nothing was found in {read}")),
+                (None, true) => print::note("delegator: nothing was found"),
+                (Some(read @ "stderr.log"), false) => {
+                    print::note(&format!("delegator: this is {read}: nothing else was printed"));
+                }
+                (_, false) => {}
             }
         }
         if let Some(rest) = rest.filter(|_| !call.json) {
@@ -143,7 +149,25 @@ fn range(given: &str) -> Result<(u64, u64), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Alone {
+        #[command(flatten)]
+        _inspect: Inspect,
+    }
+
+    #[test]
+    fn as_much_may_be_asked_for_as_over_mcp() {
+        for (option, most) in [("-C", u32::from(MOST_CONTEXT)), ("-m", MOST_MATCHES)] {
+            for (given, is_taken) in [(most, true), (most + 1, false)] {
+                let parsed = Alone::try_parse_from(["", "fix", "--grep", "a", option, &given.to_string()]);
+                assert_eq!(parsed.is_ok(), is_taken, "{option} {given}");
+            }
+        }
+    }
 
     #[test]
     fn a_range_has_two_ends() {

@@ -60,20 +60,18 @@ impl Logs {
                 if several && !source.is_empty() {
                     print::note(&format!("==> {} <==", source.name()));
                 }
-                source.finish(&mut show);
+                source.once(&mut show);
             }
         }
         match (any, view.state().is_final()) {
             (true, _) => {}
+            // Whoever asks for no lines is shown none.
+            (false, _) if self.tail == Some(0) && !sources.iter().all(Source::is_empty) => {}
             (false, _) if !view.dir.path().exists() => {
                 print::note("the run directory is gone, and its output with it")
             }
             (false, true) => print::note("nothing was printed"),
             (false, false) => print::note("nothing was printed so far"),
-        }
-        let live = !self.follow && !view.state().is_final();
-        for warning in sources.iter().filter(|_| live).filter_map(|source| tasks::in_parts(source.path())) {
-            print::note(&format!("delegator: {warning}"));
         }
         for damaged in &view.damaged {
             print::note(&format!("warning: {}", plain::text(damaged)));
@@ -132,12 +130,12 @@ impl Logs {
             let row = tasks::find(context, view.row.id.as_str())?;
             tasks::view(context, row)?
         } else {
-            sources.iter_mut().for_each(|source| source.finish(&mut keep));
+            sources.iter_mut().for_each(|source| source.once(&mut keep));
             view
         };
         let cut = total > LONGEST as u64;
         let text = String::from_utf8_lossy(&kept[kept.len().saturating_sub(LONGEST)..]);
-        let excerpt = Excerpt { text: plain::text(&text), total_bytes: total, cut };
+        let excerpt = Excerpt { text: plain::printed(&text), total_bytes: total, cut };
         let files = sources.iter().map(|source| source.path().to_owned()).collect();
         let data = Log::of(&view, self.stream(), excerpt, files);
         call.whole(RegistryMeta::default(), data)?;
@@ -161,7 +159,7 @@ fn follow(
         watch.add(view.dir.path()).map_err(TaskError::write(view.dir.path()))?;
     }
     let mut unwatched: Vec<PathBuf> = sources.iter().map(|source| source.path().to_owned()).collect();
-    let mut look_at = Duration::ZERO;
+    let (mut look_at, mut is_told) = (Duration::ZERO, false);
     loop {
         // Watch first, read second: what comes in between wakes us.
         unwatched.retain(|path| watch.add(path).is_err());
@@ -175,6 +173,13 @@ fn follow(
             tasks::pump(context)?;
             if tasks::find(context, id.as_str())?.state.is_final() {
                 break;
+            }
+            if !is_told && sources.iter().any(|source| tasks::is_apart(source.path())) {
+                is_told = true;
+                print::note(&format!(
+                    "delegator: the output passed `max_stream_bytes`: its end follows when the run is over; \
+                     `delegator logs {id} --tail 20` shows the end as it is now"
+                ));
             }
         }
         watch.sleep(LOOK);

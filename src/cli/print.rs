@@ -40,10 +40,10 @@ pub(super) fn width() -> Option<usize> {
         .map(|columns| if columns == 0 { 80 } else { columns })
 }
 
-/// One line on standard error.
+/// One line on standard error, which may quote what somebody else wrote.
 pub(super) fn note(line: &str) {
     // Nobody is left to tell when even this cannot be written.
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", redact::text(line));
 }
 
 /// A piece of a line on standard error.

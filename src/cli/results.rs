@@ -43,8 +43,8 @@ impl Results {
         } else {
             print::out(&reply::report(
                 call.tool,
-                &call::report(&results.view),
-                &reply::sections(&results),
+                &call::report(&results).in_envelope(&results.view),
+                reply::events(&results),
                 context.config.cuts(),
             ));
         }

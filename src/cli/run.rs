@@ -10,7 +10,7 @@ use super::task_args::{Patience, TaskArgs};
 use super::{print, wait};
 use crate::failure::{Exit, Failure, Voice};
 use crate::reply::{self, Next, Report};
-use crate::tasks::{self, Accepted, Context, Until};
+use crate::tasks::{self, Accepted, Context, ResultAsk, Until};
 
 #[derive(Debug, Args)]
 pub(super) struct Run {
@@ -39,7 +39,8 @@ pub(super) fn answer(
         Patience::None if call.json => {
             let row = tasks::find(context, accepted.task_id.as_str())?;
             let view = tasks::view(context, row)?;
-            call.print(&told(accepted, call::report(&view)));
+            let results = tasks::gather(view, ResultAsk::default());
+            call.print(&told(accepted, call::report(&results)));
             Ok(Exit::Done)
         }
         Patience::None => {
@@ -52,14 +53,15 @@ pub(super) fn answer(
                 if call.json { Show::Nothing } else { Show::Progress { every: Duration::from_secs(10) } };
             let waited =
                 wait::until(context, std::slice::from_ref(&accepted.task_id), Until::All, limit, show)?;
-            let Some(view) = waited.views.first() else { return Ok(Exit::StillWorking) };
-            let report = Report { wait_exceeded: waited.exceeded, ..told(accepted, call::report(view)) };
+            let Some(view) = waited.views.into_iter().next() else { return Ok(Exit::StillWorking) };
+            let results = tasks::gather(view, ResultAsk::default());
+            let report = Report { wait_exceeded: waited.exceeded, ..told(accepted, call::report(&results)) };
             if call.json {
                 call.print(&report);
             } else {
-                print::out(&reply::report(call.tool, &report, &[], context.config.cuts()));
+                print::out(&reply::report(call.tool, &report, None, context.config.cuts()));
             }
-            Ok(call::exit_of(view.state()))
+            Ok(call::exit_of(results.view.state()))
         }
     }
 }

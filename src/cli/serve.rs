@@ -79,5 +79,5 @@ fn address(text: &str) -> Result<SocketAddr, AddrParseError> {
 }
 
 fn unable(error: &std::io::Error) -> Failure {
-    Failure::new(Code::Internal, Exit::Machine, format!("the server could not be started: {error}"), None)
+    Failure::new(Code::Internal, Exit::Machine, format!("the server could not go on: {error}"), None)
 }

@@ -2,16 +2,19 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::tasks::Transcript;
+use crate::host::joined::Joined;
+use crate::tasks::{self, Transcript};
 
 const CHUNK: usize = 64 << 10;
 
 pub(super) struct Source {
     path: PathBuf,
     file: Option<File>,
+    /// What comes next begins here.
+    at: u64,
     /// Set for a stream of events that is shown as people read it.
     transcript: Option<Transcript>,
     /// Lines of the first look to keep; all when absent.
@@ -20,7 +23,7 @@ pub(super) struct Source {
 
 impl Source {
     pub(super) fn new(path: PathBuf, transcript: Option<Transcript>, tail: Option<usize>) -> Self {
-        Self { path, file: None, transcript, tail }
+        Self { path, file: None, at: 0, transcript, tail }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -35,44 +38,57 @@ impl Source {
         self.path.metadata().map_or(true, |found| found.len() == 0)
     }
 
+    /// Hands on all that there is now, also where the end is apart from the
+    /// beginning.
+    pub(super) fn once(&mut self, each: &mut dyn FnMut(&[u8])) {
+        let now = tasks::so_far(&self.path);
+        let _ = now.and_then(|now| self.read_on(&now, each));
+        self.end(each);
+    }
+
     /// Hands on what has come since the last look. A file that is not there
     /// yet has nothing to say.
     pub(super) fn read(&mut self, each: &mut dyn FnMut(&[u8])) {
-        let tail = self.tail.take();
         // Trouble with one file is no reason to hide the others.
-        let _ = self.read_new(tail, each);
+        let _ = self.grown().and_then(|grown| self.read_on(&grown, each));
     }
 
     /// As [`read`](Self::read), when nothing more will come.
     pub(super) fn finish(&mut self, each: &mut dyn FnMut(&[u8])) {
         self.read(each);
+        self.end(each);
+    }
+
+    fn end(&mut self, each: &mut dyn FnMut(&[u8])) {
         if let Some(transcript) = &mut self.transcript {
             transcript.finish(|line| each(format!("{line}\n").as_bytes()));
         }
     }
 
-    fn read_new(&mut self, tail: Option<usize>, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
-        let Self { path, file, transcript, .. } = self;
-        let file = match file {
+    /// The file as long as it is now.
+    fn grown(&mut self) -> io::Result<Joined> {
+        let file = match &self.file {
             Some(file) => file,
-            None => {
-                let opened = File::open(path)?;
-                file.insert(opened)
-            }
+            None => self.file.insert(File::open(&self.path)?),
         };
-        match (transcript, tail) {
-            (None, Some(lines)) => {
-                let from = start_of_last(file, lines)?;
-                file.seek(SeekFrom::Start(from))?;
-                copy(file, each)
+        Joined::whole(file.try_clone()?)
+    }
+
+    fn read_on(&mut self, stream: &Joined, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        let Self { at, transcript, tail, .. } = self;
+        match (transcript, tail.take()) {
+            (None, tail) => {
+                if let Some(lines) = tail {
+                    *at = start_of_last(stream, lines)?;
+                }
+                copy(stream, at, each)
             }
-            (None, None) => copy(file, each),
-            (Some(transcript), None) => {
-                copy(file, &mut |bytes| transcript.feed(bytes, |line| each(format!("{line}\n").as_bytes())))
-            }
+            (Some(transcript), None) => copy(stream, at, &mut |bytes| {
+                transcript.feed(bytes, |line| each(format!("{line}\n").as_bytes()));
+            }),
             (Some(transcript), Some(lines)) => {
                 let mut last = VecDeque::new();
-                copy(file, &mut |bytes| {
+                copy(stream, at, &mut |bytes| {
                     transcript.feed(bytes, |line| {
                         last.push_back(line.to_owned());
                         if last.len() > lines {
@@ -87,26 +103,30 @@ impl Source {
     }
 }
 
-fn copy(file: &mut File, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+fn copy(stream: &Joined, at: &mut u64, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK];
     loop {
-        match file.read(&mut chunk)? {
-            0 => return Ok(()),
-            read => each(&chunk[..read]),
+        match stream.read_at(&mut chunk, *at) {
+            Ok(0) => return Ok(()),
+            Ok(read) => {
+                *at += read as u64;
+                each(&chunk[..read]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
 }
 
 /// Where the last `lines` lines begin, looked for from the end.
-fn start_of_last(file: &mut File, lines: usize) -> io::Result<u64> {
-    let length = file.metadata()?.len();
+fn start_of_last(stream: &Joined, lines: usize) -> io::Result<u64> {
+    let length = stream.length();
     let mut end = length;
     let mut found = 0;
     while end > 0 {
         let start = end.saturating_sub(CHUNK as u64);
         let mut chunk = vec![0; (end - start) as usize];
-        file.seek(SeekFrom::Start(start))?;
-        file.read_exact(&mut chunk)?;
+        stream.read_exact_at(&mut chunk, start)?;
         for (at, _) in chunk.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n') {
             let after = start + at as u64 + 1;
             // The newline that ends the last line begins no line.

@@ -9,11 +9,14 @@ use super::print;
 use super::table::table;
 use crate::failure::{Exit, Failure, Voice};
 use crate::model::State;
+use crate::progress::plain;
 use crate::reply::{StatusSnapshot, duration};
 use crate::tasks;
 
 /// Below this, a line has room for the task's own words and no more.
 const WIDE: usize = 100;
+/// Below this, not even for how long it took.
+const NARROW: usize = 60;
 
 #[derive(Debug, Args)]
 pub(super) struct Status {
@@ -45,7 +48,11 @@ impl Status {
 }
 
 fn list(data: &StatusSnapshot, project: Option<PathBuf>) -> String {
-    let place = project.map_or("anywhere".to_owned(), |project| format!("in {}", project.display()));
+    let place = match project {
+        None => "anywhere".to_owned(),
+        Some(gone) if gone.as_os_str().is_empty() => "in this directory, which is gone".to_owned(),
+        Some(project) => format!("in {}", plain::line(&project.display().to_string(), usize::MAX)),
+    };
     let counts = &data.summary;
     if counts.running + counts.queued + counts.recently_completed == 0 {
         return format!(
@@ -72,16 +79,16 @@ struct Line {
 
 impl Line {
     fn into_cells(self, width: Option<usize>) -> Vec<String> {
-        if width.is_none_or(|width| width >= WIDE) {
-            vec![self.task, self.state, self.time, self.agent, self.what, self.now]
-        } else {
-            vec![self.task, self.state, self.time, self.what]
+        match width {
+            Some(..NARROW) => vec![self.task, self.state, self.what],
+            Some(NARROW..WIDE) => vec![self.task, self.state, self.time, self.what],
+            Some(WIDE..) | None => vec![self.task, self.state, self.time, self.agent, self.what, self.now],
         }
     }
 }
 
 fn rows(data: &StatusSnapshot) -> Vec<Line> {
-    let millis = |seconds: f64| (seconds * 1000.0) as u64;
+    let millis = |seconds: f64| (seconds * 1000.0).round() as u64;
     let named = |alias: &Option<String>, title: &str| match alias {
         Some(alias) => format!("[{alias}] {title}"),
         None => title.to_owned(),
@@ -139,7 +146,13 @@ fn detail(data: &StatusSnapshot) -> String {
         "task_id: {id}\nstate: {}{time}\nagent: {}\nwhat: {}\nnow: {}\n",
         line.state, line.agent, line.what, line.now
     );
-    if data.recently_completed.first().is_some_and(|task| task.pinned) {
+    let ended = data.recently_completed.first();
+    for (name, fact) in [("files", ended.map(|task| &task.files)), ("tests", ended.map(|task| &task.tests))] {
+        if let Some(Some(fact)) = fact {
+            text.push_str(&format!("{name}: {fact}\n"));
+        }
+    }
+    if ended.is_some_and(|task| task.pinned) {
         text.push_str("pinned: yes, it is kept whatever its age\n");
     }
     if let Some(progress) = data.tasks.first().and_then(|task| task.progress.as_ref()) {

@@ -3,34 +3,44 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 const GAP: usize = 2;
-/// The last column is never cut below this, even when the line then wraps.
+/// The last two columns give way down to this; then whole lines are cut.
 const LEAST: usize = 8;
 
-/// Aligned lines; the last column is cut to what is left of `width`.
+/// Aligned lines, none of them longer than `width`: the last two columns, which
+/// hold words, share what the others leave.
 pub(super) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widest = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..columns.saturating_sub(1)).map(widest).collect();
-    let taken: usize = widths.iter().map(|width| width + GAP).sum();
-    let room = width.map_or(usize::MAX, |width| width.saturating_sub(taken).max(LEAST));
+    let mut widths: Vec<usize> = (0..columns).map(widest).collect();
+    if let Some(width) = width {
+        shrink(&mut widths, width);
+    }
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
-            match widths.get(column) {
-                Some(wide) => {
-                    line.push_str(cell);
-                    line.push_str(&" ".repeat(wide - cell.width() + GAP));
-                }
-                None => line.push_str(&fit(cell, room)),
-            }
+            let cell = fit(cell, widths[column]);
+            line.push_str(&cell);
+            line.push_str(&" ".repeat(widths[column] - cell.width() + GAP));
         }
-        text.push_str(line.trim_end());
+        text.push_str(&fit(line.trim_end(), width.unwrap_or(usize::MAX)));
         text.push('\n');
     }
     text
+}
+
+/// Takes from the wider of the last two columns until the line fits.
+fn shrink(widths: &mut [usize], width: usize) {
+    let taken: usize = widths.iter().map(|width| width + GAP).sum::<usize>().saturating_sub(GAP);
+    let words = widths.len().saturating_sub(2);
+    for _ in width..taken {
+        match widths[words..].iter_mut().max() {
+            Some(widest) if *widest > LEAST => *widest -= 1,
+            Some(_) | None => return,
+        }
+    }
 }
 
 /// The text, or as much of it as `width` columns show, `…` at its end.
@@ -69,7 +79,18 @@ mod tests {
     #[test]
     fn the_last_column_gives_way_to_a_narrow_terminal() {
         check(Some(16), &[&["abcd", "0123456789012"]], "abcd  012345678…\n");
-        check(Some(3), &[&["abcd", "0123456789012"]], "abcd  0123456…\n");
+        check(Some(3), &[&["abcd", "0123456789012"]], "ab…\n");
+    }
+
+    #[test]
+    fn two_columns_of_words_share_what_is_left() {
+        let row: &[&str] = &["id", "what is to be done", "what it does now"];
+        check(Some(28), &[row], "id  what is to…  what it do…\n");
+        check(Some(32), &[row, &["x", "y", "z"]], "id  what is to b…  what it does…\nx   y              z\n");
+        let rows = [row.iter().map(|&cell| cell.to_owned()).collect()];
+        for width in 1..60 {
+            assert!(table(&rows, Some(width)).trim_end().width() <= width, "{width}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::tasks::{self, TaskError, one_line};
 use crate::terminals::{self, Ask, Form, Part, Program, TerminalError};
 
 const LINES: u64 = 100;
-/// Of one JSON document, and of what is printed at a time.
+/// Of one JSON document.
 const ROOM: usize = 64 << 10;
 const LONGEST_NAME: usize = 80;
 /// What shells give for a program that they cannot start.
@@ -196,45 +196,41 @@ impl Read {
 
     fn run(self, call: &Call) -> Result<ExitCode, Failure> {
         let told = |error: TerminalError| Failure::from(TaskError::from(error));
-        let (mut part, mode) = self.part()?;
+        let (part, mode) = self.part()?;
         let form = if self.raw { Form::Raw } else { Form::Plain };
         let mut context = call.open_to_look()?;
         let screens = tasks::terminal(&mut context, self.id.as_deref(), None)?;
         let recording = &screens.reader;
-        let ask = |part| Ask { part, form, room: ROOM };
         if call.json {
-            let piece = recording.read(&ask(part)).map_err(told)?;
+            let piece = recording.read(&Ask { part, form, room: ROOM }).map_err(told)?;
             let data = TerminalOutput::of(&screens, piece, mode, form);
             let data = if self.cursor.is_some() { data.alone() } else { data };
             call.whole(RegistryMeta::default(), data)?;
             return Ok(done());
         }
         // What grows faster than it is printed is printed as far as it was.
-        loop {
-            let piece = recording.read(&ask(part)).map_err(told)?;
-            match form {
-                Form::Plain => print::bytes(piece.text.as_bytes()),
-                Form::Raw => {
-                    recording.copy(piece.bytes.clone(), &mut print::bytes).map_err(told)?;
-                }
-            }
-            if !piece.cut || mode != "all" && mode != "since" {
-                // A prompt that comes next begins a line of its own.
-                if form == Form::Plain && print::width().is_some() && ends_within_a_line(&piece.text) {
-                    print::bytes(b"\n");
-                }
-                if let Some(why) = piece.damage.as_deref().or(screens.screen.incomplete()) {
-                    print::note(&format!("delegator: {}", plain::line(why, 400)));
-                }
-                return Ok(done());
-            }
-            part = Part::From(piece.bytes.end);
+        let mut last = None;
+        let mut show = |bytes: &[u8]| {
+            last = bytes.last().copied().or(last);
+            print::bytes(bytes);
+        };
+        let damage = recording.pages(part, form, &mut show).map_err(told)?;
+        // A prompt that comes next begins a line of its own.
+        if form == Form::Plain && print::width().is_some() && last.is_some_and(|last| last != b'\n') {
+            print::bytes(b"\n");
         }
+        if let Some(other) = screens.beside() {
+            let (name, id) = (other.stream.unwrap_or_default(), other.id());
+            print::note(&format!(
+                "delegator: its {name} has {} bytes: `delegator terminal read {id}`",
+                other.bytes
+            ));
+        }
+        if let Some(why) = damage.or(screens.screen.incomplete()) {
+            print::note(&format!("delegator: {}", plain::line(why, 400)));
+        }
+        Ok(done())
     }
-}
-
-fn ends_within_a_line(text: &str) -> bool {
-    !text.is_empty() && !text.ends_with('\n')
 }
 
 /// `90s`, `10m` or `2h` before now.

@@ -43,7 +43,7 @@ pub(super) fn failure(error: &clap::Error, verb: &str) -> Failure {
     let name = argument.split_whitespace().next().unwrap_or_default();
     let name = name.trim_end_matches("...").trim_matches(['[', ']', '<', '>']);
     let help = match verb {
-        "" => "`delegator --help` lists the commands, `delegator COMMAND --help` their options".to_owned(),
+        "" => "`delegator --help` lists the commands, `delegator run --help` the options of one".to_owned(),
         verb => format!("`delegator {verb} --help` lists what it takes"),
     };
     match error.kind() {
@@ -123,7 +123,7 @@ fn usage(error: &clap::Error) -> String {
     let text = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
     let line = text.lines().next().unwrap_or_default().trim_start_matches("Usage: ");
     if line.is_empty() {
-        "`delegator COMMAND --help` says what it takes".to_owned()
+        "`delegator --help` lists the commands".to_owned()
     } else {
         format!("usage: {line}")
     }

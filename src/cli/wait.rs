@@ -14,7 +14,7 @@ use crate::failure::{Exit, Failure, Voice};
 use crate::host::clock;
 use crate::model::TaskId;
 use crate::reply::{self, Report, WaitData};
-use crate::tasks::{self, Context, ResultAsk, Until, View, Waited};
+use crate::tasks::{self, Context, ResultAsk, Results, Until, View, Waited};
 
 #[derive(Debug, Args)]
 pub(super) struct Wait {
@@ -43,13 +43,14 @@ impl Wait {
         let show = if call.json { Show::Nothing } else { Show::Progress { every: Duration::from_secs(10) } };
         let waited = until(&mut context, &ids, goal, self.timeout, show)?;
         let exit = exit(&waited);
+        let exceeded = waited.exceeded;
+        let results: Vec<Results> =
+            waited.views.into_iter().map(|view| tasks::gather(view, ResultAsk::default())).collect();
         if call.json {
-            let results: Vec<_> =
-                waited.views.into_iter().map(|view| tasks::gather(view, ResultAsk::default())).collect();
             let (meta, data) = WaitData::of(&results, self.timeout, clock::now(), Voice::Shell);
             call.document(meta, data)?;
         } else {
-            print::out(&text(call, &waited, context.config.cuts()));
+            print::out(&text(call, &results, exceeded, context.config.cuts()));
         }
         Ok(exit)
     }
@@ -93,23 +94,23 @@ fn exit(waited: &Waited) -> Exit {
         .unwrap_or(Exit::Done)
 }
 
-fn text(call: &Call, waited: &Waited, cuts: Cuts) -> String {
-    if let [view] = waited.views.as_slice() {
+fn text(call: &Call, waited: &[Results], wait_exceeded: bool, cuts: Cuts) -> String {
+    if let [one] = waited {
         return reply::report(
             call.tool,
-            &Report { wait_exceeded: waited.exceeded, ..call::report(view) },
-            &[],
+            &Report { wait_exceeded, ..call::report(one).in_envelope(&one.view) },
+            None,
             cuts,
         );
     }
-    let row = |view: &View| {
-        let report = call::report(view);
+    let row = |one: &Results| {
+        let (view, report) = (&one.view, call::report(one));
         let took = report.timing.duration_ms.map(reply::duration).unwrap_or_default();
         let facts = report.facts_line();
         let what = format!("{}{facts}", reply::title(&report.summary));
         vec![view.row.id.to_string(), view.state().in_envelope().to_owned(), took, what]
     };
-    let rows: Vec<Vec<String>> = waited.views.iter().map(row).collect();
-    let late = if waited.exceeded { "the time to wait was up\n" } else { "" };
+    let rows: Vec<Vec<String>> = waited.iter().map(row).collect();
+    let late = if wait_exceeded { "the time to wait was up\n" } else { "" };
     format!("{}{late}", table(&rows, print::width()))
 }

@@ -126,12 +126,62 @@ fn a_hundred_texts_about_tests_are_no_test_run() {
 #[test]
 fn texts_without_a_summary_are_none_whatever_printed_them() {
     for text in talk("plain") {
-        for command in ["npm test", "bash -lc 'make test'", "./scripts/test 2>&1 | tail -50"] {
+        let scripts = ["npm test", "bash -lc 'make test'", "./scripts/test 2>&1 | tail -50"];
+        for command in scripts.iter().chain(&ANYTHING) {
             for exit_code in [Some(0), Some(1), None] {
                 assert_eq!(read(command, exit_code, &text.text), [], "{} from `{command}`", text.name);
             }
         }
     }
+}
+
+/// Programs that may run tests, and may print anything.
+const ANYTHING: [&str; 4] = ["./x", "python3 a.py", "cd web && node a.mjs", "make all"];
+
+#[test]
+fn a_summary_alone_is_no_test_run_of_a_program_that_may_print_anything() {
+    for text in talk("shown") {
+        for command in ANYTHING {
+            assert_eq!(read(command, text.exit_code, &text.text), [], "{} from `{command}`", text.name);
+        }
+    }
+}
+
+#[test]
+fn whole_test_runs_that_are_shown_are_none() {
+    let shown = [
+        "cat test.log",
+        "git show HEAD:test.log",
+        "grep -n . test.log",
+        "sed -n 1,500p test.log",
+        "curl -s localhost/log",
+        "docker logs tests",
+        "bash -lc 'less test.log'",
+        "./show-log.sh",
+        "python3 print_results.py",
+        "python3 -c 'print(open(1).read())'",
+        "node -e 'show()'",
+        "npm run logs",
+    ];
+    for recording in recordings("runs") {
+        for command in shown {
+            let found = read(command, recording.exit_code, &recording.text);
+            assert_eq!(found, [], "{} by `{command}`", recording.name);
+        }
+    }
+}
+
+#[test]
+fn a_program_that_may_be_anything_is_believed_as_the_runner_or_not_at_all() {
+    let mut believed = 0;
+    for recording in recordings("runs") {
+        let own = recording.tests();
+        for run in read("./x", recording.exit_code, &recording.text) {
+            believed += 1;
+            assert!(own.iter().any(|own| own.counts == run.counts), "{}: {run:?}", recording.name);
+        }
+    }
+    assert!(believed >= 20, "only {believed}");
 }
 
 #[test]
@@ -173,7 +223,7 @@ const OPENINGS: [&str; 24] = [
 fn a_long_output_is_read_in_a_fixed_number_of_passes() {
     for opening in OPENINGS {
         let text = opening.repeat(100_000 / opening.len());
-        for command in ["npm test", "cargo test", "pytest"] {
+        for command in ["npm test", "cargo test", "pytest", "./x"] {
             HANDED_OUT.set(0);
             read(command, Some(1), &text);
             assert!(HANDED_OUT.get() <= 11 * (text.len() + 1), "{opening:?}: {} bytes", HANDED_OUT.get());
@@ -199,7 +249,7 @@ fn a_line_without_end_is_read_to_its_end() {
 proptest! {
     #[test]
     fn no_bytes_make_a_reader_panic(
-        command in prop::sample::select(vec!["npm test", "cargo test", "pytest", "jest", "go test", "node --test", "bats a"]),
+        command in prop::sample::select(vec!["npm test", "cargo test", "pytest", "jest", "go test", "node --test", "bats a", "./x"]),
         bytes in prop::collection::vec(any::<u8>(), 0..2000),
         code in prop::option::of(any::<i64>()),
     ) {

@@ -1,17 +1,20 @@
 //! What became of the files: the tree before and after where there is git,
 //! else what the agent reported event by event; and which of the two it is.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::git::{Commit, FileChange, Head, History, IgnoredChange, Kind, Lines, State};
 use crate::model::{RunId, TaskId};
+use crate::progress::plain;
 
 /// More changes are counted and not listed.
 const MOST_LISTED: usize = 10_000;
 const MOST_IGNORED: usize = 200;
 const MOST_NESTED: usize = 200;
+const LONGEST_LIST: usize = 400;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Files {
@@ -238,16 +241,7 @@ impl Files {
         if nested.len() > MOST_NESTED {
             incomplete.push(format!("{} repositories inside are not listed", nested.len() - MOST_NESTED));
         }
-        if history.older > 0 {
-            incomplete.push(format!(
-                "{} new here are older than the run and not listed: they came from elsewhere, or were given an \
-                 earlier date",
-                if history.older == 1 { "1 commit".to_owned() } else { format!("{} commits", history.older) }
-            ));
-        }
-        if history.cut {
-            incomplete.push(format!("only the last {} commits are listed", history.commits.len()));
-        }
+        incomplete.extend(of_history(&history));
         Self {
             source: Source::Git,
             reason: None,
@@ -266,6 +260,35 @@ impl Files {
             overlapped_with: Vec::new(),
         }
     }
+}
+
+/// What is not told of commits.
+fn of_history(history: &History) -> Vec<String> {
+    let mut gaps = Vec::new();
+    let at_least = if history.uncounted { "at least " } else { "" };
+    match history.older {
+        0 => {}
+        1 => gaps.push(format!(
+            "{at_least}1 commit that is new here is older than the run and not listed: it came from elsewhere, or \
+             was given an earlier date"
+        )),
+        older => gaps.push(format!(
+            "{at_least}{older} commits that are new here are older than the run and not listed: they came from \
+             elsewhere, or were given an earlier date"
+        )),
+    }
+    if history.left_out > 0 {
+        let all = history.commits.len() + history.left_out;
+        gaps.push(format!("only the last {} of {at_least}{all} commits are listed", history.commits.len()));
+    }
+    if !history.made.is_empty() {
+        let trees: Vec<String> = history.made.iter().map(|root| shown(root.as_os_str().as_bytes())).collect();
+        gaps.push(format!(
+            "files in working trees that were made during the run are not looked at, only the commits: {}",
+            plain::line(&trees.join(", "), LONGEST_LIST)
+        ));
+    }
+    gaps
 }
 
 fn position(head: &Head) -> Position {

@@ -18,7 +18,7 @@ pub(crate) struct Gathered {
 impl Gathered {
     /// Of a run whose commands start in `directory`.
     pub(crate) fn new(directory: &str) -> Self {
-        Self { edits: Edits::default(), tests: Tests::new(directory), errors: Errors::new(directory) }
+        Self { edits: Edits::new(directory), tests: Tests::new(directory), errors: Errors::new(directory) }
     }
 
     /// One event, with what was printed where it is the end of a command.

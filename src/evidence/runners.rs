@@ -163,6 +163,9 @@ fn cargo_test_is_read_as_it_ran() {
     project.run("cargo test matches_nothing").check_empty(Framework::CargoTest);
     let tail = project.run("cargo test --no-fail-fast 2>&1 | tail -n 4").read();
     assert!(!tail.complete, "{tail:?}");
+    fs::write(project.dir.path().join("go"), "#!/bin/sh\nexec cargo test --no-fail-fast\n").unwrap();
+    project.run("chmod +x go");
+    project.run("./go").check(Framework::CargoTest, all, &failing);
     fs::write(project.dir.path().join("src/lib.rs"), "fn broken( {}\n").unwrap();
     let broken = project.run("cargo test").read();
     assert!(broken.counts.is_none() && !broken.complete, "{broken:?}");
@@ -206,6 +209,25 @@ fn pytest_is_read_as_it_ran() {
     project.run("python -m pytest -k matches_nothing").check_empty(Framework::Pytest);
     let stopped = project.run("python -m pytest -x").read();
     assert!(counts(&stopped).1 == 1 && !stopped.complete, "{stopped:?}");
+    // Without its counts; the names are there.
+    let quiet = project.run("python -m pytest -qq").read();
+    assert_eq!(
+        (quiet.counts, quiet.failing, quiet.complete),
+        (None, failing.map(str::to_owned).to_vec(), false)
+    );
+    for cut in
+        ["python -m pytest | head -5", "python -m pytest -qq -k test_adds", "python -m pytest >/dev/null"]
+    {
+        let run = project.run(cut).read();
+        assert!(run.counts.is_none() && !run.complete, "{cut}: {run:?}");
+    }
+    let tail = project.run("python -m pytest | tail -3").read();
+    assert_eq!((counts(&tail), tail.failing.len()), ((3, 2, 2), 2));
+    // By way of something that may do anything.
+    fs::write(project.dir.path().join("Makefile"), "all:\n\tpython -m pytest\n").unwrap();
+    fs::write(project.dir.path().join("run.sh"), "python -m pytest -v\n").unwrap();
+    project.run("make").check(Framework::Pytest, (3, 2, 2), &failing);
+    project.run("sh run.sh").check(Framework::Pytest, (3, 2, 2), &failing);
     let xml = project.run("python -m pytest -qq --junitxml=/dev/stdout -k test_adds --no-summary").read();
     assert_eq!(counts(&xml), (3, 0, 0));
 }
@@ -222,6 +244,16 @@ fn unittest_is_read_as_it_ran() {
     for command in ["python3 -m unittest", "python3 -m unittest -v", "python3 -m unittest discover -s . -b"] {
         project.run(command).check(Framework::Unittest, counts, &failing);
     }
+    fs::write(
+        project.dir.path().join("ut.py"),
+        "import unittest\nfrom test_sample import *\nunittest.main()\n",
+    )
+    .unwrap();
+    for command in ["python3 ut.py -b", "python3 ut.py -v -b", "cd . && python3 -B ut.py -b"] {
+        project.run(command).check(Framework::Unittest, counts, &failing);
+    }
+    let first = project.run("python3 -m unittest -f").read();
+    assert!(!first.complete, "{first:?}");
     project.run("python3 -m unittest test_sample.Other").check(Framework::Unittest, (1, 0, 0), &[]);
     project.run("python3 -m unittest -k matches_nothing").check_empty(Framework::Unittest);
 }
@@ -241,6 +273,9 @@ fn jest_is_read_as_it_ran() {
     check("jest --json --outputFile=report.json");
     check("jest --json --outputFile=report.json --verbose --colors");
     check("npm test -- --json --outputFile=report.json");
+    let bail = project.run("jest --bail -i").read();
+    assert!(!bail.complete, "{bail:?}");
+    project.run("npm run other").check(Framework::Jest, (1, 0, 0), &[]);
     project.run("jest other").check(Framework::Jest, (1, 0, 0), &[]);
     project.run("jest matches_nothing").check_empty(Framework::Jest);
     project.run("jest -t matches_nothing").check_empty(Framework::Jest);
@@ -268,6 +303,16 @@ fn vitest_is_read_as_it_ran() {
     check("vitest run");
     check("NO_COLOR=1 vitest run");
     check("npm test --");
+    // Nested by file and suite, or one after the other.
+    for form in ["tap", "tap-flat"] {
+        let tap = project.run(&format!("vitest run --reporter={form}")).read();
+        assert_eq!(
+            (counts(&tap), &tap.failing[..]),
+            ((3, 1, 2), &["sample.test.js > sums > breaks".to_owned()][..])
+        );
+    }
+    let json = project.run("vitest run --reporter=json").read();
+    assert_eq!((json.counts, json.complete), (None, false));
     project.run("vitest run other").check(Framework::Vitest, (1, 0, 0), &[]);
     project.run("vitest run matches_nothing").check_empty(Framework::Vitest);
     project.run("vitest run -t matches_nothing").check_empty(Framework::Vitest);
@@ -288,6 +333,8 @@ fn mocha_is_read_as_it_ran() {
     }
     project.run("mocha sample.test.js -g alone").check(Framework::Mocha, (1, 0, 0), &[]);
     project.run("mocha sample.test.js -g matches_nothing").check_empty(Framework::Mocha);
+    let json = project.run("mocha -R json sample.test.js").read();
+    assert_eq!((json.counts, json.complete), (None, false));
     let tap = project.run("mocha -R tap sample.test.js").read();
     assert_eq!(counts(&tap), all);
     let xml = project.run("mocha -R xunit sample.test.js").read();
@@ -313,6 +360,7 @@ fn nodes_own_runner_is_read_as_it_ran() {
             ran.check(Framework::Node, all, &["breaks"]);
         }
         project.run("node --test").check(Framework::Node, all, &["breaks"]);
+        project.run("node sample.test.js").check(Framework::Node, all, &["breaks"]);
         project.run("FORCE_COLOR=1 node --test").check(Framework::Node, all, &["breaks"]);
         let xml = project.run("node --test --test-reporter=junit").read();
         assert_eq!(counts(&xml), all);

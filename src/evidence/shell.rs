@@ -31,6 +31,13 @@ pub(crate) struct Step {
     pub(crate) repeats: bool,
     /// Whether it runs only after a success of the step before.
     pub(crate) and: bool,
+    /// What was said before the program that may change what it does: variables, and
+    /// options of what runs it.
+    pub(crate) context: Vec<String>,
+    /// The shells that it runs in, outermost first: each has a directory of its own.
+    pub(crate) shells: Vec<usize>,
+    /// Whether what follows does not wait for it.
+    pub(crate) background: bool,
 }
 
 impl Step {
@@ -57,8 +64,9 @@ impl Step {
                     .args()
                     .iter()
                     .any(|arg| matches!(arg.as_str(), "--stat" | "--name-only" | "--quiet"));
-                matches!(verb, Some("log" | "show" | "diff" | "grep" | "blame" | "stash" | "format-patch"))
-                    && !counts
+                matches!(verb, Some("log" | "show" | "diff" | "grep" | "blame" | "format-patch")) && !counts
+                    || (verb == Some("stash")
+                        && self.args().iter().any(|arg| matches!(arg.as_str(), "show" | "list")))
             }
             "docker" | "kubectl" | "podman" => self.args().iter().any(|arg| arg == "logs"),
             _ => false,
@@ -199,10 +207,17 @@ pub(crate) struct Command {
     pub(crate) loops: bool,
     /// Whether a failure inside a pipeline is the pipeline's.
     pub(crate) pipefail: bool,
-    /// Whether a part of it runs in a shell of its own, with a directory of its own.
-    pub(crate) grouped: bool,
+    /// Whether where a shell of its own begins and ends cannot be told.
+    pub(crate) unbalanced: bool,
+    /// The shells that are open now, and how many there were.
+    shells: Vec<usize>,
+    opened: usize,
     /// Whether it gives names of its own to commands.
     pub(crate) defines: bool,
+    /// Whether a part of it may have been passed over without a failure.
+    pub(crate) branches: bool,
+    /// Variables that it has set so far.
+    assigned: Vec<String>,
 }
 
 impl Command {
@@ -224,10 +239,16 @@ impl Command {
                     step.appends |= appends;
                     step.writes.push(file);
                 }
-                end @ (Some(Token::Pipe | Token::End | Token::Bracket | Token::And) | None) => {
-                    self.grouped |= matches!(end, Some(Token::Bracket));
+                end => {
+                    self.branches |= matches!(end, Some(Token::Or));
                     let ended = std::mem::take(&mut step);
-                    self.end_step(Step { piped, and, ..ended }, deeper);
+                    let background = matches!(end, Some(Token::Background));
+                    self.end_step(Step { piped, and, background, ..ended }, deeper);
+                    match end {
+                        Some(Token::Open) => self.open(),
+                        Some(Token::Close) => self.unbalanced |= self.shells.pop().is_none(),
+                        _ => {}
+                    }
                     (piped, and) = (matches!(end, Some(Token::Pipe)), matches!(end, Some(Token::And)));
                     if end.is_none() || self.steps.len() >= MOST_STEPS {
                         return;
@@ -237,25 +258,40 @@ impl Command {
         }
     }
 
+    fn open(&mut self) {
+        self.opened += 1;
+        self.shells.push(self.opened);
+    }
+
     fn end_step(&mut self, mut step: Step, deeper: usize) {
-        if step.words.first().is_some_and(|word| matches!(word.as_str(), "for" | "while" | "until")) {
-            self.loops = true;
-        }
+        let keyword = step.words.first().map_or("", String::as_str);
+        self.loops |= matches!(keyword, "for" | "while" | "until");
+        self.branches |= matches!(keyword, "for" | "while" | "until" | "if" | "case");
         if matches!(step.program(), "set" | "bash") && step.words.iter().any(|word| word == "pipefail") {
             self.pipefail = true;
         }
         let first = step.words.first().map_or("", String::as_str);
         self.defines |= first.ends_with("()") || matches!(first, "function" | "alias");
-        let repeats;
-        (step.words, repeats) = wrappers::removed(step.words);
+        let wrappers::Bare { words, context, repeats } = wrappers::removed(step.words);
+        step.words = words;
         step.repeats |= repeats;
+        if step.words.is_empty() {
+            self.assigned.extend(context.iter().cloned());
+        } else if step.program() == "export" {
+            self.assigned.extend(wrappers::assignments(step.args()));
+        }
+        step.context = self.assigned.iter().cloned().chain(context).collect();
         if let Some(inner) = wrappers::run_by_find(&step.words) {
             (step.words, step.repeats) = (inner, true);
         }
         match wrappers::inner_script(&step.words) {
             Some(script) if deeper > 0 => {
                 let from = self.steps.len();
+                self.open();
+                let depth = self.shells.len();
                 self.add(script, deeper - 1);
+                self.unbalanced |= self.shells.len() < depth;
+                self.shells.truncate(depth.saturating_sub(1));
                 if let Some(first) = self.steps.get_mut(from) {
                     first.piped |= step.piped;
                     first.and |= step.and;
@@ -263,11 +299,16 @@ impl Command {
                 for inner in &mut self.steps[from..] {
                     inner.repeats |= step.repeats;
                     inner.silent |= step.silent;
+                    inner.background |= step.background;
                     inner.writes.extend(step.writes.iter().cloned());
+                    inner.context.extend(step.context.iter().cloned());
                 }
             }
             _ if step.words.is_empty() => {}
-            _ => self.steps.push(step),
+            _ => {
+                step.shells.clone_from(&self.shells);
+                self.steps.push(step);
+            }
         }
     }
 }

@@ -38,6 +38,9 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         TaskError::ForbiddenRoot(path) | TaskError::OutsideRoots(path) => {
             json!({ "reason": "outside_roots", "file": path.display().to_string(), "config_key": "roots" })
         }
+        TaskError::GuardedRoot(path) => {
+            json!({ "reason": "outside_roots", "file": path.display().to_string() })
+        }
         TaskError::OutsideSandbox(path) => {
             json!({ "reason": "beyond_client", "file": path.display().to_string() })
         }

@@ -9,17 +9,19 @@ use std::fs;
 use std::time::Duration;
 
 use super::content::{Candidate, Contents, LARGE, Need};
+use super::gone::Gone;
 use super::ignored::{self, IgnoredChange, Traces};
 use super::ignored_changes::{Ignored, above, at_or_below};
 use super::index::{self, Entry, IndexError};
 use super::index_file;
 use super::object::Oid;
+use super::put_back::Directories;
 use super::repository::head_of;
 use super::snapshot::{Before, Listed, Look, Trouble, listed, merged};
 use super::sparse::Sparse;
 use super::state::{GITLINK, State, States};
-use super::touched::{MOST as MOST_TOUCHED, Touched, touched};
-use super::worktree::{Found, WorkTree};
+use super::touched::{FOREVER, MOST as MOST_TOUCHED, Touched, last_touched, touched};
+use super::worktree::{Found, Stat, Time, WorkTree};
 
 /// One path that is not what it was. Absent means that nothing was, or is, there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +50,10 @@ pub(crate) struct Differences {
     pub(crate) unlisted: Option<String>,
     /// Why the index could not be read any more.
     pub(crate) no_index: Option<String>,
+    /// When something was last touched that is as it was before.
+    pub(crate) put_back: Option<Time>,
+    /// When something last changed in repositories within this one.
+    pub(crate) inside: Option<Time>,
 }
 
 /// A path to be read, with what it was before.
@@ -75,6 +81,8 @@ struct Comparison<'a> {
     ignored: Option<Traces>,
     /// What was tracked of new paths, though not checked out.
     sparse: HashMap<Vec<u8>, State>,
+    /// What was added to the index.
+    staged: HashSet<Vec<u8>>,
     /// Files whose content git does not have.
     elsewhere: HashSet<Vec<u8>>,
     /// Repositories that were within this one, each with a slash.
@@ -82,6 +90,8 @@ struct Comparison<'a> {
     nested: BTreeSet<Vec<u8>>,
     found: Differences,
     open: Vec<Open>,
+    gone: Gone,
+    directories: Directories,
 }
 
 impl Before {
@@ -90,18 +100,21 @@ impl Before {
         if !self.repository.root.is_dir() {
             return Err(Trouble::Gone);
         }
-        let (others, ignored) = (self.list(Listed::Others)?, self.list(Listed::Ignored)?);
+        let (others, ignored) = (self.list(Listed::Others, until)?, self.list(Listed::Ignored, until)?);
         let mut comparison = Comparison {
             before: self,
             tree: WorkTree::open(&self.repository.root)?,
             states: self.states()?,
             ignored: self.ignored(),
             sparse: HashMap::new(),
+            staged: HashSet::new(),
             elsewhere: self.kept_elsewhere(),
             nested_before: HashSet::new(),
             nested: BTreeSet::new(),
             found: Differences::default(),
             open: Vec::new(),
+            gone: Gone::default(),
+            directories: Directories::default(),
         };
         let known: HashSet<Vec<u8>> = comparison
             .states
@@ -123,6 +136,7 @@ impl Before {
         let now = self.index_now()?;
         comparison.found.no_index.clone_from(&now.trouble);
         paths.extend(now.new.iter().cloned());
+        comparison.staged.extend(now.new.iter().cloned());
         let unknown = paths.iter().filter(|path| !comparison.states.contains_key(*path));
         comparison.sparse = Sparse::read(&self.git.file("sparse"))?.tracked(unknown, &self.git, until);
         paths.into_iter().for_each(|path| comparison.other(path));
@@ -192,6 +206,7 @@ impl Comparison<'_> {
             }
             last.clear();
             last.extend_from_slice(entry.path);
+            self.directories.note(entry.path);
             if entry.mode == GITLINK {
                 self.nested_at(entry.path);
             }
@@ -210,15 +225,20 @@ impl Comparison<'_> {
 
     /// A path that was not tracked before.
     fn other(&mut self, path: Vec<u8>) {
+        self.directories.note(&path);
         match self.states.remove(&path).flatten().or_else(|| self.sparse.remove(&path)) {
             Some(old) => self.path(path, Some(old)),
             None => {
                 let look = self.before.untracked(&mut self.tree, &path);
                 let ignored =
                     |path: &[u8]| self.ignored.as_ref().is_some_and(|all| ignored::covers(all, path));
+                // What is added to the index is new to git, however old it is.
+                let is_older = |stat: &Stat| self.before.is_older(stat) && !self.staged.contains(&path);
                 match look {
                     // Rules changed, and show what was ignored before.
-                    Look::Read(stat) if self.before.is_older(&stat) && ignored(&path) => {}
+                    Look::Read(stat) if is_older(&stat) && ignored(&path) => {}
+                    // It may well have been there.
+                    Look::Read(stat) if is_older(&stat) && self.before.unlisted.is_some() => {}
                     // A repository without any commit.
                     Look::Gone if self.tree.look(&path) == Found::Directory => drop(self.nested.insert(path)),
                     Look::Read(_) if self.dissolves(&path) => {}
@@ -283,7 +303,10 @@ impl Comparison<'_> {
             Look::Same => {}
             Look::Unseen => self.found.unseen.push(path),
             Look::Gone if old.is_none() => {}
-            Look::Gone => self.found.changed.push(Changed { path, old, new: None }),
+            Look::Gone => {
+                self.gone.note(old.as_ref(), size);
+                self.found.changed.push(Changed { path, old, new: None });
+            }
             Look::Nested(commit) => {
                 self.nested.insert(path.clone());
                 self.found.changed.push(Changed { path, old, new: Some(State::nested(commit)) });
@@ -291,12 +314,23 @@ impl Comparison<'_> {
             Look::Read(stat) => {
                 let expected = old.as_ref().and_then(|old| old.oid);
                 let surely_changed = size.is_none_or(|size| size as u32 != stat.size as u32);
-                self.open.push(Open { candidate: Candidate { path, stat, expected }, old, surely_changed });
+                self.open.push(Open {
+                    candidate: Candidate { path, stat, expected, alone: false },
+                    old,
+                    surely_changed,
+                });
             }
         }
     }
 
     fn finish(mut self, now: &IndexNow, until: Duration) -> Differences {
+        // By attribute, what looks binary may be text and the other way round.
+        if !self.before.has_attributes(self.open.iter().map(|open| open.candidate.path.as_slice())) {
+            self.gone.settle();
+            for Open { candidate, old, .. } in &mut self.open {
+                candidate.alone = old.is_none() && !self.gone.may_have_become(candidate.stat.size);
+            }
+        }
         let (candidates, olds): (Vec<_>, Vec<_>) =
             self.open.into_iter().map(|open| (open.candidate, (open.old, open.surely_changed))).unzip();
         let Before { store, git, repository, .. } = self.before;
@@ -310,8 +344,13 @@ impl Comparison<'_> {
                 self.found.unseen.push(candidate.path);
             } else if !old.as_ref().is_some_and(|old| old.is_same(&new)) {
                 self.found.changed.push(Changed { path: candidate.path, old, new: Some(new) });
+            } else {
+                self.found.put_back = self.found.put_back.max(Some(candidate.stat.ctime));
             }
         }
+        let since = self.before.since();
+        let removed = self.directories.last_removal(&repository.root, since);
+        self.found.put_back = self.found.put_back.filter(|at| *at > since).max(removed);
         let all = self.found.changed.len();
         let gone = self.found.changed.iter().filter(|one| one.new.is_none()).map(|one| &one.path);
         let sparse = now.sparse.tracked(gone, git, until);
@@ -323,7 +362,7 @@ impl Comparison<'_> {
         self.found.hidden = all - self.found.changed.len();
         self.found.changed.sort_by(|a, b| a.path.cmp(&b.path));
         self.found.unseen.sort();
-        let (mut left, since) = (MOST_TOUCHED, self.before.since());
+        let mut left = MOST_TOUCHED;
         let mut at = |path: &Vec<u8>| match self.before.path(path) {
             // Not checked out, or gone.
             top if fs::read_dir(&top).is_ok_and(|mut entries| entries.next().is_none()) => Touched::No,
@@ -331,6 +370,13 @@ impl Comparison<'_> {
             top => touched(&top, since, &mut left),
         };
         self.found.nested = self.nested.iter().map(|path| (path.clone(), at(path))).collect();
+        let mut left = MOST_TOUCHED;
+        let when = |(path, touched): &(Vec<u8>, Touched)| match touched {
+            Touched::Yes => Some(last_touched(&self.before.path(path), &mut left)),
+            Touched::No => None,
+            Touched::Unknown => Some(FOREVER),
+        };
+        self.found.inside = self.found.nested.iter().filter_map(when).max();
         self.found
     }
 }
@@ -343,7 +389,7 @@ fn as_indexed(entry: &Entry<'_>, is_elsewhere: bool) -> State {
         readable: u64::from(entry.size()) <= LARGE && !is_elsewhere,
         stat: None,
         sha256: None,
-        large: None,
+        counted: None,
     }
 }
 

@@ -1,19 +1,23 @@
 //! The commits that came about during a run: reachable now, from a branch or
 //! from where the tree stands, from no reference before, and not older than the
-//! run. What came from elsewhere, with a fetch or a merge, is not among them,
-//! nor what is on the branch of another working tree: somebody else works there.
+//! run. What came from elsewhere, with a fetch or a merge, is not among them, nor
+//! what is on the branch of another working tree or was committed in one: somebody
+//! else works there, unless the run itself made it.
 
 use std::collections::HashSet;
-use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::object::Oid;
-use super::repository::{Head, bounded};
+use super::repository::{Head, Repository, bounded};
 use super::snapshot::{Before, Trouble};
+use super::worktrees::{self, Other, Step};
 use crate::host::files;
 
 /// More are counted and not listed.
 const MOST: usize = 200;
+/// Of more than that some are not even counted.
+const MOST_COUNTED: usize = 20_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Commit {
@@ -27,50 +31,89 @@ pub(crate) struct History {
     pub(crate) head: Head,
     /// The youngest first.
     pub(crate) commits: Vec<Commit>,
-    /// There are more.
-    pub(crate) cut: bool,
+    /// How many more there are.
+    pub(crate) left_out: usize,
     /// How many are new here and older than the run.
     pub(crate) older: usize,
+    /// There are more of both.
+    pub(crate) uncounted: bool,
+    /// The working trees that were made during the run; their files were not looked at.
+    pub(crate) made: Vec<PathBuf>,
 }
 
 impl Before {
-    /// Where the tree stands now, and what was committed since.
-    pub(crate) fn history(&self, until: Duration) -> Result<History, (Head, Trouble)> {
+    /// Where the tree stands now, and what was committed since. `is_others` says
+    /// of a working tree that is new whether somebody else works there.
+    pub(crate) fn history(
+        &self,
+        until: Duration,
+        is_others: impl Fn(&Path) -> bool,
+    ) -> Result<History, (Head, Trouble)> {
         let head = self.repository.head();
-        match self.commits(&head, until) {
-            Ok(history) => Ok(History { head, ..history }),
+        let is_made = |other: &Other| {
+            !self.trees.contains(&other.name(&self.repository))
+                && !other.root().is_some_and(|root| is_others(&root))
+        };
+        let (made, others) = self.repository.other_trees().into_iter().partition::<Vec<_>, _>(is_made);
+        match self.commits(&head, &made, &others, until) {
+            Ok(history) => {
+                Ok(History { head, made: made.iter().filter_map(Other::root).collect(), ..history })
+            }
             Err(trouble) => Err((head, trouble)),
         }
     }
 
-    fn commits(&self, head: &Head, until: Duration) -> Result<History, Trouble> {
+    fn commits(
+        &self,
+        head: &Head,
+        made: &[Other],
+        others: &[Other],
+        until: Duration,
+    ) -> Result<History, Trouble> {
         let known = String::from_utf8_lossy(&files::read(&self.git.file("references"))?).into_owned();
         let before: HashSet<Oid> =
             known.lines().filter_map(|line| Oid::from_hex(line.strip_prefix('^')?)).collect();
-        let elsewhere = self.repository.branches_elsewhere(head);
+        let elsewhere = worktrees::branches(others, head);
         let mut references = self.repository.references();
-        references.retain(|(name, _)| !elsewhere.contains(name));
+        // One that was left there in the meantime is still theirs.
+        references.retain(|(name, _)| !elsewhere.contains(name) && !self.elsewhere.contains(name));
         let at = |prefix: &'static str| {
             references.iter().filter(move |(name, _)| name.starts_with(prefix)).map(|(_, oid)| *oid)
         };
-        let tips = at("refs/heads/").chain(head.commit).chain(self.left_behind());
+        let own: Vec<Step> = made
+            .iter()
+            .flat_map(Other::journal)
+            .chain(worktrees::journal(&self.repository.dir))
+            .filter(|step| step.at >= self.taken_at.0)
+            .collect();
+        let heads = made.iter().filter_map(|other| other.head.commit).chain(head.commit);
+        let tips = at("refs/heads/").chain(heads).chain(own.iter().filter_map(left));
         let new: HashSet<Oid> = tips.filter(|oid| !before.contains(oid)).collect();
         if new.is_empty() {
             return Ok(History::default());
         }
+        // Whoever goes on from commits of others has them in their journal as well.
+        let ours: HashSet<Oid> = own.iter().filter(|step| step.makes()).map(|step| step.to).collect();
+        let theirs: HashSet<Oid> = others
+            .iter()
+            .flat_map(Other::journal)
+            .filter(|step| step.at >= self.taken_at.0 && step.makes() && !ours.contains(&step.to))
+            .map(|step| step.to)
+            .collect();
         // Where the history was cut off, git has to know.
         if let Ok(bytes) = bounded(&self.repository.common.join("shallow"), 16 << 20) {
-            fs::write(self.git.file("shallow"), bytes)?;
+            files::put(self.git.file("shallow"), bytes)?;
         }
         let mut input = known;
         at("refs/remotes/").for_each(|oid| input += &format!("^{oid}\n"));
         self.fetched().iter().for_each(|oid| input += &format!("^{oid}\n"));
         new.iter().for_each(|oid| input += &format!("{oid}\n"));
-        let most = (MOST + 1).to_string();
+        let most = (MOST_COUNTED + 1).to_string();
         let args = [
             "log",
-            "--stdin",
+            // Before what it is about: the names are read where they are asked for.
             "--ignore-missing",
+            "--stdin",
             "-z",
             "--no-show-signature",
             "--no-notes",
@@ -83,18 +126,13 @@ impl Before {
         let said = self.git.ask_objects(&args, input.into_bytes(), until)?;
         let said = String::from_utf8_lossy(&said);
         let all: Vec<(i64, Commit)> = said.split('\0').filter_map(parsed).collect();
-        let (cut, found) = (all.len() > MOST, all.len());
-        let mut commits: Vec<Commit> =
-            all.into_iter().filter(|(at, _)| *at >= self.taken_at.0).map(|(_, commit)| commit).collect();
-        let older = found - commits.len();
-        commits.truncate(MOST);
-        Ok(History { commits, cut, older, ..History::default() })
-    }
-
-    /// Where the tree stood on no branch and was moved away from, since.
-    fn left_behind(&self) -> Vec<Oid> {
-        let (bytes, _) = files::tail(&self.repository.dir.join("logs/HEAD"), 1 << 20).unwrap_or_default();
-        String::from_utf8_lossy(&bytes).lines().filter_map(|line| left(line, self.taken_at.0)).collect()
+        let uncounted = all.len() > MOST_COUNTED;
+        let is_theirs = |commit: &Commit| Oid::from_hex(&commit.id).is_some_and(|id| theirs.contains(&id));
+        let all = all.into_iter().take(MOST_COUNTED).filter(|(_, commit)| !is_theirs(commit));
+        let (young, old): (Vec<_>, Vec<_>) = all.partition(|(at, _)| *at >= self.taken_at.0);
+        let left_out = young.len().saturating_sub(MOST);
+        let commits = young.into_iter().take(MOST).map(|(_, commit)| commit).collect();
+        Ok(History { commits, left_out, older: old.len(), uncounted, ..History::default() })
     }
 
     /// What was last brought here from another repository.
@@ -107,13 +145,19 @@ impl Before {
     }
 }
 
-/// `<old> <new> <name> <<mail>> <seconds> <zone>\tcheckout: moving from <commit> to …`: the old
-/// one, where it is not older than `since`.
-fn left(line: &str, since: i64) -> Option<Oid> {
-    let (who, what) = line.split_once('\t')?;
-    Oid::from_hex(what.strip_prefix("checkout: moving from ")?.split(' ').next()?)?;
-    let at: i64 = who.rsplit(' ').nth(1)?.parse().ok()?;
-    Oid::from_hex(who.split(' ').next()?).filter(|_| at >= since)
+/// What commits are not new after the run, one `^name` per line.
+pub(super) fn known(repository: &Repository) -> String {
+    let head = repository.head().commit;
+    let mut known: Vec<Oid> = repository.references().into_iter().map(|(_, oid)| oid).chain(head).collect();
+    known.sort_by_key(|oid| oid.to_string());
+    known.dedup();
+    known.iter().map(|oid| format!("^{oid}\n")).collect()
+}
+
+/// What a step went away from, where that was on no branch.
+fn left(step: &Step) -> Option<Oid> {
+    let from = step.what.strip_prefix("checkout: moving from ")?.split(' ').next()?;
+    Oid::from_hex(from).map(|_| step.from)
 }
 
 /// `<commit> <seconds> <subject>`
@@ -129,12 +173,13 @@ mod tests {
 
     #[test]
     fn only_a_commit_on_no_branch_is_left_behind() {
-        let (one, two) = ("0a".repeat(20), "0b".repeat(20));
-        let line =
-            |what: &str| format!("{one} {two} A U Thor <a@b> 1700000000 +0100\tcheckout: moving from {what}");
-        assert_eq!(left(&line(&format!("{one} to main")), 1_700_000_000), Oid::from_hex(&one));
-        assert_eq!(left(&line(&format!("{one} to main")), 1_700_000_001), None);
-        assert_eq!(left(&line("other to main"), 0), None);
-        assert_eq!(left("nonsense", 0), None);
+        let oid = |text: &str| Oid::from_hex(&text.repeat(20)).unwrap();
+        let step = |what: &str| Step { from: oid("0a"), to: oid("0b"), at: 5, what: what.to_owned() };
+        assert_eq!(
+            left(&step(&format!("checkout: moving from {} to main", "0a".repeat(20)))),
+            Some(oid("0a"))
+        );
+        assert_eq!(left(&step("checkout: moving from other to main")), None);
+        assert_eq!(left(&step("commit: moving")), None);
     }
 }

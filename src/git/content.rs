@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::object::{self, Oid, Store};
 use super::runner::{Git, quoted};
 use super::state::State;
-use super::worktree::{Content, Stat, WorkTree};
+use super::worktree::{self, Content, Stat, WorkTree};
 use crate::host::clock;
 
 /// Larger files are known by size and hash, without their lines.
@@ -26,6 +26,9 @@ pub(crate) struct Candidate {
     pub(crate) stat: Stat,
     /// What it is if it did not change.
     pub(crate) expected: Option<Oid>,
+    /// There is nothing that git could compare it with: its lines are counted,
+    /// and it is not kept.
+    pub(crate) alone: bool,
 }
 
 /// What is needed of the content, and how much of it.
@@ -86,14 +89,14 @@ impl<'a> Contents<'a> {
     }
 
     fn state(&mut self, tree: &mut WorkTree, at: usize, candidate: &Candidate) -> State {
-        let Candidate { path, stat, expected } = candidate;
+        let Candidate { path, stat, expected, alone } = candidate;
         let mut state = State {
             mode: stat.mode,
             oid: None,
             readable: false,
             stat: Some(*stat),
             sha256: None,
-            large: None,
+            counted: None,
         };
         let in_time = || clock::monotonic() < self.until;
         let room = match stat.size {
@@ -108,7 +111,7 @@ impl<'a> Contents<'a> {
         };
         if content.bytes.is_none() {
             self.large += content.size;
-            state.large = content.large;
+            state.counted = content.counted;
         }
         state.oid = Some(content.oid);
         state.sha256 = if self.need.sha256 { content.sha256() } else { None };
@@ -124,8 +127,13 @@ impl<'a> Contents<'a> {
         {
             self.bytes += content.size;
             self.files += 1;
-            state.readable = self.store.blob(bytes).is_ok();
-            if stat.mode != 0o120000 && may_be_converted(bytes) {
+            let converted = stat.mode != 0o120000 && may_be_converted(bytes);
+            if *alone && !converted {
+                state.counted = Some(worktree::counted(bytes));
+            } else {
+                state.readable = self.store.blob(bytes).is_ok();
+            }
+            if converted {
                 self.to_convert.push((at, path.clone()));
             }
         }

@@ -9,9 +9,10 @@ use std::io;
 use std::time::Duration;
 
 use super::after::Changed;
+use super::content::LARGE;
 use super::object::Oid;
 use super::snapshot::{Before, Trouble};
-use super::state::{Large, State};
+use super::state::{Counted, State};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -59,9 +60,9 @@ impl Lines {
     /// could not be shown to it.
     fn untold(old: Option<&State>, new: Option<&State>) -> Self {
         let unshown = |state: Option<&State>| state.is_some_and(|state| !state.readable);
-        match (old, new.and_then(|state| state.large)) {
-            (_, Some(Large::Binary)) => Lines::Without,
-            (None, Some(Large::Text { lines })) => Lines::Known { added: lines, removed: 0 },
+        match (old, new.and_then(|state| state.counted)) {
+            (_, Some(Counted::Binary)) => Lines::Without,
+            (None, Some(Counted::Text { lines })) => Lines::Known { added: lines, removed: 0 },
             _ if unshown(old) || unshown(new) => Lines::Unknown,
             _ => Lines::Without,
         }
@@ -71,13 +72,11 @@ impl Lines {
 impl Before {
     /// Explains changes. On `Err`, [`plainly`] does with less.
     pub(crate) fn explain(&self, changed: &[Changed], until: Duration) -> Result<Vec<FileChange>, Trouble> {
-        let mut changes = self.between(changed, until).or_else(|_| {
+        self.between(changed, until).or_else(|_| {
             // One that git does not have, as in a partial clone, costs all the others.
             let changed = self.without_missing(changed, until)?;
             self.between(&changed, until)
-        })?;
-        self.without_lines(&mut changes, until);
-        Ok(changes)
+        })
     }
 
     /// The same, with what git does not have marked as unreadable.
@@ -97,11 +96,13 @@ impl Before {
     }
 
     fn between(&self, changed: &[Changed], until: Duration) -> Result<Vec<FileChange>, Trouble> {
-        let (nested, files): (Vec<&Changed>, Vec<&Changed>) = changed.iter().partition(|one| is_nested(one));
-        let mut all: Vec<FileChange> = nested.into_iter().map(plain).collect();
+        let any_gone = changed.iter().any(|one| one.new.is_none());
+        let (told, files): (Vec<&Changed>, Vec<&Changed>) =
+            changed.iter().partition(|one| is_nested(one) || is_counted(one, any_gone));
+        let mut all: Vec<FileChange> = told.into_iter().map(plain).collect();
         if !files.is_empty() {
-            let old = self.tree(&files, Side::Old)?;
-            let new = self.tree(&files, Side::New)?;
+            let old = self.tree(&files, Side::Old)?.to_string();
+            let new = self.tree(&files, Side::New)?.to_string();
             let args = [
                 "diff-tree",
                 "-r",
@@ -114,10 +115,13 @@ impl Before {
                 "--no-textconv",
                 "--no-color",
                 "--ignore-submodules=all",
-                &old.to_string(),
-                &new.to_string(),
+                &old,
+                &new,
             ];
-            let said = self.git.ask_objects(&args, Vec::new(), until)?;
+            self.store.show()?;
+            // In the tree, where attributes say what has lines.
+            let args = args.map(std::ffi::OsStr::new);
+            let said = self.git.ask(&args, &self.repository.root, &self.index(), Vec::new(), until)?;
             let rows = parse(&said).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
             let by_path: HashMap<&[u8], &Changed> =
                 files.iter().map(|one| (one.path.as_slice(), *one)).collect();
@@ -163,6 +167,15 @@ fn is_nested(one: &Changed) -> bool {
     [&one.old, &one.new].into_iter().flatten().any(State::is_nested)
 }
 
+/// A new file whose lines are known, and that cannot have been another.
+fn is_counted(one: &Changed, any_gone: bool) -> bool {
+    let of_no_other = |new: &State| {
+        let large = new.stat.is_some_and(|stat| stat.size > LARGE);
+        new.counted.is_some() && !new.readable && !(large && any_gone)
+    };
+    one.old.is_none() && one.new.as_ref().is_some_and(of_no_other)
+}
+
 /// What can be said of changes without reading them.
 pub(crate) fn plainly(changed: &[Changed]) -> Vec<FileChange> {
     changed.iter().map(plain).collect()
@@ -178,6 +191,9 @@ fn plain(one: &Changed) -> FileChange {
     let Changed { path, old, new } = one.clone();
     let lines = match kind {
         Kind::Nested => Lines::Without,
+        Kind::Added if one.new.as_ref().is_some_and(|new| new.counted.is_some()) => {
+            Lines::untold(None, one.new.as_ref())
+        }
         Kind::ModeChanged => Lines::Known { added: 0, removed: 0 },
         Kind::Added | Kind::Modified | Kind::Deleted | Kind::Renamed | Kind::TypeChanged => Lines::Unknown,
     };

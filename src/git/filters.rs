@@ -4,16 +4,14 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::diff::{FileChange, Lines};
 use super::index;
 use super::repository::bounded;
+use super::runner::Question;
 use super::snapshot::Before;
 use super::worktree::WorkTree;
-use crate::host::talk::Talk;
 use crate::host::{clock, files};
 
 /// No list of attributes is longer.
@@ -35,7 +33,7 @@ pub(super) struct Filtered {
 impl Before {
     /// Begins to ask which tracked files have a filter, where any list of
     /// attributes speaks of one.
-    pub(super) fn ask_filters(&self, tree: &mut WorkTree, index: &[u8], until: Duration) -> Option<Talk> {
+    pub(super) fn ask_filters(&self, tree: &mut WorkTree, index: &[u8], until: Duration) -> Option<Question> {
         let mut lists = vec![ATTRIBUTES.to_owned()];
         let mut paths = Vec::new();
         // An index that cannot be read is somebody else's trouble.
@@ -56,7 +54,7 @@ impl Before {
         let there = |path: &Path| path.metadata().is_ok_and(|found| found.len() > 0);
         if lists.iter().any(|path| there(&self.path(path))) || there(&self.git.file("info/attributes")) {
             // Without it, attributes cost nobody a question.
-            let _ = fs::write(self.git.file(SOME), b"");
+            let _ = files::put(self.git.file(SOME), b"");
         }
         let any = at(&self.git.file("info/attributes"))
             || of_user.any(|file| at(Path::new(file)))
@@ -75,28 +73,9 @@ impl Before {
         self.git.begin(&args, &self.repository.root, &self.index(), paths, until).ok()
     }
 
-    /// Takes their lines from those that are no text by the repository's own word.
-    pub(super) fn without_lines(&self, changes: &mut [FileChange], until: Duration) {
-        let named = |one: &FileChange| one.path.ends_with(ATTRIBUTES);
-        if !self.git.file(SOME).exists() && !changes.iter().any(named) {
-            return;
-        }
-        let counted = |one: &FileChange| one.lines != Lines::Without;
-        let mut input = Vec::new();
-        for one in changes.iter().filter(|one| counted(one)) {
-            input.extend(&one.path);
-            input.push(0);
-        }
-        let args = ["check-attr", "-z", "--stdin", "diff"].map(OsStr::new);
-        let until = until.min(clock::monotonic() + LIMIT);
-        let said =
-            self.git.ask(&args, &self.repository.root, &self.index(), input, until).unwrap_or_default();
-        let fields: Vec<&[u8]> = said.split(|&byte| byte == 0).collect();
-        let binary: HashSet<&[u8]> =
-            fields.chunks_exact(3).filter(|record| record[2] == b"unset").map(|record| record[0]).collect();
-        for one in changes.iter_mut().filter(|one| binary.contains(one.path.as_slice())) {
-            one.lines = Lines::Without;
-        }
+    /// Whether there are any attributes, before or among `paths`.
+    pub(super) fn has_attributes<'p>(&self, mut paths: impl Iterator<Item = &'p [u8]>) -> bool {
+        self.git.file(SOME).exists() || paths.any(|path| path.ends_with(ATTRIBUTES))
     }
 
     /// Files whose content is kept elsewhere, as they were noted.

@@ -298,6 +298,7 @@ mod tests {
     }
 
     proptest! {
+        /// It only has to come to an end, without a panic.
         #[test]
         fn any_bytes_are_read_to_an_end(mut bytes in prop::collection::vec(any::<u8>(), 0..400), version in 2u8..5) {
             if bytes.len() > 12 {

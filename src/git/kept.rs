@@ -1,6 +1,7 @@
 //! What is known of a tree before a run, on disk: whoever looked may be killed
 //! before the second look, and somebody else takes it.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -26,11 +27,23 @@ struct Note {
     taken_at: Time,
     written: Time,
     file_mode: bool,
+    #[serde(default = "usual")]
+    links: bool,
     commit: Option<String>,
     branch: Option<String>,
+    #[serde(default)]
+    elsewhere: HashSet<String>,
+    #[serde(default)]
+    trees: HashSet<Vec<u8>>,
     unread: u32,
     #[serde(default)]
     unseen: u32,
+    #[serde(default)]
+    unlisted: Option<String>,
+}
+
+fn usual() -> bool {
+    true
 }
 
 impl Before {
@@ -44,10 +57,14 @@ impl Before {
             taken_at: self.taken_at,
             written: self.written,
             file_mode: self.file_mode,
+            links: self.links,
             commit: self.head.commit.map(|commit| commit.to_string()),
             branch: self.head.branch.clone(),
+            elsewhere: self.elsewhere.clone(),
+            trees: self.trees.clone(),
             unread: self.unread,
             unseen: self.unseen,
+            unlisted: self.unlisted.clone(),
         };
         files::write(&self.git.file(NAME), &serde_json::to_vec(&note)?, Durability::Whole)
     }
@@ -68,9 +85,13 @@ impl Before {
             taken_at: note.taken_at,
             written: note.written,
             file_mode: note.file_mode,
+            links: note.links,
             head: Head { commit: note.commit.as_deref().and_then(Oid::from_hex), branch: note.branch },
+            elsewhere: note.elsewhere,
+            trees: note.trees,
             unread: note.unread,
             unseen: note.unseen,
+            unlisted: note.unlisted,
         })
     }
 }

@@ -2,14 +2,14 @@
 //! no attribute, no configuration asked.
 
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use crate::host::files;
+use super::pack::Pack;
 
 /// How a repository names its objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,16 +137,33 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A directory of loose objects that is ours alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Blob,
+    Tree,
+}
+
+impl Kind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Kind::Blob => "blob",
+            Kind::Tree => "tree",
+        }
+    }
+}
+
+/// A directory of objects that is ours alone. Git sees what was put there once
+/// it is [shown](Store::show).
 #[derive(Debug)]
 pub(crate) struct Store {
     dir: PathBuf,
     format: Format,
+    pack: Mutex<Option<Pack>>,
 }
 
 impl Store {
     pub(crate) fn at(dir: &Path, format: Format) -> Self {
-        Self { dir: dir.to_owned(), format }
+        Self { dir: dir.to_owned(), format, pack: Mutex::new(None) }
     }
 
     pub(crate) fn format(&self) -> Format {
@@ -154,7 +171,7 @@ impl Store {
     }
 
     pub(crate) fn blob(&self, bytes: &[u8]) -> io::Result<Oid> {
-        self.write("blob", bytes)
+        self.write(Kind::Blob, bytes)
     }
 
     /// Writes the tree that holds `files`, sorted or not, and the trees below it.
@@ -164,33 +181,35 @@ impl Store {
         root.write(self)
     }
 
-    /// Stored blocks instead of compressed ones: the directory lives as long as
-    /// the run, and time matters more than room.
-    fn write(&self, kind: &str, bytes: &[u8]) -> io::Result<Oid> {
-        let oid = name(kind, self.format, bytes);
-        let text = oid.to_string();
-        let dir = self.dir.join(&text[..2]);
-        let path = dir.join(&text[2..]);
-        if path.exists() {
-            return Ok(oid);
+    fn write(&self, kind: Kind, bytes: &[u8]) -> io::Result<Oid> {
+        let oid = name(kind.as_str(), self.format, bytes);
+        let mut pack = self.pack.lock().unwrap_or_else(PoisonError::into_inner);
+        if pack.is_none() {
+            *pack = Some(Pack::begin(&self.dir)?);
         }
-        match files::create_dir(&dir) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
+        if let Some(pack) = pack.as_mut() {
+            pack.add(oid, kind, bytes)?;
         }
-        let header = format!("{kind} {}\0", bytes.len());
-        fs::write(&path, stored(&[header.as_bytes(), bytes].concat()))?;
         Ok(oid)
+    }
+
+    /// From here on git finds everything that was written.
+    pub(crate) fn show(&self) -> io::Result<()> {
+        let pack = self.pack.lock().unwrap_or_else(PoisonError::into_inner).take();
+        pack.map_or(Ok(()), |pack| pack.end(self.format))
     }
 }
 
-/// A zlib stream of blocks that are not compressed.
-fn stored(bytes: &[u8]) -> Vec<u8> {
+/// A zlib stream of blocks that are not compressed: it lives as long as the
+/// run, and time matters more than room.
+pub(super) fn stored(bytes: &[u8]) -> Vec<u8> {
     const BLOCK: usize = 0xffff;
     let mut stream = Vec::with_capacity(bytes.len() + bytes.len() / BLOCK * 5 + 16);
     stream.extend([0x78, 0x01]);
-    // No object is empty: each begins with its header.
     let blocks = bytes.len().div_ceil(BLOCK);
+    if blocks == 0 {
+        stream.extend([1, 0, 0, 0xff, 0xff]);
+    }
     for (at, block) in bytes.chunks(BLOCK).enumerate() {
         let length = u16::try_from(block.len()).unwrap_or(u16::MAX);
         stream.push(u8::from(at + 1 == blocks));
@@ -253,7 +272,7 @@ impl Directory {
             bytes.push(0);
             bytes.extend(oid.as_bytes());
         }
-        store.write("tree", &bytes)
+        store.write(Kind::Tree, &bytes)
     }
 }
 
@@ -278,6 +297,7 @@ mod tests {
     fn a_stored_stream_has_the_right_sum() {
         assert_eq!(adler32(b"Wikipedia"), 0x11E6_0398);
         assert_eq!(stored(b"ab")[..7], [0x78, 1, 1, 2, 0, 0xfd, 0xff]);
+        assert_eq!(stored(b""), [0x78, 1, 1, 0, 0, 0xff, 0xff, 0, 0, 0, 1]);
         assert_eq!(stored(&[7; 70_000]).len(), 70_000 + 2 + 10 + 4);
     }
 }

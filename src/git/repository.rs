@@ -102,17 +102,6 @@ impl Repository {
         }
     }
 
-    /// The branches that other working trees of the repository are on, where
-    /// this one is at `head`.
-    pub(crate) fn branches_elsewhere(&self, head: &Head) -> Vec<String> {
-        let linked = fs::read_dir(self.common.join("worktrees")).into_iter().flatten().flatten();
-        let dirs = linked.take(MOST_LOOSE).map(|entry| entry.path()).chain([self.common.clone()]);
-        let others = dirs.filter(|dir| fs::canonicalize(dir).ok() != fs::canonicalize(&self.dir).ok());
-        let at = |dir: PathBuf| Self { dir, ..self.clone() }.head().branch;
-        let branches = others.filter_map(at).filter(|branch| head.branch.as_ref() != Some(branch));
-        branches.map(|branch| format!("refs/heads/{branch}")).collect()
-    }
-
     /// Every reference that names an object, loose or packed.
     pub(crate) fn references(&self) -> Vec<(String, Oid)> {
         if self.has_reftable() {
@@ -207,8 +196,6 @@ fn line(path: &Path) -> io::Result<String> {
 
 /// The whole of a plain file that is not too large. Nobody waits for a pipe.
 pub(crate) fn bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    if fs::metadata(path)?.len() > most {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    files::read(path)
+    let bytes = files::head(path, most.saturating_add(1))?;
+    if bytes.len() as u64 > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::object::Format;
+use super::stalls::Stalls;
 use crate::host::files;
 use crate::host::paths;
 use crate::host::talk::{Talk, TalkError};
@@ -47,6 +48,8 @@ const OPTIONS: &[&str] = &[
     "-c",
     "core.bigFileThreshold=32m",
     "-c",
+    "core.sharedRepository=0600",
+    "-c",
     "protocol.allow=never",
     "-c",
     "credential.helper=",
@@ -64,6 +67,8 @@ pub(crate) struct Git {
     program: PathBuf,
     /// Stands for `.git`.
     dir: PathBuf,
+    /// The user's own.
+    borrowed: PathBuf,
     /// What the user's own configuration says about reading a file.
     settings: Vec<String>,
 }
@@ -101,10 +106,10 @@ impl Git {
                                [extensions]\n\tobjectformat = sha256\n"
                 .to_owned(),
         };
-        fs::write(dir.join("config"), version)?;
-        fs::write(dir.join("HEAD"), "ref: refs/heads/none\n")?;
-        fs::write(dir.join("objects/info/alternates"), quoted_line(objects))?;
-        Ok(Self { program, dir: dir.to_owned(), settings: Vec::new() })
+        files::put(dir.join("config"), version)?;
+        files::put(dir.join("HEAD"), "ref: refs/heads/none\n")?;
+        files::put(dir.join("objects/info/alternates"), quoted_line(objects))?;
+        Ok(Self { program, dir: dir.to_owned(), borrowed: objects.to_owned(), settings: Vec::new() })
     }
 
     /// Adds `name=value` to what git is told. The caller answers for it.
@@ -125,7 +130,7 @@ impl Git {
         index: &Path,
         input: Vec<u8>,
         until: Duration,
-    ) -> Result<Talk, TalkError> {
+    ) -> Result<Question, TalkError> {
         let settings = self.settings.iter().flat_map(|setting| ["-c", setting.as_str()]);
         let args: Vec<OsString> = OPTIONS
             .iter()
@@ -155,7 +160,8 @@ impl Git {
             ("PATH", text("/usr/bin:/bin")),
             ("LC_ALL", text("C.UTF-8")),
         ];
-        Talk::begin(&self.program, &args, work_tree, &environment, input, until, MOST)
+        let talk = Talk::begin(&self.program, &args, work_tree, &environment, input, until, MOST)?;
+        Ok(Question { talk, stalls: Stalls::new(work_tree, &self.borrowed) })
     }
 
     /// As [`begin`](Self::begin), with the answer.
@@ -188,6 +194,26 @@ impl Git {
     /// Where `name` stands in git's directory.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.dir.join(name)
+    }
+}
+
+/// What git was asked and has not answered yet.
+#[derive(Debug)]
+pub(crate) struct Question {
+    talk: Talk,
+    stalls: Stalls,
+}
+
+impl Question {
+    /// The answer, when git ended well.
+    pub(crate) fn finish(self) -> Result<Vec<u8>, TalkError> {
+        self.finish_both().map(|(said, _)| said)
+    }
+
+    /// The same, with the beginning of what git complained of all the same.
+    pub(crate) fn finish_both(self) -> Result<(Vec<u8>, String), TalkError> {
+        let Self { talk, mut stalls } = self;
+        talk.finish_with(&mut |silent| stalls.care(silent))
     }
 }
 

@@ -3,6 +3,7 @@
 //! Everything else in a configuration is left alone: most of it names programs.
 //! Values are taken only where they are one of a few known words.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +12,8 @@ use std::time::Duration;
 use super::config_file;
 use super::object::Format;
 use super::repository::{Repository, bounded};
-use super::runner::Git;
-use crate::host::talk::Talk;
+use super::runner::{Git, Question};
+use crate::host::files;
 
 /// No file of settings or rules is longer.
 const LARGEST: u64 = 4 << 20;
@@ -41,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) format: Option<Format>,
     /// Whether the executable bit means something here.
     pub(crate) file_mode: bool,
+    /// Whether a link can be one here.
+    pub(crate) links: bool,
     /// To be told to git.
     pub(crate) told: Vec<String>,
 }
@@ -48,33 +51,52 @@ pub(crate) struct Settings {
 /// Reads what the repository and the user say. What cannot be read says nothing.
 pub(crate) fn read(git: &Git, repository: &Repository, user: &User, until: Duration) -> Settings {
     let own = repository.common.join("config");
-    let files: Vec<PathBuf> =
-        user.files().into_iter().chain([own.clone()]).filter(|file| is_plain(file)).collect();
+    let of_tree = repository.dir.join("config.worktree");
+    let users = user.files().into_iter().map(|file| (Whose::User, file));
+    let files = users.chain([(Whose::Repository, own), (Whose::WorkTree, of_tree)]);
     // All at once; what they say is put together in order.
-    let asked: Vec<(bool, Said)> =
-        files.iter().map(|file| (*file == own, Said::by(file, git, repository, until))).collect();
+    let asked: Vec<(Whose, Said)> = files
+        .filter(|(_, file)| is_plain(file))
+        .map(|(whose, file)| (whose, Said::by(&file, git, repository, until)))
+        .collect();
     let ignore = user.config_dir().map(|dir| dir.join("ignore")).filter(|file| is_plain(file));
-    let mut settings = Settings { format: Some(Format::Sha1), file_mode: true, told: Vec::new() };
+    let mut settings =
+        Settings { format: Some(Format::Sha1), file_mode: true, links: true, told: Vec::new() };
     let (mut autocrlf, mut eol, mut excludes) = (None, None, ignore);
     let mut attributes = user.config_dir().map(|dir| dir.join("attributes"));
-    for (is_own, said) in asked {
+    // How names are compared.
+    let mut bits = BTreeMap::new();
+    // Unless the repository says so, git does not know of such a file.
+    let mut counts_of_tree = false;
+    for (whose, said) in asked {
+        if whose == Whose::WorkTree && !counts_of_tree {
+            continue;
+        }
         for (key, value) in said.pairs() {
             // Git takes its words in any case.
             let word = value.to_ascii_lowercase();
-            match (key.as_str(), word.as_str()) {
-                ("extensions.objectformat", "sha1") if is_own => settings.format = Some(Format::Sha1),
-                ("extensions.objectformat", "sha256") if is_own => settings.format = Some(Format::Sha256),
-                ("extensions.objectformat", _) if is_own => settings.format = None,
-                ("core.filemode", "false" | "0" | "no" | "off") => settings.file_mode = false,
-                ("core.filemode", _) => settings.file_mode = true,
-                ("core.autocrlf", "true" | "false" | "input") => autocrlf = Some(word),
-                ("core.eol", "lf" | "crlf" | "native") => eol = Some(word),
-                ("core.excludesfile", _) if !is_own => excludes = expanded(&value, user),
-                ("core.attributesfile", _) if !is_own => attributes = expanded(&value, user),
+            let no = matches!(word.as_str(), "false" | "0" | "no" | "off" | "");
+            match (key.as_str(), word.as_str(), whose) {
+                ("extensions.objectformat", "sha1", Whose::Repository) => {
+                    settings.format = Some(Format::Sha1)
+                }
+                ("extensions.objectformat", "sha256", Whose::Repository) => {
+                    settings.format = Some(Format::Sha256);
+                }
+                ("extensions.objectformat", _, Whose::Repository) => settings.format = None,
+                ("extensions.worktreeconfig", _, Whose::Repository) => counts_of_tree = !no,
+                ("core.filemode", ..) => settings.file_mode = !no,
+                ("core.symlinks", ..) => settings.links = !no,
+                ("core.autocrlf", "true" | "false" | "input", _) => autocrlf = Some(word),
+                ("core.ignorecase" | "core.precomposeunicode", ..) => drop(bits.insert(key, !no)),
+                ("core.eol", "lf" | "crlf" | "native", _) => eol = Some(word),
+                ("core.excludesfile", _, Whose::User) => excludes = expanded(&value, user),
+                ("core.attributesfile", _, Whose::User) => attributes = expanded(&value, user),
                 _ => {}
             }
         }
     }
+    settings.told.extend(bits.into_iter().map(|(key, is_set)| format!("{key}={is_set}")));
     settings.told.extend(autocrlf.map(|value| format!("core.autocrlf={value}")));
     settings.told.extend(eol.map(|value| format!("core.eol={value}")));
     for (name, file) in [("core.excludesFile", excludes), ("core.attributesFile", attributes)] {
@@ -89,21 +111,30 @@ pub(crate) fn read(git: &Git, repository: &Repository, user: &User, until: Durat
 pub(crate) fn copy_rules(repository: &Repository, git: &Git) {
     for name in ["info/exclude", "info/attributes"] {
         if let Ok(bytes) = bounded(&repository.common.join(name), 1 << 20) {
-            let _ = fs::write(git.file(name), bytes);
+            let _ = files::put(git.file(name), bytes);
         }
     }
+}
+
+/// Weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    User,
+    Repository,
+    /// Of one of its working trees: a sparse checkout has one.
+    WorkTree,
 }
 
 /// What one file of settings says.
 enum Said {
     Known(Vec<(String, String)>),
-    Asked(Option<Talk>),
+    Asked(Option<Box<Question>>),
 }
 
 impl Said {
     fn by(file: &Path, git: &Git, repository: &Repository, until: Duration) -> Self {
         let plain = bounded(file, LARGEST).ok().and_then(|bytes| config_file::plain(&bytes));
-        plain.map_or_else(|| Self::Asked(list(git, file, repository, until)), Self::Known)
+        plain.map_or_else(|| Self::Asked(list(git, file, repository, until).map(Box::new)), Self::Known)
     }
 
     fn pairs(self) -> Vec<(String, String)> {
@@ -118,7 +149,7 @@ impl Said {
 }
 
 /// Lists one file of settings, without any other that it names.
-fn list(git: &Git, file: &Path, repository: &Repository, until: Duration) -> Option<Talk> {
+fn list(git: &Git, file: &Path, repository: &Repository, until: Duration) -> Option<Question> {
     let args = ["config", "--no-includes", "-z", "--list", "--file"].map(OsStr::new);
     let args: Vec<&OsStr> = args.into_iter().chain([file.as_os_str()]).collect();
     git.begin(&args, &repository.root, &git.file("no-index"), Vec::new(), until).ok()

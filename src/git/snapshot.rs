@@ -10,6 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::commits;
 use super::content::{Candidate, Contents, Need};
 use super::filters;
 use super::ignored::{self, Traces};
@@ -17,16 +18,16 @@ use super::index::{self, Entry, IndexError};
 use super::index_file;
 use super::object::{Format, Oid, Store};
 use super::repository::{Head, Repository, head_of};
-use super::runner::Git;
+use super::runner::{Git, Question};
 use super::settings::{self, User};
 use super::sparse;
 use super::state::{self, GITLINK, State, States};
 use super::worktree::{Found, Stat, Time, WorkTree};
-use crate::host::talk::{Talk, TalkError};
+use super::worktrees;
+use crate::host::talk::TalkError;
 use crate::host::{clock, files};
 
-/// How long git may look for what it does not track. A pipe in the place of a
-/// file of rules would keep it for ever.
+/// How long git may look for what it does not track.
 const LISTING: Duration = Duration::from_secs(10);
 
 #[derive(Debug, thiserror::Error)]
@@ -62,11 +63,19 @@ pub(crate) struct Before {
     /// When the index was written.
     pub(super) written: Time,
     pub(super) file_mode: bool,
+    /// Whether links are links here; else they are files that hold where they lead.
+    pub(super) links: bool,
     pub(crate) head: Head,
+    /// The branches that other working trees were on.
+    pub(super) elsewhere: HashSet<String>,
+    /// What the other working trees were called.
+    pub(super) trees: HashSet<Vec<u8>>,
     /// How many files were there and not read.
     pub(crate) unread: u32,
     /// How many could not even be looked at.
     pub(crate) unseen: u32,
+    /// Why nobody knows what was there beside what was tracked.
+    pub(crate) unlisted: Option<String>,
 }
 
 impl Before {
@@ -95,10 +104,14 @@ impl Before {
         settings.told.into_iter().for_each(|setting| git.set(setting));
         settings::copy_rules(&repository, &git);
         let written = copy_index(&repository, &git, format, until)?;
-        fs::write(git.file("references"), references(&repository))?;
+        files::put(git.file("references"), commits::known(&repository))?;
         let store = Store::at(&git.objects(), format);
+        let head = repository.head();
+        let others = repository.other_trees();
         let mut before = Self {
-            head: repository.head(),
+            elsewhere: worktrees::branches(&others, &head),
+            trees: others.iter().map(|other| other.name(&repository)).collect(),
+            head,
             repository,
             git,
             store,
@@ -106,8 +119,10 @@ impl Before {
             taken_at,
             written,
             file_mode: settings.file_mode,
+            links: settings.links,
             unread: 0,
             unseen: 0,
+            unlisted: None,
         };
         before.write_states(until)?;
         // Without it, nobody can go on from here but ourselves.
@@ -116,7 +131,7 @@ impl Before {
     }
 
     fn write_states(&mut self, until: Duration) -> Result<(), Trouble> {
-        let (others, ignored) = (self.list(Listed::Others)?, self.list(Listed::Ignored)?);
+        let (others, ignored) = (self.list(Listed::Others, until)?, self.list(Listed::Ignored, until)?);
         let mut tree = WorkTree::open(&self.repository.root)?;
         let mut states = States::new();
         let mut candidates = Vec::new();
@@ -134,6 +149,7 @@ impl Before {
                     path: path.to_owned(),
                     stat,
                     expected: merged(entry).then_some(entry.oid),
+                    alone: false,
                 }),
             }
         })?;
@@ -141,12 +157,14 @@ impl Before {
         candidates.dedup_by(|a, b| a.path == b.path);
         // All that git has to say is heard before anything is read: that may take
         // longer than git is given.
-        let (others, ignored) = (others.finish()?, ignored.finish().ok());
+        let (others, ignored) = (others.finish(), ignored.finish().ok());
+        self.unlisted = others.as_ref().err().map(ToString::to_string);
+        let others = others.unwrap_or_default();
         let filtered = filters.and_then(|talk| talk.finish().ok()).map(|said| filters::parse(&said));
         for path in listed(&others) {
             match self.untracked(&mut tree, path) {
                 Look::Read(stat) => {
-                    candidates.push(Candidate { path: path.to_owned(), stat, expected: None });
+                    candidates.push(Candidate { path: path.to_owned(), stat, expected: None, alone: false });
                 }
                 Look::Nested(commit) => {
                     let path = path.strip_suffix(b"/").unwrap_or(path);
@@ -157,25 +175,26 @@ impl Before {
             }
         }
         if let Some(filtered) = filtered {
-            fs::write(self.git.file("elsewhere"), filtered.elsewhere.join(&0))?;
+            files::put(self.git.file("elsewhere"), filtered.elsewhere.join(&0))?;
             let known: HashSet<Vec<u8>> = candidates.iter().map(|one| one.path.clone()).collect();
             let own = |path: &Vec<u8>| !known.contains(path) && !states.contains_key(path);
             for path in filtered.rewritten.into_iter().filter(own) {
                 if let Found::File(stat) = tree.look(&path) {
                     let stat = self.as_git_sees(stat, 0o100644);
-                    candidates.push(Candidate { path, stat, expected: None });
+                    candidates.push(Candidate { path, stat, expected: None, alone: false });
                 }
             }
         }
         let contents = Contents::new(&self.store, Need::KEEP, until);
         let (read, unread) =
             contents.read(&mut tree, &candidates, &self.git, &self.repository.root, &self.index());
+        self.store.show()?;
         let paths = candidates.into_iter().map(|candidate| candidate.path);
         states.extend(paths.zip(read.into_iter().map(Some)));
         state::write(&self.git.file("states"), &states)?;
         if let Some(ignored) = ignored {
             let traces = ignored::trace(&self.repository.root, &ignored);
-            fs::write(self.git.file("ignored"), ignored::told(&traces))?;
+            files::put(self.git.file("ignored"), ignored::told(&traces))?;
         }
         (self.unread, self.unseen) = (unread, unseen);
         Ok(())
@@ -210,10 +229,15 @@ impl Before {
         }
     }
 
-    /// Where executable bits mean nothing, a file has the one it had.
+    /// Where executable bits mean nothing, a file has the one it had, and where
+    /// there are no links, a file is one if it was.
     pub(super) fn as_git_sees(&self, stat: Stat, mode: u32) -> Stat {
-        let both_files = stat.mode & 0o170000 == 0o100000 && mode & 0o170000 == 0o100000;
-        if both_files && !self.file_mode { Stat { mode, ..stat } } else { stat }
+        let kept = match mode & 0o170000 {
+            0o100000 => !self.file_mode,
+            0o120000 => !self.links,
+            _ => false,
+        };
+        if kept && stat.mode & 0o170000 == 0o100000 { Stat { mode, ..stat } } else { stat }
     }
 
     /// Whether a file that looks as it did then surely is what it was then.
@@ -229,8 +253,8 @@ impl Before {
         millis(stat.ctime).saturating_add(20) < millis(self.taken_at)
     }
 
-    pub(super) fn list(&self, which: Listed) -> Result<Talk, TalkError> {
-        let until = clock::monotonic() + LISTING;
+    pub(super) fn list(&self, which: Listed, until: Duration) -> Result<Question, TalkError> {
+        let until = until.min(clock::monotonic() + LISTING);
         let args = match which {
             Listed::Others => ["ls-files", "-z", "--others", "--exclude-standard"].as_slice(),
             Listed::Ignored => {
@@ -340,7 +364,7 @@ fn copy_index(repository: &Repository, git: &Git, format: Format, until: Duratio
     let from = repository.index();
     let Ok(found) = fs::metadata(&from) else { return Ok((0, 0)) };
     let bytes = index_file::load(&from)?;
-    fs::write(git.file("index"), &bytes)?;
+    files::put(git.file("index"), &bytes)?;
     let plain = match index::without_sparse(&bytes, format) {
         Err(IndexError::Extension) => {
             join_index(repository, git, until)?;
@@ -350,7 +374,7 @@ fn copy_index(repository: &Repository, git: &Git, format: Format, until: Duratio
     };
     if let Some(plain) = plain? {
         sparse::keep(&bytes, format, &git.file("sparse"))?;
-        fs::write(git.file("index"), plain)?;
+        files::put(git.file("index"), plain)?;
     }
     Ok((found.mtime(), u32::try_from(found.mtime_nsec()).unwrap_or(0)))
 }
@@ -361,20 +385,11 @@ fn join_index(repository: &Repository, git: &Git, until: Duration) -> Result<(),
     let shared = entries.filter(|entry| entry.file_name().as_bytes().starts_with(b"sharedindex."));
     for entry in shared.take(8) {
         let bytes = index_file::load(&entry.path())?;
-        fs::write(git.file(&entry.file_name().to_string_lossy()), bytes)?;
+        files::put(git.file(&entry.file_name().to_string_lossy()), bytes)?;
     }
     let args = ["update-index", "--force-write-index"].map(OsStr::new);
     git.ask(&args, &repository.root, &git.file("index"), Vec::new(), until)?;
     Ok(())
-}
-
-/// What commits are not new after the run, one `^name` per line.
-fn references(repository: &Repository) -> String {
-    let head = repository.head().commit;
-    let mut known: Vec<Oid> = repository.references().into_iter().map(|(_, oid)| oid).chain(head).collect();
-    known.sort_by_key(|oid| oid.to_string());
-    known.dedup();
-    known.iter().map(|oid| format!("^{oid}\n")).collect()
 }
 
 fn now() -> Time {

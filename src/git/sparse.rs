@@ -2,7 +2,6 @@
 //! names their tree and none of their files.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -29,7 +28,7 @@ pub(super) fn keep(index: &[u8], format: Format, to: &Path) -> Result<(), super:
         }
     });
     read?;
-    Ok(fs::write(to, bytes)?)
+    Ok(files::put(to, bytes)?)
 }
 
 impl Sparse {
@@ -91,6 +90,6 @@ fn parsed(record: &[u8]) -> Option<(&[u8], State)> {
     let [mode, _, oid] = text.split(' ').collect::<Vec<_>>()[..] else { return None };
     let mode = u32::from_str_radix(mode, 8).ok()?;
     let oid = Some(Oid::from_hex(oid)?);
-    let state = State { mode, oid, readable: true, stat: None, sha256: None, large: None };
+    let state = State { mode, oid, readable: true, stat: None, sha256: None, counted: None };
     Some((&record[tab + 1..], state))
 }

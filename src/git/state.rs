@@ -22,12 +22,13 @@ pub(crate) struct State {
     /// Absent of what is no file: a repository within the repository.
     pub(crate) stat: Option<Stat>,
     pub(crate) sha256: Option<String>,
-    /// Of a file that is too large to be compared line by line, now.
-    pub(crate) large: Option<Large>,
+    /// Of a file that git is not shown, now: it is too large to be compared line
+    /// by line, or there is nothing to compare it with.
+    pub(crate) counted: Option<Counted>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Large {
+pub(crate) enum Counted {
     Binary,
     Text { lines: u64 },
 }
@@ -35,7 +36,7 @@ pub(crate) enum Large {
 impl State {
     /// A repository within the repository, known by the commit it is on.
     pub(crate) fn nested(commit: Oid) -> Self {
-        Self { mode: GITLINK, oid: Some(commit), readable: false, stat: None, sha256: None, large: None }
+        Self { mode: GITLINK, oid: Some(commit), readable: false, stat: None, sha256: None, counted: None }
     }
 
     pub(crate) fn is_nested(&self) -> bool {
@@ -104,7 +105,7 @@ fn parsed(text: &str) -> Option<State> {
         }),
         _ => return None,
     };
-    Some(State { mode: octal(words[0])?, oid, readable: words[2] == "1", stat, sha256: None, large: None })
+    Some(State { mode: octal(words[0])?, oid, readable: words[2] == "1", stat, sha256: None, counted: None })
 }
 
 #[cfg(test)]
@@ -116,8 +117,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let oid = Oid::from_hex(&"0a".repeat(20)).unwrap();
         let stat = Stat { mode: 0o100755, size: 7, mtime: (5, 6), ctime: (-7, 8), ino: u64::MAX };
-        let file =
-            State { mode: 0o100755, oid: None, readable: false, stat: Some(stat), sha256: None, large: None };
+        let file = State {
+            mode: 0o100755,
+            oid: None,
+            readable: false,
+            stat: Some(stat),
+            sha256: None,
+            counted: None,
+        };
         let states: States = [
             (b"a\nb\t\xff".to_vec(), Some(file)),
             (b"gone".to_vec(), None),

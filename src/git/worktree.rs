@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
 use super::object::{BlobHasher, Format, Oid, blob_name, hex};
-use super::state::Large;
+use super::state::Counted;
 
 /// A zero among the first bytes makes a file binary.
 const FIRST: u64 = 8000;
@@ -52,7 +52,7 @@ pub(crate) struct Content {
     pub(crate) size: u64,
     /// Of large files only; of others it is made from the bytes when needed.
     sha256: Option<String>,
-    pub(crate) large: Option<Large>,
+    pub(crate) counted: Option<Counted>,
 }
 
 impl Content {
@@ -177,7 +177,17 @@ fn told(found: &rustix::fs::Stat) -> Found {
 
 fn whole(format: Format, bytes: Vec<u8>) -> Content {
     let (oid, size) = (blob_name(format, &bytes), bytes.len() as u64);
-    Content { oid, bytes: Some(bytes), size, sha256: None, large: None }
+    Content { oid, bytes: Some(bytes), size, sha256: None, counted: None }
+}
+
+/// As git counts: what follows the last end of a line is a line as well.
+pub(super) fn counted(bytes: &[u8]) -> Counted {
+    let first = usize::try_from(FIRST).unwrap_or(usize::MAX).min(bytes.len());
+    if memchr::memchr(0, &bytes[..first]).is_some() {
+        return Counted::Binary;
+    }
+    let ends = memchr::memchr_iter(b'\n', bytes).count() as u64;
+    Counted::Text { lines: ends + u64::from(bytes.last().is_some_and(|last| *last != b'\n')) }
 }
 
 fn contents(mut file: File, format: Format, most: u64, still: impl Fn() -> bool) -> io::Result<Content> {
@@ -212,9 +222,9 @@ fn contents(mut file: File, format: Format, most: u64, still: impl Fn() -> bool)
         }
     }
     let lines = lines + u64::from(last != b'\n');
-    let large = if binary { Large::Binary } else { Large::Text { lines } };
+    let counted = if binary { Counted::Binary } else { Counted::Text { lines } };
     let sha256 = Some(hex(&sum.finalize()));
-    Ok(Content { oid: name.finish(), bytes: None, size, sha256, large: Some(large) })
+    Ok(Content { oid: name.finish(), bytes: None, size, sha256, counted: Some(counted) })
 }
 
 #[cfg(test)]

@@ -19,6 +19,11 @@ pub(crate) enum Durability {
     Whole,
 }
 
+/// An empty file to write to, readable by the owner alone.
+pub(crate) fn fresh(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
+}
+
 /// Writes `bytes` to `path`, readable by the owner alone, all or nothing.
 pub(crate) fn write(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
     let temporary = temporary(path);
@@ -27,6 +32,12 @@ pub(crate) fn write(path: &Path, bytes: &[u8], durability: Durability) -> io::Re
         let _ = fs::remove_file(&temporary);
     }
     result
+}
+
+/// Writes `bytes` to `path`, readable by the owner alone. Who else looks may see
+/// half of it: for places that are ours while we work.
+pub(crate) fn put(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+    write_new(path.as_ref(), bytes.as_ref(), Durability::Whole)
 }
 
 /// Writes `bytes` to `path` unless there is something already, readable by the
@@ -58,7 +69,7 @@ fn temporary(path: &Path) -> PathBuf {
 }
 
 fn write_new(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    let mut file = fresh(path)?;
     file.write_all(bytes)?;
     match durability {
         Durability::Synced => file.sync_all(),
@@ -148,10 +159,14 @@ pub(crate) fn head(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The last `limit` bytes of a file, and its whole length.
+/// The last `limit` bytes of a file, and its whole length. Nobody waits for a pipe.
 pub(crate) fn tail(path: &Path, limit: u64) -> io::Result<(Vec<u8>, u64)> {
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
+    let mut file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a file"));
+    }
+    let length = found.len();
     file.seek(SeekFrom::Start(length.saturating_sub(limit)))?;
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes)?;

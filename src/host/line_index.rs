@@ -116,6 +116,12 @@ impl LineIndex {
         Self(sound.collect())
     }
 
+    /// What it says of the first `size` bytes.
+    pub(crate) fn within(mut self, size: u64) -> Self {
+        self.0.truncate(self.0.partition_point(|point| point.offset <= size));
+        self
+    }
+
     /// The last checkpoint within the first `size` bytes.
     pub(crate) fn last(&self, size: u64) -> Checkpoint {
         self.before(|point| point.offset <= size)
@@ -169,6 +175,7 @@ mod tests {
         assert_eq!(index.before_line(7, u64::MAX), point(STEP, 1));
         assert_eq!(index.before_line(8, u64::MAX), point(STEP * 5 / 2, 6));
         assert_eq!(index.before_line(8, STEP), point(STEP, 1));
+        assert_eq!(index.within(STEP * 2).0, [point(STEP, 1)]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub(crate) mod env;
 pub(crate) mod files;
 pub(crate) mod held;
 pub(crate) mod ids;
+pub(crate) mod joined;
 pub(crate) mod line_index;
 pub(crate) mod listen;
 pub(crate) mod litter;

@@ -64,6 +64,14 @@ fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
     Some(Process { pid, parent, started, zombie })
 }
 
+/// Whether a process waits for something other than the disk; so it may be
+/// where the system does not tell.
+pub(crate) fn is_asleep(pid: i32) -> bool {
+    let Ok(stat) = whole(&format!("/proc/{pid}/stat")) else { return true };
+    let end_of_name = stat.iter().rposition(|&b| b == b')').unwrap_or(0);
+    stat.get(end_of_name + 2) == Some(&b'S')
+}
+
 /// Every process there is.
 pub(crate) fn all() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };

@@ -16,6 +16,8 @@ use crate::model::Signal;
 /// What is kept of its complaints, and how much of one is told.
 const COMPLAINT: usize = 64 << 10;
 const LONGEST: usize = 2000;
+/// How long one may say nothing before anybody cares.
+const FIRST: Duration = Duration::from_millis(60);
 /// Lets it get on while we do something else before we listen.
 const PIPE: usize = 1 << 20;
 
@@ -36,6 +38,18 @@ pub(crate) struct Talk {
     over: bool,
 }
 
+/// One that has said nothing for a while.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Silent {
+    pub(crate) pid: i32,
+    /// How long we have been listening to nothing.
+    pub(crate) since: Duration,
+}
+
+/// What is done about one that says nothing: how long to listen before it is
+/// asked again, or why it is given up.
+pub(crate) type Care<'c> = &'c mut dyn FnMut(Silent) -> Result<Duration, String>;
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TalkError {
     #[error("it could not be started: {0}")]
@@ -48,6 +62,8 @@ pub(crate) enum TalkError {
     TooMuch,
     #[error("it failed: {0}")]
     Failed(String),
+    #[error("it was given up: {0}")]
+    GivenUp(String),
 }
 
 impl Talk {
@@ -96,15 +112,19 @@ impl Talk {
         Ok(())
     }
 
-    /// Hears it to its end; what it said, when it ended well.
-    pub(crate) fn finish(self) -> Result<Vec<u8>, TalkError> {
-        self.finish_both().map(|(said, _)| said)
-    }
-
-    /// The same, with the beginning of what it complained of all the same.
-    pub(crate) fn finish_both(mut self) -> Result<(Vec<u8>, String), TalkError> {
+    /// Hears it to its end, with `care` while it says nothing: what it said, when
+    /// it ended well, and the beginning of what it complained of all the same.
+    pub(crate) fn finish_with(mut self, care: Care<'_>) -> Result<(Vec<u8>, String), TalkError> {
+        let mut patience = FIRST;
+        let mut heard = clock::monotonic();
         while self.stdout.is_some() || self.stderr.is_some() {
-            self.wait_for_something()?;
+            if self.wait_for_something(patience)? {
+                heard = clock::monotonic();
+            } else {
+                let pid = i32::try_from(self.child.id()).unwrap_or(0);
+                let silent = Silent { pid, since: clock::monotonic().saturating_sub(heard) };
+                patience = care(silent).map_err(TalkError::GivenUp)?;
+            }
             self.send().map_err(TalkError::Broken)?;
             if drained(&mut self.stdout, &mut self.said, self.most.saturating_add(1))? {
                 self.stdout = None;
@@ -139,17 +159,20 @@ impl Talk {
         }
     }
 
-    fn wait_for_something(&self) -> Result<(), TalkError> {
+    /// Whether there is something before `patience` is over.
+    fn wait_for_something(&self, patience: Duration) -> Result<bool, TalkError> {
         let left = self.until.checked_sub(clock::monotonic()).ok_or(TalkError::Slow)?;
+        let (left, last) = (left.min(patience), left <= patience);
         let limit = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
         let mut fds = Vec::with_capacity(3);
         fds.extend(self.stdout.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         fds.extend(self.stderr.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         fds.extend(self.stdin.iter().map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
         match poll(&mut fds, Some(&limit)) {
-            Ok(0) => Err(TalkError::Slow),
+            Ok(0) if last => Err(TalkError::Slow),
+            Ok(0) => Ok(false),
             // Interrupted: the loop looks again.
-            Ok(_) | Err(_) => Ok(()),
+            Ok(_) | Err(_) => Ok(true),
         }
     }
 
@@ -207,7 +230,8 @@ mod tests {
         let until = clock::monotonic() + Duration::from_millis(limit);
         let begun =
             Talk::begin(Path::new("/bin/sh"), &args, Path::new("/"), &[], input.to_vec(), until, most);
-        let said = begun.and_then(Talk::finish).map_err(|error| error.to_string());
+        let said = begun.and_then(|talk| talk.finish_with(&mut |_| Ok(Duration::MAX)));
+        let said = said.map(|(said, _)| said).map_err(|error| error.to_string());
         assert_eq!(said.as_deref().map_err(String::as_str), expected, "{script}");
     }
 

@@ -4,32 +4,29 @@
 //! A file is read here and not mapped, which takes longer than to search it.
 //! Both are shared out; what is found is the same.
 
-use std::collections::BTreeMap;
-use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use memchr::{memchr, memchr_iter};
 
 use super::Pattern;
+use super::aligned::{Buffer, LINE, inside_line};
 use super::candidates::Candidates;
+use super::in_order::share_out;
 use super::keys::LOOKED_AHEAD;
 use super::sight::Sight;
+use crate::host::joined::Joined;
 
-/// What one processor reads at once, and how far it looks for the end of the
-/// last line.
+/// What one processor reads at once, how far most lines reach that begin there,
+/// and how far it looks for the end of one that does not end there.
 const BLOCK: u64 = 512 << 10;
+const MOST_LINES: usize = 4 << 10;
 const LAST_LINE: usize = 64 << 10;
 const MOST_THREADS: usize = 4;
 /// Of a block with more lines that may match, it is only said that it has to be
 /// searched.
 const FEW: usize = 256;
-/// Blocks that were looked at and that nobody has asked for yet.
-const WAITING: usize = 8;
 
 /// One block of the file, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,58 +65,36 @@ pub(super) enum Breaks {
 /// Runs `walk` with the verdicts on `bytes`, the first of which starts a line.
 /// They end early where there is trouble, and with `walk` ends everything.
 pub(super) fn look_ahead<T>(
-    file: &File,
+    file: &Joined,
     pattern: &Pattern,
     bytes: Range<u64>,
     breaks: Breaks,
     walk: impl FnOnce(&mut dyn Iterator<Item = Verdict>) -> T,
 ) -> T {
-    let (taken, stopped) = (AtomicU64::new(0), AtomicBool::new(false));
-    let shared = Shared { file, pattern, bytes, breaks, taken, stopped };
+    let blocks = (bytes.end - bytes.start).div_ceil(BLOCK);
+    let looking = Looking { file, pattern, bytes, breaks };
     let threads = thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
-    thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(WAITING);
-        for _ in 0..threads {
-            let sender = sender.clone();
-            // One that cannot be started leaves its work to the others, or to who walks.
-            let _ = thread::Builder::new().spawn_scoped(scope, || shared.work(sender));
-        }
-        drop(sender);
-        let walked = walk(&mut InOrder { receiver, early: BTreeMap::new(), next: 0 });
-        shared.stopped.store(true, Ordering::Relaxed);
-        walked
-    })
+    let hand = || {
+        let mut buffer = Buffer::new((LINE + 1 + BLOCK + LOOKED_AHEAD) as usize + LAST_LINE);
+        let mut candidates = Candidates::new(0);
+        let looking = &looking;
+        // Who walks reads again what could not be read here.
+        move |number| looking.judge(looking.block(number), &mut buffer, &mut candidates).ok()
+    };
+    share_out(threads, blocks, hand, walk)
 }
 
-struct Shared<'a> {
-    file: &'a File,
+struct Looking<'a> {
+    file: &'a Joined,
     pattern: &'a Pattern,
     bytes: Range<u64>,
     breaks: Breaks,
-    /// Blocks that somebody looks at or has looked at.
-    taken: AtomicU64,
-    stopped: AtomicBool,
 }
 
-impl Shared<'_> {
-    fn work(&self, verdicts: SyncSender<(u64, Verdict)>) {
-        let mut buffer = vec![0; BLOCK as usize + LAST_LINE + LOOKED_AHEAD as usize + 1];
-        let mut candidates = Candidates::new(0);
-        while !self.stopped.load(Ordering::Relaxed) {
-            let number = self.taken.fetch_add(1, Ordering::Relaxed);
-            let start = self.bytes.start + number * BLOCK;
-            let block = start..self.bytes.end.min(start + BLOCK);
-            if block.is_empty() {
-                return;
-            }
-            let Ok(verdict) = self.judge(block, &mut buffer, &mut candidates) else {
-                // Nobody waits for what comes after it.
-                return self.stopped.store(true, Ordering::Relaxed);
-            };
-            if verdicts.send((number, verdict)).is_err() {
-                return;
-            }
-        }
+impl Looking<'_> {
+    fn block(&self, number: u64) -> Range<u64> {
+        let start = self.bytes.start + number * BLOCK;
+        start..self.bytes.end.min(start + BLOCK)
     }
 
     fn judge(
@@ -130,21 +105,26 @@ impl Shared<'_> {
     ) -> io::Result<Verdict> {
         // The byte before tells whether a line starts with the block.
         let from = block.start.saturating_sub(1).max(self.bytes.start);
+        let buffer = &mut buffer[inside_line(from)..];
         let length = (block.end - from) as usize;
-        self.file.read_exact_at(&mut buffer[..length], from)?;
+        let mut read = (self.bytes.end - from).min((length + MOST_LINES) as u64) as usize;
+        self.file.read_exact_at(&mut buffer[..read], from)?;
         let before = (block.start - from) as usize;
         let unclear = Verdict { bytes: block.clone(), breaks: None, told: None };
         let first = if before == 0 { Some(0) } else { memchr(b'\n', &buffer[..length]).map(|at| at + 1) };
         let Some(first) = first.filter(|first| *first < length) else { return Ok(unclear) };
-        let (mut last, mut read) = (length, length);
+        let mut last = length;
         if buffer[length - 1] != b'\n' && block.end < self.bytes.end {
-            let most = LAST_LINE.min((self.bytes.end - block.end) as usize);
-            let rest = &mut buffer[length..length + most];
-            self.file.read_exact_at(rest, block.end)?;
-            read = length + most;
-            match memchr(b'\n', rest) {
+            let mut end = memchr(b'\n', &buffer[length..read]);
+            if end.is_none() {
+                let least = (self.bytes.end - from).min((length + LAST_LINE) as u64) as usize;
+                self.file.read_exact_at(&mut buffer[read..least], from + read as u64)?;
+                read = least;
+                end = memchr(b'\n', &buffer[length..read]);
+            }
+            match end {
                 Some(at) => last += at + 1,
-                None if block.end + most as u64 == self.bytes.end => last += most,
+                None if from + read as u64 == self.bytes.end => last = read,
                 None => return Ok(unclear),
             }
         }
@@ -175,28 +155,6 @@ fn count(bytes: &[u8]) -> u64 {
     memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// Verdicts as they come, put in order.
-struct InOrder {
-    receiver: Receiver<(u64, Verdict)>,
-    early: BTreeMap<u64, Verdict>,
-    next: u64,
-}
-
-impl Iterator for InOrder {
-    type Item = Verdict;
-
-    fn next(&mut self) -> Option<Verdict> {
-        loop {
-            if let Some(verdict) = self.early.remove(&self.next) {
-                self.next += 1;
-                return Some(verdict);
-            }
-            let (number, verdict) = self.receiver.recv().ok()?;
-            self.early.insert(number, verdict);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,11 +181,10 @@ mod tests {
         for every in [2, 4_000, 1_000_000] {
             let content = content(4 << 20, every);
             let end = content.len() as u64;
+            let file = Joined::whole(file(&content)).unwrap();
             for breaks in [Breaks::All, Breaks::OfMatches] {
                 let verdicts: Vec<Verdict> =
-                    look_ahead(&file(&content), &pattern("needle"), 0..end, breaks, |verdicts| {
-                        verdicts.collect()
-                    });
+                    look_ahead(&file, &pattern("needle"), 0..end, breaks, |verdicts| verdicts.collect());
                 assert_eq!(verdicts.len() as u64, end.div_ceil(BLOCK));
                 // Where there are few of them, only a very long line keeps one from being told.
                 let told = verdicts.iter().filter(|verdict| verdict.told.is_some()).count();
@@ -274,15 +231,17 @@ mod tests {
 
     #[test]
     fn coloured_lines_are_told_apart_by_what_is_shown_of_them() {
+        // More blocks than are looked at ahead, each with more lines than are collected at once.
+        const LINES: usize = 240_000;
         let line = |number: usize| match number % 1000 {
             7 => "\u{1b}[31mnee\u{1b}[0mdle\u{1b}[0m\n".to_owned(),
             8 => "\u{1b}]0;needle\u{7}title\n".to_owned(),
             _ => format!("\u{1b}[32m{number}\u{1b}[0m ok\n"),
         };
-        let content: String = (0..700_000).map(line).collect();
+        let content: String = (0..LINES).map(line).collect();
         let found = ask(content.as_bytes(), find("needle", 0, 1000), None, 1 << 20);
         let numbers: Vec<u64> = found.matches.iter().map(|block| block.line_number).collect();
-        assert_eq!(numbers, (8..=700_000).step_by(1000).collect::<Vec<u64>>());
+        assert_eq!(numbers, (8..=LINES as u64).step_by(1000).collect::<Vec<u64>>());
         assert!(found.matches.iter().all(|block| block.match_line == "needle"));
     }
 

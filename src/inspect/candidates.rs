@@ -7,18 +7,15 @@ use std::ops::Range;
 
 use grep_matcher::LineTerminator;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
-use memchr::{memchr, memchr_iter, memchr2_iter, memmem, memrchr};
+use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use super::Pattern;
 use super::keys::names_key;
 use super::piece::{goes_on, unredacted};
 use super::sight::Sight;
+use super::unlike::unlike_shown;
 use crate::redact::{self, Suspects};
 
-/// What terminals hide begins with it. A match may go across.
-const ESCAPE: u8 = 0x1b;
-/// Shown otherwise where it is inside of a line.
-const RETURN: u8 = b'\r';
 /// So many are collected before they are looked at.
 const MOST: usize = 8 << 10;
 /// How far a private key may reach.
@@ -169,12 +166,6 @@ impl Lines<'_> {
             }
         }
     }
-}
-
-/// Where in a chunk something is that is shown in another way, or not at all.
-pub(super) fn unlike_shown(chunk: &[u8]) -> impl Iterator<Item = usize> {
-    let is_inside = |at: usize| chunk.get(at + 1).is_some_and(|next| *next != b'\n');
-    memchr2_iter(ESCAPE, RETURN, chunk).filter(move |at| chunk[*at] == ESCAPE || is_inside(*at))
 }
 
 /// Of a line that matches but for what stands beside the match: whether that

@@ -3,11 +3,9 @@
 //! A line is found when the pattern matches it as it is shown: redacted, and
 //! without what terminals hide. To be as fast as ripgrep, the bytes of the file
 //! are searched by its engine first, and only what may be a match is looked at
-//! in this way. (So a match across an invisible character that is no escape
-//! sequence is not found, though it shows.) Lines begin and end at line breaks
-//! alone: `^` and `$` do not match at a carriage return inside of one.
+//! in this way. Lines begin and end at line breaks alone: `^` and `$` do not
+//! match at a carriage return inside of one.
 
-use std::fs::File;
 use std::io;
 use std::ops::Range;
 
@@ -15,22 +13,25 @@ use memchr::{memchr, memrchr};
 
 use super::ahead::{Breaks, Told, Verdict, look_ahead};
 use super::block::{Hit, around, beginning, cost, ending};
-use super::candidates::{Candidates, unlike_shown};
+use super::candidates::Candidates;
 use super::cursor::{Cursor, Way};
 use super::keys::LOOKED_AHEAD;
 use super::page::byte_of;
 use super::piece::{LONGEST_LINE, Lines, Piece};
 use super::sight::Sight;
+use super::unlike::unlike_shown;
 use super::{Block, Found, Pattern, count};
+use crate::host::joined::Joined;
 use crate::host::line_index::{Checkpoint, LineIndex};
 
 /// Searched at once: what the processor's second cache holds.
 const CHUNK: u64 = 512 << 10;
 /// After so much without enough matches, other processors help with the rest.
-const SEARCHED_ALONE: u64 = 4 << 20;
+const SEARCHED_ALONE: u64 = 1 << 20;
 /// After so many blocks in a row of which others could tell nothing, what comes
 /// next is searched alone again.
 const IN_VAIN: usize = 8;
+const ALONE_AGAIN: u64 = 4 << 20;
 /// A line longer than can be shown at once is searched in windows of this
 /// length, of which each shares the overlap with the one before. A match that
 /// is longer than the overlap may be missed there, and nowhere else.
@@ -38,6 +39,9 @@ const WINDOW: u64 = 256 << 10;
 const OVERLAP: u64 = 32 << 10;
 /// How far around a match its context is looked for.
 const REACH: u64 = 64 << 10;
+/// What is read around a line that others found, with its context and without.
+const AROUND: u64 = 8 << 10;
+const NEXT_TO: u64 = 1 << 10;
 const LEAST_ROOM: usize = 400;
 /// Of the room, at most this part goes to one line.
 const SHARE: usize = 4;
@@ -101,10 +105,10 @@ impl Search<'_> {
         while let Some(here) = next {
             let is_shared = here >= alone && self.asked.pattern.sight != Sight::EveryLine;
             if is_shared
-                && let Some((file, end)) = self.lines.view.plain_file(here.saturating_add(SEARCHED_ALONE))?
+                && let Some((file, end)) = self.lines.view.plain_file(here.saturating_add(SEARCHED_ALONE))
             {
                 next = self.run_with_others(&file, here..end)?;
-                alone = next.unwrap_or(end).saturating_add(SEARCHED_ALONE);
+                alone = next.unwrap_or(end).saturating_add(ALONE_AGAIN);
                 continue;
             }
             next = self.chunk(here)?;
@@ -113,7 +117,7 @@ impl Search<'_> {
     }
 
     /// Looks at what others find, as long as they can tell, and says where to go on.
-    fn run_with_others(&mut self, file: &File, bytes: Range<u64>) -> io::Result<Option<u64>> {
+    fn run_with_others(&mut self, file: &Joined, bytes: Range<u64>) -> io::Result<Option<u64>> {
         let mut next = Some(bytes.start);
         let breaks = if self.index.is_some() { Breaks::OfMatches } else { Breaks::All };
         look_ahead(file, self.asked.pattern, bytes, breaks, |verdicts| {
@@ -173,7 +177,8 @@ impl Search<'_> {
         if line.end - line.start > LONGEST_LINE {
             self.long_line(line.start)?;
         } else {
-            self.lines.view.approach(line)?;
+            let around = if self.asked.context == 0 { NEXT_TO } else { AROUND };
+            self.lines.view.approach(line, around)?;
             if let Some(hit) = self.judge(line.start, line.end)? {
                 self.take(hit)?;
             }

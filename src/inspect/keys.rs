@@ -1,15 +1,20 @@
 //! Whether a line stands inside a private key, by what the file holds before
 //! it and after it: whoever reads a line alone sees no more than who reads all.
 
+use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memmem, memrchr};
 
 use super::piece::unredacted;
+use super::unlike::unlike_shown;
 use super::view::View;
+use crate::progress::plain;
 use crate::redact::{self, KeyMark};
 
+/// What every marker of a key has.
+const NAME: &[u8] = b"PRIVATE KEY";
 /// A key is over after this many bytes, whether its end was seen or not.
 const REACH: u64 = 64 << 10;
 /// More than the longest marker, which may have been seen in half.
@@ -53,7 +58,7 @@ impl Keys {
         let from = self.looked.end.saturating_sub(MARKER).max(self.looked.start);
         let bytes = view.read(from, line.saturating_add(FOLLOWS))?;
         let (before, after) = bytes.split_at(bytes.len().min((line - from) as usize));
-        match redact::last_key_mark(before, after) {
+        match redact::last_key_mark(&seen(before), &seen(after)) {
             Some(KeyMark::Begins { at }) => self.begun = Some(from + at as u64),
             Some(KeyMark::Ends) => self.begun = None,
             None => {}
@@ -95,7 +100,7 @@ impl Keys {
             let shown = unredacted(bytes);
             starts.push((text.len(), at));
             text += &shown;
-            if names_key(bytes) && redact::has_key_marker(&shown) {
+            if redact::has_key_marker(&shown) {
                 if at >= line {
                     // Only the starts of lines are asked for.
                     let end = at + 1;
@@ -115,5 +120,27 @@ impl Keys {
 }
 
 pub(super) fn names_key(bytes: &[u8]) -> bool {
-    memmem::find(bytes, b"PRIVATE KEY").is_some()
+    memmem::find(bytes, NAME).is_some() || names_unseen(bytes)
+}
+
+/// Whether it is named across something that nobody sees, as where a program
+/// has coloured what it was asked for.
+fn names_unseen(bytes: &[u8]) -> bool {
+    unlike_shown(bytes).any(|at| memmem::find(&seen(line_around(bytes, at)), NAME).is_some())
+}
+
+fn line_around(bytes: &[u8], at: usize) -> &[u8] {
+    let start = memrchr(b'\n', &bytes[..at]).map_or(0, |before| before + 1);
+    let end = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length);
+    &bytes[start..end]
+}
+
+/// Bytes without what nobody sees. Never longer than they are.
+fn seen(bytes: &[u8]) -> Cow<'_, [u8]> {
+    if unlike_shown(bytes).next().is_none() {
+        return Cow::Borrowed(bytes);
+    }
+    let lines = bytes.split(|c| *c == b'\n');
+    let lines: Vec<String> = lines.map(|line| plain::line_of_text(&String::from_utf8_lossy(line))).collect();
+    Cow::Owned(lines.join("\n").into_bytes())
 }

@@ -8,6 +8,7 @@
 //! matched.
 
 mod ahead;
+mod aligned;
 mod ask;
 mod block;
 mod candidates;
@@ -15,6 +16,7 @@ mod content_type;
 mod count;
 mod cursor;
 mod grep;
+mod in_order;
 mod json_path;
 mod keys;
 mod page;
@@ -31,6 +33,7 @@ mod summary;
 mod tally;
 mod timestamp;
 mod touch;
+mod unlike;
 mod view;
 mod wanted;
 
@@ -41,24 +44,23 @@ mod reference;
 #[cfg(test)]
 mod secrets;
 
-use std::fs::File;
-
 pub(crate) use ask::{Ask, Block, Found, InspectError, Mode, PartialLine};
 pub(crate) use content_type::ContentType;
 pub(crate) use cursor::Cursor;
 pub(crate) use json_path::JsonPath;
 pub(crate) use pattern::{Case, Pattern};
-pub(crate) use question::{ModeName, Question};
+pub(crate) use question::{MOST_CONTEXT, MOST_MATCHES, ModeName, Question};
 pub(crate) use summary::{JsonSummary, RepeatedLine, Summary};
 pub(crate) use tally::Longest;
 pub(crate) use wanted::Wanted;
 
+use crate::host::joined::Joined;
 use crate::host::line_index::LineIndex;
 
 /// Answers `ask` about `file`, as long as that is wanted. `index` is its
 /// sidecar, where it has one.
 pub(crate) fn inspect(
-    file: File,
+    file: Joined,
     index: Option<&LineIndex>,
     ask: &Ask,
     wanted: Wanted,

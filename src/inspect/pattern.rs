@@ -7,7 +7,7 @@ use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
 use super::InspectError;
-use super::sight::{Kinds, Sight, loosened};
+use super::sight::{Kinds, Sight, all_kinds, is_understood, loosened};
 use crate::progress::plain;
 
 const LONGEST: usize = 4 << 10;
@@ -51,9 +51,22 @@ impl Pattern {
         let build = |text: &str| {
             builder.build(text).map_err(|error| InspectError::Pattern(reason(&error.to_string())))
         };
-        let (matcher, (sight, kinds)) = (build(text)?, Sight::of(text, case));
-        let loose = loosened(text, case).filter(|_| sight == Sight::Text).map(|loose| build(&loose));
-        let loose = loose.transpose()?.map(Box::new);
+        // The engine puts a pattern in brackets, of which the closing one would
+        // be part of a comment that the pattern ends in.
+        let commented = |error| match is_understood(text, case) {
+            true => build(&format!("{text}\n")).map_err(|_| error),
+            false => Err(error),
+        };
+        let matcher = build(text).or_else(commented)?;
+        let (mut sight, mut kinds) = Sight::of(text, case);
+        let mut loose = None;
+        if let Some(loosened) = loosened(text, case).filter(|_| sight == Sight::Text) {
+            match build(&loosened) {
+                Ok(built) => loose = Some(Box::new(built)),
+                // Without its edges it may be nested deeper than can be read.
+                Err(_) => (sight, kinds) = (Sight::Marks, all_kinds()),
+            }
+        }
         Ok(Self { text: text.to_owned(), matcher, loose, sight, kinds })
     }
 
@@ -110,5 +123,33 @@ mod tests {
         check(&"a".repeat(5000), "it is longer than 4096 bytes");
         assert!(Pattern::new(&"(".repeat(2000), Case::Kept).is_err());
         assert!(Pattern::new(&format!("{}a{}", "(".repeat(2000), ")".repeat(2000)), Case::Kept).is_err());
+    }
+
+    #[test]
+    fn a_pattern_may_end_in_a_comment() {
+        for (pattern, line, matches) in [
+            ("(?x) foo # not bar", "a foo", true),
+            ("(?x) foo # not bar", "bar", false),
+            (r"foo(?x: \d ) (?x) # (", "foo7 ", true),
+            ("foo # bar", "foo", false),
+            ("foo # bar", "foo # bar", true),
+        ] {
+            let pattern = Pattern::new(pattern, Case::Kept).unwrap();
+            assert_eq!(pattern.find(line, 0).is_some(), matches, "{pattern:?}");
+        }
+        check("(?x) ( # )", "unclosed group");
+        check("foo(?x) # bar\n(", "unclosed group");
+    }
+
+    #[test]
+    fn the_edges_of_words_may_be_nested_as_deeply_as_anything() {
+        for depth in 90..100 {
+            let nested = |inner: &str| format!("{}{inner}{}", "(".repeat(depth), ")".repeat(depth));
+            let is_taken = |inner: &str| Pattern::new(&nested(inner), Case::Kept).is_ok();
+            assert_eq!(is_taken(r"\berror"), is_taken("^error"), "{depth}");
+            if let Ok(pattern) = Pattern::new(&nested(r"\berror"), Case::Kept) {
+                assert!(pattern.loose.is_some() || pattern.sight == Sight::Marks, "{depth}");
+            }
+        }
     }
 }

@@ -8,6 +8,10 @@ use super::{Ask, Case, InspectError, Mode, Pattern};
 const LINES: u64 = 50;
 const CONTEXT: usize = 3;
 const MATCHES: usize = 50;
+/// The most that may be asked for. What does not fit into an answer is had with
+/// its cursor, so these only keep slips of the hand out.
+pub(crate) const MOST_CONTEXT: u16 = 1_000;
+pub(crate) const MOST_MATCHES: u32 = 100_000;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Question {

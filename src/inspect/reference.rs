@@ -6,9 +6,10 @@ use std::io::{Seek, SeekFrom, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::piece::goes_on;
+use super::piece::{goes_on, unredacted};
 use super::sight::Sight;
 use super::{Ask, Case, Cursor, Found, Mode, Pattern, Wanted, inspect};
+use crate::host::joined::Joined;
 use crate::progress::plain;
 use crate::redact;
 
@@ -41,7 +42,7 @@ pub(super) fn shown(line: &[u8]) -> String {
 }
 
 /// The numbers of the lines that match as they are shown. Their bytes match, or
-/// that tells nothing: they have an escape or a carriage return inside, or a
+/// that tells nothing: they have something that is not shown as it is, or a
 /// secret that the pattern sees.
 pub(super) fn grep(content: &[u8], text: &str) -> Vec<u64> {
     let mut shows = regex::RegexBuilder::new(text);
@@ -53,13 +54,15 @@ pub(super) fn grep(content: &[u8], text: &str) -> Vec<u64> {
         Sight::Text => {
             pattern.loose.is_some() && pattern.may_match(line, 0) && redact::suspects(line).next().is_some()
         }
-        Sight::Marks => redact::suspects(line).any(|(_, kind)| pattern.kinds.contains(kind)),
+        Sight::Marks => {
+            redact::suspects(line).any(|(_, kind)| kind.is_none_or(|kind| pattern.kinds.contains(kind)))
+        }
         Sight::EveryLine => true,
     };
     let is_found = |before: &[u8], line: &[u8]| {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let continues = pattern.sight == Sight::Marks && goes_on(before);
-        let told = line.contains(&0x1b) || line.contains(&b'\r') || hides(line) || continues;
+        let told = unredacted(line) != String::from_utf8_lossy(line) || hides(line) || continues;
         shows.is_match(&shown(line)) && (told || matches.is_match(line))
     };
     let all = lines(content);
@@ -77,7 +80,8 @@ pub(super) fn grep_as_shown(content: &[u8], text: &str) -> Vec<u64> {
 }
 
 pub(super) fn ask(stored: &[u8], mode: Mode, cursor: Option<Cursor>, room: usize) -> Found {
-    inspect(file(stored), None, &Ask { mode, cursor, room }, Wanted::always()).unwrap()
+    inspect(Joined::whole(file(stored)).unwrap(), None, &Ask { mode, cursor, room }, Wanted::always())
+        .unwrap()
 }
 
 /// Every page there is, by following the cursor.

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::Mode;
 use super::cursor::base36;
+use super::piece::unredacted;
 use super::reference::{ask, find, gzip, pages};
 use crate::redact;
 
@@ -22,7 +23,7 @@ fn with_key(begin: usize) -> String {
 
 /// The same, of which the first line was cut off.
 fn without_begin(content: &str) -> String {
-    content.replace("-----BEGIN RSA PRIVATE KEY-----\n", "")
+    content.split_inclusive('\n').filter(|line| !line.contains("-----BEGIN")).collect()
 }
 
 fn stores(content: &str) -> [Vec<u8>; 2] {
@@ -86,6 +87,26 @@ fn a_key_is_hidden_from_grep_wherever_it_stands() {
 }
 
 #[test]
+fn a_marker_that_is_coloured_begins_and_ends_a_key_none_the_less() {
+    let content = with_key(3).replace("KEY-", "\u{1b}[01;31m\u{1b}[KKEY\u{1b}[m\u{1b}[K-");
+    for content in [without_begin(&content), content.replace("BEGIN", "BE\u{200b}GIN"), content] {
+        for stored in stores(&content) {
+            for mode in [
+                Mode::Head { lines: 6 },
+                Mode::Tail { lines: 6 },
+                Mode::Range { start: 9, end: 9 },
+                find("key", 3, 9),
+                find("MIIE|redacted", 0, 99),
+            ] {
+                let shown = format!("{:?}", ask(&stored, mode, None, 10_000));
+                assert!(shown.contains("[redacted:") && !shown.contains("QzT5s"), "{shown}");
+            }
+            assert_eq!(ask(&stored, find("QzT5sW2f", 2, 9), None, 5000).match_count, 0);
+        }
+    }
+}
+
+#[test]
 fn a_key_that_never_ends_hides_no_more_than_a_key_is_long() {
     let line = "a path /home/user/projects/delegator\n";
     let content = format!("-----BEGIN PRIVATE KEY-----\n{}", line.repeat(3000));
@@ -99,15 +120,14 @@ fn a_key_that_never_ends_hides_no_more_than_a_key_is_long() {
 fn a_secret_is_not_cut_in_two() {
     let secret = token("");
     // In a long line, at every place around where it is taken apart.
-    for before in [64 << 10, 128 << 10, 192 << 10, 256 << 10, 320 << 10] {
-        for shift in [1, 20, 41] {
-            let content = format!("{} {secret} {}", "x".repeat(before - shift), "y".repeat(256 << 10));
-            for mode in [Mode::Head { lines: 1 }, Mode::Tail { lines: 1 }] {
-                let shown: Vec<String> =
-                    pages(content.as_bytes(), &mode, 150_000).into_iter().map(|page| page.content).collect();
-                assert!(shown.iter().all(|page| !page.contains("aB3x")), "{before} - {shift}");
-                assert!(shown.iter().any(|page| page.contains("[redacted:")));
-            }
+    for (before, shift) in [(64, 1), (64, 20), (64, 41), (128, 20), (192, 41), (256, 1), (256, 20), (320, 41)]
+    {
+        let content = format!("{} {secret} {}", "x".repeat((before << 10) - shift), "y".repeat(80 << 10));
+        for mode in [Mode::Head { lines: 1 }, Mode::Tail { lines: 1 }] {
+            let shown: Vec<String> =
+                pages(content.as_bytes(), &mode, 150_000).into_iter().map(|page| page.content).collect();
+            assert!(shown.iter().all(|page| !page.contains("aB3x")), "{before} - {shift}");
+            assert!(shown.iter().any(|page| page.contains("[redacted:")));
         }
     }
     // And in a short one, by the room.
@@ -115,6 +135,58 @@ fn a_secret_is_not_cut_in_two() {
     for room in 16..60 {
         let pages = pages(content.as_bytes(), &Mode::Head { lines: 1 }, room);
         assert!(pages.iter().all(|page| !page.content.contains("aB3x") && !page.content.contains("ghp")));
+    }
+}
+
+#[test]
+fn a_list_of_the_lines_of_a_key_that_lacks_its_first_is_hidden() {
+    let lines = without_begin(&with_key(0));
+    let lines: Vec<&str> = lines.lines().take(27).collect();
+    let content = serde_json::to_string_pretty(&serde_json::json!({ "a": "of a file", "k": lines })).unwrap();
+    for stored in stores(&content) {
+        for mode in [
+            Mode::Head { lines: 9 },
+            Mode::Range { start: 7, end: 7 },
+            find("MIIE", 2, 99),
+            Mode::Select { path: "$.k[3]".parse().unwrap(), max_values: 9 },
+            Mode::Select { path: "$.k[*]".parse().unwrap(), max_values: 9 },
+        ] {
+            let shown = format!("{:?}", ask(&stored, mode, None, 5000));
+            assert!(!shown.contains("QzT5s"), "{shown}");
+        }
+        let path = "$.a".parse().unwrap();
+        assert_eq!(ask(&stored, Mode::Select { path, max_values: 9 }, None, 99).content, "\"of a file\"");
+    }
+}
+
+#[test]
+fn escapes_of_json_hide_no_secret_from_any_mode() {
+    let body = "Zq9x".repeat(9);
+    let lines = [
+        format!(r#"{{"a":"https:\/\/bob:{body}@host\/x"}}"#),
+        format!(r#"{{"a":"x;AccountKey={body}\u002B{body}\u002B{body}==;y"}}"#),
+        format!(r#"{{"a":"DB_PASSWORD\u003d{body}"}}"#),
+        format!(r#"{{"a":"{{\u0022password\u0022:\u0022{body}\u0022}}"}}"#),
+        format!(r#"{{"a":"{{\"u\":\"x:\\\/\\\/bob:{body}@h\"}}"}}"#),
+    ];
+    for line in &lines {
+        let content = format!("{{}}\n{line}\n{{}}\n");
+        for stored in stores(&content) {
+            for mode in [
+                Mode::Head { lines: 9 },
+                Mode::Tail { lines: 2 },
+                Mode::Range { start: 2, end: 2 },
+                Mode::Select { path: "$.a".parse().unwrap(), max_values: 9 },
+                find("redacted", 0, 9),
+                find("a", 1, 9),
+            ] {
+                let shown = format!("{:?}", ask(&stored, mode, None, 2000));
+                assert!(shown.contains("[redacted:") && !shown.contains("Zq9"), "{shown}");
+            }
+            for pattern in ["Zq9", "9x.*Zq", "x@h"] {
+                assert_eq!(ask(&stored, find(pattern, 0, 9), None, 2000).match_count, 0, "{pattern}");
+            }
+        }
     }
 }
 
@@ -138,6 +210,26 @@ const QUESTIONS: [&str; 17] = [
     "key|q.*then",
     "github|p_q",
 ];
+
+/// What nobody sees, mostly nothing at all.
+fn unseen() -> impl Strategy<Value = &'static str> {
+    let characters = vec![
+        "\u{7}",
+        "\0",
+        "\u{7f}",
+        "\u{85}",
+        "\u{200b}",
+        "\u{2060}",
+        "\u{202e}",
+        "\u{feff}",
+        "\u{9b}31m",
+        "\u{1b}[1m",
+        "\u{e0041}",
+        "\u{61c}",
+        "\u{fff9}",
+    ];
+    prop_oneof![Just(""), prop::sample::select(characters)]
+}
 
 /// Patterns that look at what stands beside a match.
 const LOOKS: [&str; 22] = [
@@ -165,19 +257,41 @@ const LOOKS: [&str; 22] = [
     r"(npm|=\b|zzz)",
 ];
 
+#[test]
+fn what_nobody_sees_neither_hides_a_line_nor_tells_of_a_secret() {
+    for unseen in ["\u{7}", "\0", "\u{200b}", "\u{2060}", "\u{9b}31m", "\u{feff}"] {
+        let line = |letter: &str| format!("x={} then", token(letter).replace("gh", &format!("gh{unseen}")));
+        let content = format!("{unseen}error one\n{}\n{}\ntwo{unseen}\n", line("q"), line("w"));
+        for (pattern, lines) in [
+            ("^[^q]*$", &[1, 2, 3, 4][..]),
+            ("redacted", &[2, 3]),
+            ("^error", &[1]),
+            ("two$", &[4]),
+            ("p_q", &[]),
+        ] {
+            let found = ask(content.as_bytes(), find(pattern, 0, 9), None, 1000).matches;
+            let found: Vec<u64> = found.iter().map(|block| block.line_number).collect();
+            assert_eq!(found, lines, "{pattern} {unseen:?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn grep_cannot_tell_one_secret_from_another(
-        one in "[a-zA-Z0-9]{0,9}", other in "[a-zA-Z0-9]{0,9}", which in 0usize..QUESTIONS.len(), any in "[a-zA-Z0-9=. *\\[\\]^$|-]{0,8}", asks: bool,
+        one in "q?[a-zA-Z0-9]{0,9}", other in "[a-zA-Z0-9]{0,9}", which in 0usize..QUESTIONS.len(), any in "[a-zA-Z0-9=. *\\[\\]^$|-]{0,8}", asks: bool,
+        unseen in unseen(), at in 6usize..12,
     ) {
         let text = if asks { QUESTIONS[which] } else { &any };
         if super::Pattern::new(text, super::Case::Ignored).is_err() {
             return Ok(());
         }
         let found = |body: &str| {
-            let content = format!("first\npush x={} then\nlast\n", token(body));
+            let mut line = format!("push x={} then", token(body));
+            line.insert_str(at, unseen);
+            let content = format!("first\n{line}\nlast\n");
             ask(content.as_bytes(), find(text, 1, 9), None, 1000).matches
         };
         prop_assert_eq!(found(&one), found(&other), "{}", text);
@@ -186,6 +300,7 @@ proptest! {
     #[test]
     fn grep_cannot_tell_how_a_secret_begins_or_ends(
         one in "[a-zA-Z0-9*+%!-]{8,12}", other in "[a-zA-Z0-9*+%!-]{8,12}", which in 0usize..LOOKS.len(), form in 0usize..4, long: bool,
+        unseen in unseen(),
     ) {
         let line = |secret: &str| match form {
             0 => format!("then password={secret}"),
@@ -193,7 +308,7 @@ proptest! {
             2 => format!("{{\"password\": \"{secret}\", \"x\": 1}}"),
             _ => format!("ftp://bob:{secret}@host x"),
         };
-        let (one, other) = (format!("x1{one}9"), format!("{other}Q7"));
+        let (one, other) = (format!("x1{unseen}{one}9"), format!("{other}{unseen}Q7"));
         let shown = |secret: &str| super::reference::shown(line(secret).as_bytes());
         prop_assume!(shown(&one) == shown(&other) && shown(&one).contains("[redacted"));
         let found = |secret: &str| {
@@ -240,12 +355,24 @@ fn told_by_others(which: usize, count: usize, tag: &mut impl FnMut() -> String) 
             format!("  -u bob:{}! https://x/", tag()),
         ],
         10 => vec![r#"password="hunter22 \"#.to_owned(), format!("{}\" then", tag())],
-        _ => vec![r"make \".to_owned(), format!("  -u bob:{}!", tag())],
+        11 => vec![r"make \".to_owned(), format!("  -u bob:{}!", tag())],
+        12 => vec![format!(r#"{{"u":"https:\/\/bob:{}!@h","k":1}}"#, tag())],
+        13 => vec![format!("\u{feff}x pass\u{200b}word=x\u{7}{} y", tag())],
+        14 => vec![format!(r"DB_PASSWORD\u003d{}; x", tag())],
+        15 => {
+            let colour = |marker: &str| marker.replace("KEY", "\u{1b}[01;31m\u{1b}[KKEY\u{1b}[m\u{1b}[K");
+            [vec![colour(begin)], key, vec![colour(end)]].concat()
+        }
+        _ => {
+            let quoted = key.iter().map(|line| format!("    \"{line}\","));
+            ["  \"k\": [".to_owned()].into_iter().chain(quoted).chain([format!("    \"{end}\"")]).collect()
+        }
     }
 }
 
 fn check_by_whole(content: &str, tags: &[String]) -> Result<(), TestCaseError> {
-    let whole = redact::text(content);
+    let whole: Vec<String> = content.lines().map(|line| unredacted(line.as_bytes())).collect();
+    let whole = redact::text(&whole.join("\n")).into_owned();
     let lines = content.lines().count() as u64;
     let stored = content.as_bytes();
     let mut shown = Vec::new();
@@ -280,7 +407,7 @@ proptest! {
 
     #[test]
     fn no_mode_shows_of_a_line_what_the_whole_would_hide(
-        parts in prop::collection::vec((0usize..12, 1usize..5), 0..7), crlf: bool,
+        parts in prop::collection::vec((0usize..17, 1usize..5), 0..7), crlf: bool,
     ) {
         let mut tags = Vec::new();
         let mut tag = || {

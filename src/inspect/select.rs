@@ -144,13 +144,17 @@ fn shown(lines: &mut Lines, document: u64, copy: &Selected) -> io::Result<String
     if shown_part(before, first, rest).is_empty() {
         return Ok(hidden());
     }
+    let line = start - before.len() as u64;
     let text = shown_part(before, text, beyond);
     let name = copy.name.as_ref().map(|name| format!("\"{name}\":")).unwrap_or_default();
     let text = shown_part(name.as_bytes(), text.as_bytes(), b"");
     let inner = text.strip_prefix('"').map_or(text.as_str(), |text| text.trim_end_matches('"'));
+    // One that stands in its own line may be of a key that only ends.
+    let is_before_end = text.starts_with('"') && redact::may_be_before_key_end(inner);
     if text.starts_with(['"', '[', '{'])
         && redact::may_be_key_line(inner)
         && lines.keys.inside(&mut lines.view, start)?
+        || is_before_end && lines.keys.before_end(&mut lines.view, line)?
     {
         return Ok(hidden());
     }

@@ -54,7 +54,7 @@ impl Sight {
     }
 }
 
-fn all_kinds() -> Kinds {
+pub(super) fn all_kinds() -> Kinds {
     redact::kinds().collect()
 }
 
@@ -63,6 +63,11 @@ fn all_kinds() -> Kinds {
 pub(super) fn loosened(pattern: &str, case: Case) -> Option<String> {
     let hir = parse(pattern, case)?;
     hir.properties().look_set().contains_word().then(|| without_edges(&hir).to_string())
+}
+
+/// Whether it is a pattern as it stands.
+pub(super) fn is_understood(pattern: &str, case: Case) -> bool {
+    parse(pattern, case).is_some()
 }
 
 fn parse(pattern: &str, case: Case) -> Option<Hir> {

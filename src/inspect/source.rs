@@ -1,6 +1,5 @@
 //! One opened file, ready to be asked.
 
-use std::fs::File;
 use std::io;
 
 use memchr::memchr;
@@ -10,6 +9,7 @@ use super::page::{self, Page};
 use super::piece::Lines;
 use super::view::View;
 use super::{Ask, ContentType, Found, InspectError, Mode, Wanted, count, grep, select, summary};
+use crate::host::joined::Joined;
 use crate::host::line_index::LineIndex;
 
 /// What a file is told by.
@@ -24,8 +24,8 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn new(file: File, index: Option<&'a LineIndex>, wanted: Wanted) -> io::Result<Self> {
-        let mut view = View::new(file)?.while_wanted(wanted);
+    pub(super) fn new(file: Joined, index: Option<&'a LineIndex>, wanted: Wanted) -> io::Result<Self> {
+        let mut view = View::new(file).while_wanted(wanted);
         let index = index.filter(|_| !view.is_compressed());
         let sample = view.read(0, SAMPLE)?;
         let is_one_line = !sample.contains(&b'\n');
@@ -144,9 +144,11 @@ impl From<Page> for Found {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::io::Write;
 
     use super::*;
+    use crate::host::joined::Stretch;
     use crate::host::line_index::{LineIndexWriter, beside};
     use crate::inspect::reference::find;
 
@@ -168,7 +170,8 @@ mod tests {
 
     fn answer(file: &File, index: Option<&LineIndex>, mode: &Mode) -> Found {
         let ask = Ask { mode: mode.clone(), cursor: None, room: 1 << 20 };
-        Source::new(file.try_clone().unwrap(), index, Wanted::always()).unwrap().answer(&ask).unwrap()
+        let file = Joined::whole(file.try_clone().unwrap()).unwrap();
+        Source::new(file, index, Wanted::always()).unwrap().answer(&ask).unwrap()
     }
 
     #[test]
@@ -192,6 +195,33 @@ mod tests {
         let found = answer(&file, Some(&index), &find("000 x*$", 0, 900));
         let numbers: Vec<u64> = found.matches.iter().map(|block| block.line_number).collect();
         assert_eq!(numbers, (1000..=LINES).step_by(1000).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn a_file_in_pieces_is_one_file() {
+        let (dir, file, index) = indexed(300_000);
+        let bytes = std::fs::read(dir.path().join("stdout.log")).unwrap();
+        let head = 9_000_001;
+        let pieces = || {
+            let file = file.try_clone().unwrap();
+            let mut end = tempfile::tempfile().unwrap();
+            end.write_all(&bytes[head + 5..]).unwrap();
+            let between = Stretch::Text(bytes[head..head + 5].to_vec());
+            Joined::of(vec![Stretch::Beginning { file, length: head as u64 }, between, Stretch::File(end)])
+        };
+        let known = index.clone().within(head as u64);
+        for mode in [
+            Mode::Head { lines: 3 },
+            Mode::Tail { lines: 3 },
+            Mode::Range { start: 299_990, end: 300_000 },
+            Mode::Summary,
+            find("line 299999 ", 1, 3),
+            find("000 x*$", 0, 900),
+        ] {
+            let ask = Ask { mode, cursor: None, room: 1 << 20 };
+            let source = Source::new(pieces().unwrap(), Some(&known), Wanted::always()).unwrap();
+            assert_eq!(source.answer(&ask).unwrap(), answer(&file, Some(&index), &ask.mode));
+        }
     }
 
     #[test]

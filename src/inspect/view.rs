@@ -4,32 +4,31 @@
 //! there, so that looking back a little costs nothing. A compressed file can
 //! only be read forward; going back further starts it again from the beginning.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 use memchr::memchr_iter;
 
 use super::Wanted;
+use super::aligned::{Buffer, LINE, inside_line};
+use crate::host::joined::Joined;
 
 /// What is kept before the position that was asked for.
 pub(super) const RETAINED: usize = 128 << 10;
 /// The most that can be asked for at once.
 pub(super) const LONGEST_READ: usize = 768 << 10;
-const CAPACITY: usize = RETAINED + LONGEST_READ;
+const CAPACITY: usize = RETAINED + LONGEST_READ + LINE as usize;
 const LEAST_READ: usize = 64 << 10;
-/// What is read around a place that is looked at alone.
-const AROUND: u64 = 8 << 10;
 /// The magic number, and the only method there is.
 const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 
 pub(super) struct View {
     bytes: Bytes,
-    buffer: Box<[u8]>,
+    buffer: Buffer,
     /// Where in the content the buffer begins, and how much of it is filled.
+    /// What is not compressed is read to where it lies in lines of the cache.
     base: u64,
     filled: usize,
     /// The length of the content, once its end was seen.
@@ -40,8 +39,8 @@ pub(super) struct View {
 }
 
 enum Bytes {
-    Plain(File),
-    Gzip { file: Rc<File>, unpacked: Box<Unpacked> },
+    Plain(Arc<Joined>),
+    Gzip { file: Arc<Joined>, unpacked: Box<Unpacked> },
 }
 
 struct Unpacked {
@@ -51,19 +50,18 @@ struct Unpacked {
 }
 
 impl View {
-    pub(super) fn new(file: File) -> io::Result<Self> {
-        let stored = file.metadata()?.len();
+    pub(super) fn new(file: Joined) -> Self {
+        let (stored, file) = (file.length(), Arc::new(file));
         let mut magic = [0; GZIP.len()];
         let is_gzip = matches!(file.read_at(&mut magic, 0), Ok(read) if magic[..read] == GZIP);
         let bytes = if is_gzip {
-            let file = Rc::new(file);
             Bytes::Gzip { unpacked: Unpacked::new(&file, stored), file }
         } else {
             Bytes::Plain(file)
         };
         let end = (!is_gzip).then_some(stored);
-        let buffer = vec![0; CAPACITY].into_boxed_slice();
-        Ok(Self { bytes, buffer, base: 0, filled: 0, end, stored, warning: None, wanted: Wanted::always() })
+        let buffer = Buffer::new(CAPACITY);
+        Self { bytes, buffer, base: 0, filled: 0, end, stored, warning: None, wanted: Wanted::always() }
     }
 
     /// Reads no further once nobody wants it.
@@ -90,10 +88,10 @@ impl View {
     }
 
     /// The file and its end, where it is plain and longer than `least`.
-    pub(super) fn plain_file(&self, least: u64) -> io::Result<Option<(File, u64)>> {
+    pub(super) fn plain_file(&self, least: u64) -> Option<(Arc<Joined>, u64)> {
         match (&self.bytes, self.end) {
-            (Bytes::Plain(file), Some(end)) if end > least => Ok(Some((file.try_clone()?, end))),
-            (Bytes::Plain(_) | Bytes::Gzip { .. }, _) => Ok(None),
+            (Bytes::Plain(file), Some(end)) if end > least => Some((Arc::clone(file), end)),
+            (Bytes::Plain(_) | Bytes::Gzip { .. }, _) => None,
         }
     }
 
@@ -132,27 +130,30 @@ impl View {
         if from < self.base || from > self.base + self.filled as u64 {
             self.go_to(from)?;
         }
-        let mut start = usize::try_from(from - self.base).unwrap_or(usize::MAX).min(self.filled);
+        // Past the end there is nothing; a position there must not overflow.
+        let mut start = (from.min(self.end.unwrap_or(from)) - self.base) as usize;
         let wanted = upto.saturating_sub(from) as usize;
         if start + wanted > self.filled && self.has_more() {
             if start + wanted > self.buffer.len() {
-                start -= self.forget(start.saturating_sub(RETAINED));
+                let before = start.saturating_sub(RETAINED);
+                start -= self.forget(before - inside_line(before as u64));
             }
             // Many short reads in a row are served by one of the file.
             let limit = (start + wanted).max(self.filled + LEAST_READ).min(self.buffer.len());
             while self.filled < start + wanted && self.fill(limit)? {}
         }
-        Ok(&self.buffer[start..self.filled.min(start + wanted)])
+        Ok(&self.buffer[start.min(self.filled)..self.filled.min(start + wanted)])
     }
 
-    /// Reads a few lines around a place, where it is far from what was read
-    /// last, lest each look at them read much more.
-    pub(super) fn approach(&mut self, place: &Range<u64>) -> io::Result<()> {
-        let (from, upto) = (place.start.saturating_sub(AROUND), place.end.saturating_add(AROUND));
+    /// Reads a place and so much around it, where it is far from what was read
+    /// last, lest each look at it read much more.
+    pub(super) fn approach(&mut self, place: &Range<u64>, around: u64) -> io::Result<()> {
+        let (from, upto) = (place.start.saturating_sub(around), place.end.saturating_add(around));
         let is_here = place.start >= self.base && place.end <= self.base + self.filled as u64;
         if !is_here && !self.is_compressed() {
             self.go_to(from)?;
-            let limit = usize::try_from(upto - from).unwrap_or(usize::MAX).min(self.buffer.len());
+            let upto = upto.saturating_sub(self.base);
+            let limit = usize::try_from(upto).unwrap_or(usize::MAX).min(self.buffer.len());
             while self.filled < limit && self.fill(limit)? {}
         }
         Ok(())
@@ -188,8 +189,8 @@ impl View {
                 }
             }
         } else {
-            // Past the end there is nothing; a position there must not overflow.
-            (self.base, self.filled) = (from.min(self.end.unwrap_or(from)), 0);
+            let from = from.min(self.end.unwrap_or(from));
+            (self.base, self.filled) = (from - inside_line(from) as u64, 0);
         }
         Ok(())
     }
@@ -221,8 +222,8 @@ impl View {
 }
 
 impl Unpacked {
-    fn new(file: &Rc<File>, end: u64) -> Box<Self> {
-        let stored = Stored { file: Rc::clone(file), at: 0, end };
+    fn new(file: &Arc<Joined>, end: u64) -> Box<Self> {
+        let stored = Stored { file: Arc::clone(file), at: 0, end };
         Box::new(Self { decoder: MultiGzDecoder::new(BufReader::with_capacity(64 << 10, stored)), breaks: 0 })
     }
 
@@ -235,7 +236,7 @@ impl Unpacked {
 
 /// The file as it is stored, up to the size that it had.
 struct Stored {
-    file: Rc<File>,
+    file: Arc<Joined>,
     at: u64,
     end: u64,
 }
@@ -250,7 +251,7 @@ impl Read for Stored {
     }
 }
 
-fn read_at(file: &File, room: &mut [u8], at: u64) -> io::Result<usize> {
+fn read_at(file: &Joined, room: &mut [u8], at: u64) -> io::Result<usize> {
     loop {
         match file.read_at(room, at) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -261,6 +262,7 @@ fn read_at(file: &File, room: &mut [u8], at: u64) -> io::Result<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::io::Write;
 
     use flate2::Compression;
@@ -270,6 +272,10 @@ mod tests {
     use super::*;
     use crate::inspect::reference::{file, gzip};
 
+    fn of(file: File) -> View {
+        View::new(Joined::whole(file).unwrap())
+    }
+
     fn numbers(count: usize) -> Vec<u8> {
         (0..count).flat_map(|n| format!("{n}\n").into_bytes()).collect()
     }
@@ -278,7 +284,7 @@ mod tests {
     fn what_is_asked_for_is_read_wherever_it_is() {
         let content = numbers(400_000);
         for stored in [content.clone(), gzip(&content)] {
-            let mut view = View::new(file(&stored)).unwrap();
+            let mut view = of(file(&stored));
             for from in [0, 5, 2_000_000, 1_999_000, 1_000_000, 10, content.len() as u64 - 3] {
                 for length in [0, 1, 70_000, LONGEST_READ as u64] {
                     let upto = (from + length).min(content.len() as u64);
@@ -297,12 +303,12 @@ mod tests {
     fn a_damaged_file_is_read_as_far_as_it_goes() {
         let content = numbers(100_000);
         let stored = gzip(&content);
-        let mut view = View::new(file(&stored[..stored.len() / 2])).unwrap();
+        let mut view = of(file(&stored[..stored.len() / 2]));
         let end = view.find_end().unwrap();
         assert!(end > 1000 && end < content.len() as u64);
         assert!(view.read(0, 1000).unwrap() == &content[..1000]);
         assert!(view.warning().unwrap().starts_with("the compressed file is damaged after "));
-        let mut view = View::new(file(&stored[..5])).unwrap();
+        let mut view = of(file(&stored[..5]));
         assert_eq!(view.find_end().unwrap(), 0);
         assert!(view.warning().is_some());
     }
@@ -310,7 +316,7 @@ mod tests {
     #[test]
     fn a_file_that_is_cut_short_meanwhile_ends_there() {
         let given = file(&numbers(1000));
-        let mut view = View::new(given.try_clone().unwrap()).unwrap();
+        let mut view = of(given.try_clone().unwrap());
         given.set_len(3).unwrap();
         assert_eq!(view.read(0, 100).unwrap(), b"0\n1");
         assert_eq!(view.read(50, 100).unwrap(), b"");
@@ -320,7 +326,7 @@ mod tests {
     #[test]
     fn what_is_written_meanwhile_is_not_read() {
         let mut given = file(b"one\n");
-        let mut view = View::new(given.try_clone().unwrap()).unwrap();
+        let mut view = of(given.try_clone().unwrap());
         given.write_all(b"two\n").unwrap();
         assert_eq!(view.read(0, 100).unwrap(), b"one\n");
     }
@@ -329,7 +335,7 @@ mod tests {
     fn several_compressed_parts_are_one_content() {
         let mut parts = GzEncoder::new(gzip(b"one\n"), Compression::fast());
         parts.write_all(b"two\n").unwrap();
-        let mut view = View::new(file(&parts.finish().unwrap())).unwrap();
+        let mut view = of(file(&parts.finish().unwrap()));
         assert_eq!(view.read(0, 100).unwrap(), b"one\ntwo\n");
         assert_eq!((view.find_end().unwrap(), view.all_breaks()), (8, Some(2)));
     }
@@ -338,7 +344,7 @@ mod tests {
         #[test]
         fn whatever_is_stored_is_read(bytes in prop::collection::vec(any::<u8>(), 0..200), packed: bool, from: u64) {
             let stored = if packed { [&GZIP[..], &bytes].concat() } else { bytes };
-            let mut view = View::new(file(&stored)).unwrap();
+            let mut view = of(file(&stored));
             let _ = view.read(from % 300, from % 300 + 50);
             let _ = view.read(from, u64::MAX);
             let _ = view.find_end();

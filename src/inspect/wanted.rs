@@ -32,6 +32,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::host::joined::Joined;
     use crate::inspect::reference::{file, find, gzip};
     use crate::inspect::{Ask, InspectError, Mode, inspect};
 
@@ -53,7 +54,7 @@ mod tests {
                     count.get() < 5
                 });
                 let ask = Ask { mode, cursor: None, room: 1000 };
-                let answer = inspect(file(&stored), None, &ask, wanted);
+                let answer = inspect(Joined::whole(file(&stored)).unwrap(), None, &ask, wanted);
                 assert!(matches!(answer, Err(InspectError::Read(_))), "{ask:?}");
                 assert_eq!(asked.get(), 5, "{ask:?}");
             }

@@ -14,6 +14,13 @@ pub(crate) struct Eta {
     pub(crate) samples: usize,
 }
 
+impl Eta {
+    /// In whole seconds, so that all of it is within them.
+    pub(crate) fn in_seconds(&self) -> (u64, u64) {
+        (self.low.as_secs(), self.high.as_secs() + u64::from(self.high.subsec_nanos() > 0))
+    }
+}
+
 /// Only those of the runs that `took` count that were not over by now: the
 /// others say nothing about a run that has come so far.
 pub(crate) fn eta(took: &[Duration], elapsed: Duration) -> Option<Eta> {
@@ -50,6 +57,17 @@ mod tests {
     fn runs_that_were_over_by_now_say_nothing() {
         check(&[10, 20, 30, 40, 50], 15, Some((5, 35, 4)));
         check(&[10, 20, 30, 40, 50], 30, None);
+    }
+
+    #[test]
+    fn whole_seconds_hold_all_of_it() {
+        let eta = |low: u64, high: u64| {
+            let (low, high) = (Duration::from_millis(low), Duration::from_millis(high));
+            Eta { low, high, samples: 3 }.in_seconds()
+        };
+        assert_eq!(eta(400, 400), (0, 1));
+        assert_eq!(eta(1800, 1800), (1, 2));
+        assert_eq!(eta(2000, 3000), (2, 3));
     }
 
     #[test]

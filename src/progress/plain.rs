@@ -96,8 +96,27 @@ pub(crate) fn text(text: &str) -> String {
     Visible::new(text).collect()
 }
 
+/// As [`text`], of what was printed: of a line that was written over again and
+/// again, such as a progress bar, the last state.
+pub(crate) fn printed(text: &str) -> String {
+    if !text.contains('\r') {
+        return self::text(text);
+    }
+    text.split_inclusive('\n').map(last_state).collect()
+}
+
+fn last_state(line: &str) -> String {
+    let (states, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+    let shown = states.rsplit('\r').map(text).find(|state| !state.trim().is_empty());
+    shown.unwrap_or_default() + end
+}
+
 /// One line of a text, with the carriage returns that are in it.
 pub(crate) fn line_of_text(line: &str) -> String {
+    // As most are, and by the thousand.
+    if line.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t')) {
+        return line.to_owned();
+    }
     Visible { returns: Returns::Kept, ..Visible::new(line) }.collect()
 }
 
@@ -188,6 +207,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn of_a_line_that_is_written_over_the_last_state_is_left() {
+        assert_eq!(printed("a\r\nget 1%\rget 50%\rget 100%\nend"), "a\nget 100%\nend");
+        assert_eq!(printed("bar 1\rbar 2\r\u{1b}[K"), "bar 2");
+        assert_eq!(printed("bar 1\r\u{1b}[Kdone\r\r\n\r\nx"), "done\n\nx");
+    }
 
     #[track_caller]
     fn check(given: &str, expected: &str) {

@@ -11,6 +11,7 @@ use crate::model::{Counters, Event, ItemStatus, Phase, PlanStep, Progress, Times
 
 const MOST_STEPS: usize = 100;
 const LONGEST_STEP: usize = 200;
+const MOST_BEFORE_THE_END: u8 = 99;
 /// Agents run a handful at once; more are a runaway and need not be told apart.
 const MOST_OPEN: usize = 64;
 
@@ -113,7 +114,16 @@ impl Reducer {
             version: Progress::VERSION,
             phase: self.phase,
             activity: self.activity.clone(),
-            percent: self.percent,
+            // That all steps are done is not the end: the agent may add to them, or fail.
+            percent: match self.phase {
+                Phase::Finished => self.percent,
+                Phase::Starting
+                | Phase::Thinking
+                | Phase::Running
+                | Phase::Editing
+                | Phase::Answering
+                | Phase::Asking => self.percent.map(|percent| percent.min(MOST_BEFORE_THE_END)),
+            },
             steps: self.steps.clone(),
             counters: self.counters,
             last_event_at: self.last_event_at,
@@ -239,6 +249,19 @@ mod tests {
         check(&[plan(2, 4), plan(1, 4), plan(2, 8)], Phase::Starting, "starting", Some(50));
         check(&[plan(2, 4), Event::Plan { steps: Vec::new() }], Phase::Starting, "starting", Some(50));
         assert_eq!(after(&[plan(2, 4), plan(2, 8)]).steps.len(), 8);
+    }
+
+    #[test]
+    fn all_steps_done_are_everything_only_at_the_end() {
+        check(&[plan(4, 4)], Phase::Starting, "starting", Some(99));
+        check(&[plan(4, 4), plan(4, 8)], Phase::Starting, "starting", Some(99));
+        let ended = |done| {
+            let mut reducer = Reducer::new();
+            reducer.apply(&plan(done, 4), at(0));
+            reducer.finish();
+            reducer.snapshot().percent
+        };
+        assert_eq!((ended(4), ended(2)), (Some(100), Some(50)));
     }
 
     #[test]

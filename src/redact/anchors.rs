@@ -5,6 +5,7 @@
 //! both cases: three characters make an index of fifteen bits.
 
 use super::assigned::{self, ENDINGS};
+use super::escaped::LITERALS as ESCAPES;
 use super::rules::RULES;
 
 /// No literal is shorter than what the index is made of.
@@ -19,6 +20,8 @@ pub(super) enum Owner {
     Rule(usize),
     /// The names of secrets.
     Name,
+    /// Nobody: what is escaped there may be a part of another.
+    Escape,
 }
 
 /// A literal that stands in the text.
@@ -49,17 +52,18 @@ pub(super) fn find(bytes: &[u8]) -> impl Iterator<Item = Anchor> {
     })
 }
 
-/// Every literal there is, and what kind of secret it tells.
-pub(super) fn literals() -> impl Iterator<Item = (&'static str, &'static str)> {
+/// Every literal there is, and what kind of secret it tells, if that is known.
+pub(super) fn literals() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     TABLE.literals.iter().map(|(literal, owner)| (*literal, owner.kind(literal)))
 }
 
 impl Owner {
     /// Of the secret that a literal tells.
-    pub(super) fn kind(self, literal: &str) -> &'static str {
+    pub(super) fn kind(self, literal: &str) -> Option<&'static str> {
         match self {
-            Self::Rule(at) => RULES[at].kind,
-            Self::Name => assigned::kind(literal),
+            Self::Rule(at) => Some(RULES[at].kind),
+            Self::Name => Some(assigned::kind(literal)),
+            Self::Escape => None,
         }
     }
 }
@@ -69,7 +73,7 @@ const fn push(index: usize, byte: u8) -> usize {
 }
 
 const COUNT: usize = {
-    let (mut count, mut rule) = (ENDINGS.len(), 0);
+    let (mut count, mut rule) = (ENDINGS.len() + ESCAPES.len(), 0);
     while rule < RULES.len() {
         count += RULES[rule].anchors.len();
         rule += 1;
@@ -94,11 +98,13 @@ static TABLE: Table = {
         next: [None; COUNT],
     };
     let (mut count, mut rule) = (0, 0);
-    while rule <= RULES.len() {
+    while rule <= RULES.len() + 1 {
         let (literals, owner) = if rule < RULES.len() {
             (RULES[rule].anchors, Owner::Rule(rule))
-        } else {
+        } else if rule == RULES.len() {
             (ENDINGS, Owner::Name)
+        } else {
+            (ESCAPES, Owner::Escape)
         };
         let mut at = 0;
         while at < literals.len() {

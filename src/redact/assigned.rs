@@ -23,6 +23,7 @@ pub(super) const ENDINGS: &[&str] = &[
     "credentials",
     "token",
     "key",
+    "key_base",
     "auth",
 ];
 
@@ -81,7 +82,9 @@ const WINDOW: usize = 256;
 const BETWEEN: &str = r#"(?x)
     (?: \\{0,7} (?P<named> ["'`] ) \]? )?
     [\x20\t]{0,8}
-    (?P<sign> => | := | ={1,3} | , | > | : (?: [\x20\t]{0,8} [&A-Za-z] [A-Za-z0-9_<>&.'\[\]\x20]{0,40} \x20 = )? )?
+    (?P<sign> => | := | ={1,3} |
+        ,? [\x20\t]{0,8} \\{0,7} ["']? (?i:value) \\{0,7} ["']? [\x20\t]{0,8} [:=] |
+        , | > | : (?: [\x20\t]{0,8} [&A-Za-z] [A-Za-z0-9_<>&.'\[\]\x20]{0,40} \x20 = )? )?
     [\x20\t]{0,8}
     (?: [bfru@]{0,2} (?P<open> \\{0,7} ["'`] ) )?"#;
 
@@ -92,6 +95,8 @@ enum Name {
     Secret,
     Key,
     Token,
+    /// Of npm, which may be a UUID.
+    AuthToken,
 }
 
 /// The value of the name that ends in what stands at `ending`, if it is secret.
@@ -107,23 +112,30 @@ pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'
     let between = COMPILED.get_or_init(|| compile(BETWEEN)).as_ref()?.captures(window.as_bytes())?;
     let part = |name| between.name(name).and_then(|part| window.get(part.range()));
     let sign = part("sign").unwrap_or_default();
+    let start = between.get(0)?.end();
+    let open = part("open");
+    let value = &window[start..start + length(&window[start..], open)];
     let is_assigned = match sign {
-        "" => part("named").is_none() && rest.starts_with([' ', '\t']) && is_flag(text, ending.start),
+        "" => {
+            let is_given =
+                || is_flag(text, ending.start) || is_login(text, &ending, &window[start + value.len()..]);
+            part("named").is_none() && rest.starts_with([' ', '\t']) && is_given()
+        }
         // Arguments of a call or a program; lists of words have commas, too.
         "," => part("named").is_some() && (name != Name::Password || is_flag(text, ending.start)),
         ">" => part("named").is_none(),
-        // With a type before it, only what is in quotes is no code.
-        sign => sign.len() <= 3 || part("open").is_some(),
+        // `"name": "DB_PASSWORD", "value": "…"`; and with a type before it, only
+        // what is in quotes is no code.
+        sign => sign.len() <= 3 || open.is_some(),
     };
     if !is_assigned {
         return None;
     }
-    let start = between.get(0)?.end();
-    let open = part("open");
-    let value = &window[start..start + length(&window[start..], open)];
-    let variable =
-        sign == "=" && start == sign.len() && text[ending.clone()].bytes().all(|c| c.is_ascii_uppercase());
+    let variable = sign == "="
+        && start == sign.len() + open.map_or(0, str::len)
+        && text[ending.clone()].bytes().all(|c| c.is_ascii_uppercase());
     let writing = match open {
+        Some(_) if variable => Writing::QuotedVariable,
         Some(_) => Writing::Quoted,
         None if variable => Writing::Variable,
         None => Writing::Bare,
@@ -138,7 +150,7 @@ pub(super) fn kind(ending: &str) -> &'static str {
     let is = |endings: &[&str]| endings.iter().any(|one| ending.eq_ignore_ascii_case(one));
     if is(&["token"]) {
         "token"
-    } else if is(&["key"]) {
+    } else if is(&["key", "key_base"]) {
         "api-key"
     } else if is(&["secret", "credential", "credentials", "auth"]) {
         "secret"
@@ -152,6 +164,16 @@ fn is_flag(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '-');
     let alone = before.is_empty() || before.ends_with(|c: char| c.is_whitespace() || "\"'`".contains(c));
     alone && text[before.len()..].starts_with("--")
+}
+
+/// Whether a `password` that stands before its value is one of a `.netrc`: with
+/// a login in the same line, or the two alone in it.
+fn is_login(text: &str, ending: &Range<usize>, after: &str) -> bool {
+    let before = &text[..ending.start];
+    let before = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
+    let is_alone = before.trim().is_empty()
+        && matches!(after.trim_start_matches([' ', '\t', '\r']).chars().next(), None | Some('\n'));
+    &text[ending.clone()] == "password" && (is_alone || before.contains("login "))
 }
 
 /// What kind of secret a member of an object is.
@@ -173,13 +195,14 @@ impl Name {
             || (word.starts_with('P') && before.ends_with(char::is_lowercase));
         let owned_by = |owners: &[&str]| owners.iter().any(|one| owner.ends_with(one));
         match word.to_ascii_lowercase().as_str() {
-            "password" | "passwd" | "passphrase" => Some(Name::Password),
-            // `PWD` alone is a directory, and `pass` a word.
-            "pwd" | "pass" => (apart && !owner.is_empty()).then_some(Name::Password),
+            "password" | "passwd" | "passphrase" | "pwd" => Some(Name::Password),
+            // `pass` alone is a word; `PWD` is a directory, which shows in its value.
+            "pass" => (apart && !owner.is_empty()).then_some(Name::Password),
             "secret" | "credential" | "credentials" => Some(Name::Secret),
             "auth" => (owner.is_empty() || before.ends_with('_')).then_some(Name::Secret),
+            "token" if owned_by(&["auth"]) => Some(Name::AuthToken),
             "token" => (!owned_by(OPEN_TOKENS)).then_some(Name::Token),
-            "key" => owned_by(SECRET_KEYS).then_some(Name::Key),
+            "key" | "key_base" => owned_by(SECRET_KEYS).then_some(Name::Key),
             _ => None,
         }
     }
@@ -189,6 +212,7 @@ impl Name {
             Name::Password => (judge::is_password(value, writing), "password"),
             Name::Secret => (judge::is_secret(value, writing, 12), "secret"),
             Name::Key => (judge::is_secret(value, writing, 12) || judge::is_aws(value), "api-key"),
+            Name::AuthToken => (judge::is_secret(value, writing, 16), "token"),
             Name::Token => (judge::is_secret(value, writing, 16) && !judge::is_uuid(value), "token"),
         };
         is_secret.then_some(kind)

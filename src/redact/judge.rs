@@ -16,6 +16,8 @@ pub(super) enum Writing {
     Bare,
     /// `NAME=value`, as in a file of environment variables.
     Variable,
+    /// `NAME="value"`
+    QuotedVariable,
 }
 
 /// A vendor's prefix may begin a name in code; keys have a digit or a capital.
@@ -39,8 +41,29 @@ pub(super) fn is_header(secret: &str) -> bool {
     is_given(secret) && !(is_word(secret) && secret.len() < 20)
 }
 
+/// What follows `Bearer` is random, or too long for a name.
 pub(super) fn is_bearer(secret: &str) -> bool {
-    is_given(secret) && is_random(look(secret), 16)
+    let has_digit = secret.bytes().any(|c| c.is_ascii_digit());
+    let is_one = !secret.contains(['-', '_', '.', '/', ':']);
+    let is_long = secret.len() >= 20 && has_digit || secret.len() >= 32 && is_one;
+    is_given(secret) && (is_random(look(secret), 16) || is_long)
+}
+
+/// What follows the prefix of a vendor whose keys are all random.
+pub(super) fn is_key(secret: &str) -> bool {
+    is_random(look(secret), 24)
+}
+
+/// What a browser is known by, one of which is random.
+pub(super) fn is_cookie(cookies: &str) -> bool {
+    let values = look(cookies).split(';').filter_map(|cookie| cookie.split_once('='));
+    let is_one = |value: &str| is_given(value) && is_random(value, 16);
+    values.take(8).any(|(_, value)| is_one(value.trim()))
+}
+
+/// A password that is told by the program that it is given to.
+pub(super) fn is_argument(secret: &str) -> bool {
+    is_password(secret, Writing::Bare)
 }
 
 /// The password in `-u user:password`, which may also be `-u 1000:1000`.
@@ -79,9 +102,10 @@ pub(super) fn is_password(value: &str, writing: Writing) -> bool {
     let odd = match writing {
         Writing::Quoted => digits || (letters && signs),
         Writing::Bare => letters && (digits || signs),
-        Writing::Variable => !is_setting(value),
+        Writing::Variable | Writing::QuotedVariable => !is_setting(value),
     };
-    let least = if writing == Writing::Variable { 4 } else { 6 };
+    let is_variable = matches!(writing, Writing::Variable | Writing::QuotedVariable);
+    let least = if is_variable { 4 } else { 6 };
     length >= least && odd && is_given(value) && !is_code(value, writing) && !is_place(value)
 }
 
@@ -115,7 +139,7 @@ fn is_word(value: &str) -> bool {
 }
 
 fn is_setting(value: &str) -> bool {
-    ["true", "false", "null", "none", "undefined", "required", "optional", "string"]
+    ["true", "false", "null", "none", "undefined", "required", "optional", "string", "password"]
         .iter()
         .any(|word| value.eq_ignore_ascii_case(word))
 }
@@ -126,16 +150,21 @@ fn is_code(value: &str, writing: Writing) -> bool {
         return true;
     }
     match writing {
-        Writing::Quoted => value.starts_with('^') || (value.contains('(') && value.ends_with(')')),
+        Writing::Quoted | Writing::QuotedVariable => {
+            value.starts_with('^') || (value.contains('(') && value.ends_with(')'))
+        }
         Writing::Bare | Writing::Variable => {
             let is_name = |part: &str| part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
             let names = || value.bytes().all(|c| c.is_ascii_alphanumeric() || b"_.".contains(&c));
+            let is_random = |part: &str| part.len() >= 20 && Changes::of(part).is_mixed();
+            let is_path =
+                || value.split('.').all(|part| is_name(part) && !is_random(part)) && value.len() < 64;
             value.contains(['(', ')', '[', ']', '{', '}'])
                 || value.contains("::")
                 || value.contains("->")
                 || value.starts_with([':', '!', '&', '*', '='])
                 || is_number(value)
-                || (value.contains('.') && names() && value.split('.').all(is_name) && value.len() < 64)
+                || (value.contains('.') && names() && is_path())
         }
     }
 }

@@ -96,18 +96,26 @@ fn is_key(after: &str) -> bool {
 }
 
 /// Where the lines of a key begin that end with `text`, if they do. Line
-/// breaks may be escaped, and lines numbered.
+/// breaks may be escaped, or spaces where all was put on one line, and lines
+/// numbered. Before the first of them something else may stand in its line.
 pub(crate) fn key_lines_before(text: &str) -> Option<usize> {
     let (mut start, mut is_key) = (None, false);
     let mut rest = text;
     loop {
         let bytes = rest.as_bytes();
-        let is_break = |at: &usize| bytes[*at] == b'\n' || bytes[..=*at].ends_with(br"\n");
+        let is_break = |at: &usize| matches!(bytes[*at], b'\n' | b' ') || bytes[..=*at].ends_with(br"\n");
         let line_start = (0..bytes.len()).rev().find(is_break).map_or(0, |at| at + 1);
         let line = bare(&rest[line_start..]);
-        let is_long = line.len() >= SHORTEST_LINE;
-        if !line.bytes().all(is_base64) || !(is_long || line.is_empty() || start.is_none() || line_start == 0)
-        {
+        let spaced = line_start > 0 && bytes[line_start - 1] == b' ' || text[rest.len()..].starts_with(' ');
+        let is_long = line.len() >= SHORTEST_LINE && (!spaced || is_run(line));
+        if !line.bytes().all(is_base64) {
+            let run = last_run(line);
+            if is_key && is_run(run) {
+                start = Some(run.as_ptr() as usize - text.as_ptr() as usize);
+            }
+            break;
+        }
+        if !(is_long || line.is_empty() || start.is_none() || line_start == 0) {
             break;
         }
         is_key |= is_long;
@@ -118,6 +126,21 @@ pub(crate) fn key_lines_before(text: &str) -> Option<usize> {
         rest = &rest[..line_start - if bytes[line_start - 1] == b'n' { 2 } else { 1 }];
     }
     start.filter(|_| is_key)
+}
+
+/// What a text ends with that may be of a key.
+fn last_run(text: &str) -> &str {
+    let start = text.bytes().rposition(|c| !is_base64(c)).map_or(0, |at| at + 1);
+    &text[start..]
+}
+
+/// Whether it can hardly be anything but base64.
+fn is_run(run: &str) -> bool {
+    let has = |sort: fn(&u8) -> bool| run.as_bytes().iter().any(sort);
+    run.len() >= SHORTEST_RUN
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_lowercase)
 }
 
 /// From the first line of a key to its end, where the first marker of a text
@@ -139,12 +162,12 @@ pub(crate) fn may_be_before_end(line: &str) -> bool {
     let before = marker.as_ref().map_or(line, |marker| &line[..marker.start]);
     let last = before.rsplit(r"\n").map(bare).find(|line| !line.is_empty());
     let hangs_on = marker.is_some_and(|marker| whole(line, marker.end) > marker.end);
-    hangs_on || last.is_some_and(|last| last.bytes().all(is_base64))
+    hangs_on || last.is_some_and(|last| last.bytes().all(is_base64) || is_run(last_run(last)))
 }
 
 /// A line of a key without what stands around it where it is quoted or numbered.
 fn bare(line: &str) -> &str {
-    let line = line.trim_end_matches(['\r', ' ', '\t', '"', '\\']);
+    let line = line.trim_end_matches(['\r', ' ', '\t', '"', '\\', ',']);
     line.trim_start_matches(|c: char| c.is_ascii_digit() || " \t\"|:>+-".contains(c))
 }
 

@@ -58,8 +58,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule::whole("aws", &["ABSK"], "ABSK[A-Za-z0-9+/]{60,}={0,2}"),
     Rule::group(
         "signature",
-        &["x-amz-signature=", "x-amz-security-token=", "x-goog-signature="],
-        "[A-Za-z-]+=([A-Za-z0-9%+/=_-]{20,})",
+        &["x-amz-signature", "x-amz-security-token", "x-goog-signature"],
+        "[A-Za-z-]+(?:=|: ?)([A-Za-z0-9%+/=_-]{20,})",
     ),
     Rule::whole(
         "github",
@@ -78,7 +78,7 @@ pub(super) const RULES: &[Rule] = &[
         "xox[a-z]-[A-Za-z0-9%+/_-]{10,}")
     .when(judge::is_no_word),
     Rule::whole("slack", &["xoxe.xox", "xapp-"], "(?:xoxe[.]xox[bp]|xapp)-[A-Za-z0-9-]{10,}").when(judge::is_no_word),
-    Rule::group("slack", &["hooks.slack.com/"], "[a-zA-Z.]+/[a-z]+/([A-Za-z0-9/_+-]{20,})"),
+    Rule::group("slack", &["hooks.slack.com"], "[a-zA-Z.]+/[a-z]+/([A-Za-z0-9/_+-]{20,})"),
     Rule::whole(
         "stripe",
         &["sk_live_", "sk_test_", "rk_live_", "rk_test_"],
@@ -90,7 +90,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::whole("pypi", &["pypi-Ag"], "pypi-Ag[A-Za-z0-9_-]{30,}"),
     Rule::whole("huggingface", &["hf_"], "hf_[A-Za-z0-9]{30,}\\b").when(judge::is_no_word),
     Rule::whole("huggingface", &["api_org_"], "api_org_[A-Za-z0-9]{30,}\\b"),
-    Rule::group("azure", &["accountkey=", "sharedaccesskey="], "[A-Za-z]+=([A-Za-z0-9+/]{40,}={0,2})"),
+    Rule::group("azure", &["accountkey", "sharedaccesskey"], "[A-Za-z]+=([A-Za-z0-9+/]{40,}={0,2})"),
     Rule::group("azure", &["?sig=", "&sig=", "0026sig="], "[&?026]+[Ss][Ii][Gg]=([A-Za-z0-9%+/=_-]{40,})"),
     Rule::whole(
         "azure",
@@ -109,10 +109,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule::whole("api-key", &["pplx-"], "pplx-[A-Za-z0-9_-]{40,}").when(judge::is_no_word),
     Rule::whole("api-key", &["r8_"], "r8_[A-Za-z0-9_]{30,}").when(judge::is_no_word),
     Rule::whole("api-key", &["SG."], r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}").when(judge::is_no_word),
-    Rule::whole("api-key", &["dop_v1_"], "dop_v1_[A-Za-z0-9_]{40,}").when(judge::is_no_word),
+    Rule::whole("api-key", &["dop_v1_", "doo_v1_", "dor_v1_"], "do[opr]_v1_[A-Za-z0-9_]{40,}").when(judge::is_no_word),
     Rule::whole("api-key", &["dapi"], r"dapi[a-f0-9]{32}(?:-[0-9])?\b").when(judge::is_no_word),
-    Rule::whole("api-key", &["hvs."], r"hvs\.[A-Za-z0-9_-]{24,}").when(judge::is_no_word),
-    Rule::whole("api-key", &["shpat_"], "shpat_[A-Za-z0-9_]{32,}").when(judge::is_no_word),
+    Rule::whole("api-key", &["hvs.", "hvb.", "hvr."], r"hv[sbr]\.[A-Za-z0-9_-]{24,}").when(judge::is_no_word),
+    Rule::whole("api-key", &["shpat_", "shpss_", "shpca_", "shppa_"], "shp[a-z]{2}_[A-Za-z0-9_]{32,}")
+        .when(judge::is_no_word),
     Rule::whole("api-key", &["lin_api_"], "lin_api_[A-Za-z0-9_]{32,}").when(judge::is_no_word),
     Rule::whole("api-key", &["ntn_"], "ntn_[A-Za-z0-9_]{40,}").when(judge::is_no_word),
     Rule::whole("api-key", &["sbp_"], "sbp_[A-Za-z0-9_]{40,}").when(judge::is_no_word),
@@ -121,6 +122,26 @@ pub(super) const RULES: &[Rule] = &[
     Rule::whole("api-key", &["ATATT3"], "ATATT3[A-Za-z0-9_=-]{60,}").when(judge::is_no_word),
     Rule::whole("api-key", &["sntrys_"], "sntrys_[A-Za-z0-9+/=_-]{30,}").when(judge::is_no_word),
     Rule::whole("api-key", &["glsa_"], "glsa_[A-Za-z0-9_]{32,}").when(judge::is_no_word),
+    Rule::whole(
+        "api-key",
+        &[
+            "ATBB", "ATCTT3", "bkua_", "CCIPAT_", "CFPAT-", "dp.ct.", "dp.pt.", "dp.st.", "dt0c01.", "EZAK", "fm2_",
+            "glc_", "HRKU-", "key-", "lsv2_pt_", "lsv2_sk_", "NRAK-", "nvapi-", "ops_eyJ", "pcsk_", "PMAK-",
+            "pscale_", "pul-", "rubygems_", "sb_secret_", "secret_", "sntryu_", "sq0csp-", "tvly-", "vcp_",
+        ],
+        "[A-Za-z0-9_.-]{24,}",
+    )
+    .when(judge::is_key),
+    Rule::whole("api-key", &[".atlasv1."], r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{50,}").before(14),
+    Rule::group("api-key", &["base64:"], "base64:([A-Za-z0-9+/]{43}=)"),
+    Rule::group("telegram", &[":AA"], "[0-9]{8}:(AA[A-Za-z0-9_-]{32,34})").before(8),
+    Rule::group("discord", &["/api/webhooks/"], "/api/webhooks/[0-9]+/([A-Za-z0-9_-]{40,})"),
+    // Armour that is encoded once more, as in a kubeconfig: `-----BEGIN … PRIVATE`.
+    Rule::whole(
+        "private-key",
+        &["LS0tLS1CRUdJTi"],
+        "LS0tLS1CRUdJTi(?:BQUklWQVRF|B[SE]U0EgUFJJVkFUR|BFQyBQUklWQVRF|BPUEVOU1NIIFBSSVZBVE|BFTkNSWVBURUQgUFJJVkFUR)[A-Za-z0-9+/=_-]+",
+    ),
     Rule::whole("api-key", &["tskey-"], "tskey-[a-z]+-[A-Za-z0-9_-]{20,}").when(judge::is_no_word),
     Rule::whole("api-key", &["AGE-SECRET-KEY-1"], r"AGE-SECRET-KEY-1[A-Z0-9]{50,}\b").when(judge::is_no_word),
     Rule::group(
@@ -136,6 +157,19 @@ pub(super) const RULES: &[Rule] = &[
     )
     .when(judge::is_header),
     Rule::group("bearer", &["bearer "], "(?i:bearer)[ ]{1,8}([A-Za-z0-9._~+/=:%-]{16,})").when(judge::is_bearer),
+    Rule::group(
+        "session",
+        &["cookie"],
+        r#"(?i:cookie)(?:\\{0,7}["'`]\]?)?[ \t]{0,8}[:=,][ \t]{0,8}\[?\\{0,7}["'`]?([^\r\n"'`\\]{16,})"#,
+    )
+    .when(judge::is_cookie),
+    Rule::group("password", &[" -p"], r#" -p(?:[ \t]{1,8})?["']?([^\s"'\\]+)"#).after("sshpass").when(judge::is_argument),
+    Rule::group("password", &[" -p"], r#" -p(?:[ \t]{1,8})?["']?([^\s"'\\]+)"#).after("docker login").when(judge::is_argument),
+    Rule::group("password", &[" -p"], r#" -p["']?([^\s"'\\]+)"#).after("mysql").when(judge::is_argument),
+    Rule::group("password", &[" -a"], r#" -a[ \t]{1,8}["']?([^\s"'\\]+)"#).after("redis-cli").when(judge::is_argument),
+    // A line of `.pgpass`, whose port is nearly always the same.
+    Rule::group("password", &[":5432:"], r#":5432:[^\s:"'/]{1,64}:[^\s:"'/]{1,64}:([^\s"']{4,})"#).when(judge::is_given),
+    Rule::group("password", &["pass:"], r#"pass:([^\s"'\\]+)"#).after("openssl").when(judge::is_argument),
     Rule::group("password", &["://"], r#"://[^\s/?#@:"'`<>\[\]\\|]*:([^\s/?#"'`<>\\]+)@"#).when(judge::is_given),
     Rule::group(
         "password",

@@ -25,7 +25,7 @@ pub(crate) struct Suspects {
 impl Suspects {
     /// For secrets of these kinds.
     pub(crate) fn new(kinds: &BTreeSet<&'static str>) -> Self {
-        let literals = anchors::literals().filter(|(_, kind)| kinds.contains(kind));
+        let literals = anchors::literals().filter(|(_, kind)| kind.is_none_or(|kind| kinds.contains(kind)));
         let mut literals: Vec<String> = literals.map(|(literal, _)| literal.to_ascii_lowercase()).collect();
         literals.sort();
         // What begins with another is found with it.
@@ -40,10 +40,11 @@ impl Suspects {
     }
 
     /// At least one position in every line that has an [`anchors`] literal of
-    /// one of the kinds, and none in others.
+    /// one of the kinds or of any, and none in others.
     pub(crate) fn find(&mut self, text: &[u8]) -> Vec<usize> {
         let Some(searchers) = &self.searchers else {
-            let found = super::suspects(text).filter(|(_, kind)| self.kinds.contains(kind));
+            let is_asked = |kind: Option<&str>| kind.is_none_or(|kind| self.kinds.contains(kind));
+            let found = super::suspects(text).filter(|(_, kind)| is_asked(*kind));
             return found.map(|(at, _)| at).collect();
         };
         let (mut found, mut from) = (Vec::new(), 0);
@@ -90,7 +91,8 @@ mod tests {
         let all: BTreeSet<&str> = redact::kinds().collect();
         for kinds in [all, BTreeSet::from(["token"]), BTreeSet::from(["password", "github"]), BTreeSet::new()]
         {
-            let found = redact::suspects(text).filter(|(_, kind)| kinds.contains(kind));
+            let is_asked = |kind: Option<&str>| kind.is_none_or(|kind| kinds.contains(kind));
+            let found = redact::suspects(text).filter(|(_, kind)| is_asked(*kind));
             let expected = lines(text, found.map(|(at, _)| at));
             assert_eq!(lines(text, Suspects::new(&kinds).find(text)), expected, "{kinds:?}");
         }

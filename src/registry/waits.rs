@@ -10,7 +10,7 @@ use crate::model::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wait {
     pub(crate) id: String,
-    /// What was asked for, as JSON.
+    /// What was asked for, or what was answered in the end, as JSON.
     pub(crate) request: String,
     pub(crate) created_at: Timestamp,
     pub(crate) cancelled: bool,
@@ -42,6 +42,18 @@ impl Registry {
             })
         };
         Ok(statement.query_row([id], read).optional()?)
+    }
+
+    /// Puts `ended` in the place of what `wait` was asked for, unless somebody
+    /// was faster.
+    pub(crate) fn end_wait(&mut self, wait: &Wait, ended: &str) -> Result<(), RegistryError> {
+        self.transaction(|transaction| {
+            transaction.execute(
+                "UPDATE waits SET request = ?2 WHERE id = ?1 AND request = ?3 AND cancelled = 0",
+                params![wait.id, ended, wait.request],
+            )?;
+            Ok(())
+        })
     }
 
     /// Gives up a wait; `false` when there is none.

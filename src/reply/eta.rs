@@ -24,7 +24,8 @@ impl Eta {
     pub(crate) fn of(view: &View, now: Timestamp) -> Option<Self> {
         let elapsed = Duration::from_millis(now.millis_since(view.row.started_at?));
         let found = eta(&view.took, elapsed)?;
-        Some(Self { low_s: found.low.as_secs(), high_s: found.high.as_secs(), samples: found.samples })
+        let (low_s, high_s) = found.in_seconds();
+        Some(Self { low_s, high_s, samples: found.samples })
     }
 
     /// `20 s to 1m05s left, by 5 earlier runs`.

@@ -12,7 +12,7 @@ use crate::registry::Row;
 use crate::tasks::View;
 
 #[derive(Debug)]
-pub(super) struct Facts<'a> {
+pub(super) struct Facts {
     pub(super) state: State,
     pub(super) summary: String,
     /// The agent wrote the summary.
@@ -23,7 +23,7 @@ pub(super) struct Facts<'a> {
     pub(super) duration_ms: Option<u64>,
     pub(super) exit_code: Option<i32>,
     pub(super) trouble: Option<Trouble>,
-    pub(super) thread_id: Option<&'a str>,
+    pub(super) thread_id: Option<String>,
     pub(super) usage: Option<Usage>,
     /// Empty where the agent gave none.
     pub(super) answer: Answer,
@@ -40,8 +40,8 @@ pub(super) struct Trouble {
     pub(super) retryable: bool,
 }
 
-impl<'a> Facts<'a> {
-    pub(super) fn of(view: &'a View) -> Self {
+impl Facts {
+    pub(super) fn of(view: &View) -> Self {
         let row = &view.row;
         let result = view.result.as_ref();
         Self {
@@ -62,7 +62,11 @@ impl<'a> Facts<'a> {
                 Some(result) => trouble(result),
                 None => trouble_of_row(view),
             },
-            thread_id: result.and_then(|result| result.thread_id.as_deref()).or(row.thread_id.as_deref()),
+            thread_id: result
+                .and_then(|result| result.thread_id.clone())
+                .or_else(|| row.thread_id.clone())
+                // The row learns of it at the end.
+                .or_else(|| view.dir.read_thread().filter(|_| !view.state().is_final())),
             usage: result.and_then(|result| result.usage),
             answer: result.and_then(|result| result.answer.as_ref()).map(shown).unwrap_or_default(),
             warnings: [

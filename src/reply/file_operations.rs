@@ -1,17 +1,22 @@
 //! What became of the files, for a reply: names, counts, and where they come
 //! from. Everything else is in `evidence.json`.
 
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::text::count;
 use crate::evidence::{ChangeOf, FileRecord, Files, IgnoredRecord, Position, Source};
 use crate::model::TaskId;
 use crate::progress::plain;
+use crate::tasks::View;
 
 /// Of each list; the counts are of all.
 const MOST_NAMED: usize = 100;
 const MOST_COMMITS: usize = 20;
+/// Runs in the same checkout that the text names.
+const MOST_SHARED: usize = 3;
 const MOST_IGNORED: usize = 20;
 const LONGEST_SUBJECT: usize = 100;
 const LONGEST_PATH: usize = 400;
@@ -49,6 +54,11 @@ pub(crate) struct FileOperations {
     no_longer_checked_out: usize,
     /// Added and removed together; null where that is not known of every file.
     lines_changed: Option<u64>,
+    lines_added: Option<u64>,
+    lines_removed: Option<u64>,
+    /// What paths are below, where it is not the run's directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    root: Option<String>,
     /// `git`: the tree before and after. `agent_events`: what the agent reported
     /// it had changed. `none`: nothing is known.
     #[schemars(extend("enum" = ["git", "agent_events", "none"]))]
@@ -124,7 +134,13 @@ struct Ignored {
 }
 
 impl FileOperations {
-    pub(super) fn of(files: &Files) -> Self {
+    /// What is known of a finished run.
+    pub(super) fn seen(view: &View) -> Option<Self> {
+        let cwd = view.request.as_ref().map(|request| request.cwd.as_path());
+        Some(Self::of(&view.evidence.as_ref()?.files, cwd))
+    }
+
+    fn of(files: &Files, cwd: Option<&Path>) -> Self {
         let of = |kinds: &[List]| {
             let wanted = |change: &&FileRecord| kinds.contains(&list(change));
             files.changes.iter().filter(wanted).take(MOST_NAMED).collect::<Vec<_>>()
@@ -153,6 +169,13 @@ impl FileOperations {
             left_out: 0,
             no_longer_checked_out: files.no_longer_checked_out,
             lines_changed: lines.map(|(added, removed)| added + removed),
+            lines_added: files.totals.lines_added,
+            lines_removed: files.totals.lines_removed,
+            root: files
+                .root
+                .as_deref()
+                .filter(|root| cwd.is_some_and(|cwd| cwd != *root))
+                .map(|root| path(root.as_os_str().as_bytes())),
             source: files.source.as_str(),
             reason: files.reason.as_ref().map(|reason| plain::line(reason, LONGEST_REASON)),
             head: head(files),
@@ -175,21 +198,37 @@ impl FileOperations {
         told
     }
 
-    /// `3 changed, 12 lines (git)`.
+    /// `3 changed, +10 -2 lines (git)`.
     pub(super) fn line(&self) -> String {
         let reason = self.reason.as_deref().unwrap_or_default();
         let Some(files) = self.files_changed else { return format!("not known ({reason})") };
-        let lines = self.lines_changed.map_or("lines not known".to_owned(), lines);
+        let lines = match self.lines_added.zip(self.lines_removed) {
+            None => "lines not known".to_owned(),
+            Some((0, 0)) => "0 lines".to_owned(),
+            Some((added, removed)) => format!("+{added} -{removed} lines"),
+        };
+        let root = match &self.root {
+            Some(root) if files > 0 => format!("; paths below {root}"),
+            Some(_) | None => String::new(),
+        };
         let hidden = match self.no_longer_checked_out {
             0 => String::new(),
             files => format!(", {files} no longer checked out"),
         };
         let because = if reason.is_empty() { String::new() } else { format!("; {reason}") };
-        let others: Vec<&str> = self.overlapped_with.iter().map(TaskId::as_str).collect();
-        let shared =
-            if others.is_empty() { String::new() } else { format!("; shared with {}", others.join(", ")) };
+        let mut others: Vec<String> =
+            self.overlapped_with.iter().take(MOST_SHARED).map(ToString::to_string).collect();
+        let more = self.overlapped_with.len().saturating_sub(MOST_SHARED);
+        if more > 0 {
+            others.push(format!("{more} more"));
+        }
+        let shared = if others.is_empty() {
+            String::new()
+        } else {
+            format!("; with what {} changed here meanwhile", others.join(", "))
+        };
         let unknown = if self.incomplete.is_empty() { "" } else { "; incomplete" };
-        format!("{files} changed, {lines}{hidden} ({}{because}{shared}{unknown})", self.source)
+        format!("{files} changed, {lines}{hidden} ({}{root}{because}{shared}{unknown})", self.source)
     }
 
     /// What became of each file that is named here.
@@ -273,10 +312,6 @@ fn ignored(record: &IgnoredRecord) -> Ignored {
 
 fn commit(name: Option<&String>) -> &str {
     name.map_or("(none)", |name| name.get(..SHORT).unwrap_or(name))
-}
-
-fn lines(lines: u64) -> String {
-    usize::try_from(lines).map_or_else(|_| format!("{lines} lines"), |lines| count(lines, "line"))
 }
 
 fn path(path: &[u8]) -> String {

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::file_summary::FileSummary;
 use super::text::{count, fence};
+use crate::failure::Voice;
 use crate::inspect::{Ask, Block, Found, Mode};
 use crate::model::TaskId;
 use crate::runs::ArtifactName;
@@ -80,8 +81,11 @@ struct PartialLine {
 }
 
 impl Inspection {
-    pub(crate) fn of(inspected: Inspected, ask: &Ask) -> Self {
-        let Inspected { path, task, artifact, live, found } = inspected;
+    pub(crate) fn of(inspected: Inspected, ask: &Ask, voice: Voice) -> Self {
+        let Inspected { path, task, artifact, live, beside, found } = inspected;
+        let unread =
+            beside.iter().filter_map(|other| Some(alone(task.as_ref()?, artifact.as_ref()?, other, voice)));
+        let warnings: Vec<String> = unread.chain(found.warning).collect();
         let Found { content, start_line, end_line, total_lines, total_bytes, .. } = found;
         let (mode, pattern) = match &ask.mode {
             Mode::Head { .. } => ("head", None),
@@ -118,8 +122,13 @@ impl Inspection {
             live,
             truncated: found.cut,
             next_cursor: found.next.map(|next| next.to_string()),
-            warning: found.warning,
+            warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
         }
+    }
+
+    /// The file of a run that was read.
+    pub(crate) fn artifact(&self) -> Option<&str> {
+        self.artifact.as_deref()
     }
 
     /// What is shown and nothing else, as `head` or `grep` would print it.
@@ -193,6 +202,15 @@ impl Inspection {
     }
 }
 
+/// That something else was printed, and how to read it.
+fn alone(task: &TaskId, read: &ArtifactName, (other, bytes): &(&str, u64), voice: Voice) -> String {
+    let how = match voice {
+        Voice::Shell => format!("`delegator inspect {task} {other}`"),
+        Voice::Tools => format!("\"artifact\": \"{other}\""),
+    };
+    format!("this is {read} alone: {other} has {bytes} bytes, which {how} reads")
+}
+
 impl Match {
     fn of(block: Block) -> Self {
         Self {
@@ -245,16 +263,22 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::host::joined::Joined;
     use crate::inspect::{Case, Pattern, Wanted, inspect};
+
+    fn of_file(found: Found, ask: &Ask) -> Inspection {
+        let (path, beside) = ("f".into(), Vec::new());
+        let inspected = Inspected { path, task: None, artifact: None, live: false, beside, found };
+        Inspection::of(inspected, ask, Voice::Tools)
+    }
 
     /// What is shown of a file for whatever cursor a client makes up.
     fn text(content: &[u8], mode: Mode, cursor: &str) -> String {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(content).unwrap();
         let ask = Ask { mode, cursor: Some(cursor.parse().unwrap()), room: 500 };
-        let found = inspect(file, None, &ask, Wanted::always()).unwrap();
-        Inspection::of(Inspected { path: "f".into(), task: None, artifact: None, live: false, found }, &ask)
-            .text("t", None)
+        let found = inspect(Joined::whole(file).unwrap(), None, &ask, Wanted::always()).unwrap();
+        of_file(found, &ask).text("t", None)
     }
 
     fn grep(pattern: &str) -> Mode {
@@ -278,10 +302,8 @@ mod tests {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(content.as_bytes()).unwrap();
             let ask = Ask { mode: Mode::Summary, cursor: None, room: 500 };
-            let found = inspect(file, None, &ask, Wanted::always()).unwrap();
-            let path = "f".into();
-            Inspection::of(Inspected { path, task: None, artifact: None, live: false, found }, &ask)
-                .text("t", None)
+            let found = inspect(Joined::whole(file).unwrap(), None, &ask, Wanted::always()).unwrap();
+            of_file(found, &ask).text("t", None)
         };
         let long = format!("once\n{0}\n{0}\n", "x".repeat(500));
         assert!(of(&long).contains("the range 2 to 2 shows such a line whole\n"), "{}", of(&long));

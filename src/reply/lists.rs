@@ -54,8 +54,10 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
                 let unread = if one.unread { ", unread" } else { "" };
                 let pinned = if one.pinned { ", pinned" } else { "" };
                 let by = if one.report_by.is_some() { " (reported by the agent)" } else { "" };
+                let files = one.files.as_ref().map(|files| format!("; files: {files}")).unwrap_or_default();
+                let tests = one.tests.as_ref().map(|tests| format!("; tests: {tests}")).unwrap_or_default();
                 format!(
-                    "- {} {} after {}{unread}{pinned}: {} -> {}{by}",
+                    "- {} {} after {}{unread}{pinned}: {} -> {}{by}{files}{tests}",
                     one.task_id,
                     one.state,
                     duration(millis(one.duration_seconds)),
@@ -87,7 +89,8 @@ fn so_far(progress: &Progress) -> String {
     let mut text = String::new();
     let counted = &progress.counters;
     if progress.total_steps > 0 {
-        let _ = write!(text, ", {}/{} steps", progress.completed_steps, progress.total_steps);
+        let percent = progress.percent.map(|percent| format!("{percent}%, ")).unwrap_or_default();
+        let _ = write!(text, ", {percent}{}/{} steps", progress.completed_steps, progress.total_steps);
     } else {
         for (number, what) in [(counted.commands, "command"), (counted.files_changed, "changed file")] {
             if number > 0 {
@@ -104,7 +107,7 @@ fn so_far(progress: &Progress) -> String {
 
 fn millis(seconds: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a duration of ours")]
-    let millis = (seconds * 1000.0) as u64;
+    let millis = (seconds * 1000.0).round() as u64;
     millis
 }
 
@@ -130,19 +133,8 @@ pub(crate) fn reports(tool: &str, reports: &[Report], notice: Option<&str>) -> S
     text
 }
 
-/// The output that the structured reply holds, as text.
-pub(crate) fn sections(results: &Results) -> Vec<Section> {
-    let output = results.output.as_ref();
-    let streams = output.map(|output| [("stdout", &output.stdout), ("stderr", &output.stderr)]);
-    let mut sections: Vec<Section> = streams
-        .into_iter()
-        .flatten()
-        .filter(|(_, excerpt)| !excerpt.text.is_empty())
-        .map(|(name, excerpt)| Section { title: name, body: excerpt.text.clone() })
-        .collect();
-    if let Some(events) = &results.events {
-        let body = events.iter().map(|event| format!("{event}\n")).collect();
-        sections.push(Section { title: "events", body });
-    }
-    sections
+/// The events that the structured reply holds, as text.
+pub(crate) fn events(results: &Results) -> Option<Section> {
+    let body = results.events.as_ref()?.iter().map(|event| format!("{event}\n")).collect();
+    Some(Section { title: "events", body })
 }

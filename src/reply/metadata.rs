@@ -92,16 +92,16 @@ struct PartialResults {
 }
 
 impl Metadata {
-    pub(super) fn of(results: &Results, facts: &Facts<'_>, now: Timestamp, voice: Voice) -> Self {
+    pub(super) fn of(results: &Results, facts: &Facts, now: Timestamp, voice: Voice) -> Self {
         let next = Next::beside(results).actions(voice);
         let evidence = results.view.evidence.as_ref();
         let errors = evidence.and_then(|evidence| evidence.errors.as_ref());
         Self {
             duration: seconds(facts.elapsed_ms(now)),
-            file_operations: evidence.map(|evidence| FileOperations::of(&evidence.files)),
+            file_operations: FileOperations::seen(&results.view),
             test_results: evidence.and_then(|evidence| evidence.tests.as_ref()).map(TestsSeen::of),
-            thread_info: facts.thread_id.map(|thread| Thread {
-                thread_id: thread.to_owned(),
+            thread_info: facts.thread_id.clone().map(|thread| Thread {
+                thread_id: thread,
                 cache_hit_rate: facts.usage.and_then(Usage::cache_hit_rate),
                 token_usage: facts.usage.map(Tokens::of),
             }),

@@ -58,7 +58,9 @@ impl Next {
             ],
             State::Completed | State::Failed | State::TimedOut | State::Cancelled => {
                 let look = if self.shown {
-                    format!("inspect_output {{\"task_id\": \"{id}\"}} reads all of the output, in pieces")
+                    format!(
+                        "inspect_output {{\"task_id\": \"{id}\"}} reads the output in pieces, one stream at a time"
+                    )
                 } else {
                     format!(
                         "delegate_results {{\"task_id\": \"{id}\", \"include_output\": true}} shows what it printed"

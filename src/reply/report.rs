@@ -10,11 +10,13 @@ use super::eta::Eta;
 use super::facts::Facts;
 use super::file_operations::FileOperations;
 use super::next::Next;
+use super::result_set::Output;
+use super::so_far::SoFar;
 use super::tests_seen::TestsSeen;
 use super::tokens::Tokens;
 use crate::failure::Voice;
 use crate::model::{Deliverable, RunId, TaskId, Timestamp};
-use crate::tasks::{Artifact, View};
+use crate::tasks::{Artifact, Results, View};
 
 /// What came of one run, small enough to read whole; everything else is a file
 /// that it points to.
@@ -55,6 +57,9 @@ pub(crate) struct Report {
     /// What this run used; absent where the agent did not say.
     #[serde(rename = "token_usage", skip_serializing_if = "Option::is_none")]
     pub(crate) tokens: Option<Tokens>,
+    /// What it printed: its last lines where it went wrong, and more where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) output: Option<Output>,
     /// `agent` when the summary is the agent's own account rather than ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["agent"]))]
@@ -80,6 +85,9 @@ pub(crate) struct Report {
     /// What the reader can do now; told in the text.
     #[serde(skip)]
     pub(crate) next: Next,
+    /// How far a run is that works; told in the text where the structure tells it too.
+    #[serde(skip)]
+    pub(crate) so_far: Option<SoFar>,
     #[serde(skip)]
     pub(crate) voice: Voice,
 }
@@ -129,8 +137,8 @@ pub(crate) struct Timing {
 }
 
 impl Report {
-    /// `artifacts` are the files that are there now.
-    pub(crate) fn of(view: &View, artifacts: &[Artifact], now: Timestamp, voice: Voice) -> Self {
+    pub(crate) fn of(results: &Results, now: Timestamp, voice: Voice) -> Self {
+        let view = &results.view;
         let facts = Facts::of(view);
         let evidence = view.evidence.as_ref();
         let errors = evidence.and_then(|evidence| evidence.errors.as_ref());
@@ -138,12 +146,12 @@ impl Report {
             task_id: view.row.id.clone(),
             run_id: view.row.run_id.clone(),
             run_dir: view.dir.path().to_owned(),
-            subagent_thread_id: facts.thread_id.map(ToOwned::to_owned),
+            subagent_thread_id: facts.thread_id,
             selected_skills: Vec::new(),
             deliverables: facts.answer.deliverables,
             open_questions: facts.answer.open_questions,
             next_actions: facts.answer.next_actions,
-            artifacts: artifacts.iter().map(pointer).collect(),
+            artifacts: results.artifacts.iter().map(pointer).collect(),
             timing: Timing {
                 started_at: facts.started_at.unwrap_or(view.row.created_at),
                 finished_at: facts.finished_at,
@@ -164,25 +172,27 @@ impl Report {
             error: facts.trouble.as_ref().map(|trouble| trouble.message.clone()),
             warnings: facts.warnings.clone(),
             eta: Eta::of(view, now),
-            files: evidence.map(|evidence| FileOperations::of(&evidence.files)),
+            files: FileOperations::seen(view),
             tests: evidence.and_then(|evidence| evidence.tests.as_ref()).map(TestsSeen::of),
             tokens: facts.usage.map(Tokens::of),
+            output: results.output.as_ref().map(Output::of),
             report_by: facts.reported.then_some("agent"),
             summary: facts.summary,
             deduplicated: false,
             wait_exceeded: false,
             notice: None,
-            next: Next::of(view),
+            next: Next::beside(results),
+            so_far: None,
             voice,
         }
     }
 
     /// For replies whose structure is an envelope, which has more states.
     pub(crate) fn in_envelope(self, view: &View) -> Self {
-        Self { state: view.state().in_envelope(), ..self }
+        Self { state: view.state().in_envelope(), so_far: SoFar::of(view), ..self }
     }
 
-    /// `; files: 3 changed, 12 lines (git); tests: …`, as far as anything is known.
+    /// `; files: 3 changed, +10 -2 lines (git); tests: …`, as far as anything is known.
     pub(crate) fn facts_line(&self) -> String {
         let files = self.files.as_ref().map(|files| format!("; files: {}", files.line()));
         let tests = self.tests.as_ref().map(|tests| format!("; tests: {}", tests.line()));

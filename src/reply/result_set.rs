@@ -126,7 +126,7 @@ impl Brief {
             report_by: facts.reported.then_some("agent"),
             duration_seconds: seconds(facts.elapsed_ms(now)),
             exit_code: facts.exit_code,
-            files: evidence.map(|evidence| FileOperations::of(&evidence.files).line()),
+            files: FileOperations::seen(&results.view).map(|files| files.line()),
             tests: tests.map(|tests| TestsSeen::of(tests).line()),
             wait_exceeded: !facts.state.is_final(),
         }
@@ -146,8 +146,9 @@ struct ArtifactRef {
     sha256: Option<String>,
 }
 
+/// What a run printed, as much of it as a reply holds.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Output {
+pub(crate) struct Output {
     included: bool,
     /// Why it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -160,9 +161,9 @@ struct Output {
     original_size: Option<u64>,
     /// Of an agent that emits events: a readable account of them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    stdout: Option<String>,
+    pub(super) stdout: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stderr: Option<String>,
+    pub(super) stderr: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -227,7 +228,7 @@ impl Output {
         }
     }
 
-    fn of(output: &tasks::Output) -> Self {
+    pub(super) fn of(output: &tasks::Output) -> Self {
         let tasks::Output { max_bytes, stdout, stderr } = output;
         let truncated = stdout.cut || stderr.cut;
         Self {

@@ -123,7 +123,20 @@ pub(crate) fn schema(name: &str) -> Option<Value> {
         document.extend(fields.into_iter().filter(|(key, _)| key != "title"));
     }
     simplify(&mut document);
+    part(&mut document);
     Some(document)
+}
+
+/// An error says in the envelope of its category why there are no data, and
+/// has nothing to say of them: what `meta` must hold is said of answers alone.
+fn part(document: &mut Value) {
+    let meta = document.pointer_mut("/properties/meta").and_then(Value::as_object_mut);
+    let Some(required) = meta.map(|meta| meta.shift_remove("required").unwrap_or_else(|| json!([]))) else {
+        return;
+    };
+    document["if"] = json!({ "properties": { "status": { "const": "ok" } } });
+    document["then"] = json!({ "properties": { "meta": { "required": required } }, "required": ["data"] });
+    document["else"] = json!({ "required": ["error"] });
 }
 
 /// The schema of `T` as clients are told it: what they validate, without the
@@ -135,6 +148,27 @@ pub(crate) fn advertised<T: JsonSchema>() -> Map<String, Value> {
     simplify(&mut made);
     terse(&mut made, 0);
     if let Value::Object(made) = made { made } else { Map::new() }
+}
+
+/// The same for a run's report, whose place an envelope takes when the tool
+/// itself fails: what only one of the two has is required of neither. Two tools
+/// have it, so that objects which not every run has are told by their names.
+pub(crate) fn advertised_report() -> Map<String, Value> {
+    let mut made = advertised::<Report>();
+    let required = made.insert("required".into(), json!(["status"])).unwrap_or_default();
+    let is_required = |name: &str| required.as_array().is_some_and(|all| all.iter().any(|one| one == name));
+    if let Some(Value::Object(properties)) = made.get_mut("properties") {
+        for (_, property) in properties.iter_mut().filter(|(name, _)| !is_required(name)) {
+            terse(property, TOLD_DEPTH);
+        }
+    }
+    for (field, list, also) in [("status", "enum", "error"), ("error", "type", "object")] {
+        if let Some(Value::Array(list)) = made.get_mut("properties").and_then(|all| all[field].get_mut(list))
+        {
+            list.push(also.into());
+        }
+    }
+    made
 }
 
 /// How deep the fields of an advertised schema are told.

@@ -8,8 +8,10 @@ use serde::Serialize;
 
 use super::eta::Eta;
 use super::facts::{Facts, is_reported};
+use super::file_operations::FileOperations;
 use super::metadata::seconds;
 use super::next::Next;
+use super::tests_seen::TestsSeen;
 use super::text::title;
 use crate::failure::Voice;
 use crate::model::{self, AgentName, Phase, TaskId, Timestamp};
@@ -101,6 +103,12 @@ pub(crate) struct Ended {
     pub(crate) report_by: Option<&'static str>,
     pub(crate) duration_seconds: f64,
     pub(crate) completed_ts: Timestamp,
+    /// What became of the files, in a line; only where one task was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) files: Option<String>,
+    /// How the tests went, in a line; the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tests: Option<String>,
     /// Nobody has fetched its result yet.
     pub(crate) unread: bool,
     /// From then on it may be removed, unless it is pinned.
@@ -114,7 +122,7 @@ pub(crate) struct Ended {
 pub(crate) struct Progress {
     /// From the agent's own plan; null without one. Never falls.
     #[schemars(range(max = 100))]
-    percent: Option<u8>,
+    pub(crate) percent: Option<u8>,
     pub(crate) completed_steps: usize,
     /// 0 without a plan.
     pub(crate) total_steps: usize,
@@ -141,6 +149,7 @@ pub(crate) struct Progress {
 pub(crate) struct Counted {
     pub(crate) commands: u64,
     commands_failed: u64,
+    /// By the agent's own events; a `command` has none. What the tree shows is in the result.
     pub(crate) files_changed: u64,
     tool_calls: u64,
     messages: u64,
@@ -173,7 +182,11 @@ impl StatusSnapshot {
             summary,
             tasks: snapshot.running.iter().map(|view| Running::of(view, snapshot.at, voice)).collect(),
             queue: snapshot.queued.iter().map(|(position, row)| Queued::of(*position, row)).collect(),
-            recently_completed: snapshot.finished.iter().map(|row| Ended::of(row, kept_for)).collect(),
+            recently_completed: snapshot
+                .finished
+                .iter()
+                .map(|row| Ended::of(row, snapshot.only.as_deref(), kept_for))
+                .collect(),
             warnings: damaged.map(|warning| plain::text(warning)).collect(),
         };
         (SnapshotMeta { snapshot_ts: snapshot.at, total, notice: None }, data)
@@ -210,7 +223,8 @@ impl Queued {
 }
 
 impl Ended {
-    fn of(row: &Row, kept_for: Duration) -> Self {
+    fn of(row: &Row, view: Option<&View>, kept_for: Duration) -> Self {
+        let tests = view.and_then(|view| view.evidence.as_ref()?.tests.as_ref());
         let completed = row.completed_at.unwrap_or(row.created_at);
         Self {
             task_id: row.id.clone(),
@@ -222,6 +236,8 @@ impl Ended {
             report_by: is_reported(row).then_some("agent"),
             duration_seconds: seconds(row.started_at.map_or(0, |started| completed.millis_since(started))),
             completed_ts: completed,
+            files: view.and_then(FileOperations::seen).map(|files| files.line()),
+            tests: tests.map(|tests| TestsSeen::of(tests).line()),
             unread: row.unread,
             keep_alive_until: later(completed, kept_for),
             pinned: row.pinned,
@@ -251,7 +267,7 @@ impl Progress {
     }
 
     /// Of a task that is not finished; even a queued one has something to say.
-    pub(super) fn so_far(view: &View, facts: &Facts<'_>, now: Timestamp, voice: Voice) -> Option<Self> {
+    pub(super) fn so_far(view: &View, facts: &Facts, now: Timestamp, voice: Voice) -> Option<Self> {
         if facts.state.is_final() {
             return None;
         }

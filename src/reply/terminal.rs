@@ -201,7 +201,7 @@ impl TerminalOutput {
         let cursor = format!("b{}", piece.bytes.end);
         Self {
             mode,
-            next: next(&row, &piece, mode, &cursor),
+            next: next(&row, &piece, mode, &cursor) + &screens.beside().map(beside).unwrap_or_default(),
             content: piece.text,
             stripped: form == Form::Plain,
             start_line: piece.start_line,
@@ -282,6 +282,11 @@ fn next(row: &TerminalRow, piece: &Piece, mode: &str, cursor: &str) -> String {
         (true, false) => format!("it is live: cursor `{cursor}` gives what comes after this"),
         (false, _) => "this is the end of it".to_owned(),
     }
+}
+
+/// What else the run printed.
+fn beside(other: &AgentCommand) -> String {
+    format!("; its {} is apart: {} bytes, `{}`", other.stream.unwrap_or_default(), other.bytes, other.id())
 }
 
 fn other(row: &TerminalMention) -> String {

@@ -35,7 +35,7 @@ pub(crate) struct TestsSeen {
     /// Whose tests they are, in the order in which they ran.
     #[schemars(with = "Vec<String>")]
     frameworks: Vec<Framework>,
-    /// What the last runs came to, where that cannot be added up: they may have tests in common.
+    /// The last runs that cannot be added up: with tests in common, or of another checkout.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     apart: Vec<String>,
 }
@@ -43,14 +43,17 @@ pub(crate) struct TestsSeen {
 impl TestsSeen {
     pub(super) fn of(tests: &TestResults) -> Self {
         let mut frameworks: Vec<Framework> = Vec::new();
-        for run in &tests.runs {
+        let here: Vec<&RunResults> = tests.runs.iter().filter(|run| run.elsewhere.is_none()).collect();
+        let counted = if here.is_empty() { tests.runs.iter().collect() } else { here };
+        for run in &counted {
             if !frameworks.contains(&run.framework) {
                 frameworks.push(run.framework);
             }
         }
         let name = |name: &String| plain::line(name, LONGEST_NAME);
-        let packages = tests.runs.iter().all(|run| run.unit == Unit::Packages);
-        let several = tests.runs.len() > 1 && tests.passed.is_none();
+        let packages = counted.iter().all(|run| run.unit == Unit::Packages);
+        let several = counted.len() > 1 && tests.passed.is_none();
+        let apart = tests.runs.iter().filter(|run| several || run.elsewhere.is_some());
         let named = tests.failed_tests.len().min(MOST_NAMED) as u64;
         let failed = tests.failed.unwrap_or(0).max(tests.failed_tests.len() as u64);
         Self {
@@ -63,11 +66,7 @@ impl TestsSeen {
             complete: tests.complete,
             unit: if packages { "packages" } else { "tests" },
             frameworks,
-            apart: if several {
-                tests.runs.iter().rev().take(MOST_RUNS).rev().map(told).collect()
-            } else {
-                Vec::new()
-            },
+            apart: apart.rev().take(MOST_RUNS).map(told).collect::<Vec<_>>().into_iter().rev().collect(),
         }
     }
 
@@ -108,7 +107,9 @@ fn counts(passed: Option<u64>, failed: Option<u64>, skipped: Option<u64>) -> Str
 
 fn told(run: &RunResults) -> String {
     let unit = if run.unit == Unit::Packages { " packages" } else { "" };
-    format!("{}{unit} {}", run.framework.as_str(), counts(run.passed, run.failed, run.skipped))
+    let place = run.elsewhere.as_ref().map(|place| format!(" in {}", plain::line(place, LONGEST_NAME)));
+    let counts = counts(run.passed, run.failed, run.skipped);
+    format!("{}{unit} {counts}{}", run.framework.as_str(), place.unwrap_or_default())
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
@@ -132,6 +133,7 @@ mod tests {
             duration_ms: None,
             stale: Some(false),
             complete: counts.is_some(),
+            elsewhere: None,
         }
     }
 
@@ -167,6 +169,14 @@ mod tests {
             Some(false),
             vec![pytest(None)],
             "counts are not known (pytest; not the whole test run was seen)",
+        );
+        let base = RunResults { elsewhere: Some("/tmp/base".to_owned()), ..pytest(Some((1, 1))) };
+        check(
+            Some(3),
+            Some(0),
+            Some(false),
+            vec![pytest(Some((3, 0))), base],
+            "3 passed, 0 failed, 0 skipped (pytest; runs that may not be added up: pytest 1 passed, 1 failed, 0 skipped in /tmp/base)",
         );
         check(
             None,

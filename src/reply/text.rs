@@ -6,6 +6,7 @@ use std::fmt::Write;
 use super::cause::{Place, Unresolved};
 use super::file_operations::FileOperations;
 use super::report::{Advice, Report};
+use super::so_far::SoFar;
 use crate::config::Cuts;
 use crate::progress::plain;
 
@@ -21,8 +22,9 @@ pub(crate) struct Section {
     pub(crate) body: String,
 }
 
-/// The whole text, with a newline at its end.
-pub(crate) fn report(tool: &str, report: &Report, sections: &[Section], cuts: Cuts) -> String {
+/// The whole text, with a newline at its end. What a run printed is a part of
+/// its report; `events` are told where they were asked for.
+pub(crate) fn report(tool: &str, report: &Report, events: Option<Section>, cuts: Cuts) -> String {
     let shown = |text: &str| plain::line(text, cuts.line);
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
@@ -35,6 +37,9 @@ pub(crate) fn report(tool: &str, report: &Report, sections: &[Section], cuts: Cu
     line("subagent_thread_id", report.subagent_thread_id.as_deref().unwrap_or("(none)"));
     let by_agent = if report.report_by.is_some() { BY_AGENT } else { "" };
     line(&format!("summary{by_agent}"), &shown(&report.summary));
+    if let Some(progress) = report.so_far.as_ref().and_then(SoFar::line) {
+        line("progress", &progress);
+    }
     if let Some(eta) = &report.eta {
         line("eta", &eta.line());
     }
@@ -43,6 +48,9 @@ pub(crate) fn report(tool: &str, report: &Report, sections: &[Section], cuts: Cu
     }
     if let Some(hint) = report.advice.as_ref().and_then(|advice| advice.hint.as_ref()) {
         line("hint", &shown(hint));
+    }
+    if let Some(so_far) = &report.so_far {
+        list_any(&mut text, "steps", &so_far.steps(), cuts);
     }
     if let Some(advice) = &report.advice {
         causes(&mut text, advice, cuts);
@@ -67,9 +75,9 @@ pub(crate) fn report(tool: &str, report: &Report, sections: &[Section], cuts: Cu
     list(&mut text, "next_actions", BY_AGENT, report.next_actions.clone(), cuts);
     list_whole(&mut text, "pointers", pointers(report));
     list(&mut text, "warnings", "", report.warnings.clone(), cuts);
-    for Section { title, body } in sections {
+    for Section { title, body } in printed(report).into_iter().chain(events) {
         // Whatever it prints, it cannot be taken for a line of ours.
-        let fence = fence(body);
+        let fence = fence(&body);
         let _ = writeln!(text, "{title}:\n{fence}\n{}\n{fence}", body.trim_end());
     }
     if let Some(notice) = &report.notice {
@@ -77,6 +85,17 @@ pub(crate) fn report(tool: &str, report: &Report, sections: &[Section], cuts: Cu
     }
     let _ = writeln!(text, "next: {}", report.next.actions(report.voice).join("; "));
     format!("{tool}\n{text}")
+}
+
+/// What the report holds of the streams.
+fn printed(report: &Report) -> Vec<Section> {
+    let Some(output) = &report.output else { return Vec::new() };
+    let streams = [("stdout", &output.stdout), ("stderr", &output.stderr)].into_iter();
+    let section = |(title, text): (&'static str, &Option<String>)| {
+        let body = text.clone().filter(|text| !text.is_empty())?;
+        Some(Section { title, body })
+    };
+    streams.filter_map(section).collect()
 }
 
 fn status(report: &Report) -> String {
@@ -196,13 +215,16 @@ fn list_whole(text: &mut String, name: &str, items: Vec<String>) {
     }
 }
 
-/// Where to read on: the answer, else the output; what was observed; and where
-/// a run went wrong, what it complained of.
+/// Where to read on: the answer, else the output; what was observed; and what a
+/// command complained of, or a run that went wrong.
 fn pointers(report: &Report) -> Vec<String> {
     let there = |name: &'static str| Some((name, report.artifact(name)?));
     let answer = there("last_message.json").or_else(|| there("stdout.log")).or_else(|| there("events.jsonl"));
     let wrong = matches!(report.status, "failed" | "cancelled");
-    let trouble = ["stderr.log", "result.json"].into_iter().filter(|_| wrong).filter_map(there);
+    let complained = report.artifact("stdout.log").is_some()
+        && report.artifacts.iter().any(|one| one.name == "stderr.log" && one.size > 0);
+    let errors = there("stderr.log").filter(|_| wrong || complained);
+    let trouble = errors.into_iter().chain(there("result.json").filter(|_| wrong));
     let commands = report.artifacts.iter().filter(|one| one.name.starts_with("command-"));
     let last = commands.clone().skip(commands.count().saturating_sub(MOST_COMMANDS));
     let last = last.map(|one| (one.name.as_str(), &one.path));
@@ -227,10 +249,13 @@ pub(super) fn count(number: usize, what: &str) -> String {
 
 /// `0.4 s`, `42 s`, `2m05s`, `1h02m`.
 pub(crate) fn duration(millis: u64) -> String {
-    let seconds = millis / 1000;
+    let tenths = (millis + 50) / 100;
+    if tenths < 100 {
+        return format!("{}.{} s", tenths / 10, tenths % 10);
+    }
+    let seconds = (millis + 500) / 1000;
     match seconds {
-        0..10 => format!("{}.{} s", seconds, millis % 1000 / 100),
-        10..60 => format!("{seconds} s"),
+        ..60 => format!("{seconds} s"),
         60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
         _ => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
     }
@@ -284,9 +309,11 @@ mod tests {
             advice: None,
             unresolved: None,
             eta: None,
+            so_far: None,
             files: None,
             tests: None,
             tokens: None,
+            output: None,
             notice: None,
             voice: Voice::Shell,
             wait_exceeded: false,
@@ -294,8 +321,14 @@ mod tests {
     }
 
     #[test]
+    fn a_time_is_rounded_and_not_cut() {
+        let shown = [597, 967, 9_949, 9_950, 59_499, 59_500, 125_000, 3_720_000].map(duration);
+        assert_eq!(shown, ["0.6 s", "1.0 s", "9.9 s", "10 s", "59 s", "1m00s", "2m05s", "1h02m"]);
+    }
+
+    #[test]
     fn sections_stand_in_their_order_and_are_cut() {
-        insta::assert_snapshot!(report("delegate_run", &sample(), &[], CUTS), @r"
+        insta::assert_snapshot!(report("delegate_run", &sample(), None, CUTS), @r"
         delegate_run
         status: completed (6.0 s)
         task_id: T-local-000000000000
@@ -329,7 +362,7 @@ mod tests {
             report_by: None,
             ..sample()
         };
-        let text = report("delegate_resume", &failed, &[], CUTS);
+        let text = report("delegate_resume", &failed, None, CUTS);
         assert!(text.starts_with("delegate_resume\nstatus: failed (6.0 s)\n"), "{text}");
         for line in [
             "\nsummary: Fixed it. Twice.\nerror: exit code 2\n",
@@ -338,11 +371,5 @@ mod tests {
         ] {
             assert!(text.contains(line), "{text}");
         }
-    }
-
-    #[test]
-    fn durations_are_short() {
-        let shown: Vec<String> = [0, 449, 9_999, 42_000, 125_000, 3_725_000].map(duration).to_vec();
-        assert_eq!(shown, ["0.0 s", "0.4 s", "9.9 s", "42 s", "2m05s", "1h02m"]);
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::artifact::ArtifactName;
-use crate::model::RunId;
+use crate::model::{RunId, Stdout};
 
 /// One run's directory.
 #[derive(Debug, Clone)]
@@ -54,6 +54,14 @@ impl RunDir {
 
     pub(crate) fn stdout(&self) -> PathBuf {
         self.file("stdout.log")
+    }
+
+    /// When which byte of the standard output came.
+    pub(crate) fn times(&self, kind: Stdout) -> PathBuf {
+        match kind {
+            Stdout::Events => self.file("events.jsonl.times"),
+            Stdout::Text => self.file("stdout.log.times"),
+        }
     }
 
     pub(crate) fn stderr(&self) -> PathBuf {

@@ -1,18 +1,24 @@
 //! Keeps one output stream on disk, byte for byte, up to a limit.
 //!
 //! Past the limit the beginning and the end stay and the middle is left out,
-//! with a line in its place that says how much. The writer never blocks the
-//! agent and never grows with the output.
+//! with a line in its place that says how much. What is beside it are whole
+//! lines where there are any: half of one may end in half of a secret, which
+//! nobody could tell. The writer never blocks the agent and never grows with
+//! the output.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::host::files;
 use crate::host::line_index::LineIndexWriter;
 use crate::model::Streams;
+
+/// So much longer a segment may get for the rest of a line.
+const LONGEST_REST: u64 = 64 << 10;
 
 /// Which of the agent's two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +31,11 @@ pub(crate) enum Stream {
 pub(crate) struct Capture {
     path: PathBuf,
     file: Option<File>,
+    /// Bytes at the beginning.
+    head: u64,
     head_left: u64,
+    /// Whether the beginning ends with a line so far.
+    head_is_lines: bool,
     segment: u64,
     /// The end of the stream, once the head is full: the last two of its segments.
     tail: Option<Tail>,
@@ -35,11 +45,13 @@ pub(crate) struct Capture {
 
 #[derive(Debug)]
 struct Tail {
-    number: u64,
     older: Option<PathBuf>,
     older_bytes: u64,
     newer: PathBuf,
+    /// Where in the stream it begins, and how much there is of it.
+    begins: u64,
     newer_bytes: u64,
+    is_lines: bool,
     file: File,
 }
 
@@ -49,9 +61,10 @@ impl Capture {
         let file = files::create_log(&path)?;
         let segment = (limit / 8).max(1);
         let head_left = limit.saturating_sub(2 * segment);
-        let is_new = file.metadata()?.len() == 0;
-        let index = if is_new { LineIndexWriter::new(&path) } else { LineIndexWriter::none() };
-        Ok(Self { path, file: Some(file), head_left, segment, tail: None, index, seen: Streams::default() })
+        let head = file.metadata()?.len();
+        let index = if head == 0 { LineIndexWriter::new(&path) } else { LineIndexWriter::none() };
+        let (file, seen) = (Some(file), Streams::default());
+        Ok(Self { path, file, head, head_left, head_is_lines: true, segment, tail: None, index, seen })
     }
 
     /// Writes `bytes`. After an error the stream is only counted.
@@ -63,10 +76,16 @@ impl Capture {
             self.seen.dropped_bytes += bytes.len() as u64;
             return Ok(());
         };
-        let fits = bytes.len().min(usize::try_from(self.head_left).unwrap_or(usize::MAX));
+        let mut fits = bytes.len().min(usize::try_from(self.head_left).unwrap_or(usize::MAX));
+        if fits < bytes.len() && self.head_left > 0 {
+            fits = whole_lines(bytes, fits, self.head_is_lines);
+        }
         let (head, rest) = bytes.split_at(fits);
         let written = file.write_all(head).and_then(|()| {
-            self.head_left -= head.len() as u64;
+            self.head_left =
+                if rest.is_empty() { self.head_left.saturating_sub(head.len() as u64) } else { 0 };
+            self.head_is_lines = head.last().map_or(self.head_is_lines, |last| *last == b'\n');
+            self.head += head.len() as u64;
             // Mostly all of it goes to the same place, and is counted already.
             self.index.passed(head.len() as u64, if rest.is_empty() { breaks } else { count_breaks(head) });
             if rest.is_empty() { Ok(()) } else { self.write_tail(rest) }
@@ -78,28 +97,38 @@ impl Capture {
         written
     }
 
-    fn write_tail(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn write_tail(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         let mut tail = match self.tail.take() {
-            Some(tail) if tail.newer_bytes < self.segment => tail,
-            full => self.turn(full)?,
+            Some(mut tail) if tail.newer_bytes >= self.segment => {
+                let (rest, next) = bytes.split_at(tail.rest_of_line(bytes, self.segment));
+                tail.write(rest)?;
+                bytes = next;
+                if next.is_empty() { tail } else { self.turn(Some(tail))? }
+            }
+            Some(tail) => tail,
+            None => self.turn(None)?,
         };
-        tail.file.write_all(bytes)?;
-        tail.newer_bytes += bytes.len() as u64;
+        tail.write(bytes)?;
         self.tail = Some(tail);
         Ok(())
     }
 
     /// Starts a new last segment; the one before the last is given up.
     fn turn(&mut self, full: Option<Tail>) -> io::Result<Tail> {
-        let number = full.as_ref().map_or(1, |tail| tail.number + 1);
+        let begins = full.as_ref().map_or(self.head, |tail| tail.begins + tail.newer_bytes);
         if let Some(older) = full.as_ref().and_then(|tail| tail.older.as_ref()) {
             fs::remove_file(older)?;
         }
         self.seen.dropped_bytes += full.as_ref().map_or(0, |tail| tail.older_bytes);
-        let newer = segment(&self.path, number);
+        let newer = segment(&self.path, begins, self.head);
         let file = files::create_log(&newer)?;
         let (older, older_bytes) = full.map_or((None, 0), |tail| (Some(tail.newer), tail.newer_bytes));
-        Ok(Tail { number, older, older_bytes, newer, newer_bytes: 0, file })
+        Ok(Tail { older, older_bytes, newer, begins, newer_bytes: 0, is_lines: true, file })
+    }
+
+    /// Whether all of it is in its one file.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.file.is_some() && self.tail.is_none()
     }
 
     /// Puts beginning and end together and says what became of the stream.
@@ -115,65 +144,129 @@ impl Capture {
         let mut passed = |bytes: &[u8]| self.index.passed(bytes.len() as u64, count_breaks(bytes));
         if self.seen.dropped_bytes > 0 {
             let cut = cut(self.seen.dropped_bytes);
+            let cut = after(self.head_is_lines, &cut);
             file.write_all(cut.as_bytes())?;
             passed(cut.as_bytes());
         }
-        for part in tail.older.iter().chain([&tail.newer]) {
+        let parts: Vec<&PathBuf> = tail.older.iter().chain([&tail.newer]).collect();
+        for part in &parts {
             append(part, file, &mut passed)?;
-            fs::remove_file(part)?;
         }
+        // Only now: who reads meanwhile finds all of them, or all in the file.
+        parts.into_iter().try_for_each(fs::remove_file)
+    }
+}
+
+impl Tail {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)?;
+        self.newer_bytes += bytes.len() as u64;
+        self.is_lines = bytes.last().map_or(self.is_lines, |last| *last == b'\n');
         Ok(())
+    }
+
+    /// How much of `bytes` belongs to the line that the last segment, which is
+    /// full, has begun. A line without end is cut where it is.
+    fn rest_of_line(&self, bytes: &[u8], segment: u64) -> usize {
+        let is_endless = self.newer_bytes >= segment + LONGEST_REST.min(segment / 4);
+        match memchr(b'\n', bytes) {
+            _ if self.is_lines => 0,
+            Some(at) => at + 1,
+            None if is_endless => 0,
+            None => bytes.len(),
+        }
     }
 }
 
 /// Puts together what a capture left in pieces because its supervisor died.
 /// The index ends where the beginning does: no more than the end has to be
 /// counted by who reads it.
-pub(crate) fn join_segments(path: &Path, cut: &str) -> io::Result<()> {
-    let parts = segments(path);
-    if parts.is_empty() {
-        return Ok(());
+pub(crate) fn join_segments(path: &Path, cut: impl Fn(u64) -> String) -> io::Result<()> {
+    if let Some(Apart { head, dropped, parts }) = apart(path) {
+        let mut file = files::create_log(path)?;
+        if file.metadata()?.len() > head {
+            // Who put them together before did not come to its end.
+            file.set_len(head)?;
+        }
+        if dropped > 0 {
+            let is_lines = ends_line(&File::open(path)?, head);
+            file.write_all(after(is_lines, &cut(dropped)).as_bytes())?;
+        }
+        parts.iter().try_for_each(|part| append(part, &mut file, |_| ()))?;
     }
-    let mut file = files::create_log(path)?;
-    file.write_all(cut.as_bytes())?;
-    for part in parts {
-        append(&part, &mut file, |_| ())?;
-        fs::remove_file(part)?;
-    }
-    Ok(())
+    segments(path).into_iter().try_for_each(|part| fs::remove_file(part.path))
 }
 
 /// The end of a stream that is still apart from its beginning.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Apart {
+    /// So many bytes of the file are the beginning; what is behind them is the
+    /// end as well, as far as it has been put there.
+    pub(crate) head: u64,
+    /// Bytes between the beginning and the parts that were given up.
+    pub(crate) dropped: u64,
     /// In order.
     pub(crate) parts: Vec<PathBuf>,
-    /// Bytes between the beginning and these were given up.
-    pub(crate) dropped: bool,
 }
 
 /// What is apart from the stream at `path`, `None` where it is whole.
 pub(crate) fn apart(path: &Path) -> Option<Apart> {
     let parts = segments(path);
-    let dropped = parts.first()? != &segment(path, 1);
-    Some(Apart { parts, dropped })
+    let Segment { begins, head, .. } = *parts.first()?;
+    // Of two the older goes first, when both are in the file. It also does
+    // where one more begins, but then nothing is behind the beginning.
+    let is_left_over =
+        parts.len() == 1 && begins > head && fs::symlink_metadata(path).is_ok_and(|file| file.len() > head);
+    let parts = parts.into_iter().map(|part| part.path).collect();
+    (!is_left_over).then_some(Apart { head, dropped: begins.saturating_sub(head), parts })
 }
 
-fn segment(path: &Path, number: u64) -> PathBuf {
-    path.with_extension(format!("tail-{number}"))
+/// A part of a stream in a file of its own. Its name tells where it belongs.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Segment {
+    begins: u64,
+    head: u64,
+    path: PathBuf,
+}
+
+/// Whether the first `length` bytes of a file end with a line.
+pub(crate) fn ends_line(file: &File, length: u64) -> bool {
+    let mut last = [0];
+    length == 0 || file.read_exact_at(&mut last, length - 1).is_ok() && last == *b"\n"
+}
+
+/// What stands for the middle, which begins with a break, after whole lines or not.
+pub(crate) fn after(is_lines: bool, cut: &str) -> &str {
+    if is_lines { cut.strip_prefix('\n').unwrap_or(cut) } else { cut }
+}
+
+/// Where a line ends near `at`; there where none does. `begins` says whether
+/// one begins with `bytes`.
+fn whole_lines(bytes: &[u8], at: usize, begins: bool) -> usize {
+    let beyond = &bytes[at..bytes.len().min(at + LONGEST_REST as usize)];
+    match memrchr(b'\n', &bytes[..at]) {
+        Some(end) => end + 1,
+        None if begins => 0,
+        None => memchr(b'\n', beyond).map_or(at, |end| at + end + 1),
+    }
+}
+
+fn segment(path: &Path, begins: u64, head: u64) -> PathBuf {
+    path.with_extension(format!("tail-{begins}-{head}"))
 }
 
 /// The segments beside `path`, oldest first.
-fn segments(path: &Path) -> Vec<PathBuf> {
+fn segments(path: &Path) -> Vec<Segment> {
     let (Some(dir), Some(stem)) = (path.parent(), path.file_stem()) else { return Vec::new() };
-    let number = |file: &Path| -> Option<u64> {
-        let extension = file.extension()?.to_str()?;
-        extension.strip_prefix("tail-")?.parse().ok().filter(|_| file.file_stem() == Some(stem))
+    let segment = |path: PathBuf| -> Option<Segment> {
+        let (begins, head) = path.extension()?.to_str()?.strip_prefix("tail-")?.split_once('-')?;
+        let (begins, head) = (begins.parse().ok()?, head.parse().ok()?);
+        (path.file_stem() == Some(stem)).then_some(Segment { begins, head, path })
     };
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut found: Vec<_> = entries.filter_map(|file| Some((number(&file)?, file))).collect();
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut found: Vec<Segment> = entries.filter_map(|entry| segment(entry.path())).collect();
     found.sort();
-    found.into_iter().map(|(_, file)| file).collect()
+    found
 }
 
 /// Appends a segment, and shows what was appended.
@@ -233,6 +326,15 @@ mod tests {
     }
 
     #[test]
+    fn lines_stay_whole_beside_what_is_left_out() {
+        let lines = ["0123\n", "4567\n8", "9\n", "AA\n", "BBB", "B\nC", "C\n", "DD\n"];
+        check(16, &lines, "0123\n4567\n89\n[8]CC\nDD\n", 8);
+        check(16, &[&lines.concat()], &lines.concat(), 0);
+        // Also one that the beginning has no room for at all.
+        check(16, &["0123456789\n", "abc\n", "defg\n"], "0123456789\nabc\ndefg\n", 0);
+    }
+
+    #[test]
     fn what_a_dead_supervisor_left_in_pieces_is_put_together() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("stdout.log");
@@ -240,12 +342,22 @@ mod tests {
         for bytes in ["0123456789ab", "AA", "BB", "CC"] {
             capture.write(bytes.as_bytes()).unwrap();
         }
-        let parts = vec![segment(&path, 2), segment(&path, 3)];
-        assert_eq!(apart(&path), Some(Apart { parts, dropped: true }));
+        let parts = vec![segment(&path, 14, 12), segment(&path, 16, 12)];
+        let expected = Some(Apart { head: 12, dropped: 2, parts: parts.clone() });
+        assert_eq!(apart(&path), expected);
         drop(capture);
-        join_segments(&path, "[?]").unwrap();
+        let join = || join_segments(&path, |n| format!("[{n}]")).unwrap();
+        let whole = "0123456789ab[2]BBCC";
+        // It may have died while it put them together itself, ...
+        fs::write(&path, "0123456789ab[2]B").unwrap();
+        assert_eq!(apart(&path), expected);
+        join();
+        assert_eq!((apart(&path), fs::read_to_string(&path).unwrap()), (None, whole.into()));
+        // ... or when it had, and removed them.
+        fs::write(&parts[1], "CC").unwrap();
         assert_eq!(apart(&path), None);
-        assert_eq!(fs::read_to_string(&path).unwrap(), "0123456789ab[?]BBCC");
+        join();
+        assert_eq!(fs::read_to_string(&path).unwrap(), whole);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 

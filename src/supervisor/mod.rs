@@ -10,7 +10,7 @@ mod lines;
 mod process;
 mod tree;
 
-pub(crate) use capture::{Apart, Capture, Stream, apart, join_segments};
+pub(crate) use capture::{Apart, Capture, Stream, after, apart, ends_line, join_segments};
 pub(crate) use cgroup::leave as leave_groups;
 pub(crate) use lifecycle::Input;
 pub(crate) use lines::Lines;

@@ -1,10 +1,11 @@
 //! One file of a run, for somebody who asks for it by its name.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 
-use crate::host::files;
+use crate::host::joined::Joined;
 use crate::runs::{ArtifactName, RunDir};
 use crate::tasks::excerpt::shown;
+use crate::tasks::stream;
 
 /// The beginning and the end of a file, as text that may be shown.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,16 +21,16 @@ pub(crate) struct Ends {
 ///
 /// Fails on what is no plain file of this very directory.
 pub(crate) fn artifact(dir: &RunDir, name: &ArtifactName, most: u64) -> io::Result<Ends> {
-    let mut file = files::open_in(dir.path(), name.as_str())?;
-    let length = file.metadata()?.len();
-    let mut read = |start: u64, most: u64| {
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(start))?;
-        file.by_ref().take(most).read_to_end(&mut bytes)?;
+    let (stretches, _) = stream::artifact(&dir.file(name.as_str()), name, stream::plain)?;
+    let file = Joined::of(stretches)?;
+    let length = file.length();
+    let read = |start: u64, most: u64| {
+        let mut bytes = vec![0; usize::try_from(most).unwrap_or(usize::MAX)];
+        file.read_exact_at(&mut bytes, start)?;
         io::Result::Ok(bytes)
     };
     if length <= most {
-        let whole = read(0, most)?;
+        let whole = read(0, length)?;
         return Ok(Ends { head: shown(&whole), tail: None, total_bytes: whole.len() as u64 });
     }
     let half = most / 2;
@@ -40,6 +41,7 @@ pub(crate) fn artifact(dir: &RunDir, name: &ArtifactName, most: u64) -> io::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::supervisor::Capture;
 
     fn stdout() -> ArtifactName {
         ArtifactName::parse("stdout.log").unwrap()
@@ -62,6 +64,18 @@ mod tests {
     #[test]
     fn of_a_long_file_both_ends_are_read() {
         check(b"0123456789", 4, "01", Some("89"));
+    }
+
+    #[test]
+    fn the_end_of_a_stream_beyond_its_limit_is_its_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = RunDir::at(dir.path().to_owned());
+        let mut capture = Capture::create(run.stdout(), 16).unwrap();
+        for bytes in ["0123456789ab", "AA", "BB", "CC"] {
+            capture.write(bytes.as_bytes()).unwrap();
+        }
+        let ends = artifact(&run, &stdout(), 8).unwrap();
+        assert_eq!((ends.head.as_str(), ends.tail.as_deref()), ("0123", Some("BBCC")));
     }
 
     #[test]

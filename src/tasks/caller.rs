@@ -9,11 +9,8 @@ use std::path::{Path, PathBuf};
 use crate::config::Config;
 use crate::model::Sandbox;
 use crate::tasks::TaskError;
+use crate::tasks::guarded::{self, KEPT};
 use crate::tasks::places::{Bounds, real};
-
-/// What Codex keeps from being written in its working directory, and we in that
-/// of a client's command.
-pub(super) const KEPT: [&str; 4] = [".git", ".agents", ".codex", ".aws"];
 
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Caller {
@@ -137,6 +134,9 @@ impl Caller {
             return Err(TaskError::ForbiddenRoot(dir.to_owned()));
         }
         let Caller::Client(client) = self else { return Ok(()) };
+        if guarded::opened_by(dir, bounds.codex_checkouts().as_deref()) {
+            return Err(TaskError::GuardedRoot(dir.to_owned()));
+        }
         let named = config.roots.iter().any(|root| dir.starts_with(real(root)));
         // A client cannot make everything its project by saying so.
         let own = |root: &PathBuf| {
@@ -151,6 +151,17 @@ impl Caller {
                 Err(TaskError::OutsideSandbox(dir.to_owned()))
             }
             Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Whether a run in `cwd` may write to `dir` too: together they may open what
+    /// each of them alone does not.
+    pub(super) fn check_beside(&self, cwd: &Path, dir: &Path) -> Result<(), TaskError> {
+        match self {
+            Caller::Client(_) if guarded::repository_is_in(dir, cwd) => {
+                Err(TaskError::GuardedRoot(dir.to_owned()))
+            }
+            Caller::Client(_) | Caller::Person => Ok(()),
         }
     }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::agents;
 use crate::host::files;
+use crate::host::joined::Stretch;
 use crate::model::{AgentName, Event, ItemStatus, Request, Stdout, TaskId, Timestamp};
 use crate::progress::plain;
 use crate::registry::Row;
@@ -15,10 +16,12 @@ use crate::runs::ArtifactName;
 use crate::supervisor::Lines;
 use crate::tasks::stream::{self, Stream};
 use crate::tasks::{Context, TaskError, View, view};
-use crate::terminals::{Reader, Stretch, TerminalError};
+use crate::terminals::{Moments, Reader, TerminalError};
 
-/// What a run is called that is one command.
+/// What a run is called that is one command: its standard output, and what it
+/// printed to standard error.
 const ITSELF: &str = "command";
+const STDERR: &str = "stderr";
 /// The last ones; of what came before them, each is known by its own name.
 const MOST: usize = 1000;
 const LONGEST: usize = 200;
@@ -40,6 +43,8 @@ pub(crate) struct AgentCommand {
     pub(crate) bytes: u64,
     /// Where all that it printed is, and nothing else.
     pub(crate) file: Option<PathBuf>,
+    /// Where this is one of the two streams of a run.
+    pub(crate) stream: Option<&'static str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,10 +80,12 @@ impl AgentCommand {
 /// Every command of a task, the last first.
 pub(super) fn all(context: &mut Context, row: Row) -> Result<Vec<AgentCommand>, TaskError> {
     let view = view(context, row)?;
-    Ok(match one(&view) {
-        Some(itself) => vec![itself],
-        None => scan(&view, None).map(|scan| scan.commands(&view)).unwrap_or_default(),
-    })
+    let mut streams = streams(&view);
+    streams.retain(|stream| stream.item == ITSELF || stream.bytes > 0);
+    if !streams.is_empty() {
+        return Ok(streams);
+    }
+    Ok(scan(&view, None).map(|scan| scan.commands(&view)).unwrap_or_default())
 }
 
 /// The command of a task that is called `item`; else the last that has ended,
@@ -90,16 +97,27 @@ pub(super) fn ran(context: &mut Context, row: Row, item: Option<&str>) -> Result
         item: item.map(str::to_owned),
         there: there.iter().take(RUNS as usize).map(|command| command.item.clone()).collect(),
     };
-    if let Some(itself) = one(&view) {
-        let wanted = item.is_none_or(|item| item == ITSELF);
-        let stream = stream::open(&view.dir, Stdout::Text).ok().filter(|_| wanted);
-        let Some(Stream { stretches, written, is_cut }) = stream else { return Err(missing(&[itself])) };
+    let mut streams = streams(&view);
+    if !streams.is_empty() {
+        let stream = match item {
+            Some(item) => streams.iter().position(|stream| stream.item == item),
+            None => Some(best(&streams)),
+        };
+        let path = stream.and_then(|at| streams[at].file.clone());
+        let opened = path.and_then(|path| stream::open_at(&path, Stdout::Text).ok());
+        let (Some(at), Some(Stream { stretches, written, gap })) = (stream, opened) else {
+            return Err(missing(&streams));
+        };
+        let itself = streams.remove(at);
+        streams.retain(|other| other.bytes > 0);
         let failed = |source| TerminalError::Read { id: itself.id(), source };
-        let reader = Reader::over(itself.id(), stretches, written).map_err(failed)?;
-        let incomplete = is_cut.then(|| {
+        // Where its end is apart, or was, there are none.
+        let times = stream::plain(&view.dir.times(Stdout::Text)).ok().filter(|_| itself.item == ITSELF);
+        let reader = Reader::over(itself.id(), stretches, written, times).map_err(failed)?;
+        let incomplete = gap.filter(|gap| gap.dropped > 0).map(|_| {
             "the output passed `max_stream_bytes`: its beginning and its end are here, and the end moves on".to_owned()
         });
-        return Ok(Ran { command: itself, reader, incomplete, others: Vec::new() });
+        return Ok(Ran { command: itself, reader, incomplete, others: streams });
     }
     let mut scan = scan(&view, item).ok_or_else(|| missing(&[]))?;
     let (found, text) = scan.found.take().map_or((None, None), |(found, text)| (Some(found), Some(text)));
@@ -117,7 +135,7 @@ pub(super) fn ran(context: &mut Context, row: Row, item: Option<&str>) -> Result
         (None, Some(file)) => Stretch::File(stream::plain(file).map_err(failed)?),
         (None, None) => Stretch::Text(Vec::new()),
     };
-    let reader = Reader::over(command.id(), vec![stretch], command.written).map_err(failed)?;
+    let reader = Reader::over(command.id(), vec![stretch], command.written, None).map_err(failed)?;
     Ok(Ran { command, reader, incomplete: None, others })
 }
 
@@ -137,22 +155,36 @@ pub(super) fn latest(context: &mut Context, project: Option<&Path>) -> Result<Op
     Ok(None)
 }
 
-/// The run as the one command that it is.
-fn one(view: &View) -> Option<AgentCommand> {
+/// Which stream is meant where none is named. While the run goes on it is always
+/// the same: a cursor leads on from it.
+fn best(streams: &[AgentCommand]) -> usize {
+    let printed = |stream: &AgentCommand| stream.bytes > 0 || stream.life == CommandLife::Running;
+    streams.iter().position(printed).unwrap_or(0)
+}
+
+/// The run as the one command that it is, by its streams; none of a run that is not.
+fn streams(view: &View) -> Vec<AgentCommand> {
     match view.row.agent {
         AgentName::Command => {}
-        AgentName::Codex | AgentName::Replay => return None,
+        AgentName::Codex | AgentName::Replay => return Vec::new(),
     }
-    let found = std::fs::symlink_metadata(view.dir.stdout()).ok();
+    vec![
+        stream_of(view, ITSELF, "standard output", view.dir.stdout()),
+        stream_of(view, STDERR, "standard error", view.dir.stderr()),
+    ]
+}
+
+fn stream_of(view: &View, item: &str, name: &'static str, file: PathBuf) -> AgentCommand {
+    let found = std::fs::symlink_metadata(&file).ok();
     let life = match (&view.result, view.row.state.is_final()) {
         (Some(result), _) => CommandLife::Ended { status: result.exit.map(|exit| exit.status()) },
         (None, true) => CommandLife::Lost,
         (None, false) => CommandLife::Running,
     };
     let started_at = view.row.started_at.unwrap_or(view.row.created_at);
-    Some(AgentCommand {
+    AgentCommand {
         task: view.row.id.clone(),
-        item: ITSELF.to_owned(),
+        item: item.to_owned(),
         command: plain::line(
             view.request.as_ref().map_or(&view.row.instruction, |request| &request.task),
             LONGEST,
@@ -162,8 +194,9 @@ fn one(view: &View) -> Option<AgentCommand> {
         written: found.as_ref().map_or(started_at, files::modified),
         life,
         bytes: found.map_or(0, |found| found.len()),
-        file: Some(view.dir.stdout()),
-    })
+        file: Some(file),
+        stream: Some(name),
+    }
 }
 
 fn cwd(view: &View) -> PathBuf {
@@ -177,6 +210,9 @@ struct Told {
     command: String,
     life: CommandLife,
     bytes: u64,
+    started: Option<Timestamp>,
+    /// When the last was told of it.
+    written: Option<Timestamp>,
 }
 
 impl Told {
@@ -185,7 +221,8 @@ impl Told {
         let file = view.dir.file(ArtifactName::of_command(item)?.as_str());
         let bytes = std::fs::symlink_metadata(file).ok()?.len();
         let command = "(its line in the stream was left out)".to_owned();
-        Some(Self { item: item.to_owned(), command, life: CommandLife::Ended { status: None }, bytes })
+        let (life, started, written) = (CommandLife::Ended { status: None }, None, None);
+        Some(Self { item: item.to_owned(), command, life, bytes, started, written })
     }
 
     fn placed(self, view: &View, written: Timestamp) -> AgentCommand {
@@ -201,11 +238,12 @@ impl Told {
             item: self.item,
             command: self.command,
             cwd: cwd(view),
-            started_at: None,
-            written: found.as_ref().map_or(written, files::modified),
+            started_at: self.started,
+            written: found.as_ref().map_or(self.written.unwrap_or(written), files::modified),
             life,
             bytes: self.bytes,
             file: file.filter(|_| found.is_some()),
+            stream: None,
         }
     }
 }
@@ -223,19 +261,40 @@ fn scan(view: &View, item: Option<&str>) -> Option<Scan> {
     let mut stream = stream::open(&view.dir, Stdout::Events).ok()?;
     let mut reader = agents::agent(request.agent).reader(request, "");
     let mut scan = Scan { recent: VecDeque::new(), found: None, written: stream.written };
-    let mut lines = Lines::default();
-    let mut line = |raw: &[u8]| {
+    let moments = moments(view, &stream);
+    let (mut lines, mut at) = (Lines::default(), 0);
+    let mut line = |raw: &[u8], end: u64| {
         let reading = reader.line(raw);
         let mut output = reading.output;
         for event in reading.events {
             let text = output.take_if(|output| is_of(&event, &output.item)).map(|output| output.text);
-            scan.note(event, text.unwrap_or_default(), item);
+            let last = end.saturating_sub(1);
+            let when = When { moments: moments.as_ref(), last };
+            scan.note(event, text.unwrap_or_default(), item, &when);
         }
     };
     // What cannot be read any further was read as far as it goes.
-    let _ = stream.read(|bytes| lines.feed(bytes, &mut line));
-    lines.finish(&mut line);
+    let _ = stream.read(|bytes| {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            at += part.len() as u64;
+            lines.feed(part, |raw| line(raw, at));
+        }
+    });
+    lines.finish(|raw| line(raw, at));
     Some(scan)
+}
+
+/// The moments of a stream, where they are known.
+fn moments(view: &View, stream: &Stream) -> Option<Moments> {
+    let times = stream::plain(&view.dir.times(Stdout::Events)).ok()?;
+    let lengths = stream.stretches.iter().map(|stretch| stretch.length().unwrap_or(0));
+    Some(Moments::open(times, lengths.sum(), stream.written))
+}
+
+/// When a line came, told by its last byte.
+struct When<'a> {
+    moments: Option<&'a Moments>,
+    last: u64,
 }
 
 fn is_of(event: &Event, wanted: &str) -> bool {
@@ -243,7 +302,7 @@ fn is_of(event: &Event, wanted: &str) -> bool {
 }
 
 impl Scan {
-    fn note(&mut self, event: Event, text: String, wanted: Option<&str>) {
+    fn note(&mut self, event: Event, text: String, wanted: Option<&str>, when: &When) {
         let (item, command, life, bytes) = match event {
             Event::CommandStarted { item, command } => (item, command, CommandLife::Running, 0),
             Event::CommandEnded { item, command, exit_code, output_bytes, status } => {
@@ -271,8 +330,18 @@ impl Scan {
             | Event::TurnFailed { .. }
             | Event::Other { .. } => return,
         };
-        let told =
-            Told { item: plain::line(&item, LONGEST), command: plain::line(&command, LONGEST), life, bytes };
+        let (item, command) = (item.as_str(), plain::line(&command, LONGEST));
+        let written =
+            when.moments.and_then(|moments| moments.after(when.last)).map(|at| at.min(self.written));
+        let mut told =
+            Told { item: plain::line(item, LONGEST), command, life, bytes, started: None, written };
+        let same = |one: &&mut Told| one.item == told.item && one.life == CommandLife::Running;
+        let known = self.recent.iter_mut().rev().find(same);
+        told.started = match &known {
+            Some(known) => known.started,
+            None if life == CommandLife::Running => when.moments.and_then(|moments| moments.of(when.last)),
+            None => None,
+        };
         let is_wanted = match wanted {
             Some(wanted) => wanted == item || wanted == told.item,
             None => life != CommandLife::Running,
@@ -280,8 +349,7 @@ impl Scan {
         if is_wanted {
             self.found = Some((told.clone(), text));
         }
-        let same = |one: &&mut Told| one.item == told.item && one.life == CommandLife::Running;
-        match self.recent.iter_mut().rev().find(same) {
+        match known {
             Some(known) => *known = told,
             None => self.recent.push_back(told),
         }

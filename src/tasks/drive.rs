@@ -10,13 +10,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::agents::{self, Agent, Files, Finding, Plan, Probe, Reader};
-use crate::evidence::Gathered;
+use crate::evidence::{Evidence, Gathered};
 use crate::host::env::{self, Env};
 use crate::host::litter::Litter;
 use crate::host::{clock, proc, spawn};
-use crate::model::{
-    AgentName, FailureCode, Fault, JailKind, Outcome, Request, RunId, RunResult, Sandbox, StopReason,
-};
+use crate::model::{FailureCode, Fault, JailKind, Outcome, Request, RunId, RunResult, Sandbox, StopReason};
 use crate::prompts;
 use crate::runs::{CommandRecord, RunDir, Started};
 use crate::supervisor::{self, Control, Ended, Inner, Launched, Observer, Order, Scope, Tree, Whose};
@@ -24,6 +22,7 @@ use crate::tasks::control::Listener;
 use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
 use crate::tasks::record::Recorder;
+use crate::tasks::summary::{observed, summary};
 use crate::tasks::{Context, TaskError, cleanup, history, pump, recover};
 
 /// How long the installed program may take to answer one question.
@@ -227,6 +226,9 @@ impl Prepared<'_> {
                 if let Err(error) = self.watch.end(request, gathered, &result.outcome) {
                     result.warnings.push(format!("the evidence could not be written: {error}"));
                 }
+                if let Some(evidence) = Evidence::read(&dir.evidence()) {
+                    result.summary = observed(request, &result.outcome, result.summary, &evidence);
+                }
                 result
             }
             Err(error) => {
@@ -326,36 +328,6 @@ impl Inner for Inside<'_> {
 
     fn end(&mut self) -> Option<u32> {
         self.runs.end()
-    }
-}
-
-/// One line that says how it ended. What the agent reported is the summary of
-/// a run that completed, and of no other.
-fn summary(request: &Request, outcome: &Outcome, reported: String) -> String {
-    let seconds = |limit: Option<Duration>| limit.map_or(0.0, |limit| limit.as_secs_f64());
-    match outcome {
-        Outcome::Completed => reported,
-        Outcome::Failed { fault } if fault.code == FailureCode::Schema => reported,
-        // How a command ended and what it said last is all there is to say.
-        Outcome::Failed { fault }
-            if request.agent == AgentName::Command && fault.code == FailureCode::ToolError =>
-        {
-            reported
-        }
-        Outcome::Failed { fault } => fault.message.clone(),
-        Outcome::Cancelled { reason: Some(reason) } => format!("cancelled: {reason}"),
-        Outcome::Cancelled { reason: None } => "cancelled".into(),
-        Outcome::TimedOut { limit, .. } => match limit {
-            crate::model::Limit::Idle => {
-                format!("ended by the idle limit: no sign of life for {} s", seconds(request.limits.idle))
-            }
-            crate::model::Limit::Hard => {
-                format!("ended by the hard limit of {} s", seconds(request.limits.hard))
-            }
-            crate::model::Limit::Command => {
-                format!("ended because one command took more than {} s", seconds(request.limits.command))
-            }
-        },
     }
 }
 

@@ -5,7 +5,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::agents::BadRecording;
+use crate::agents::{self, BadRecording};
 use crate::config::ConfigError;
 use crate::host::ids::NoRandomness;
 use crate::host::listen::ListenError;
@@ -82,6 +82,8 @@ pub(crate) enum TaskError {
     OutsideGit(PathBuf),
     #[error("write access to `{}` is never given", .0.display())]
     ForbiddenRoot(PathBuf),
+    #[error("`{}` is or holds what git or an agent obeys (hooks, settings): a client gets no write access to it", .0.display())]
+    GuardedRoot(PathBuf),
     #[error("`{agent}` is not installed")]
     AgentMissing { agent: AgentName },
     #[error("the agent's program `{}` cannot be run", .0.display())]
@@ -150,16 +152,21 @@ pub(crate) enum TaskError {
     #[error(transparent)]
     Inspect(#[from] InspectError),
 
-    #[error("no task `{0}`")]
+    #[error("no task `{}`", short(.0))]
     NotFound(String),
-    #[error("`{reference}` could be any of {}", some(candidates))]
+    #[error("`{}` could be any of {}", short(reference), some(candidates))]
     Ambiguous { reference: String, candidates: Vec<String> },
-    #[error("`{0}` is neither a known task nor a thread id (a UUID)")]
+    #[error("`{}` is neither a known task nor a thread id (a UUID)", short(.0))]
     BadThread(String),
     #[error("task `{0}` has no thread to go on with")]
     NoThread(TaskId),
     #[error("thread `{thread}` is busy with `{task}`")]
     ThreadBusy { thread: String, task: TaskId },
+}
+
+/// Enough of what a caller wrote to know it again.
+fn short(reference: &str) -> String {
+    agents::cut(reference, 100)
 }
 
 /// Enough of them to choose from.

@@ -10,19 +10,22 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::evidence::{ChangeOf, Changed, Edits, Evidence, Files, Gathered, Observed, Source};
-use crate::git::{self, Before, Git, History, User};
+use crate::evidence::{ChangeOf, Changed, Edits, Evidence, Files, Gathered, Observed};
+use crate::git::{self, Before, Differences, Git, History, Time, User};
 use crate::host::env::Env;
 use crate::host::{clock, memory};
 use crate::model::{AgentName, Outcome, Request, Timestamp};
 use crate::runs::RunDir;
 use crate::tasks::gaps;
-use crate::tasks::overlap::Present;
+use crate::tasks::overlap::{self, Present};
 
 /// How long either look may take. A tree that needs more is not looked at.
 const LIMIT: Duration = Duration::from_secs(20);
 /// The same where somebody waits who only asked how things are.
 const LIMIT_LATER: Duration = Duration::from_secs(5);
+
+/// Later than any command.
+const FOREVER: Timestamp = Timestamp::from_millis(i64::MAX);
 
 const LOOKED_LATER: &str = "the run's supervisor died, and the tree was looked at later: what others changed since is among the changes";
 
@@ -48,10 +51,10 @@ impl<'a> Watch<'a> {
     /// Looks at the checkout that `request` works in, if it does. `path` is
     /// where the user's programs are.
     pub(super) fn begin(env: &Env, dir: &'a RunDir, request: &Request, path: Option<&OsStr>) -> Self {
+        let present = Present::enter(dir, request);
         let Some(root) = &request.git_root else {
-            return Self::outside_git(dir, Second::AtItsEnd);
+            return Self::outside_git(dir, present, Second::AtItsEnd);
         };
-        let present = Present::enter(dir, &request.run_id, root);
         let before = look(env, dir, request, root, path).map_err(|trouble| trouble.to_string());
         // A large tree took much, and its run may take hours.
         memory::release_freed();
@@ -60,30 +63,32 @@ impl<'a> Watch<'a> {
 
     /// Goes on from what a supervisor left that was killed.
     pub(super) fn take_up(env: &Env, dir: &'a RunDir, request: &Request) -> Self {
-        let Some(root) = &request.git_root else { return Self::outside_git(dir, Second::Later) };
+        let present = Present::left_behind(dir, request);
+        let Some(root) = &request.git_root else {
+            return Self::outside_git(dir, present, Second::Later);
+        };
         let before = git_for(request, root, env.get("PATH"))
             .and_then(|program| Before::found(root, &dir.tree(), program))
             .map_err(|_| "what the tree was like before the run is lost with its supervisor".into());
-        let present = Some(Present::left_behind(dir, &request.run_id, root));
         Self { dir, before, present, second: Second::Later }
     }
 
-    fn outside_git(dir: &'a RunDir, second: Second) -> Self {
-        Self { dir, before: Err("it did not work in a git repository".into()), present: None, second }
+    fn outside_git(dir: &'a RunDir, present: Option<Present<'a>>, second: Second) -> Self {
+        Self { dir, before: Err("it did not work in a git repository".into()), present, second }
     }
 
     /// Looks again, and writes down what there is to tell. `Err` says why that
     /// could not be written.
     pub(super) fn end(self, request: &Request, gathered: Gathered, outcome: &Outcome) -> std::io::Result<()> {
         let edits = gathered.edits();
-        let mut files = match &self.before {
+        let (mut files, changed) = match &self.before {
             Ok(before) => {
-                let mut files =
-                    tell(before, self.second).unwrap_or_else(|reason| without_git(request, edits, reason));
+                let (mut files, changed) = tell(before, self.dir, request, self.second)
+                    .unwrap_or_else(|reason| (without_git(request, edits, reason), Changed::Unknown));
                 files.incomplete.extend(gaps::outside(before, request, edits));
-                files
+                (files, changed)
             }
-            Err(reason) => without_git(request, edits, reason.clone()),
+            Err(reason) => (without_git(request, edits, reason.clone()), Changed::Unknown),
         };
         files.overlapped_with = self.present.as_ref().map(Present::others).unwrap_or_default();
         let fault = match outcome {
@@ -91,7 +96,7 @@ impl<'a> Watch<'a> {
             Outcome::Completed | Outcome::Cancelled { .. } | Outcome::TimedOut { .. } => None,
         };
         let (tests, errors) = match request.agent {
-            AgentName::Codex | AgentName::Command => gathered.finish(changed(&files), fault),
+            AgentName::Codex | AgentName::Command => gathered.finish(seen_at(changed, self.second), fault),
             // What a recording reports did not happen here.
             AgentName::Replay => (None, None),
         };
@@ -119,7 +124,12 @@ fn git_for(request: &Request, root: &Path, path: Option<&OsStr>) -> Result<PathB
 }
 
 /// The tree now against the tree before.
-fn tell(before: &Before, second: Second) -> Result<Files, String> {
+fn tell(
+    before: &Before,
+    dir: &RunDir,
+    request: &Request,
+    second: Second,
+) -> Result<(Files, Changed), String> {
     let (limit, mut incomplete) = match second {
         Second::AtItsEnd => (LIMIT, Vec::new()),
         Second::Later => (LIMIT_LATER, vec![LOOKED_LATER.to_owned()]),
@@ -131,11 +141,14 @@ fn tell(before: &Before, second: Second) -> Result<Files, String> {
         incomplete.push(format!("lines and renames are not known: {trouble}"));
         git::plainly(&found.changed)
     });
-    let history = before.history(until).unwrap_or_else(|(head, trouble)| {
-        incomplete.push(format!("commits are not known: {trouble}"));
-        History { head, ..History::default() }
-    });
-    Ok(Files::from_git(Observed {
+    let history = before
+        .history(until, |tree| overlap::is_anothers(dir, &request.run_id, tree))
+        .unwrap_or_else(|(head, trouble)| {
+            incomplete.push(format!("commits are not known: {trouble}"));
+            History { head, ..History::default() }
+        });
+    let unsettled = unsettled(&found);
+    let files = Files::from_git(Observed {
         root: before.root().to_owned(),
         before: before.head.clone(),
         history,
@@ -144,15 +157,34 @@ fn tell(before: &Before, second: Second) -> Result<Files, String> {
         nested: found.nested.into_iter().map(|(path, _)| path).collect(),
         hidden: found.hidden,
         incomplete,
-    }))
+    });
+    let changed = changed(&files, before.root(), unsettled);
+    Ok((files, changed))
+}
+
+/// Until when something may have changed that is not among the changes.
+fn unsettled(found: &Differences) -> Option<Timestamp> {
+    let moment = |(seconds, nanos): Time| {
+        Timestamp::from_millis(seconds.saturating_mul(1000).saturating_add(i64::from(nanos / 1_000_000)))
+    };
+    // Nobody knows what became of these, let alone when.
+    let uncompared = !found.unseen.is_empty() || found.unlisted.is_some();
+    found.put_back.max(found.inside).map(moment).max(uncompared.then_some(FOREVER))
+}
+
+/// What a look tells of when files changed: a later one knows that they did, and
+/// not whether that was before a command ended or after it.
+fn seen_at(changed: Changed, second: Second) -> Changed {
+    match (second, changed) {
+        (Second::AtItsEnd, changed) => changed,
+        (Second::Later, Changed::Known { at, by }) => Changed::Known { at: None, by: at.max(by) },
+        (Second::Later, Changed::Unknown) => Changed::Known { at: None, by: Some(FOREVER) },
+    }
 }
 
 /// When the files that changed in the run did so last. The time of the inode: that
 /// of the content can be set, and is kept by those who copy.
-fn changed(files: &Files) -> Changed {
-    let Some(root) = files.root.as_ref().filter(|_| files.source == Source::Git) else {
-        return Changed::Unknown;
-    };
+fn changed(files: &Files, root: &Path, unsettled: Option<Timestamp>) -> Changed {
     let within = |path: Vec<u8>| root.join(OsStr::from_bytes(&path));
     let time = |path: &Path| {
         let found = std::fs::symlink_metadata(path).ok()?;
@@ -162,11 +194,13 @@ fn changed(files: &Files) -> Changed {
     // Of what is gone, the folder that it was in tells when it can have gone at the latest.
     let gone = |path: &Path| path.ancestors().skip(1).find_map(time);
     // Of changes that are not listed nothing is known.
-    let mut by = (files.left_out > 0).then_some(Timestamp::from_millis(i64::MAX));
+    let mut by = unsettled.max((files.left_out > 0).then_some(FOREVER));
     let mut at = None;
-    for change in files.changes.iter().filter(|change| change.kind != ChangeOf::Submodule) {
+    for change in &files.changes {
         let path = within(change.path_bytes());
         match time(&path) {
+            // What changed in it and when was looked for already.
+            Some(_) if change.kind == ChangeOf::Submodule => {}
             Some(time) => at = at.max(Some(time)),
             None => by = by.max(gone(&path)),
         }

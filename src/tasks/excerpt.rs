@@ -13,6 +13,9 @@ use crate::tasks::{Transcript, stream};
 /// Read beyond a cut.
 const MARGIN: u64 = redact::MARGIN as u64;
 
+/// Read before the end of a file: a private key may have begun there.
+const LOOK_BACK: u64 = 64 << 10;
+
 /// How much of a stream of events is read for its last lines.
 const EVENTS_TAIL: u64 = 1 << 20;
 
@@ -27,8 +30,8 @@ pub(crate) struct Excerpt {
 impl Excerpt {
     /// The last `most` bytes of a file.
     pub(crate) fn tail(path: &Path, most: u64) -> Self {
-        let Ok((bytes, total)) = stream::tail(path, most + MARGIN) else { return Self::default() };
-        Self::from_ends(&[], &bytes, total, (0, most as usize))
+        let Ok((bytes, total)) = stream::tail(path, most + LOOK_BACK) else { return Self::default() };
+        Self::from_ends(&[], telling(&bytes, most), total, (0, most as usize))
     }
 
     /// The first and the last bytes of a file, `most` in all.
@@ -38,13 +41,14 @@ impl Excerpt {
             File::open(path)?.take(most).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        let Ok((last, total)) = stream::tail(path, most - most / 2 + MARGIN) else { return Self::default() };
+        let room = most - most / 2;
+        let Ok((last, total)) = stream::tail(path, room + LOOK_BACK) else { return Self::default() };
         if total <= most {
             let bytes = stream::tail(path, most).unwrap_or_default().0;
             return Self::from_ends(&[], &bytes, bytes.len() as u64, (0, most as usize));
         }
         let first = head(most / 2 + MARGIN).unwrap_or_default();
-        Self::from_ends(&first, &last, total, halves(most))
+        Self::from_ends(&first, telling(&last, room), total, halves(most))
     }
 
     /// As [`ends`](Self::ends), of a stream of events as people read it.
@@ -77,13 +81,21 @@ impl Excerpt {
         // One endless line has no better place to be cut than where it is.
         let last = if from < last.len() { &last[from..] } else { last };
         let left_out = total - (first.len() + last.len()) as u64;
+        let (beginning, ending) = (shown(first), shown(last));
         let text = format!(
             "{}… ({left_out} bytes left out)\n{}",
-            redact::beginning(&shown(first), &shown(head)),
-            redact::ending(&shown(last), &shown(tail))
+            redact::beginning(&beginning, &(beginning.clone() + &shown(&head[first.len()..]))),
+            redact::ending(&ending, &(shown(&tail[..tail.len() - last.len()]) + &ending))
         );
         Self { text, total_bytes: total, cut: true }
     }
+}
+
+/// What of the end of a file tells how its last `room` bytes may be shown.
+fn telling(end: &[u8], room: u64) -> &[u8] {
+    let near = end.len().saturating_sub((room + MARGIN) as usize);
+    // Whether a key is open is told from where it begins.
+    if redact::last_key_mark(&end[..near], b"").is_some() { end } else { &end[near..] }
 }
 
 /// How `most` bytes are shared between beginning and end.
@@ -97,7 +109,7 @@ pub(super) fn shown(bytes: &[u8]) -> String {
     // A character that was cut in two is no character.
     let start = bytes.iter().take(3).take_while(|&&byte| byte & 0xc0 == 0x80).count();
     let text = String::from_utf8_lossy(&bytes[start..]);
-    plain::text(text.trim_end_matches('\u{fffd}'))
+    plain::printed(text.trim_end_matches('\u{fffd}'))
 }
 
 fn read_events(path: &Path, last: u64, mut transcript: Transcript, kept: &mut Ends) -> io::Result<()> {
@@ -174,6 +186,13 @@ mod tests {
     }
 
     #[test]
+    fn a_progress_bar_is_its_last_state() {
+        check("begin\nget 1%\rget 50%\rget 100%\nend\n", 90, "begin\nget 100%\nend\n", false);
+        let bar: String = (0..1000).map(|step| format!("get {step:03}\r")).collect();
+        check(&bar, 80, "get 004… (7920 bytes left out)\nget 999", true);
+    }
+
+    #[test]
     fn a_tail_says_that_it_is_one() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log");
@@ -181,6 +200,31 @@ mod tests {
         assert_eq!(Excerpt::tail(&path, 9).text, "… (8 bytes left out)\nthree\n");
         assert_eq!(Excerpt::tail(&path, 90).text, "one\ntwo\nthree\n");
         assert_eq!(Excerpt::tail(&dir.path().join("none"), 9), Excerpt::default());
+    }
+
+    #[test]
+    fn no_cut_shows_a_part_of_a_secret() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        let line = format!("{}\n", "a7Bq9ZkT3mXw5Rc1".repeat(4));
+        let key = |lines: usize| format!("-----BEGIN {} KEY-----\n{}", "PRIVATE", line.repeat(lines));
+        let token = format!("{} {}{} ", "x".repeat(30), "ghp_", "a7Bq9ZkT3mXw".repeat(3));
+        let long = |text: &str, length: usize| text.repeat(length / text.len());
+        // Keys that lack their end, longer than any window; and tokens at every place of a cut.
+        let keys = [1, 15, 40, 70, 150, 400].map(key);
+        let tokens = (0..40).map(|shift| format!("{}{}", "z".repeat(shift), long(&token, 1000)));
+        for content in keys
+            .into_iter()
+            .flat_map(|key| [format!("a\n{key}"), format!("{}{key}", long("a b\n", 3000))])
+            .chain(tokens)
+        {
+            std::fs::write(&path, &content).unwrap();
+            for most in [64, 200, 1024, 2048, 3000] {
+                for shown in [Excerpt::tail(&path, most), Excerpt::ends(&path, most)] {
+                    assert!(!shown.text.contains("Bq9Z") && !shown.text.contains("Rc1"), "{most}: {shown:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -21,6 +21,13 @@ pub(super) fn in_tree(before: &Before, found: &Differences) -> Vec<String> {
     if before.unseen > 0 {
         gaps.push(format!("{} could not be looked at before the run", files(before.unseen as usize)));
     }
+    if let Some(reason) = &before.unlisted {
+        let reason = plain::line(reason, 2 * LONGEST_NAME);
+        gaps.push(format!(
+            "which files were there before the run without being tracked is not known: git was asked, and \
+             {reason}; those that are younger than its start are told as added"
+        ));
+    }
     if let Some(reason) = &found.unlisted {
         let reason = plain::line(reason, 2 * LONGEST_NAME);
         gaps.push(format!("new files could not be looked for everywhere: git was asked, and {reason}"));

@@ -1,17 +1,13 @@
 //! Looks into what a run left, piece by piece.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::inspect::{self, Ask, Found, Wanted};
 use crate::model::TaskId;
 use crate::runs::ArtifactName;
-use crate::supervisor;
-use crate::tasks::source::{self, Of};
+use crate::tasks::source::{self, Of, Source};
+use crate::tasks::stream::Gap;
 use crate::tasks::{Context, TaskError};
-
-/// A stream beyond its limit keeps its end apart until the run is over.
-const IN_PARTS: &str = "this is the beginning only: the output passed `max_stream_bytes`, and its end is added when the run is over; \
-     meanwhile get_terminal_output (`delegator terminal read`) with the task reads the end";
 
 /// What was found, and where.
 #[derive(Debug)]
@@ -22,22 +18,24 @@ pub(crate) struct Inspected {
     pub(crate) artifact: Option<ArtifactName>,
     /// The run goes on, and there may be more in a moment.
     pub(crate) live: bool,
+    /// Where no file was named: what else the run printed, and how many bytes of it.
+    pub(crate) beside: Vec<(&'static str, u64)>,
     pub(crate) found: Found,
 }
 
-/// What whoever reads the file of a stream has to know, where it is not all of it.
-pub(crate) fn in_parts(path: &Path) -> Option<&'static str> {
-    supervisor::apart(path).map(|_| IN_PARTS)
+/// Where lines are left out, pages that were read one after the other need not meet.
+fn moves_on(Gap { dropped, .. }: Gap) -> String {
+    format!(
+        "the output passed `max_stream_bytes`: {dropped} bytes in its middle are left out, where a line says so; \
+         while the run goes on, more may be, and line numbers and cursors after that line change"
+    )
 }
 
 pub(crate) fn inspect(context: &Context, of: &Of, ask: &Ask, wanted: Wanted) -> Result<Inspected, TaskError> {
-    let source = source::open(context, of)?;
-    // Looked for first: what is put together meanwhile is then in the file.
-    let warning = in_parts(&source.path).filter(|_| source.live);
-    let mut found = inspect::inspect(source.file, source.index.as_ref(), ask, wanted)?;
-    if let Some(warning) = warning {
-        found.warning = Some(warning.into());
+    let Source { file, gap, index, path, task, artifact, live, beside } = source::open(context, of)?;
+    let mut found = inspect::inspect(file, index.as_ref(), ask, wanted)?;
+    if let Some(gap) = gap.filter(|gap| live && gap.dropped > 0) {
+        found.warning = Some(moves_on(gap));
     }
-    let live = source.live;
-    Ok(Inspected { path: source.path, task: source.task, artifact: source.artifact, live, found })
+    Ok(Inspected { path, task, artifact, live, beside, found })
 }

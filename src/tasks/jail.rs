@@ -15,7 +15,7 @@ use crate::host::paths::{self, Home};
 use crate::host::spawn;
 use crate::model::{Jail, JailKind, Sandbox};
 use crate::tasks::TaskError;
-use crate::tasks::caller::KEPT;
+use crate::tasks::guarded::KEPT;
 use crate::tasks::places::real;
 use crate::tasks::resolve::codex_program;
 

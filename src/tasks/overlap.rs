@@ -1,7 +1,8 @@
 //! Runs that work in one checkout at the same time tell each other so.
 //!
-//! While a run works, an empty file with its id stands in a directory of its
-//! checkout's. Whoever comes leaves its own there first and then looks: of two
+//! While a run works, an empty file with its id stands in a directory of each
+//! checkout that it can write to: its own, and those that it was given beside.
+//! Whoever comes leaves its own there first and then looks at all there are: of two
 //! that come at once, at least one sees the other, and it tells both. A checkout
 //! within another one is part of that as well.
 
@@ -13,83 +14,95 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::evidence::Overlap;
-use crate::host::{files, lock};
+use crate::host::{files, lock, paths};
 use crate::model::{AgentName, Request, RunId, Sandbox};
 use crate::runs::RunDir;
 
-/// A run's place among those that share its checkout, left when dropped.
+/// A run's place among those that share its checkouts, left when dropped.
 #[derive(Debug)]
 pub(super) struct Present<'a> {
     dir: &'a RunDir,
-    root: PathBuf,
+    roots: Vec<PathBuf>,
     marks: Vec<PathBuf>,
 }
 
 impl<'a> Present<'a> {
-    /// Enters the run in `dir`, which works in the checkout at `root`. Trouble
-    /// with it costs the knowledge, never the run.
-    pub(super) fn enter(dir: &'a RunDir, run: &RunId, root: &Path) -> Option<Self> {
+    /// Enters the run in `dir`; `None` where it works in no checkout. Trouble with
+    /// it costs the knowledge, never the run.
+    pub(super) fn enter(dir: &'a RunDir, request: &Request) -> Option<Self> {
+        let present = Self::of(dir, request)?;
         make(&dir.checkouts()).ok()?;
-        let places: Vec<PathBuf> = checkouts(root).map(|root| dir.checkouts().join(name(root))).collect();
-        let root = root.to_owned();
-        let present =
-            Self { dir, root, marks: places.iter().map(|place| place.join(run.as_str())).collect() };
-        for (place, mark) in places.iter().zip(&present.marks) {
+        for mark in &present.marks {
+            let place = mark.parent()?;
             // Whoever leaves last removes the directory, perhaps before our eyes.
             if !(0..3).any(|_| make(place).and_then(|()| files::create_log(mark)).is_ok()) {
                 return None;
             }
         }
-        for place in &places {
-            for other in runs_in(place).into_iter().filter(|other| other != run) {
-                present.meet(run, &other, place);
-            }
+        for mark in present.others_there(&request.run_id) {
+            present.meet(&request.run_id, &mark);
         }
         Some(present)
     }
 
     /// The place of a run that was killed. Whoever is there now may have changed
     /// something since, and is named with those that it met.
-    pub(super) fn left_behind(dir: &'a RunDir, run: &RunId, root: &Path) -> Self {
-        let places: Vec<PathBuf> = checkouts(root).map(|root| dir.checkouts().join(name(root))).collect();
-        let here = |other: &RunId| other != run && lock::is_held(&dir.of(other).lock()).unwrap_or(false);
-        for other in places.iter().flat_map(|place| runs_in(place)).filter(here) {
-            let _ = tell(dir, &other);
+    pub(super) fn left_behind(dir: &'a RunDir, request: &Request) -> Option<Self> {
+        let present = Self::of(dir, request)?;
+        for other in present.others_there(&request.run_id).iter().filter_map(|mark| run_of(mark)) {
+            if lock::is_held(&dir.of(&other).lock()).unwrap_or(false) {
+                let _ = tell(dir, &other);
+            }
         }
-        Self {
-            dir,
-            root: root.to_owned(),
-            marks: places.iter().map(|place| place.join(run.as_str())).collect(),
+        Some(present)
+    }
+
+    fn of(dir: &'a RunDir, request: &Request) -> Option<Self> {
+        let roots = roots(request);
+        let mark = |root: &PathBuf| dir.checkouts().join(name(root)).join(request.run_id.as_str());
+        let marks = roots.iter().map(mark).collect();
+        (!roots.is_empty()).then_some(Self { dir, roots, marks })
+    }
+
+    /// The marks of all others, whatever checkout they are in.
+    fn others_there(&self, run: &RunId) -> Vec<PathBuf> {
+        let places = fs::read_dir(self.dir.checkouts()).into_iter().flatten().flatten();
+        let marks = |place: fs::DirEntry| {
+            let runs = runs_in(&place.path()).into_iter().filter(|other| other != run);
+            runs.map(move |other| place.path().join(other.as_str())).collect::<Vec<_>>()
+        };
+        places.flat_map(marks).collect()
+    }
+
+    fn meet(&self, run: &RunId, mark: &Path) {
+        let Some(other) = run_of(mark) else { return };
+        let theirs = self.dir.of(&other);
+        if !lock::is_held(&theirs.lock()).unwrap_or(false) {
+            // Its supervisor was killed.
+            let _ = fs::remove_file(mark);
+        } else if theirs.read_request().ok().flatten().is_some_and(|request| self.shares(&request)) {
+            let _ = tell(self.dir, &other);
+            let _ = tell(&theirs, run);
+            // It left in the meantime, and nobody else will read that.
+            if !mark.exists() {
+                let _ = fs::remove_dir_all(theirs.overlapped());
+            }
         }
     }
 
-    fn meet(&self, run: &RunId, other: &RunId, marks: &Path) {
-        let theirs = self.dir.of(other);
-        if lock::is_held(&theirs.lock()).unwrap_or(false) {
-            let _ = tell(self.dir, other);
-            let _ = tell(&theirs, run);
-            // It left in the meantime, and nobody else will read that.
-            if !marks.join(other.as_str()).exists() {
-                let _ = fs::remove_dir_all(theirs.overlapped());
-            }
-        } else {
-            // Its supervisor was killed.
-            let _ = fs::remove_file(marks.join(other.as_str()));
-        }
+    /// Whether that run can reach a checkout that this one can reach.
+    fn shares(&self, request: &Request) -> bool {
+        let touch = |one: &PathBuf, two: &PathBuf| one.starts_with(two) || two.starts_with(one);
+        roots(request).iter().any(|theirs| self.roots.iter().any(|ours| touch(ours, theirs)))
     }
 
     /// Those that may have changed files while this run worked.
     pub(super) fn others(&self) -> Vec<Overlap> {
         let met = runs_in(&self.dir.overlapped());
         let request = |run: &RunId| self.dir.of(run).read_request().ok().flatten();
-        // Two may be within a third and have nothing to do with each other.
-        let shares = |request: &Request| {
-            let root = request.git_root.as_deref();
-            root.is_some_and(|root| root.starts_with(&self.root) || self.root.starts_with(root))
-        };
         met.iter()
             .filter_map(request)
-            .filter(|request| may_write(request) && shares(request))
+            .filter(|request| may_write(request) && self.shares(request))
             .map(|request| Overlap { task_id: request.task_id, run_id: request.run_id })
             .collect()
     }
@@ -106,10 +119,27 @@ impl Drop for Present<'_> {
     }
 }
 
-/// The checkout at `root`, and those that it is in.
-fn checkouts(root: &Path) -> impl Iterator<Item = &Path> {
-    let around = root.ancestors().skip(1).filter(|dir| dir.join(".git").exists());
-    std::iter::once(root).chain(around)
+/// The checkouts that a run is about: its own, and those of the directories beside
+/// that it can write to, or these themselves.
+fn roots(request: &Request) -> Vec<PathBuf> {
+    let beside = request.add_dirs.iter().filter(|_| may_write(request));
+    let beside = beside.map(|dir| paths::git_root(dir).unwrap_or_else(|| dir.clone()));
+    let all: BTreeSet<PathBuf> = request.git_root.iter().cloned().chain(beside).collect();
+    all.into_iter().collect()
+}
+
+fn run_of(mark: &Path) -> Option<RunId> {
+    mark.file_name()?.to_str()?.parse().ok()
+}
+
+/// Whether a run that was asked for after `run` works or worked in the checkout at `tree`.
+pub(super) fn is_anothers(dir: &RunDir, run: &RunId, tree: &Path) -> bool {
+    let tree = fs::canonicalize(tree).unwrap_or_else(|_| tree.to_owned());
+    let runs = dir.of(run).path().parent().map(runs_in).unwrap_or_default();
+    // Their names begin with when they were asked for.
+    let later = runs.range(run.clone()..).filter(|other| *other != run);
+    let request = |other: &RunId| dir.of(other).read_request().ok().flatten();
+    later.filter_map(request).any(|request| request.git_root.is_some_and(|root| root == tree))
 }
 
 /// Leaves a note about `other` with the run in `dir`.

@@ -27,6 +27,12 @@ pub(crate) fn parked(context: &Context, id: &str) -> Result<Option<Wait>, TaskEr
     Ok(context.registry.wait(id)?.filter(kept))
 }
 
+/// Keeps the answer to `wait`, and gives back the one that counts: the first.
+pub(crate) fn settle(context: &mut Context, wait: &Wait, ended: &str) -> Result<Option<Wait>, TaskError> {
+    context.registry.end_wait(wait, ended)?;
+    Ok(context.registry.wait(&wait.id)?)
+}
+
 /// Gives up the wait; the tasks go on. `false` when there is none.
 pub(crate) fn unpark(context: &mut Context, id: &str) -> Result<bool, TaskError> {
     Ok(context.registry.cancel_wait(id)?)

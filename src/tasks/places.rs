@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::config::Config;
 use crate::host::env::Env;
 use crate::host::paths::Home;
-use crate::tasks::TaskError;
+use crate::tasks::{TaskError, guarded};
 
 /// Where programs keep what they need for a while; `workspace-write` reaches it.
 const TEMPORARY: &str = "/tmp";
@@ -51,10 +51,17 @@ impl Bounds {
             || self.ours.iter().any(|ours| ours.starts_with(dir) || dir.starts_with(ours))
     }
 
-    /// Whether a writing run may have the system's temporary directories.
-    pub(super) fn allow_temporary(&self, env: &Env) -> bool {
+    /// Where Codex keeps checkouts, among its own files.
+    pub(super) fn codex_checkouts(&self) -> Option<PathBuf> {
+        self.codex.as_ref().map(|codex| codex.join("worktrees"))
+    }
+
+    /// Whether a writing run in `cwd` may have the system's temporary
+    /// directories.
+    pub(super) fn allow_temporary(&self, env: &Env, cwd: &Path) -> bool {
         let dirs = [Some(PathBuf::from(TEMPORARY)), env.path("TMPDIR")];
-        !dirs.into_iter().flatten().any(|dir| self.forbid(&real(&dir)))
+        let opens = |dir: &Path| self.forbid(dir) || guarded::repository_is_in(dir, cwd);
+        !dirs.into_iter().flatten().any(|dir| opens(&real(&dir)))
     }
 }
 
@@ -122,10 +129,11 @@ mod tests {
     #[test]
     fn a_home_among_temporary_files_keeps_runs_out_of_them() {
         let env = |tmpdir: &str| Env::of(&[("TMPDIR", tmpdir)]);
-        assert!(bounds().allow_temporary(&env("/var/tmp")));
-        assert!(!bounds().allow_temporary(&env("/home")));
+        let cwd = Path::new("/home/dev/project");
+        assert!(bounds().allow_temporary(&env("/var/tmp"), cwd));
+        assert!(!bounds().allow_temporary(&env("/home"), cwd));
         let hidden = Bounds { ours: vec!["/tmp/state".into()], ..bounds() };
-        assert!(!hidden.allow_temporary(&env("")));
+        assert!(!hidden.allow_temporary(&env(""), cwd));
     }
 
     #[test]

@@ -9,11 +9,14 @@ use crate::evidence::Gathered;
 use crate::host::{clock, files};
 use crate::model::{Event, Exit, FailureCode, Fault, Inline, Progress, Request, Stdout, StopReason, Streams};
 use crate::progress::{Outlook, Reducer};
+use crate::redact;
 use crate::runs::RunDir;
 use crate::supervisor::{Capture, Input, Lines, Observed, Observer, Stream};
 use crate::tasks::counting::Counting;
 use crate::tasks::history;
 use crate::tasks::printed::Printed;
+use crate::tasks::saying::Saying;
+use crate::terminals::Times;
 
 /// How often `progress.json` is written at most.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
@@ -45,8 +48,11 @@ pub(super) struct Recorder {
     gathered: Gathered,
     /// Of a run that is one command.
     printed: Option<Printed>,
+    /// When the standard output came.
+    times: Times,
     /// Of one that runs tests.
     counting: Option<Counting>,
+    saying: Saying,
     stderr_tail: Vec<u8>,
     stdout_tail: Vec<u8>,
     stop: Option<StopReason>,
@@ -94,7 +100,9 @@ impl Recorder {
             outlook: Outlook::new(history::read(dir, request), clock::now()),
             gathered: Gathered::new(&request.cwd.to_string_lossy()),
             printed: (kind == Stdout::Text).then(Printed::new),
+            times: Times::new(dir.times(kind)),
             counting: (kind == Stdout::Text).then(|| Counting::of(&request.task)).flatten(),
+            saying: Saying::default(),
             stderr_tail: Vec::new(),
             stdout_tail: Vec::new(),
             stop: None,
@@ -154,8 +162,10 @@ impl Recorder {
     /// About once a second.
     fn look(&mut self) {
         self.stale |= self.outlook.changes(clock::now());
-        if let (Some(printed), Some(counting)) = (&self.printed, &mut self.counting) {
-            self.stale |= counting.changes(&printed.so_far());
+        if let Some(printed) = &self.printed {
+            let printed = printed.so_far();
+            self.stale |= self.saying.changes(&printed);
+            self.stale |= self.counting.as_mut().is_some_and(|counting| counting.changes(&printed));
         }
         if self.has_a_place() && self.stale {
             self.write_progress();
@@ -177,7 +187,11 @@ impl Recorder {
     fn write_progress(&mut self) {
         // Progress is a convenience: trouble with it is no trouble of the run.
         let mut progress = Progress { eta: self.outlook.eta(), ..self.reducer.snapshot() };
-        progress.activity += &self.counting.as_ref().map(Counting::told).unwrap_or_default();
+        // How many tests have passed says more than the last of them.
+        match self.counting.as_ref().map(Counting::told).filter(|told| !told.is_empty()) {
+            Some(told) => progress.activity += &told,
+            None => progress.activity = self.saying.after(&progress.activity),
+        }
         let _ = self.dir.write_progress(&progress);
         self.stale = false;
     }
@@ -221,8 +235,8 @@ impl Recorder {
             ));
         }
         let kind = self.kind;
-        let (stdout, stdout_joined) = self.stdout.finish(|dropped| cut_line(kind, Some(dropped)));
-        let (stderr, stderr_joined) = self.stderr.finish(|dropped| cut_line(Stdout::Text, Some(dropped)));
+        let (stdout, stdout_joined) = self.stdout.finish(|dropped| cut_line(kind, dropped));
+        let (stderr, stderr_joined) = self.stderr.finish(|dropped| cut_line(Stdout::Text, dropped));
         for (name, seen) in [("standard output", stdout), ("standard error", stderr)] {
             if seen.dropped_bytes > 0 {
                 warnings.push(format!("{} bytes of {name} were not kept", seen.dropped_bytes));
@@ -243,7 +257,13 @@ impl Observer for Recorder {
             Stream::Stdout => (&mut self.stdout, &mut self.stdout_tail),
             Stream::Stderr => (&mut self.stderr, &mut self.stderr_tail),
         };
+        if stream == Stream::Stdout {
+            self.times.passed(bytes, clock::now());
+        }
         let kept = capture.write(bytes);
+        if stream == Stream::Stdout && !capture.is_whole() {
+            self.times.give_up();
+        }
         keep_tail(tail, bytes);
         if let Some(printed) = &mut self.printed {
             printed.add(stream, bytes);
@@ -298,20 +318,17 @@ fn last(tail: &[u8]) -> &[u8] {
     &tail[tail.len().saturating_sub(TAIL)..]
 }
 
+/// As it may be shown: alone, a line of a private key looks like any other.
 fn last_line(tail: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(last(tail));
-    text.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    let shown = redact::text(&text);
+    shown.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
 /// Stands in the file where the middle was left out; valid in either format.
-/// How much it was is not known of a run that was lost.
-pub(super) fn cut_line(kind: Stdout, dropped: Option<u64>) -> String {
-    match (kind, dropped) {
-        (Stdout::Events, Some(bytes)) => {
-            format!("\n{{\"type\":\"delegator.cut\",\"dropped_bytes\":{bytes}}}\n")
-        }
-        (Stdout::Events, None) => "\n{\"type\":\"delegator.cut\"}\n".into(),
-        (Stdout::Text, Some(bytes)) => format!("\n[delegator: {bytes} bytes were left out here]\n"),
-        (Stdout::Text, None) => "\n[delegator: bytes may have been left out here]\n".into(),
+pub(super) fn cut_line(kind: Stdout, dropped: u64) -> String {
+    match kind {
+        Stdout::Events => format!("\n{{\"type\":\"delegator.cut\",\"dropped_bytes\":{dropped}}}\n"),
+        Stdout::Text => format!("\n[delegator: {dropped} bytes were left out here]\n"),
     }
 }

@@ -128,7 +128,7 @@ fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started
         [(dir.events(), Stdout::Events), (dir.stdout(), Stdout::Text), (dir.stderr(), Stdout::Text)]
     {
         // What cannot be put together stays in its pieces.
-        let _ = join_segments(&path, &record::cut_line(kind, None));
+        let _ = join_segments(&path, |dropped| record::cut_line(kind, dropped));
     }
     let fault =
         Fault::new(FailureCode::Lost, "the run's supervisor died; how far the agent came is not known")

@@ -24,7 +24,8 @@ pub(super) struct Reread {
 }
 
 /// When a command ended is not on disk: each is taken to have ended before
-/// everything, so that no tests are told to be newer than a change.
+/// everything, so that no tests are told to be newer than a change. Nor are they
+/// told to be older: whoever looks later says of no change when it was.
 const ENDED: Timestamp = Timestamp::from_millis(0);
 
 pub(super) fn reread(dir: &RunDir, request: &Request) -> Reread {

@@ -65,7 +65,7 @@ pub(super) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(Stri
     let sandbox = sandbox(config, agent, &ask.caller, ask.sandbox)?;
     let bounds = Bounds::of(env, home);
     let add_dirs = writable(context, hold, sandbox, &bounds, &cwd, &ask)?;
-    let temporary = ask.caller.may_use_temporary() && bounds.allow_temporary(env);
+    let temporary = ask.caller.may_use_temporary() && bounds.allow_temporary(env, &cwd);
     let config_overrides =
         ask.config_overrides.iter().map(|text| overrides::checked(config, text)).collect::<Result<_, _>>()?;
     if let Some(schema) = &ask.output_schema {
@@ -208,6 +208,7 @@ fn writable(
     for dir in &ask.add_dirs {
         let dir = places::directory(place, dir)?;
         ask.caller.check_write(config, bounds, &dir)?;
+        ask.caller.check_beside(cwd, &dir)?;
         dirs.push(dir);
     }
     Ok(dirs)

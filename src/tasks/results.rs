@@ -158,7 +158,7 @@ fn shortened(value: Value) -> Value {
 }
 
 /// The files that are there now.
-pub(crate) fn artifacts(view: &View) -> Vec<Artifact> {
+fn artifacts(view: &View) -> Vec<Artifact> {
     let artifact = |(name, path): (ArtifactName, PathBuf)| {
         let bytes = std::fs::metadata(&path).map_or(0, |found| found.len());
         let is_final = view.state().is_final();

@@ -5,14 +5,17 @@
 //! of, each is looked up, and the file is opened below the home by these.
 
 use std::fs::File;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::captures;
 use crate::host::beneath::{self, BeneathError};
+use crate::host::joined::Joined;
 use crate::host::line_index::{self, LineIndex};
 use crate::host::paths::Home;
 use crate::model::{RunId, TaskId, TerminalId};
 use crate::runs::ArtifactName;
+use crate::tasks::stream::{self, Gap, MayBeMissing};
 use crate::tasks::{Context, TaskError};
 use crate::terminals::{self, TerminalError};
 
@@ -35,13 +38,17 @@ pub(crate) enum Of {
 /// An open file, and whose it is.
 #[derive(Debug)]
 pub(super) struct Source {
-    pub(super) file: File,
+    pub(super) file: Joined,
+    /// Of a stream whose end is apart.
+    pub(super) gap: Option<Gap>,
     pub(super) index: Option<LineIndex>,
     pub(super) path: PathBuf,
     pub(super) task: Option<TaskId>,
     pub(super) artifact: Option<ArtifactName>,
     /// The run goes on, and there may be more in a moment.
     pub(super) live: bool,
+    /// Where no file was named: what else the run printed, and how many bytes of it.
+    pub(super) beside: Vec<(&'static str, u64)>,
 }
 
 pub(super) fn open(context: &Context, of: &Of) -> Result<Source, TaskError> {
@@ -71,12 +78,14 @@ pub(super) fn open(context: &Context, of: &Of) -> Result<Source, TaskError> {
                 name: name.to_owned(),
                 there: there(),
             };
-            let name = match artifact {
-                Some(given) => ArtifactName::parse(given).ok_or_else(|| missing(given))?,
+            let (name, beside) = match artifact {
+                Some(given) => (ArtifactName::parse(given).ok_or_else(|| missing(given))?, Vec::new()),
                 None => usual(context, &row.run_id).ok_or_else(|| missing(USUAL[0]))?,
             };
             match run_file(context, &row.run_id, &name) {
-                Ok(source) => Ok(Source { live: !row.state.is_final(), task: Some(row.id), ..source }),
+                Ok(source) => {
+                    Ok(Source { live: !row.state.is_final(), task: Some(row.id), beside, ..source })
+                }
                 Err(TaskError::NoOutput(_)) => Err(missing(name.as_str())),
                 Err(error) => Err(error),
             }
@@ -134,20 +143,24 @@ fn place(home: &Home, given: &str) -> Result<Place, TaskError> {
     known.ok_or_else(|| TaskError::NotInspectable(given.to_owned()))
 }
 
-/// The first of the usual ones that is there and not empty.
-fn usual(context: &Context, run: &RunId) -> Option<ArtifactName> {
+/// The first of the usual ones that is there and not empty, and the others that are.
+fn usual(context: &Context, run: &RunId) -> Option<(ArtifactName, Vec<(&'static str, u64)>)> {
     let dir = context.dir(run);
-    let length = |name: &&str| std::fs::symlink_metadata(dir.file(name)).map_or(0, |found| found.len());
-    let name = USUAL
-        .iter()
-        .find(|name| length(name) > 0)
-        .or_else(|| USUAL.iter().find(|name| dir.file(name).exists()));
-    ArtifactName::parse(name?)
+    let length = |name: &str| std::fs::symlink_metadata(dir.file(name)).map_or(0, |found| found.len());
+    let mut printed: Vec<(&str, u64)> = USUAL.into_iter().map(|name| (name, length(name))).collect();
+    printed.retain(|(_, length)| *length > 0);
+    let name = match printed.is_empty() {
+        true => USUAL.into_iter().find(|name| dir.file(name).exists())?,
+        false => printed.remove(0).0,
+    };
+    Some((ArtifactName::parse(name)?, printed))
 }
 
 fn run_file(context: &Context, run: &RunId, name: &ArtifactName) -> Result<Source, TaskError> {
-    let path = context.dir(run).file(name.as_str());
-    let source = opened(&context.home, &path, &path.display().to_string())?;
+    let (home, path) = (&context.home, context.dir(run).file(name.as_str()));
+    let open = |path: &Path| plain(home, path, &path.display().to_string());
+    let (stretches, gap) = stream::artifact(&path, name, open)?;
+    let source = source(home, path, Joined::of(stretches), gap)?;
     Ok(Source { artifact: Some(name.clone()), ..source })
 }
 
@@ -172,15 +185,43 @@ fn kept(home: &Home, given: &str, names: &[&str]) -> Result<Source, TaskError> {
 }
 
 fn opened(home: &Home, path: &Path, given: &str) -> Result<Source, TaskError> {
-    let below = path.strip_prefix(home.root()).unwrap_or(path);
-    let file = beneath::open(home.root(), below).map_err(|error| match error {
+    let file = plain(home, path, given)?;
+    source(home, path.to_owned(), Joined::whole(file), None)
+}
+
+fn source(
+    home: &Home,
+    path: PathBuf,
+    file: io::Result<Joined>,
+    gap: Option<Gap>,
+) -> Result<Source, TaskError> {
+    let file = file.map_err(|source| TaskError::Unreadable { path: path.clone(), source })?;
+    let index = beneath::open(home.root(), &line_index::beside(below(home, &path))).ok().map(LineIndex::read);
+    // What it says of the end was written later, and the end may have been another.
+    let index = match gap {
+        Some(gap) => index.map(|index| index.within(gap.at)),
+        None => index,
+    };
+    Ok(Source { file, gap, index, path, task: None, artifact: None, live: false, beside: Vec::new() })
+}
+
+fn plain(home: &Home, path: &Path, given: &str) -> Result<File, TaskError> {
+    beneath::open(home.root(), below(home, path)).map_err(|error| match error {
         BeneathError::Missing => TaskError::NoOutput(given.to_owned()),
         BeneathError::Outside => TaskError::OutsideHome(given.to_owned()),
         BeneathError::Link | BeneathError::NotAFile => TaskError::NotAPlainFile(given.to_owned()),
         BeneathError::Unreadable(source) => TaskError::Unreadable { path: path.to_owned(), source },
-    })?;
-    let index = beneath::open(home.root(), &line_index::beside(below)).ok().map(LineIndex::read);
-    Ok(Source { file, index, path: path.to_owned(), task: None, artifact: None, live: false })
+    })
+}
+
+fn below<'a>(home: &Home, path: &'a Path) -> &'a Path {
+    path.strip_prefix(home.root()).unwrap_or(path)
+}
+
+impl MayBeMissing for TaskError {
+    fn is_missing(&self) -> bool {
+        matches!(self, TaskError::NoOutput(_))
+    }
 }
 
 #[cfg(test)]

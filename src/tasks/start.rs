@@ -7,9 +7,10 @@ use crate::host::disk;
 use crate::host::lock::Lock;
 use crate::host::spawn::Ties;
 use crate::model::{AgentName, Request, State, TaskId};
-use crate::registry::{Submission, Submitted};
+use crate::registry::{Found, Submission, Submitted};
 use crate::runs::RunDir;
 use crate::tasks::resolve::{Ask, resolve};
+use crate::tasks::view::look_up;
 use crate::tasks::{Context, TaskError, inner, pump, unsettled};
 
 /// Below this, not even the record of a failure is sure to fit.
@@ -33,6 +34,11 @@ impl Accepted {
     fn new(task_id: TaskId, state: State) -> Self {
         Self { task_id, state, deduplicated: false, warnings: Vec::new() }
     }
+
+    fn warned(mut self, warning: Option<String>) -> Self {
+        self.warnings.extend(warning);
+        self
+    }
 }
 
 /// Takes the task in. When this returns, it survives any crash.
@@ -41,6 +47,7 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
     let (request, environment) = resolve(context, ask)?;
     // A command may well be meant to run twice.
     let same_within = same_within.filter(|_| request.agent != AgentName::Command);
+    let taken = request.alias.as_deref().and_then(|alias| taken(context, alias));
     let free = disk::free_bytes(context.home.root()).unwrap_or(u64::MAX);
     if free < LEAST_FREE {
         return Err(TaskError::DiskFull { path: context.home.root().to_owned(), free });
@@ -70,11 +77,11 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
             let started =
                 pump::launch(context, &request.run_id, &request.within, lock, attempt, Ties::Detached);
             match started {
-                Ok(_) => Ok(Accepted::new(request.task_id, State::Working)),
-                Err(_) => Ok(queued(context, request.task_id)),
+                Ok(_) => Ok(Accepted::new(request.task_id, State::Working).warned(taken)),
+                Err(_) => Ok(queued(context, request.task_id).warned(taken)),
             }
         }
-        Submitted::Queued => Ok(queued(context, request.task_id)),
+        Submitted::Queued => Ok(queued(context, request.task_id).warned(taken)),
         Submitted::Existing(row) => Ok(Accepted { deduplicated: true, ..Accepted::new(row.id, row.state) }),
         Submitted::Conflict(row) => {
             Err(TaskError::KeyConflict { key: request.idempotency_key.unwrap_or_default(), task: row.id })
@@ -84,6 +91,13 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
             Err(TaskError::ThreadBusy { thread, task: row.id })
         }
     }
+}
+
+/// That an alias passes from a task that is not over to this one.
+fn taken(context: &Context, alias: &str) -> Option<String> {
+    let Ok(Found::One(row)) = look_up(context, alias) else { return None };
+    let meant = row.alias.as_deref() == Some(alias) && !row.state.is_final();
+    meant.then(|| format!("alias `{alias}` was of {}, which still runs and is now called by its id", row.id))
 }
 
 /// The row is durable: whatever goes wrong now, whoever looks next starts it.

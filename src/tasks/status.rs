@@ -14,6 +14,8 @@ pub(crate) struct Snapshot {
     /// In the order they will start; the position counts other projects' too.
     pub(crate) queued: Vec<(usize, Row)>,
     pub(crate) finished: Vec<Row>,
+    /// The one finished task that was asked for, with what its directory says.
+    pub(crate) only: Option<Box<View>>,
     /// What could not be read of a task that is not running; lists do not look.
     pub(crate) damaged: Vec<String>,
 }
@@ -36,21 +38,8 @@ pub(crate) fn status(
     let queued =
         context.registry.pending(u32::MAX)?.into_iter().enumerate().filter(|(_, row)| belongs(row)).collect();
     let name = project.as_ref().map(|project| project.to_string_lossy().into_owned());
-    let finished = ended(context, name.as_deref(), recent)?;
-    Ok(Snapshot { at: clock::now(), running, queued, finished, damaged: Vec::new() })
-}
-
-/// The last tasks to end. Of one project, those come first that nobody has
-/// read: they must not be hidden behind others.
-fn ended(context: &Context, project: Option<&str>, most: u32) -> Result<Vec<Row>, TaskError> {
-    let mut rows = match project {
-        Some(project) => context.registry.unread(project, most)?,
-        None => Vec::new(),
-    };
-    let newest = context.registry.finished(project, most)?;
-    rows.extend(newest.into_iter().filter(|row| project.is_none() || !row.unread));
-    rows.truncate(most as usize);
-    Ok(rows)
+    let finished = context.registry.finished(name.as_deref(), recent)?;
+    Ok(Snapshot { at: clock::now(), running, queued, finished, only: None, damaged: Vec::new() })
 }
 
 /// The one task that `reference` means, wherever it is.
@@ -62,10 +51,11 @@ pub(crate) fn status_of(context: &mut Context, reference: &str) -> Result<Snapsh
     if snapshot.running.is_empty() {
         let row = find(context, id.as_str())?;
         let view = view(context, row)?;
+        snapshot.damaged.clone_from(&view.damaged);
         if snapshot.queued.is_empty() {
-            snapshot.finished.push(view.row);
+            snapshot.finished.push(view.row.clone());
+            snapshot.only = Some(Box::new(view));
         }
-        snapshot.damaged = view.damaged;
     }
     Ok(snapshot)
 }

@@ -6,11 +6,11 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use crate::host::files;
+use crate::host::joined::{Joined, Stretch};
 use crate::model::{Stdout, Timestamp};
-use crate::runs::RunDir;
+use crate::runs::{ArtifactName, RunDir};
 use crate::supervisor::{self, Apart};
 use crate::tasks::record::cut_line;
-use crate::terminals::Stretch;
 
 /// How often the end of a stream is looked for that turns meanwhile.
 const TRIES: usize = 8;
@@ -20,9 +20,21 @@ pub(super) struct Stream {
     pub(super) stretches: Vec<Stretch>,
     /// When its last byte came.
     pub(super) written: Timestamp,
-    /// Its middle is left out.
-    pub(super) is_cut: bool,
+    /// Set while its end is apart from its beginning.
+    pub(super) gap: Option<Gap>,
 }
+
+/// Between the beginning of a stream and its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Gap {
+    /// Where the beginning ends.
+    pub(super) at: u64,
+    /// Bytes that are left out there.
+    pub(super) dropped: u64,
+}
+
+/// Where its bytes are.
+type Places = (Vec<Stretch>, Option<Gap>);
 
 /// Opens the standard output of a run.
 pub(super) fn open(dir: &RunDir, kind: Stdout) -> io::Result<Stream> {
@@ -34,17 +46,65 @@ pub(super) fn open(dir: &RunDir, kind: Stdout) -> io::Result<Stream> {
 
 /// Opens the stream at `path`.
 pub(super) fn open_at(path: &Path, kind: Stdout) -> io::Result<Stream> {
-    let mut opened = attempt(path, kind);
-    for _ in 1..TRIES {
-        if !matches!(&opened, Ok(None)) {
-            break;
+    let (stretches, gap) = stretches(path, kind, plain)?;
+    let mut written = Timestamp::from_millis(0);
+    for stretch in &stretches {
+        if let Stretch::File(file) = stretch {
+            written = written.max(files::modified(&file.metadata()?));
         }
-        opened = attempt(path, kind);
+    }
+    Ok(Stream { stretches, written, gap })
+}
+
+/// All that there is now of the stream at `path`, as if it were one file.
+pub(crate) fn so_far(path: &Path) -> io::Result<Joined> {
+    let is_of_events = path.file_name().is_some_and(|name| name == "events.jsonl");
+    let kind = if is_of_events { Stdout::Events } else { Stdout::Text };
+    Joined::of(open_at(path, kind)?.stretches)
+}
+
+/// Whether the end of the stream at `path` is apart from its beginning, until its run is over.
+pub(crate) fn is_apart(path: &Path) -> bool {
+    supervisor::apart(path).is_some()
+}
+
+/// Opens the artifact at `path`, which may be a stream, as `open` does.
+pub(super) fn artifact<E: MayBeMissing>(
+    path: &Path,
+    name: &ArtifactName,
+    open: impl Fn(&Path) -> Result<File, E>,
+) -> Result<Places, E> {
+    match name.as_str() {
+        "events.jsonl" => stretches(path, Stdout::Events, open),
+        "stdout.log" | "stderr.log" => stretches(path, Stdout::Text, open),
+        _ => Ok((vec![Stretch::File(open(path)?)], None)),
+    }
+}
+
+/// Opens the files that the stream at `path` consists of.
+fn stretches<E: MayBeMissing>(
+    path: &Path,
+    kind: Stdout,
+    open: impl Fn(&Path) -> Result<File, E>,
+) -> Result<Places, E> {
+    for _ in 0..TRIES {
+        if let Some(opened) = attempt(path, kind, &open)? {
+            return Ok(opened);
+        }
     }
     // What never holds still is at least begun.
-    match opened? {
-        Some(stream) => Ok(stream),
-        None => whole(plain(path)?),
+    Ok((vec![Stretch::File(open(path)?)], None))
+}
+
+/// Why a file cannot be opened.
+pub(super) trait MayBeMissing {
+    /// It is not there.
+    fn is_missing(&self) -> bool;
+}
+
+impl MayBeMissing for io::Error {
+    fn is_missing(&self) -> bool {
+        self.kind() == io::ErrorKind::NotFound
     }
 }
 
@@ -73,39 +133,31 @@ pub(super) fn tail(path: &Path, most: u64) -> io::Result<(Vec<u8>, u64)> {
     Ok((bytes, total))
 }
 
-fn whole(file: File) -> io::Result<Stream> {
-    let written = files::modified(&file.metadata()?);
-    Ok(Stream { stretches: vec![Stretch::File(file)], written, is_cut: false })
-}
-
 /// `None` where the parts changed while they were opened.
-fn attempt(path: &Path, kind: Stdout) -> io::Result<Option<Stream>> {
-    let head = plain(path)?;
-    let length = head.metadata()?.len();
-    let Some(Apart { parts, dropped }) = supervisor::apart(path) else { return whole(head).map(Some) };
-    let mut stretches = Vec::with_capacity(parts.len() + 2);
-    let mut written = Timestamp::from_millis(0);
+fn attempt<E: MayBeMissing>(
+    path: &Path,
+    kind: Stdout,
+    open: impl Fn(&Path) -> Result<File, E>,
+) -> Result<Option<Places>, E> {
+    let file = open(path)?;
+    let Some(Apart { head, dropped, parts }) = supervisor::apart(path) else {
+        return Ok(Some((vec![Stretch::File(file)], None)));
+    };
+    let is_lines = supervisor::ends_line(&file, head);
+    // The end may be put behind the beginning at any moment, and come from there as well.
+    let mut stretches = vec![Stretch::Beginning { file, length: head }];
+    if dropped > 0 {
+        let cut = cut_line(kind, dropped);
+        stretches.push(Stretch::Text(supervisor::after(is_lines, &cut).into()));
+    }
     for part in &parts {
-        match plain(part) {
-            Ok(file) => {
-                written = written.max(files::modified(&file.metadata()?));
-                stretches.push(Stretch::File(file));
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        match open(part) {
+            Ok(file) => stretches.push(Stretch::File(file)),
+            Err(error) if error.is_missing() => return Ok(None),
             Err(error) => return Err(error),
         }
     }
-    // The beginning is full until the parts are put behind it.
-    let same = supervisor::apart(path) == Some(Apart { parts, dropped }) && head.metadata()?.len() == length;
-    if !same {
-        return Ok(None);
-    }
-    if dropped {
-        stretches.insert(0, Stretch::Text(cut_line(kind, None).into_bytes()));
-    }
-    // Whoever reads it may do so when they have been.
-    stretches.insert(0, Stretch::Beginning { file: head, length });
-    Ok(Some(Stream { stretches, written, is_cut: dropped }))
+    Ok(Some((stretches, Some(Gap { at: head, dropped }))))
 }
 
 /// A plain file, and no link to one.
@@ -145,10 +197,11 @@ mod tests {
     use super::*;
     use crate::supervisor::Capture;
 
-    fn bytes_of(mut stream: Stream) -> (String, bool) {
+    /// All of it, and how many bytes it says are missing.
+    fn bytes_of(mut stream: Stream) -> (String, Option<u64>) {
         let mut bytes = Vec::new();
         stream.read(|piece| bytes.extend_from_slice(piece)).unwrap();
-        (String::from_utf8(bytes).unwrap(), stream.is_cut)
+        (String::from_utf8(bytes).unwrap(), stream.gap.map(|gap| gap.dropped))
     }
 
     #[test]
@@ -158,24 +211,43 @@ mod tests {
         let mut capture = Capture::create(run.stdout(), 16).unwrap();
         let read = || bytes_of(open(&run, Stdout::Text).unwrap());
         capture.write(b"0123456789ab").unwrap();
-        assert_eq!(read(), ("0123456789ab".into(), false));
+        assert_eq!(read(), ("0123456789ab".into(), None));
         capture.write(b"AA").unwrap();
         capture.write(b"BB").unwrap();
-        assert_eq!(read(), ("0123456789abAABB".into(), false));
+        assert_eq!(read(), ("0123456789abAABB".into(), Some(0)));
         capture.write(b"CC").unwrap();
-        let cut = "0123456789ab\n[delegator: bytes may have been left out here]\nBBCC";
-        assert_eq!(read(), (cut.into(), true));
+        let cut = "0123456789ab\n[delegator: 2 bytes were left out here]\nBBCC";
+        assert_eq!(read(), (cut.into(), Some(2)));
         for most in 0..cut.len() {
             let end = cut.as_bytes()[cut.len() - most..].to_vec();
             assert_eq!(tail(&run.stdout(), most as u64).unwrap(), (end, cut.len() as u64));
         }
-        // One that was opened before the run ends is read as it was.
+        // One that was opened before the run ends is read as it was, and says the same.
         let (early, another) = (open(&run, Stdout::Text).unwrap(), open(&run, Stdout::Text).unwrap());
-        capture.finish(|_| "[2]".into()).1.unwrap();
-        assert_eq!(read(), ("0123456789ab[2]BBCC".into(), false));
-        assert_eq!(bytes_of(early), (cut.into(), true));
+        capture.finish(|dropped| cut_line(Stdout::Text, dropped)).1.unwrap();
+        assert_eq!(read(), (cut.into(), None));
+        assert_eq!(bytes_of(early), (cut.into(), Some(2)));
         let lengths = another.stretches.iter().map(|stretch| stretch.length().unwrap());
         assert_eq!(lengths.sum::<u64>(), cut.len() as u64);
+    }
+
+    #[test]
+    fn whoever_reads_while_the_end_is_put_behind_the_beginning_reads_it_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = RunDir::at(dir.path().to_owned());
+        let whole = "0123456789ab\n[delegator: 2 bytes were left out here]\nBBCC";
+        let part = |begins: u64| dir.path().join(format!("stdout.tail-{begins}-12"));
+        let read = || bytes_of(open(&run, Stdout::Text).unwrap()).0;
+        std::fs::write(part(14), "BB").unwrap();
+        std::fs::write(part(16), "CC").unwrap();
+        for joined in 12..=whole.len() {
+            std::fs::write(run.stdout(), &whole[..joined]).unwrap();
+            assert_eq!(read(), whole, "{joined}");
+        }
+        for gone in [14, 16] {
+            std::fs::remove_file(part(gone)).unwrap();
+            assert_eq!(read(), whole, "{gone}");
+        }
     }
 
     #[test]

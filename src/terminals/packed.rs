@@ -16,9 +16,9 @@ use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
 
-use super::joined::{Joined, Stretch};
 use super::names::{OUTPUT, PACKED};
 use crate::host::files;
+use crate::host::joined::{Joined, Stretch};
 use crate::model::Timestamp;
 
 /// Unpacked at a time. Always as much: where damage shows depends on it.

@@ -14,15 +14,15 @@ use std::ops::{ControlFlow, Range};
 use super::TerminalError;
 use super::drawn::shown_as_sent;
 use super::index::Index;
-use super::joined::Stretch;
 use super::packed::Bytes;
 use super::segments::{Cutter, Form, Segment};
 use super::shown::{self, shown};
+use crate::host::joined::Stretch;
 use crate::model::Timestamp;
 
 const CHUNK: usize = 64 << 10;
 /// Most of a recording that one call goes through.
-const WORK: u64 = 8 << 20;
+pub(super) const WORK: u64 = 8 << 20;
 /// How far a line is followed back to where it begins.
 const LINE: u64 = 64 << 10;
 /// How much before a part, and on both sides of it, tells what of it is a secret.
@@ -85,9 +85,19 @@ pub(crate) struct Piece {
 pub(crate) struct Reader {
     /// What it is called where it cannot be read.
     id: String,
-    bytes: Bytes,
+    pub(super) bytes: Bytes,
     index: Index,
-    length: u64,
+    pub(super) length: u64,
+}
+
+/// A part that was read forward.
+pub(super) struct Forward {
+    pub(super) text: String,
+    pub(super) bytes: Range<u64>,
+    /// Lines that ended in it.
+    pub(super) ended: u64,
+    /// There is more of what was asked for.
+    pub(super) cut: bool,
 }
 
 impl Reader {
@@ -96,10 +106,15 @@ impl Reader {
         Self { id, index: Index::open(times, length, bytes.written), bytes, length }
     }
 
-    /// Reads what is no recording as if it were one: of its moments, only that
-    /// of the last byte is known.
-    pub(crate) fn over(id: String, stretches: Vec<Stretch>, written: Timestamp) -> io::Result<Self> {
-        Ok(Self::new(id, Bytes::joined(stretches, written)?, None))
+    /// Reads what is no recording as if it were one: without an index, only the
+    /// moment of the last byte is known.
+    pub(crate) fn over(
+        id: String,
+        stretches: Vec<Stretch>,
+        written: Timestamp,
+        times: Option<File>,
+    ) -> io::Result<Self> {
+        Ok(Self::new(id, Bytes::joined(stretches, written)?, times))
     }
 
     pub(crate) fn read(&self, ask: &Ask) -> Result<Piece, TerminalError> {
@@ -124,7 +139,7 @@ impl Reader {
         Ok(())
     }
 
-    fn failed(&self, source: io::Error) -> TerminalError {
+    pub(super) fn failed(&self, source: io::Error) -> TerminalError {
         TerminalError::Read { id: self.id.clone(), source }
     }
 
@@ -139,27 +154,17 @@ impl Reader {
     }
 
     fn part(&self, ask: &Ask) -> io::Result<Piece> {
-        let begin = self.begin(ask.part).saturating_sub(BEFORE);
-        self.bytes.begin(self.index.before(begin).map_or(0, |entry| entry.offset))?;
-        let (text, bytes, cut) = match ask.part {
+        self.will_begin(self.begin(ask.part))?;
+        let read = match ask.part {
             Part::Tail(lines) => self.tail(lines, ask)?,
             Part::Head(lines) => self.forward(0, lines, ask)?,
             Part::All => self.forward(0, u64::MAX, ask)?,
-            Part::Since(moment) => {
-                let since = self.index.since(moment);
-                let from = if since < self.length { self.start_of_line(since)? } else { since };
-                self.forward(from, u64::MAX, ask)?
-            }
+            Part::Since(moment) => self.forward(self.since(moment)?, u64::MAX, ask)?,
             Part::From(offset) => self.forward(offset.min(self.length), u64::MAX, ask)?,
         };
-        let before = self.text(self.matters(bytes.start)?..bytes.start, ask.form)?;
-        let after = self.text(bytes.end..self.length.min(bytes.end + AROUND), ask.form)?;
-        let columns = self.index.before(bytes.start).map_or(0, |entry| entry.size.columns);
+        let Forward { text, bytes, cut, .. } = read;
         Ok(Piece {
-            text: match ask.form {
-                Form::Plain => shown(&before, &text, &after),
-                Form::Raw => shown_as_sent(&before, &text, &after, columns),
-            },
+            text: self.shown(&text, &bytes, ask.form)?,
             start_line: if bytes.is_empty() { 0 } else { self.lines(bytes.start)? + 1 },
             end_line: if bytes.is_empty() { 0 } else { self.last_line(bytes.end)? },
             total_lines: self.bytes.lines.map_or_else(|| self.last_line(self.length), Ok)?,
@@ -170,8 +175,31 @@ impl Reader {
         })
     }
 
+    /// Nothing before this, and what tells of its secrets, will be asked for.
+    pub(super) fn will_begin(&self, at: u64) -> io::Result<()> {
+        let begin = self.index.before(at.saturating_sub(BEFORE));
+        self.bytes.begin(begin.map_or(0, |entry| entry.offset))
+    }
+
+    /// Where that begins which came since then, with the line it was in.
+    pub(super) fn since(&self, moment: Timestamp) -> io::Result<u64> {
+        let since = self.index.since(moment);
+        if since < self.length { self.start_of_line(since) } else { Ok(since) }
+    }
+
+    /// The text of these bytes without secrets.
+    pub(super) fn shown(&self, text: &str, bytes: &Range<u64>, form: Form) -> io::Result<String> {
+        let before = self.text(self.matters(bytes.start)?..bytes.start, form)?;
+        let after = self.text(bytes.end..self.length.min(bytes.end + AROUND), form)?;
+        let columns = self.index.before(bytes.start).map_or(0, |entry| entry.size.columns);
+        Ok(match form {
+            Form::Plain => shown(&before, text, &after),
+            Form::Raw => shown_as_sent(&before, text, &after, columns),
+        })
+    }
+
     /// At most `lines` from `from` on.
-    fn forward(&self, from: u64, lines: u64, ask: &Ask) -> io::Result<(String, Range<u64>, bool)> {
+    pub(super) fn forward(&self, from: u64, lines: u64, ask: &Ask) -> io::Result<Forward> {
         let end = self.length.min(from.saturating_add(WORK));
         let (mut text, mut left, mut to, mut seen) = (String::new(), ask.room, from, 0);
         self.segments(from..end, ask.form, &mut |segment| {
@@ -189,15 +217,16 @@ impl Reader {
         if to == from && end < self.length {
             to = end;
         }
-        Ok((text, from..to, to < self.length && seen < lines))
+        Ok(Forward { text, bytes: from..to, ended: seen, cut: to < self.length && seen < lines })
     }
 
     /// The last `lines`, as many of them as there is room for.
-    fn tail(&self, lines: u64, ask: &Ask) -> io::Result<(String, Range<u64>, bool)> {
+    fn tail(&self, lines: u64, ask: &Ask) -> io::Result<Forward> {
         if lines == 0 {
-            return Ok((String::new(), self.length..self.length, false));
+            let bytes = self.length..self.length;
+            return Ok(Forward { text: String::new(), bytes, ended: 0, cut: false });
         }
-        let from = self.start_of_last(lines)?;
+        let from = self.start_of_last(lines, self.length.saturating_sub(WORK))?;
         let mut kept: VecDeque<(Segment, usize)> = VecDeque::new();
         let (mut used, mut ended) = (0, 0);
         let shown = |ended: u64, kept: &VecDeque<(Segment, usize)>| {
@@ -222,11 +251,11 @@ impl Reader {
         let text: String = kept.iter().map(|(segment, _)| segment.text.as_str()).collect();
         // Fewer than asked for, for want of room or because it is too far back.
         let cut = bytes.start > 0 && shown(ended, &kept) < lines;
-        Ok((first(&text, ask.room).to_owned(), bytes, cut))
+        Ok(Forward { text: first(&text, ask.room).to_owned(), bytes, ended, cut })
     }
 
     /// Hands over the text of `bytes` piece by piece, until told to stop.
-    fn segments(
+    pub(super) fn segments(
         &self,
         bytes: Range<u64>,
         form: Form,
@@ -276,11 +305,11 @@ impl Reader {
         Ok(text)
     }
 
-    /// Where the last `lines` lines begin, looked for from the end.
-    fn start_of_last(&self, lines: u64) -> io::Result<u64> {
+    /// Where the last `lines` lines begin, looked for from the end; `stop`
+    /// where that is before it.
+    pub(super) fn start_of_last(&self, lines: u64, stop: u64) -> io::Result<u64> {
         // A line feed at the very end ends the last line.
         let mut found = 0;
-        let stop = self.length.saturating_sub(WORK);
         self.backwards(self.length, stop, |at| {
             if at + 1 < self.length {
                 found += 1;

@@ -90,14 +90,11 @@ pub(super) fn result(tool: &Tool, replied: Result<Reply, Failure>) -> CallToolRe
             let hint = failure.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
             let text =
                 format!("{}\nerror: {} ({}){hint}\n", tool.name, failure.message, failure.code.as_str());
-            let mut envelope = tool
-                .category
-                .and_then(|_| serde_json::to_value(Envelope::error(stamp(tool).ok()?, &failure)).ok())
-                .unwrap_or_default();
+            let envelope = stamp(tool).map(|stamp| serde_json::to_value(Envelope::error(stamp, &failure)));
+            let mut envelope = envelope.ok().and_then(Result::ok).unwrap_or_else(|| Map::new().into());
             let text = Funnel::KEEPS_NOTHING.pass(&mut envelope, &text, Budget::USUAL);
             let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
-            // The report of a run has no place for an error of ours.
-            result.structured_content = tool.category.map(|_| envelope);
+            result.structured_content = Some(envelope);
             result
         }
     }

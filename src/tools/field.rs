@@ -126,25 +126,41 @@ pub(super) fn read(fields: &[Field], given: Map<String, Value>) -> Result<Map<St
         if value.is_null() || matches!(field.kind, Kind::Ignored) {
             continue;
         }
+        if let Some(stray) = misplaced(fields, field, &value) {
+            let hint = format!("it belongs beside `{}`, not inside", field.name);
+            return Err(refused(format!("unknown field `{}` in `{}`", short(stray), field.name), hint)
+                .about("reason", "unknown_field")
+                .about("field", short(stray)));
+        }
         if read.insert(field.name.to_owned(), of_kind(field, value)?).is_some() {
-            return Err(refused(
-                format!("`{}` is given twice", field.name),
-                format!("keep one spelling of `{}`", field.name),
-            ));
+            let twice = format!("`{}` is given twice", field.name);
+            let hint = format!("keep one spelling of `{}`", field.name);
+            return Err(of_field(field.name, "given_twice", refused(twice, hint)));
         }
     }
     match fields.iter().find(|field| field.required && !read.contains_key(field.name)) {
         Some(missing) => {
-            Err(refused(format!("`{}` is missing", missing.name), format!("add it: {}", missing.about)))
+            let said =
+                refused(format!("`{}` is missing", missing.name), format!("add it: {}", missing.about));
+            Err(of_field(missing.name, "missing", said))
         }
         None => Ok(read),
     }
 }
 
+/// A field of the top that was put among the rare ones, which are not called so.
+fn misplaced<'a>(fields: &[Field], field: &Field, value: &'a Value) -> Option<&'a str> {
+    let Kind::Rare(members) = field.kind else { return None };
+    let known = |fields: &[Field], name: &str| fields.iter().any(|one| !one.hidden && one.is_called(name));
+    let stray = |name: &&String| !members.iter().any(|one| one.is_called(name)) && known(fields, name);
+    value.as_object()?.keys().find(stray).map(String::as_str)
+}
+
 fn of_kind(field: &Field, value: Value) -> Result<Value, Failure> {
     let name = field.name;
     let wrong = |what: &str| {
-        Err(refused(format!("`{name}` is {}, not {what}", kind_of(&value)), format!("give {what}")))
+        let said = refused(format!("`{name}` is {}, not {what}", kind_of(&value)), format!("give {what}"));
+        Err(of_field(name, "bad_value", said))
     };
     match field.kind {
         Kind::Text => match value {
@@ -164,15 +180,19 @@ fn of_kind(field: &Field, value: Value) -> Result<Value, Failure> {
         },
         Kind::Integer { least, most } => match integer(&value) {
             Some(number) if (least..=most).contains(&number) => Ok(number.into()),
-            Some(number) => Err(refused(
-                format!("`{name}` is {number}, outside {least} to {most}"),
-                format!("give a whole number from {least} to {most}"),
-            )),
+            Some(number) => {
+                let outside = format!("`{name}` is {number}, outside {least} to {most}");
+                let hint = format!("give a whole number from {least} to {most}");
+                Err(of_field(name, "bad_value", refused(outside, hint)))
+            }
             None => wrong("a whole number"),
         },
         Kind::Number => match number(&value) {
             Some(number) if number > 0.0 && number.is_finite() => Ok(number.into()),
-            _ => wrong("a positive number"),
+            Some(number) => {
+                Err(refused(format!("`{name}` is {number}, and not above zero"), "give a number above zero"))
+            }
+            None => wrong("a number"),
         },
         Kind::Choice(words) => match value.as_str() {
             Some(word) if words.contains(&word) => Ok(value),
@@ -192,7 +212,8 @@ fn of_kind(field: &Field, value: Value) -> Result<Value, Failure> {
             Value::String(word) if words.contains(&word.as_str()) => Ok(word.into()),
             Value::String(word) => Err(unknown_word(name, &word, words).or_object(fields)),
             _ => {
-                Err(refused(format!("`{name}` is {}, not an object", kind_of(&value)), "").or_object(fields))
+                let said = refused(format!("`{name}` is {}, not an object", kind_of(&value)), "");
+                Err(of_field(name, "bad_value", said.or_object(fields)))
             }
         },
         Kind::Ignored => Ok(Value::Null),
@@ -233,16 +254,27 @@ fn kind_of(value: &Value) -> &'static str {
 }
 
 fn unknown(fields: &[Field], name: &str) -> Failure {
+    let shown =
+        |fields: &'static [Field]| fields.iter().filter(|field| !field.hidden).map(|field| field.name);
     // A rare field at the top is the likeliest mistake of all.
     let inside = fields.iter().find_map(|field| match field.kind {
-        Kind::Rare(members) if members.iter().any(|member| member.is_called(name)) => Some(field.name),
+        Kind::Rare(members) => Some((field.name, members)),
         _ => None,
     });
-    let shown = || fields.iter().filter(|field| !field.hidden).map(|field| field.name);
-    let hint = match (inside, nearest(name, shown())) {
-        (Some(object), _) => format!("it belongs inside `{object}`"),
-        (None, Some(near)) => format!("did you mean `{near}`?"),
-        (None, None) => format!("it takes {}", shown().collect::<Vec<_>>().join(", ")),
+    let names: Vec<&str> = fields.iter().filter(|field| !field.hidden).map(|field| field.name).collect();
+    let rare: Vec<&str> = inside.into_iter().flat_map(|(_, members)| shown(members)).collect();
+    let all = || names.iter().chain(&rare).copied();
+    // `effort` is near to nothing, and means `reasoning_effort`.
+    let part = || all().find(|known| known.split('_').any(|word| word == name));
+    let hint = match (inside, nearest(name, all()).or_else(part)) {
+        (Some((object, members)), _) if members.iter().any(|member| member.is_called(name)) => {
+            format!("it belongs inside `{object}`")
+        }
+        (Some((object, _)), Some(near)) if !names.contains(&near) => {
+            format!("did you mean `{near}`, inside `{object}`?")
+        }
+        (_, Some(near)) => format!("did you mean `{near}`?"),
+        (_, None) => format!("it takes {}", names.join(", ")),
     };
     refused(format!("unknown field `{}`", short(name)), hint)
         .about("reason", "unknown_field")
@@ -254,9 +286,12 @@ fn unknown_word(name: &str, word: &str, words: &[&'static str]) -> Failure {
         Some(near) => format!("did you mean `{near}`? It is one of {}", words.join(", ")),
         None => format!("it is one of {}", words.join(", ")),
     };
-    refused(format!("`{name}` cannot be `{}`", short(word)), hint)
-        .about("reason", "bad_value")
-        .about("field", name)
+    of_field(name, "bad_value", refused(format!("`{name}` cannot be `{}`", short(word)), hint))
+}
+
+/// Says in one word what is wrong with which field.
+fn of_field(name: &str, reason: &'static str, failure: Failure) -> Failure {
+    failure.about("reason", reason).about("field", name)
 }
 
 trait OrObject {
@@ -304,7 +339,8 @@ fn camel(name: &str) -> String {
 mod tests {
     use super::*;
 
-    const RARE: &[Field] = &[Field::new("model", Kind::Text, "")];
+    const RARE: &[Field] =
+        &[Field::new("model", Kind::Text, ""), Field::new("reasoning_effort", Kind::Text, "")];
     const FIELDS: &[Field] = &[
         Field::new("task_id", Kind::Text, "Which task.").required().also(&["id"]),
         Field::new("count", Kind::Integer { least: 1, most: 9 }, ""),
@@ -348,6 +384,15 @@ mod tests {
             ("unknown field `task_idd`".into(), "did you mean `task_id`?".into())
         );
         assert_eq!(hint(json!({ "model": "x" })).1, "it belongs inside `options`");
+        for misspelt in ["modle", "Model", "model_name"] {
+            assert_eq!(hint(json!({ misspelt: "x" })).1, "did you mean `model`, inside `options`?");
+        }
+        assert_eq!(hint(json!({ "effort": "x" })).1, "did you mean `reasoning_effort`, inside `options`?");
+        assert_eq!(
+            hint(json!({ "options": { "count": 3 } })),
+            ("unknown field `count` in `options`".into(), "it belongs beside `options`, not inside".into())
+        );
+        assert!(hint(json!({ "options": { "zzz": 3 } })).1.contains("it takes model"));
         assert_eq!(hint(json!({})), ("`task_id` is missing".into(), "add it: Which task.".into()));
         assert_eq!(hint(json!({ "task_id": 3 })).0, "`task_id` is a number, not a string");
         assert_eq!(hint(json!({ "task_id": "T", "count": 10 })).0, "`count` is 10, outside 1 to 9");

@@ -15,13 +15,17 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio_util::sync::CancellationToken;
 
+use super::scan::Scan;
+
 /// The method of the requests that stand for what could not be read.
 pub(super) const UNREADABLE: &str = "delegator/unreadable";
 
+/// What is JSON and shows an id, but is neither a request nor an answer.
+pub(super) const MISSHAPEN: &str = "the message is no request of JSON-RPC 2.0 with parameters by name";
+
 /// The longest line that is taken: what the protocol library takes.
 const LONGEST: usize = 16 << 20;
-/// How much of a longer one is looked at for its id.
-const HEAD: usize = 64 << 10;
+const TOO_LONG: &str = "the message is longer than 16 MiB";
 const CHUNK: usize = 64 << 10;
 /// How deep a message may be nested: a little less than what the JSON reader takes.
 pub(super) const DEEPEST: usize = 100;
@@ -29,9 +33,10 @@ pub(super) const DEEPEST: usize = 100;
 /// Passes lines on once they are whole, and says when there are no more.
 pub(super) struct Input<R> {
     source: R,
-    /// The line that is being read, without what is beyond its head if it is too long.
+    /// The line that is being read.
     line: Vec<u8>,
-    too_long: bool,
+    /// In its place, what is remembered of one that is too long.
+    too_long: Option<Scan>,
     /// Whole lines that are to be passed on.
     ready: VecDeque<u8>,
     chunk: Box<[u8]>,
@@ -42,26 +47,26 @@ impl<R> Input<R> {
     /// `gone` is cancelled when the input has ended.
     pub(super) fn new(source: R, gone: CancellationToken) -> Self {
         let chunk = vec![0; CHUNK].into_boxed_slice();
-        Self { source, line: Vec::new(), too_long: false, ready: VecDeque::new(), chunk, gone }
+        Self { source, line: Vec::new(), too_long: None, ready: VecDeque::new(), chunk, gone }
     }
 
     fn take_in(&mut self, length: usize) {
         for piece in self.chunk[..length].split_inclusive(|&byte| byte == b'\n') {
-            if !self.too_long {
-                self.line.extend_from_slice(piece);
-                if self.line.len() > LONGEST {
-                    self.too_long = true;
-                    self.line.truncate(HEAD);
-                }
+            match &mut self.too_long {
+                Some(scan) => scan.go_on(piece),
+                None => self.line.extend_from_slice(piece),
+            }
+            if self.line.len() > LONGEST {
+                self.too_long = Some(Scan::of(&std::mem::take(&mut self.line)));
             }
             if piece.ends_with(b"\n") {
-                match wrong(&self.line, self.too_long) {
-                    None => self.ready.extend(&self.line),
-                    Some(what) => self.ready.extend(instead(&self.line, what)),
-                }
                 // One long line must not hold its memory for ever.
-                self.line = Vec::new();
-                self.too_long = false;
+                let line = std::mem::take(&mut self.line);
+                match (self.too_long.take(), wrong(&line)) {
+                    (Some(scan), _) => self.ready.extend(instead(scan, TOO_LONG)),
+                    (None, None) => self.ready.extend(&line),
+                    (None, Some(what)) => self.ready.extend(instead(Scan::of(&line), what)),
+                }
             }
         }
     }
@@ -96,10 +101,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Input<R> {
 }
 
 /// Why a line cannot be read, if it cannot.
-fn wrong(line: &[u8], too_long: bool) -> Option<&'static str> {
-    if too_long {
-        return Some("the message is longer than 16 MiB");
-    }
+fn wrong(line: &[u8]) -> Option<&'static str> {
     if line.trim_ascii().is_empty() {
         return None;
     }
@@ -113,9 +115,22 @@ fn wrong(line: &[u8], too_long: bool) -> Option<&'static str> {
         return Some("the message is nested too deeply");
     }
     // What is JSON can still hold `1e999` or half a surrogate pair.
-    serde_json::from_str::<Value>(text)
-        .is_err()
-        .then_some("the message has a number or a text beyond all bounds")
+    match serde_json::from_str::<Value>(text) {
+        Ok(message) => is_misshapen(&message).then_some(MISSHAPEN),
+        Err(_) => Some("the message has a number or a text beyond all bounds"),
+    }
+}
+
+/// Whether somebody waits for the answer to what is no request. Without an id
+/// that can be used, the library tells.
+pub(super) fn is_misshapen(message: &Value) -> bool {
+    let id = &message["id"];
+    let waits = id.is_string() || id.is_i64() || id.is_u64();
+    let answers =
+        message.get("method").is_none() && ["result", "error"].iter().any(|one| message.get(one).is_some());
+    let request =
+        message["method"].is_string() && (message["params"].is_null() || message["params"].is_object());
+    waits && !(message["jsonrpc"] == "2.0" && (answers || request))
 }
 
 /// How deep the brackets of a line of JSON go.
@@ -139,8 +154,8 @@ fn depth(line: &[u8]) -> usize {
 
 /// A request in place of a line that cannot be read; nothing where nobody
 /// waits for an answer.
-fn instead(line: &[u8], what: &str) -> Vec<u8> {
-    let Some(id) = id(line) else { return Vec::new() };
+fn instead(line: Scan, what: &str) -> Vec<u8> {
+    let Some(id) = line.id() else { return Vec::new() };
     // With what the newest revision wants of every request; older ones do not mind.
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -149,33 +164,6 @@ fn instead(line: &[u8], what: &str) -> Vec<u8> {
     let params = json!({ "reason": what, "_meta": meta });
     let request = json!({ "jsonrpc": "2.0", "id": id, "method": UNREADABLE, "params": params });
     format!("{request}\n").into_bytes()
-}
-
-/// The id of the request that `line` would be: the member `id` of the outermost
-/// object, where it is a number or a string.
-fn id(line: &[u8]) -> Option<Value> {
-    let mut depth = 0_usize;
-    let mut at = 0;
-    while at < line.len() {
-        match line[at] {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b'"' => {
-                let end = string_end(line, at)?;
-                if depth == 1 && &line[at..end] == b"\"id\"" {
-                    let rest = line[end..].trim_ascii_start();
-                    if let Some(value) = rest.strip_prefix(b":") {
-                        return scalar(value.trim_ascii_start());
-                    }
-                }
-                at = end;
-                continue;
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    None
 }
 
 /// Behind the string that begins at `start`.
@@ -189,16 +177,6 @@ fn string_end(line: &[u8], start: usize) -> Option<usize> {
         }
     }
     None
-}
-
-/// The number or short string that `text` begins with.
-fn scalar(text: &[u8]) -> Option<Value> {
-    let end = match text.first()? {
-        b'"' => string_end(text, 0)?,
-        _ => text.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'-').unwrap_or(text.len()),
-    };
-    let value: Value = serde_json::from_slice(text.get(..end.min(200))?).ok()?;
-    (value.is_string() || value.is_i64() || value.is_u64()).then_some(value)
 }
 
 #[cfg(test)]
@@ -242,13 +220,40 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_answered_and_the_next_one_is_read() {
-        let mut input = b"{\"jsonrpc\":\"2.0\",\"id\":9,\"x\":\"".to_vec();
-        input.resize(LONGEST + 5, b'x');
-        input.extend(b"\"}\n{\"jsonrpc\":\"2.0\",\"id\":10,\"method\":\"ping\"}\n");
-        let passed = passed(&input);
-        let lines: Vec<Value> = passed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(lines[0]["params"]["reason"], "the message is longer than 16 MiB");
-        assert_eq!((&lines[0]["id"], &lines[1]["id"]), (&json!(9), &json!(10)));
+        for (front, back) in [("\"id\":9,", ""), ("", ",\"id\":9")] {
+            let mut input = format!("{{\"jsonrpc\":\"2.0\",{front}\"x\":\"").into_bytes();
+            input.resize(LONGEST + 5, b'x');
+            input.extend(
+                format!("\"{back}}}\n{{\"jsonrpc\":\"2.0\",\"id\":10,\"method\":\"ping\"}}\n").bytes(),
+            );
+            let passed = passed(&input);
+            let lines: Vec<Value> = passed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            assert_eq!(lines[0]["params"]["reason"], TOO_LONG);
+            assert_eq!((&lines[0]["id"], &lines[1]["id"]), (&json!(9), &json!(10)));
+        }
+    }
+
+    #[test]
+    fn a_message_of_the_wrong_shape_is_answered_where_somebody_waits() {
+        let told = |line: &str| passed(format!("{line}\n").as_bytes());
+        for wrong in [
+            r#"{"jsonrpc":"2.0","id":1,"method":5}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#,
+            r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
+            r#"{"id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":1}"#,
+        ] {
+            let told: Value = serde_json::from_str(&told(wrong)).unwrap();
+            assert_eq!((&told["id"], &told["params"]["reason"]), (&json!(1), &json!(MISSHAPEN)), "{wrong}");
+        }
+        for right in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":null}"#,
+            r#"{"jsonrpc":"2.0","id":"a","result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"method":5}"#,
+        ] {
+            assert_eq!(told(right).trim_end(), right);
+        }
     }
 
     proptest! {
@@ -257,12 +262,6 @@ mod tests {
             for line in passed(&bytes).lines().filter(|line| !line.trim().is_empty()) {
                 prop_assert!(serde_json::from_str::<Value>(line.trim_start_matches('\u{feff}')).is_ok(), "{line}");
             }
-        }
-
-        #[test]
-        fn an_id_is_found_whatever_follows(number: i64, rest in "[^\\n]{0,40}") {
-            let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{number},{rest}");
-            prop_assert_eq!(id(line.as_bytes()), Some(json!(number)));
         }
     }
 }

@@ -7,8 +7,8 @@ use super::call::{Call, Reply, arguments, failure, refused};
 use super::field::{Field, Kind};
 use super::start::Format;
 use super::{Effect, FORMAT, Tool};
-use crate::failure::Failure;
-use crate::inspect::{Question, Wanted};
+use crate::failure::{Failure, Voice};
+use crate::inspect::{MOST_CONTEXT, MOST_MATCHES, Question, Wanted};
 use crate::reply::{Budget, Category, Envelope, Inspection, RegistryMeta, advertised};
 use crate::tasks::{self, Of, TaskError};
 
@@ -57,12 +57,12 @@ pub(super) const TOOL: Tool = Tool {
         Field::new("pattern", Kind::Text, "Regular expression for grep."),
         Field::new(
             "context_lines",
-            Kind::Integer { least: 0, most: 50 },
+            Kind::Integer { least: 0, most: MOST_CONTEXT as i64 },
             "Lines around each match. Default 3.",
         ),
         Field::new(
             "max_matches",
-            Kind::Integer { least: 1, most: 1_000 },
+            Kind::Integer { least: 1, most: MOST_MATCHES as i64 },
             "At most so many matches, or values of json_path. Default 50.",
         ),
         Field::new("case_sensitive", Kind::Flag, "Default: false."),
@@ -105,7 +105,7 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     loop {
         let inspected =
             tasks::inspect(&call.context, &of, &ask, wanted.clone()).map_err(|error| failure(&error))?;
-        let data = Inspection::of(inspected, &ask);
+        let data = Inspection::of(inspected, &ask, Voice::Tools);
         // Quotes and breaks take two characters in JSON: asked again for less,
         // nothing is lost between this piece and the next.
         let length = serde_json::to_string(&data).map_or(0, |json| json.chars().count());

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::call::Observer;
 use crate::host::clock;
-use crate::model::State;
+use crate::model::{Phase, State};
 use crate::reply::{Eta, duration, title, words};
 use crate::tasks::{Look, View};
 
@@ -61,7 +61,9 @@ pub(super) fn line(views: &[View]) -> (String, String) {
     let what = words(&format!("{others}{}{steps}", title(activity)));
     let since = open.row.started_at.unwrap_or(open.row.created_at);
     let now = clock::now();
-    let left = Eta::of(open, now).map_or(String::new(), |eta| format!(", {}", eta.line()));
+    // Its agent has ended, and what it came to is being written down.
+    let over = open.progress.as_ref().is_some_and(|progress| progress.phase == Phase::Finished);
+    let left = Eta::of(open, now).filter(|_| !over).map_or(String::new(), |eta| format!(", {}", eta.line()));
     let line = format!("{what}, {}{left}", duration(now.millis_since(since)));
     (what, line)
 }

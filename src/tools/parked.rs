@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use rmcp::model::{CreateTaskResult, DetailedTask, Task, TaskPayload, TaskStatus};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::call::{Call, Reply, arguments, failure};
@@ -49,8 +50,8 @@ pub(super) fn look(
     let Some(kept) = tasks::parked(&call.context, id).map_err(|error| failure(&error))? else {
         return Ok(None);
     };
-    if kept.cancelled {
-        return Ok(Some(DetailedTask::new(task(&kept, TaskStatus::Cancelled, None), TaskPayload::Cancelled)));
+    if let Some(over) = over(&kept) {
+        return Ok(Some(over));
     }
     let looked = match serde_json::from_str::<Wait>(&kept.request) {
         Ok(wait) => {
@@ -59,14 +60,38 @@ pub(super) fn look(
         }
         Err(_) => return Ok(None),
     };
-    Ok(Some(match looked {
+    let replied = match looked {
         Ok(Err(views)) => {
-            DetailedTask::new(task(&kept, TaskStatus::Working, Some(&views)), TaskPayload::Working)
+            let task = task(&kept, TaskStatus::Working, Some(&views));
+            return Ok(Some(DetailedTask::new(task, TaskPayload::Working)));
         }
-        Ok(Ok(reply)) => completed(&kept, finish(call.tool, Ok(reply))),
+        Ok(Ok(reply)) => Ok(reply),
         // A task that is gone by now: the original call would have said so too.
-        Err(failure) => completed(&kept, finish(call.tool, Err(failure))),
-    }))
+        Err(failure) => Err(failure),
+    };
+    // A run that goes on after the wait was up would give another answer next time.
+    let ended = Ended { ended_at: clock::now().to_string(), result: finish(call.tool, replied) };
+    let ended = serde_json::to_string(&ended).unwrap_or_default();
+    let settled = tasks::settle(&mut call.context, &kept, &ended).map_err(|error| failure(&error))?;
+    Ok(settled.and_then(|settled| over(&settled)))
+}
+
+/// What is kept of a wait that was answered.
+#[derive(Serialize, Deserialize)]
+struct Ended {
+    ended_at: String,
+    result: Map<String, Value>,
+}
+
+/// How a wait stands that is over.
+fn over(kept: &registry::Wait) -> Option<DetailedTask> {
+    if kept.cancelled {
+        return Some(DetailedTask::new(task(kept, TaskStatus::Cancelled, None), TaskPayload::Cancelled));
+    }
+    let Ended { ended_at, result } = serde_json::from_str(&kept.request).ok()?;
+    let mut task = task(kept, TaskStatus::Completed, None);
+    task.last_updated_at = ended_at;
+    Some(DetailedTask::new(task, TaskPayload::Completed { result }))
 }
 
 /// Gives the wait called `id` up, unless its answer is there: what is final
@@ -74,6 +99,9 @@ pub(super) fn look(
 pub(super) fn give_up(call: &mut Call, id: &str) -> Result<bool, Failure> {
     let told = |error: TaskError| failure(&error);
     let Some(kept) = tasks::parked(&call.context, id).map_err(told)? else { return Ok(false) };
+    if over(&kept).is_some() {
+        return Ok(true);
+    }
     let over = serde_json::from_str::<Wait>(&kept.request).ok().map(|wait| wait.stands(call, waiting(&kept)));
     match over {
         Some(Ok((_, false))) => tasks::unpark(&mut call.context, id).map_err(told),
@@ -84,10 +112,6 @@ pub(super) fn give_up(call: &mut Call, id: &str) -> Result<bool, Failure> {
 /// How long somebody has been waiting.
 fn waiting(kept: &registry::Wait) -> Duration {
     Duration::from_millis(clock::now().millis_since(kept.created_at))
-}
-
-fn completed(kept: &registry::Wait, result: Map<String, Value>) -> DetailedTask {
-    DetailedTask::new(task(kept, TaskStatus::Completed, None), TaskPayload::Completed { result })
 }
 
 fn task(kept: &registry::Wait, status: TaskStatus, views: Option<&[View]>) -> Task {

@@ -13,10 +13,8 @@ use super::{Effect, FORMAT, Tool, cancel, results, resume, run, status, wait};
 use crate::failure::{Failure, Voice};
 use crate::host::clock;
 use crate::model::State;
-use crate::reply::{
-    self, Ack, AckMeta, Category, Cleanup, Envelope, Next, RegistryMeta, TaskResult, advertised,
-};
-use crate::tasks::{self, Accepted, CleanupAsk, ResultAsk, ResumeAsk, TaskError};
+use crate::reply::{self, Ack, AckMeta, Category, Cleanup, Envelope, RegistryMeta, TaskResult, advertised};
+use crate::tasks::{self, Accepted, CleanupAsk, ResumeAsk, TaskError};
 
 /// A start under its older name.
 const fn started(name: &'static str, about: &'static str, like: Tool, answer: super::Answer) -> Tool {
@@ -115,20 +113,14 @@ fn resume_acknowledged(call: &mut Call, given: Map<String, Value>) -> Result<Rep
 }
 
 fn acknowledged(call: &mut Call, asked: &Start, accepted: &Accepted) -> Result<Reply, Failure> {
-    let (view, exceeded) = asked.watch(call, accepted)?;
-    let position = position(call, accepted, view.state()).map_err(|error| failure(&error))?;
+    let (results, exceeded) = asked.watch(call, accepted)?;
+    let position = position(call, accepted, results.view.state()).map_err(|error| failure(&error))?;
     let now = clock::now();
-    let mut report = start::report(call, accepted, &view, exceeded, now).in_envelope(&view);
-    let row = view.row.clone();
-    let results = asked.waits().then(|| tasks::gather(view, ResultAsk::default()));
-    if let Some(results) = &results {
-        report.next = Next::beside(results);
-    }
+    let report = start::report(call, accepted, &results, exceeded, now).in_envelope(&results.view);
+    let row = results.view.row.clone();
     let cuts = call.context.config.cuts();
-    let told = results
-        .as_ref()
-        .map(|results| reply::report(call.tool.name, &report, &reply::sections(results), cuts));
-    let result = results.map(|results| TaskResult::of(&results, now, Voice::Tools));
+    let told = asked.waits().then(|| reply::report(call.tool.name, &report, None, cuts));
+    let result = asked.waits().then(|| TaskResult::of(&results, now, Voice::Tools));
     let (meta, ack) = Ack::of(accepted, &row, position, result);
     let meta = AckMeta { notice: report.notice, ..meta };
     let next = report.next.actions(report.voice).join("; ");

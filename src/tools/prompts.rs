@@ -9,7 +9,7 @@ use super::field;
 use crate::config::Config;
 use crate::model::Sandbox;
 use crate::progress::plain;
-use crate::reply::{fence, words};
+use crate::reply::{fence, line, words};
 
 /// Characters of one argument; longer ones belong into a file.
 const LONGEST: usize = 4_000;
@@ -221,7 +221,7 @@ pub(super) fn offers(name: &str, argument: &str, typed: &str) -> Result<Vec<Stri
 fn find(name: &str) -> Result<&'static Lead, ErrorData> {
     LEADS.iter().find(|lead| lead.name == name).ok_or_else(|| {
         let known: Vec<&str> = LEADS.iter().map(|lead| lead.name).collect();
-        let message = format!("no prompt `{}`; there are {}", plain::line(name, 80), known.join(", "));
+        let message = format!("no prompt `{}`; there are {}", line(name, 80), known.join(", "));
         ErrorData::invalid_params(message, None)
     })
 }
@@ -233,7 +233,7 @@ fn data(lead: &Lead, given: &Map<String, Value>) -> Result<String, ErrorData> {
     if let Some(name) = given.keys().find(|name| !known().any(|known| known == name.as_str())) {
         let near = field::nearest(name, known());
         let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-        return bad(format!("unknown argument `{}`{hint}", plain::line(name, 80)));
+        return bad(format!("unknown argument `{}`{hint}", line(name, 80)));
     }
     let mut text = String::new();
     for Argument { name, about, required, .. } in lead.arguments {

@@ -9,7 +9,7 @@ use super::start::Format;
 use super::{Effect, FORMAT, Tool};
 use crate::failure::{Failure, Voice};
 use crate::host::clock;
-use crate::reply::{self, Budget, Category, Envelope, Next, Report, ResultMeta, TaskResult, advertised};
+use crate::reply::{self, Budget, Category, Envelope, Report, ResultMeta, TaskResult, advertised};
 use crate::tasks::{self, ResultAsk};
 
 const OUTPUT: u64 = 16_384;
@@ -67,9 +67,9 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     call.read(std::iter::once(&results.view));
     let notice = call.notice(std::slice::from_ref(&results.view.row.id));
     let now = clock::now();
-    let report = Report::of(&results.view, &results.artifacts, now, Voice::Tools).in_envelope(&results.view);
-    let report = Report { notice: notice.clone(), next: Next::beside(&results), ..report };
-    let text = reply::report(call.tool.name, &report, &reply::sections(&results), call.context.config.cuts());
+    let report = Report::of(&results, now, Voice::Tools).in_envelope(&results.view);
+    let report = Report { notice: notice.clone(), ..report };
+    let text = reply::report(call.tool.name, &report, reply::events(&results), call.context.config.cuts());
     let data = TaskResult::of(&results, now, Voice::Tools);
     let meta = ResultMeta { count: 1, notice };
     let reply = call.envelope(meta, data, text)?.in_format(ask.format);

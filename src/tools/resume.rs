@@ -10,7 +10,7 @@ use super::start::{
 };
 use super::{Effect, FORMAT, Tool};
 use crate::failure::Failure;
-use crate::reply::{Report, advertised};
+use crate::reply::advertised_report;
 use crate::tasks::{self, ResumeAsk};
 
 pub(super) const TOOL: Tool = Tool {
@@ -44,7 +44,7 @@ pub(super) const TOOL: Tool = Tool {
         GLOBAL_SKILLS,
     ],
     category: None,
-    output: advertised::<Report>,
+    output: advertised_report,
     effect: Effect::Starts,
     waits: false,
     answer,

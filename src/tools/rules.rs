@@ -31,7 +31,7 @@ fn the_list_is_as_it_was_and_within_its_budget() {
     let (whole, read) = sizes(&default);
     let (all_whole, all_read) = sizes(&all);
     println!("tools/list: default whole={whole}, as read={read}; all whole={all_whole}, as read={all_read}");
-    // Ten tools share the first two: six of them are here.
+    // Ten tools are to share the first two: what is left is for those that are missing.
     assert!(whole <= 28_000 && read <= 13_000, "default: {whole}, {read}");
     assert!(all_whole <= 60_000 && all_read <= 26_000, "all: {all_whole}, {all_read}");
     insta::assert_snapshot!("tools", format!("{:#}", Value::Array(all)));
@@ -115,7 +115,7 @@ fn output_schemas_are_objects_without_references() {
 }
 
 #[test]
-fn an_error_envelope_is_sent_where_it_fits_and_nowhere_else() {
+fn an_error_envelope_fits_what_every_tool_advertises() {
     for tool in TOOLS {
         let stamp = Stamp {
             tool: tool.name,
@@ -126,7 +126,7 @@ fn an_error_envelope_is_sent_where_it_fits_and_nowhere_else() {
         let failure =
             Failure::new(Code::Validation, Exit::BadInput, "no", Some("so".into())).about("field", "task");
         let envelope = serde_json::to_value(Envelope::error(stamp, &failure)).unwrap();
-        let fits = jsonschema::is_valid(&Value::Object((tool.output)()), &envelope);
-        assert_eq!(tool.category.is_some(), fits, "{}", tool.name);
+        let told = jsonschema::validate(&Value::Object((tool.output)()), &envelope);
+        assert!(told.is_ok(), "{}: {told:?}", tool.name);
     }
 }

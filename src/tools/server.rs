@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
-    GetTaskParams, GetTaskResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
+    CompleteResult, CustomRequest, CustomResult, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
+    GetTaskResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -20,12 +19,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::dispatch::{Incoming, crashed, result, told, unheard};
 use super::parked::{self, Begun};
+use super::revision::{check_modern, has_method, is_modern, takes_tasks, unknown_method};
 use super::shared::Shared;
 use super::subscriptions::{self, Subscriptions};
-use super::{Tool, client, complete, describe, field, find, input, listed, notify, prompts, resources, wait};
+use super::{Tool, client, complete, describe, field, find, gate, listed, notify, prompts, resources, wait};
 use crate::config::{Config, Profile};
 use crate::failure::Failure;
 use crate::host::env::Env;
+use crate::reply::line;
 use crate::tasks;
 
 /// How long a client may keep a list: its hints follow the configuration.
@@ -146,30 +147,10 @@ impl Server {
     }
 }
 
-/// The client speaks the revision without sessions.
-fn is_modern(context: &RequestContext<RoleServer>) -> bool {
-    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
-}
-
-/// Whether a method that takes parameters exists in the client's revision.
-fn has_method(name: &str, modern: bool) -> bool {
-    match name {
-        "tools/call" | "tools/list" | "resources/read" | "prompts/get" | "completion/complete" => true,
-        "tasks/get" | "tasks/update" | "tasks/cancel" | "subscriptions/listen" => modern,
-        "resources/subscribe" | "resources/unsubscribe" => !modern,
-        _ => false,
-    }
-}
-
-/// The client can poll: it says so with this very request, in the revision that
-/// knows of it.
-fn takes_tasks(context: &RequestContext<RoleServer>) -> bool {
-    is_modern(context) && context.client_capabilities().is_some_and(|able| able.supports_tasks())
-}
-
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        describe::server()
+        // A configuration that cannot be read is told by every call.
+        describe::server(&Config::load(&self.env).unwrap_or_default())
     }
 
     async fn list_tools(
@@ -206,7 +187,7 @@ impl ServerHandler for Server {
             None => {
                 let near = field::nearest(&request.name, listed(self.profile).map(|tool| tool.name));
                 let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-                let name: String = request.name.chars().take(80).collect();
+                let name = line(&request.name, 80);
                 Err(ErrorData::invalid_params(format!("unknown tool `{name}`{hint}"), None))
             }
         }
@@ -303,6 +284,7 @@ impl ServerHandler for Server {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
+        check_modern(&context, "tasks/get")?;
         let looked = self
             .run(&context, move |incoming| {
                 let mut call = incoming.open(&wait::TOOL)?;
@@ -324,6 +306,7 @@ impl ServerHandler for Server {
         request: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        check_modern(&context, "tasks/update")?;
         // No wait asks for anything, so there is nothing to take; that one
         // exists is all there is to check.
         self.known(request.task_id, context).await
@@ -334,6 +317,7 @@ impl ServerHandler for Server {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        check_modern(&context, "tasks/cancel")?;
         let cancelled = self
             .run(&context, move |incoming| {
                 let mut call = incoming.open(&wait::TOOL)?;
@@ -353,17 +337,14 @@ impl ServerHandler for Server {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let reason = request.params.as_ref().and_then(|params| params["reason"].as_str());
         let method = request.method.as_str();
-        if method == input::UNREADABLE {
-            return Err(ErrorData::parse_error(reason.unwrap_or_default().to_owned(), None));
+        if let Some(error) = gate::unreadable(method, request.params.as_ref()) {
+            return Err(error);
         }
         if has_method(method, is_modern(&context)) {
-            let message = format!("the parameters of `{method}` are not of its kind");
-            return Err(ErrorData::invalid_params(message, None));
+            return Err(gate::bad_parameters(method));
         }
-        let name: String = method.chars().take(80).collect();
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method `{name}`"), None))
+        Err(unknown_method(method))
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {

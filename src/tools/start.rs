@@ -13,7 +13,7 @@ use crate::failure::{Code, Exit, Failure, Voice};
 use crate::host::clock;
 use crate::model::{AgentName, Sandbox, Timestamp};
 use crate::reply::{self as replies, Report};
-use crate::tasks::{self, Accepted, Ask, LimitAsk, TaskError, Until, View};
+use crate::tasks::{self, Accepted, Ask, LimitAsk, ResultAsk, Results, TaskError, Until};
 
 /// The longest that `wait_ms` can ask for; the client's own limit cuts it.
 const MOST_WAIT_MS: i64 = 24 * 60 * 60 * 1000;
@@ -77,7 +77,7 @@ pub(super) const OPTIONS: Field = Field::new(
         Field::new(
             "dedupe",
             Kind::Flag,
-            "Whether an identical request of the last minute is this one. Default: true.",
+            "Whether an identical request of the last minute that still works is this one; never of a command. Default: true.",
         ),
         Field::new("alias", Kind::Text, "A name to find the task by."),
         Field::new("env_from", Kind::Texts, "Variables to hand to the agent; the operator lists the names."),
@@ -91,7 +91,7 @@ pub(super) const OPTIONS: Field = Field::new(
         Field::new("add_dirs", Kind::Texts, "Further directories the agent may write to."),
     ]),
     "Rarely needed: model, reasoning_effort, timeout ({idle_s, hard_s, command_s} in seconds, or \"quick\"), network, add_dirs[], \
-     alias, idempotency_key, dedupe (false: the same request of the last minute runs again), output_schema, env_from[], \
+     alias, idempotency_key, dedupe (false: a request runs again though the same one of the last minute still works), output_schema, env_from[], \
      config_overrides[], agent (codex).",
 );
 
@@ -233,7 +233,7 @@ impl Start {
 
     /// The task as it is now, or, where the call is to wait, when the wait is
     /// over; and whether it was over too early.
-    pub(super) fn watch(&self, call: &mut Call, accepted: &Accepted) -> Result<(View, bool), Failure> {
+    pub(super) fn watch(&self, call: &mut Call, accepted: &Accepted) -> Result<(Results, bool), Failure> {
         // It is taken in: a caller who does not learn its id would start it again.
         let told = |error: TaskError| {
             let id = &accepted.task_id;
@@ -244,7 +244,8 @@ impl Start {
         };
         if !self.waits() {
             let row = tasks::find(&call.context, accepted.task_id.as_str()).map_err(told)?;
-            return Ok((tasks::view(&mut call.context, row).map_err(told)?, false));
+            let view = tasks::view(&mut call.context, row).map_err(told)?;
+            return Ok((tasks::gather(view, ResultAsk::default()), false));
         }
         let limit = Duration::from_millis(self.wait_ms).min(call.safe_wait);
         let id = std::slice::from_ref(&accepted.task_id);
@@ -253,14 +254,14 @@ impl Start {
         let view = waited.views.into_iter().next();
         let view = view.ok_or_else(|| told(TaskError::NotFound(accepted.task_id.to_string())))?;
         call.read(std::iter::once(&view));
-        Ok((view, waited.exceeded))
+        Ok((tasks::gather(view, ResultAsk::default()), waited.exceeded))
     }
 
     /// Says what was taken in, or, after a wait, what came of it.
     pub(super) fn answer(&self, call: &mut Call, accepted: &Accepted) -> Result<Reply, Failure> {
-        let (view, wait_exceeded) = self.watch(call, accepted)?;
-        let report = report(call, accepted, &view, wait_exceeded, clock::now());
-        let text = replies::report(call.tool.name, &report, &[], call.context.config.cuts());
+        let (results, wait_exceeded) = self.watch(call, accepted)?;
+        let report = report(call, accepted, &results, wait_exceeded, clock::now());
+        let text = replies::report(call.tool.name, &report, None, call.context.config.cuts());
         Ok(call.reply(&report, text)?.in_format(self.format))
     }
 }
@@ -269,11 +270,11 @@ impl Start {
 pub(super) fn report(
     call: &mut Call,
     accepted: &Accepted,
-    view: &View,
+    results: &Results,
     wait_exceeded: bool,
     now: Timestamp,
 ) -> Report {
-    let report = Report::of(view, &tasks::artifacts(view), now, Voice::Tools);
+    let report = Report::of(results, now, Voice::Tools);
     let warnings = accepted.warnings.iter().cloned().chain(report.warnings).collect();
     let notice = call.notice(std::slice::from_ref(&accepted.task_id));
     Report { warnings, notice, deduplicated: accepted.deduplicated, wait_exceeded, ..report }

@@ -28,7 +28,7 @@ pub(super) const TOOL: Tool = Tool {
         Field::new(
             "limit",
             Kind::Integer { least: 1, most: 50 },
-            "Most finished tasks to list, unread ones first. Default 5, at most 50.",
+            "Most finished tasks to list, the last to end first. Default 5, at most 50.",
         ),
         FORMAT,
     ],

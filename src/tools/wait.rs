@@ -13,7 +13,7 @@ use super::{Effect, FORMAT, Tool};
 use crate::failure::{Failure, Voice};
 use crate::host::clock;
 use crate::model::TaskId;
-use crate::reply::{self, Budget, Category, Envelope, Next, Report, WaitData, WaitMeta, advertised, reports};
+use crate::reply::{self, Budget, Category, Envelope, Report, WaitData, WaitMeta, advertised, reports};
 use crate::tasks::{self, Look, ResultAsk, Results, Until, View};
 
 const DEFAULT_S: f64 = 300.0;
@@ -161,15 +161,12 @@ fn told(
         .map(|one| Report {
             wait_exceeded: !one.view.state().is_final(),
             notice: notice.clone(),
-            next: Next::beside(one),
-            ..Report::of(&one.view, &one.artifacts, now, Voice::Tools).in_envelope(&one.view)
+            ..Report::of(one, now, Voice::Tools).in_envelope(&one.view)
         })
         .collect();
-    let text = match (reports.as_slice(), results.as_slice()) {
-        ([one], [result]) => {
-            reply::report(call.tool.name, one, &reply::sections(result), call.context.config.cuts())
-        }
-        (several, _) => self::reports(call.tool.name, several, notice.as_deref()),
+    let text = match reports.as_slice() {
+        [one] => reply::report(call.tool.name, one, None, call.context.config.cuts()),
+        several => self::reports(call.tool.name, several, notice.as_deref()),
     };
     let (meta, data) = WaitData::of(&results, limit, now, Voice::Tools);
     let meta = meta.with_notice(notice);

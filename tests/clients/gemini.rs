@@ -15,7 +15,7 @@ use crate::world::World;
 fn gemini_registers_the_server_and_delegates() {
     let world = World::new();
     prepare(&world);
-    let (command, written) = documented();
+    let (command, written, keys) = documented();
     let mut words = command.split(' ');
     assert_eq!(words.next(), Some("gemini"));
     world.run(gemini(&world).args(words)).ended(0);
@@ -32,6 +32,19 @@ fn gemini_registers_the_server_and_delegates() {
     let said = listed.stdout.clone() + &listed.stderr;
     assert!(said.contains("delegator: delegator serve (stdio) - Connected"), "{listed}");
     assert_eq!(world.connections().len(), 1);
+
+    // A key reaches the server where the settings name it, as the section says.
+    let key = || {
+        world.run(gemini(&world).args(["mcp", "list"]).env("CODEX_API_KEY", "made-up-key-31")).ended(0);
+        fs::read_to_string(world.path("key")).expect("what the server had")
+    };
+    assert_eq!(key(), "\n");
+    let plain = settings(&world);
+    let mut named = plain.clone();
+    named["mcpServers"]["delegator"]["env"] = keys["mcpServers"]["delegator"]["env"].clone();
+    world.write("home/.gemini/settings.json", &named.to_string());
+    assert_eq!(key(), "made-up-key-31\n");
+    world.write("home/.gemini/settings.json", &plain.to_string());
 
     let call = |tool: &str, args: Value| json!({ "tool": format!("mcp_delegator_{tool}"), "args": args });
     let seen = json!({ "seen": "T-local-" });
@@ -78,7 +91,8 @@ fn prepare(world: &World) {
     let server = world.server();
     let [front @ .., _serve] = &server[..] else { unreachable!("a command line") };
     fs::create_dir_all(world.path("bin")).expect("a directory for programs");
-    world.write("bin/delegator", &format!("#!/bin/sh\nexec {} \"$@\"\n", front.join(" ")));
+    let kept = format!("echo \"$CODEX_API_KEY\" > '{}'", world.path("key").display());
+    world.write("bin/delegator", &format!("#!/bin/sh\n{kept}\nexec {} \"$@\"\n", front.join(" ")));
     let executable = fs::Permissions::from_mode(0o755);
     fs::set_permissions(world.path("bin/delegator"), executable).expect("a program");
 }
@@ -95,16 +109,16 @@ fn gemini(world: &World) -> Command {
     command
 }
 
-/// The command of the section about it, and the settings that it shows.
-fn documented() -> (String, Value) {
+/// The command of the section about it, the settings that it writes, and those that hand over a key.
+fn documented() -> (String, Value, Value) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/clients.md");
     let text = fs::read_to_string(path).expect("the document");
     let (_, section) = text.split_once("\n## Gemini CLI\n").expect("a section about Gemini CLI");
-    let block = |kind: &str| {
-        let (_, rest) = section.split_once(&format!("```{kind}\n")).expect("a block");
-        rest.split_once("\n```").expect("its end").0
-    };
-    (block("").to_owned(), serde_json::from_str(block("json")).expect("settings"))
+    let end = |rest: &str| rest.split_once("\n```").expect("its end").0.to_owned();
+    let (_, command) = section.split_once("\n```\n").expect("a command");
+    let mut blocks = section.split("```json\n").skip(1).map(end);
+    let mut settings = || serde_json::from_str(&blocks.next().expect("a block")).expect("settings");
+    (end(command), settings(), settings())
 }
 
 fn settings(world: &World) -> Value {

@@ -148,6 +148,19 @@ fn what_is_committed_in_another_working_tree_is_somebody_elses() {
     let world = world.at("linked");
     let done = world.check("echo x >>a; git commit -qam mine; cd ..; echo x >>b; git commit -qam theirs");
     assert_eq!(subjects(&done), ["mine"]);
+    // Their tree may be gone by the end.
+    check(
+        "git worktree add -q ../side/third -b third",
+        "echo x >>a; git commit -qam mine; git -C ../side/third commit -q --allow-empty -m theirs; \
+         git worktree remove ../side/third",
+        &["mine"],
+    );
+    // What is checked out here in the end is this run's.
+    check(
+        "git worktree add -q ../side/fourth -b fourth",
+        "git worktree remove ../side/fourth; git switch -q fourth; git commit -q --allow-empty -m mine",
+        &["mine"],
+    );
 }
 
 #[test]
@@ -163,7 +176,18 @@ fn commits_that_are_older_than_the_run_are_counted_and_not_listed() {
     let world = World::new(SOME);
     let done = world.run("echo x >>a; GIT_COMMITTER_DATE='2001-01-01 00:00:00' git commit -qam old");
     assert_eq!(subjects(&done), [""; 0]);
-    assert!(done.files()["incomplete"][0].as_str().unwrap().starts_with("1 commit new here"));
+    let gap = done.files()["incomplete"][0].as_str().unwrap();
+    assert!(gap.starts_with("1 commit that is new here is older than the run"), "{gap}");
+    // However many they are, and whatever came with them.
+    let old = "GIT_COMMITTER_DATE='2001-01-01 00:00:00' git commit -q --allow-empty -m old";
+    let done = world.run(&format!(
+        "i=0; git commit -q --allow-empty -m first; while [ $i -lt 230 ]; do {old}; i=$((i+1)); done; \
+         git commit -q --allow-empty -m last"
+    ));
+    assert_eq!(subjects(&done), ["last", "first"]);
+    let gaps = done.files()["incomplete"].as_array().unwrap();
+    assert_eq!(gaps.len(), 1, "{gaps:?}");
+    assert!(gaps[0].as_str().unwrap().starts_with("230 commits that are new here are older"), "{gaps:?}");
 }
 
 #[test]

@@ -10,12 +10,17 @@ mod edits;
 mod hostile;
 mod inside;
 mod lost;
+mod many;
+mod odd;
 mod oracle;
 mod outside;
 mod overlap;
+mod pipes;
 mod replies;
 mod repositories;
 mod rules;
+mod stale;
+mod trees;
 mod world;
 
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]

@@ -44,6 +44,7 @@ impl Tree {
             // How files are read is up to the repository.
             let config = fs::read_to_string(common.join("config")).unwrap();
             fs::write(oracle.join("config"), config.replace("refstorage = reftable", "")).unwrap();
+            let _ = fs::copy(dir.join("config.worktree"), oracle.join("config.worktree"));
             let exclude = common.join("info/exclude");
             let _ = fs::copy(exclude, oracle.join("info/exclude"));
         }
@@ -174,7 +175,10 @@ pub fn contents(world: &World, evidence: &Value) {
         let file = root.join(std::ffi::OsStr::from_bytes(&bytes(change)));
         let new = change["new_mode"].as_str().unwrap_or_default();
         let content = match new {
-            "120000" => Some(fs::read_link(&file).unwrap().as_os_str().as_bytes().to_vec()),
+            // Where there are no links, a file stands for one.
+            "120000" if file.is_symlink() => {
+                Some(fs::read_link(&file).unwrap().as_os_str().as_bytes().to_vec())
+            }
             "" | "160000" => None,
             _ => Some(fs::read(&file).unwrap()),
         };

@@ -53,6 +53,31 @@ fn an_agent_outside_git_is_known_by_its_events_and_never_by_its_words() {
     assert_eq!(operations["added_files"], json!(["new.txt"]));
 }
 
+/// Changes files by commands as well, and reports one that it did not write.
+const BUSY: &str = r#"printf 'hi\n' >b; rm -f a
+echo '{"type":"thread.started","thread_id":"01a1de11-e775-7fc2-8102-000000000001"}'
+echo '{"type":"turn.started"}'
+echo '{"type":"item.completed","item":{"id":"1","type":"command_execution","command":"rm -f a","aggregated_output":"","exit_code":0,"status":"completed"}}'
+echo '{"type":"item.completed","item":{"id":"2","type":"file_change","status":"completed","changes":[{"path":"'$PWD/b'","kind":"add"},{"path":"./b","kind":"update"},{"path":"'$PWD/never'","kind":"add"}]}}'
+echo '{"type":"item.completed","item":{"id":"4","type":"agent_message","text":"done"}}'
+echo '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}'
+"#;
+
+#[test]
+fn outside_git_a_file_is_told_once_and_what_commands_did_is_said_not_to_be_known() {
+    let world = World::bare();
+    world.shell("echo a >a");
+    world.codex(BUSY);
+    let args = ["run", "--agent", "codex", "--skip-git-repo-check", "--wait", "--json", "change files"];
+    let files = world.env.json(&args)["file_operations"].take();
+    assert_eq!((&files["added_files"], &files["files_changed"]), (&json!(["b"]), &json!(1)), "{files:#}");
+    let gaps = json!([
+        "the agent reports as changed what is not there: never",
+        "what the agent's commands and tools changed is not known: only what it reports itself is told"
+    ]);
+    assert_eq!(files["incomplete"], gaps, "{files:#}");
+}
+
 #[test]
 fn a_command_outside_git_is_known_to_have_done_nothing_in_particular() {
     let world = World::bare();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::env::{PATIENCE, Submitted, TestEnv, wait_for};
+use crate::support::env::{PATIENCE, Submitted, TestEnv, acknowledged, wait_for};
 use crate::world::World;
 
 const SOME: &str = "echo a >a; echo b >b; git add -A; git commit -qm first";
@@ -55,6 +55,11 @@ fn two_runs_in_one_checkout_name_each_other_and_a_third_elsewhere_is_not_named()
     let results = env.json(&["results", &first.task_id, "--json"]);
     let operations = &results["data"]["metadata"]["file_operations"];
     assert_eq!(operations["overlapped_with"][0], second.task_id.as_str(), "{results:#}");
+    let text = world.text(&["results", &first.task_id]);
+    assert!(
+        text.contains(&format!("(git; with what {} changed here meanwhile)\n", second.task_id)),
+        "{text}"
+    );
     // Nobody is there any more.
     let left = fs::read_dir(env.home().join("checkouts")).unwrap().count();
     assert_eq!(left, 0);
@@ -102,5 +107,47 @@ fn a_run_in_a_repository_inside_is_in_both() {
     end(env, &outer, "outer");
     assert_eq!(named(env, &outer), [inner.task_id.as_str()]);
     assert_eq!(named(env, &inner), [outer.task_id.as_str()]);
+    assert_eq!(fs::read_dir(env.home().join("checkouts")).unwrap().count(), 0);
+}
+
+/// Two that reach the same checkout, whichever of them it is the own one of.
+#[test]
+fn a_run_that_was_given_another_checkout_to_write_to_is_in_both() {
+    let world = World::new(SOME);
+    let env = &world.env;
+    world.shell(
+        "git init -q ../up/theirs; cd ../up/theirs; mkdir d; echo t >d/t; git add .; git commit -qm t",
+    );
+    let theirs = env.root().join("up/theirs");
+    let side = env.side().display().to_string();
+    world.codex(&format!(
+        r#"echo x >>../up/theirs/d/t
+echo '{{"type":"thread.started","thread_id":"01a1de11-e775-7fc2-8102-000000000001"}}'
+echo '{{"type":"turn.started"}}'
+touch {side}/given.began; while ! test -e {side}/given.end; do sleep 0.02; done
+echo '{{"type":"item.completed","item":{{"id":"4","type":"agent_message","text":"done"}}}}'
+echo '{{"type":"turn.completed","usage":{{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}}}'
+"#
+    ));
+    let inner = theirs.join("d");
+    let first = env.submit_with(&["--cwd", theirs.to_str().unwrap()], &waits(env, "first"));
+    has_begun(env, "first");
+    let dir = inner.to_str().unwrap();
+    let args =
+        ["run", "--agent", "codex", "--sandbox", "workspace-write", "--add-dir", dir, "--json", "write"];
+    let beside = acknowledged(&env.expect(0, &args).stdout).unwrap();
+    has_begun(env, "given");
+    let last = env.submit_with(&["--cwd", theirs.to_str().unwrap()], &waits(env, "last"));
+    has_begun(env, "last");
+    end(env, &first, "first");
+    end(env, &last, "last");
+    end(env, &beside, "given");
+    let mut named_by_first = named(env, &first);
+    named_by_first.sort();
+    let mut both = [beside.task_id.clone(), last.task_id.clone()];
+    both.sort();
+    assert_eq!(named_by_first, both);
+    assert!(named(env, &last).contains(&beside.task_id), "whoever comes later");
+    assert_eq!(named(env, &beside).len(), 2);
     assert_eq!(fs::read_dir(env.home().join("checkouts")).unwrap().count(), 0);
 }

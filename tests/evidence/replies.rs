@@ -21,6 +21,8 @@ fn results_and_waits_name_files_and_lines() {
         "renamed_files": [{ "from": "keep", "to": "kept" }],
         "files_changed": 4,
         "lines_changed": 4,
+        "lines_added": 3,
+        "lines_removed": 1,
         "source": "git",
         "head": {
             "from": { "branch": "main", "commit": first.trim() },
@@ -41,7 +43,7 @@ fn a_run_without_changes_says_so_in_numbers() {
     let reply = world.env.json(&["results", &done.task_id, "--json"]);
     let expected = json!({
         "modified_files": [], "added_files": [], "deleted_files": [],
-        "files_changed": 0, "lines_changed": 0, "source": "git",
+        "files_changed": 0, "lines_changed": 0, "lines_added": 0, "lines_removed": 0, "source": "git",
     });
     assert_eq!(reply["data"]["metadata"]["file_operations"], expected);
 }
@@ -74,7 +76,7 @@ fn what_is_not_named_is_counted_and_found_in_the_evidence() {
     let named = operations["added_files"].as_array().unwrap().len();
     assert_eq!((&operations["files_changed"], &operations["left_out"]), (&json!(300), &json!(300 - named)));
     let text = world.text(&["results", &done.task_id]);
-    assert!(text.contains("\nfiles: 300 changed, 300 lines (git)\n"), "{text}");
+    assert!(text.contains("\nfiles: 300 changed, +300 -0 lines (git)\n"), "{text}");
     assert!(text.contains("\n... (+295 more)\n"), "{text}");
     assert!(
         text.contains(&format!("\n- evidence.json: {}/evidence.json\n", done.run_dir.display())),
@@ -91,7 +93,7 @@ fn what_happened_to_the_checkout_is_in_the_text() {
     let text = world.text(&["results", &done.task_id]);
     let id = &world.shell("git rev-parse HEAD")[..10];
     for line in [
-        "files: 2 changed, 2 lines (git)\n- mode_changed a\n- type_changed b\n",
+        "files: 2 changed, +1 -1 lines (git)\n- mode_changed a\n- type_changed b\n",
         &format!("head: main {id} -> (no branch) {id}\n"),
         "ignored:\n- added x.log\n",
     ] {
@@ -140,7 +142,7 @@ fn a_wait_for_several_says_of_each_what_became_of_its_files() {
     let reply = world.env.json(&["wait", &ids[0], &ids[1], "--json"]);
     let files: Vec<&str> =
         reply["data"]["tasks"].as_array().unwrap().iter().map(|one| one["files"].as_str().unwrap()).collect();
-    assert_eq!(files, ["1 changed, 1 line (git)"; 2]);
+    assert_eq!(files, ["1 changed, +1 -0 lines (git)", "1 changed, +0 -1 lines (git)"]);
 }
 
 #[test]
@@ -151,4 +153,29 @@ fn a_run_that_was_waited_for_has_the_sizes_and_hashes_of_its_files() {
         report["artifacts"].as_array().unwrap().iter().find(|one| one["name"] == "stdout.log").unwrap();
     assert_eq!(stdout["size"], 3);
     assert!(stdout["sha256"].as_str().unwrap().starts_with("98ea6e4f"));
+}
+
+#[test]
+fn the_status_of_one_task_says_what_became_of_its_files() {
+    let world = World::new(SOME);
+    let done = world.run("echo x >>a; rm b");
+    let text = world.text(&["status", &done.task_id]);
+    assert!(text.contains("\nfiles: 2 changed, +1 -1 lines (git)\n"), "{text}");
+    let status = world.env.json(&["status", &done.task_id, "--json"]);
+    let files = &status["data"]["recently_completed"][0]["files"];
+    assert_eq!(*files, "2 changed, +1 -1 lines (git)", "{status:#}");
+}
+
+#[test]
+fn paths_are_said_to_be_below_the_top_where_the_run_is_not() {
+    let world =
+        World::new(&format!("mkdir -p sub/dir; {SOME}; echo d >sub/dir/d; git add -A; git commit -qm d"));
+    let root = world.env.work();
+    let world = world.at("sub/dir");
+    let done = world.check("echo x >>d; echo y >>../../a");
+    let text = world.text(&["results", &done.task_id]);
+    let line = format!("\nfiles: 2 changed, +2 -0 lines (git; paths below {})\n", root.display());
+    assert!(text.contains(&format!("{line}- modified a\n- modified sub/dir/d\n")), "{text}");
+    let reply = world.env.json(&["results", &done.task_id, "--json"]);
+    assert_eq!(reply["data"]["metadata"]["file_operations"]["root"], root.to_str().unwrap());
 }

@@ -316,7 +316,7 @@ fn what_is_no_longer_checked_out_is_not_deleted() {
         let gone = done.files()["no_longer_checked_out"].as_u64().unwrap();
         let text = world.text(&["results", &done.task_id]);
         assert!(
-            text.contains(&format!("files: 1 changed, 1 line, {gone} no longer checked out (git)")),
+            text.contains(&format!("files: 1 changed, +1 -0 lines, {gone} no longer checked out (git)")),
             "{text}"
         );
     }
@@ -362,4 +362,39 @@ fn what_is_no_text_by_attribute_has_no_lines() {
         serde_json::json!({ "files": 2, "lines_added": 1, "lines_removed": 0 })
     );
     assert_eq!(world.shell("git diff --numstat a"), "-\t-\ta\n");
+}
+
+#[test]
+fn what_is_kept_of_a_tree_is_the_users_alone() {
+    let world = World::new(&format!("{SOME}; git update-index --split-index; echo two >two; git add two"));
+    world.shell("echo mine >>a; echo '*.x filter=y' >.gitattributes; echo other >other");
+    let root = world.env.root().display();
+    world.run(&format!(
+        "find {root} -path '*/tree' >../side/there; find {root} -path '*/tree*' -perm /077 >../side/open"
+    ));
+    assert_eq!(std::fs::read_to_string(world.env.side().join("there")).unwrap().lines().count(), 1);
+    assert_eq!(std::fs::read_to_string(world.env.side().join("open")).unwrap(), "");
+}
+
+#[test]
+fn settings_of_one_working_tree_hold_there() {
+    let world = World::new(&format!(
+        "{SOME}; git config extensions.worktreeConfig true; git config --worktree core.filemode false"
+    ));
+    assert_eq!(world.run("chmod +x a").kinds(), []);
+    assert_eq!(world.shell("git status --short"), "");
+    // Without the extension git does not read that file.
+    world.shell("chmod -x a; git config extensions.worktreeConfig false; git config core.filemode true");
+    assert_eq!(world.run("chmod +x a").kinds(), [("mode_changed".into(), "a".into())]);
+    assert_eq!(world.shell("git status --short"), " M a\n");
+    // One of a linked tree is its own.
+    let world = World::new(&format!(
+        "{SOME}; git config extensions.worktreeConfig true; git worktree add -q ../up/side"
+    ));
+    world.shell(
+        "git -C ../up/side config --worktree core.autocrlf true; git config --worktree core.filemode false",
+    );
+    let world = world.at("../up/side");
+    let done = world.check("printf 'one\\r\\n' >a; chmod +x docs/d");
+    assert_eq!(done.kinds(), [("mode_changed".into(), "docs/d".into())]);
 }

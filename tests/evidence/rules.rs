@@ -45,6 +45,17 @@ fn what_is_added_all_the_same_is_told_once() {
 }
 
 #[test]
+fn what_was_ignored_and_is_added_to_the_index_is_an_addition() {
+    for script in ["git add -f x.log", "git add -f x.log; git commit -qm env"] {
+        let world = World::new(SOME);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let done = world.check(script);
+        assert_eq!(done.kinds(), [("added".into(), "x.log".into())]);
+        assert_eq!(done.files().get("ignored"), None, "{:#}", done.evidence);
+    }
+}
+
+#[test]
 fn a_large_directory_leaves_the_others_known() {
     let world = World::new(SOME);
     world.shell("mkdir big; cd big; seq 1 6000 | sed 's/$/.log/' | xargs touch; cd ..; echo z >z.log");

@@ -183,3 +183,21 @@ fn a_session_is_known_until_it_is_ended() {
     let stolen = other.session().without("Authorization");
     assert_eq!(stolen.post(&ping).status, 401);
 }
+
+#[test]
+fn no_client_of_either_era_writes_to_what_git_obeys() {
+    let env = TestEnv::new();
+    let hooks = env.work().join(".git/hooks");
+    fs::create_dir_all(&hooks).unwrap();
+    let server = Server::start(&env);
+    for peer in [Peer::legacy(&server), Peer::modern(&server)] {
+        for asked in [json!({"cwd": hooks}), json!({"options": {"add_dirs": [".git"]}})] {
+            let mut arguments =
+                json!({"task": "look", "sandbox": "workspace-write", "skip_git_repo_check": true});
+            arguments.as_object_mut().unwrap().extend(asked.as_object().unwrap().clone());
+            let told = peer.ask("tools/call", json!({"name": "delegate_run", "arguments": arguments}));
+            let text = told["result"]["content"][0]["text"].as_str().unwrap_or_default();
+            assert!(text.contains("what git or an agent obeys"), "{told}");
+        }
+    }
+}

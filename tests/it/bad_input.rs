@@ -50,6 +50,9 @@ fn check_with(env: &TestEnv, args: &[&str], told: &Told<'_>, prepare: &dyn Fn(&m
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(told.code), ""), "{args:?}: {}", ran.stdout);
     let envelope: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {}", ran.stdout));
     fits("error", &envelope);
+    // It names the format of its category, `codex/v3.6/{category}/v1`.
+    let named = envelope["schema_id"].as_str().and_then(|id| id.split('/').nth(2)).unwrap();
+    fits(named, &envelope);
     let error = &envelope["error"];
     assert_eq!(error["code"], told.error, "{error:#}");
     assert_eq!((error["message"].as_str(), error["hint"].as_str()), (Some(message), Some(hint)));
@@ -317,4 +320,11 @@ fn a_misspelt_configuration_is_an_error() {
     let told =
         Told { code: 6, error: "INTERNAL", message: "unknown field `max_sandbx`", hint: "doctor --config" };
     check(&env, &["run", "--agent", "command", "true"], &told);
+}
+
+#[test]
+fn a_name_that_is_far_too_long_is_not_told_whole() {
+    let env = TestEnv::new();
+    let ran = env.expect(3, &["results", &"x".repeat(100_000)]);
+    assert!(ran.stderr.len() < 400 && ran.stderr.contains("no task `xxx"), "{} bytes", ran.stderr.len());
 }

@@ -1,7 +1,7 @@
 //! Every command at its ordinary work, as people see it.
 
 use crate::shown::{plain, value};
-use crate::support::env::TestEnv;
+use crate::support::env::{PATIENCE, TestEnv, wait_for};
 
 /// What is printed for people; the snapshot bears the name of the case.
 #[track_caller]
@@ -35,7 +35,7 @@ fn run_joins_words_and_reads_a_task_from_standard_input() {
     std::fs::write(&script, "echo from\necho a file\n").unwrap();
     let mut command = env.command(&["run", "--agent", "command", "--wait", "-"]);
     command.stdin(std::fs::File::open(script).unwrap());
-    let ran = crate::support::env::finish(command, crate::support::env::PATIENCE);
+    let ran = crate::support::env::finish(command, PATIENCE);
     assert_eq!(value(&ran.stdout, "summary"), "exit 0: a file");
 }
 
@@ -52,6 +52,57 @@ fn run_waits_and_ends_with_the_code_of_the_outcome() {
     );
     check(&env, "run_wait_replay", 0, &["run", "--agent", "replay", "--wait", "fix-test --instant"]);
     check(&env, "run_wait_replay_failed", 1, &["run", "--agent", "replay", "--wait", "fails --instant"]);
+}
+
+/// The part of a reply that shows what was printed.
+fn printed(text: &str) -> &str {
+    let (start, end) =
+        (text.find("\nstdout:\n").unwrap_or_else(|| panic!("{text}")), text.rfind("\nnext: ").unwrap());
+    &text[start..end]
+}
+
+#[test]
+fn a_failed_run_shows_what_it_printed_whoever_asks() {
+    let env = TestEnv::new();
+    let ran = env.expect(1, &["run", "--agent", "command", "--wait", "echo half; echo why >&2; exit 3"]);
+    let task = value(&ran.stdout, "task_id").to_owned();
+    let waited = env.expect(1, &["wait", &task]);
+    let results = env.expect(1, &["results", &task]);
+    assert_eq!(printed(&ran.stdout), "\nstdout:\n```\nhalf\n```\nstderr:\n```\nwhy\n```");
+    assert_eq!(
+        (printed(&waited.stdout), printed(&results.stdout)),
+        (printed(&ran.stdout), printed(&ran.stdout))
+    );
+}
+
+#[test]
+fn a_limit_has_one_name_in_the_text_and_in_the_document() {
+    let env = TestEnv::new();
+    let task = done(&env, &["--hard", "0.2"], "sleep 60");
+    for verb in ["wait", "results"] {
+        let text = env.expect(1, &[verb, &task]).stdout;
+        assert!(value(&text, "status").starts_with("timeout ("), "{text}");
+    }
+}
+
+#[test]
+fn a_command_is_summed_up_by_what_it_came_to() {
+    let env = TestEnv::new();
+    let lines = "src/a.c:1:10: fatal error: nosuch.h: No such file or directory\\ncompilation terminated.";
+    let gcc = format!("gcc() {{ printf '{lines}\\n' >&2; return 1; }}; gcc -c src/a.c");
+    let ran = env.expect(1, &["run", "--agent", "command", "--wait", &gcc]);
+    assert!(value(&ran.stdout, "summary").contains("nosuch.h"), "{}", ran.stdout);
+}
+
+#[test]
+fn what_a_command_printed_last_is_shown_while_it_runs() {
+    let env = TestEnv::new();
+    let task = env.submit("echo phase 1 of 6; echo phase 2 of 6; exec sleep 60").task_id;
+    wait_for("the last line", PATIENCE, || {
+        let shown = env.expect(0, &["status", &task]).stdout;
+        shown.contains("(last line: phase 2 of 6)").then_some(())
+    });
+    env.expect(0, &["cancel", &task]);
 }
 
 #[test]
@@ -95,6 +146,20 @@ fn a_task_is_found_by_whatever_it_is_called() {
 }
 
 #[test]
+fn an_alias_that_passes_from_a_task_that_runs_is_told() {
+    let env = TestEnv::new();
+    let run = |task: &str| env.expect(0, &["run", "--agent", "command", "--alias", "phases", task]);
+    let first = run("exec sleep 60");
+    assert!(!first.stderr.contains("warning"), "{}", first.stderr);
+    let second = run("exec sleep 61");
+    let said = format!("warning: alias `phases` was of {}, which still runs", first.stdout.trim());
+    assert!(second.stderr.contains(&said), "{}", second.stderr);
+    env.expect(0, &["cancel", "phases"]);
+    assert!(!run("true").stderr.contains("warning"), "one that is over gives its name away");
+    env.expect(0, &["cancel", first.stdout.trim()]);
+}
+
+#[test]
 fn results_shows_output_when_asked_and_when_it_failed() {
     let env = TestEnv::new();
     let good = done(&env, &[], "echo out; echo err >&2");
@@ -122,7 +187,7 @@ fn status_lists_this_project_and_all_projects() {
     let ended = done(&env, &["--alias", "first"], "echo 12 passed");
     let running = env.submit("sleep 60").task_id;
     let queued = env.submit("echo later").task_id;
-    crate::support::env::wait_for("the first sign of life", crate::support::env::PATIENCE, || {
+    wait_for("the first sign of life", PATIENCE, || {
         env.expect(0, &["status"]).stdout.contains("running: sleep").then_some(())
     });
     check(&env, "status", 0, &["status"]);
@@ -131,7 +196,7 @@ fn status_lists_this_project_and_all_projects() {
     }
     let mut command = env.command(&["status"]);
     command.current_dir(&elsewhere);
-    let ran = crate::support::env::finish(command, crate::support::env::PATIENCE);
+    let ran = crate::support::env::finish(command, PATIENCE);
     assert!(ran.stdout.starts_with("no tasks in"), "{}", ran.stdout);
     let all = env.expect(0, &["status", "--all", "--limit", "0"]);
     assert!(all.stdout.ends_with("1 running, 1 queued, 0 ended lately, anywhere\n"), "{}", all.stdout);
@@ -233,7 +298,7 @@ fn the_demonstration_needs_nothing() {
     let env = TestEnv::new();
     let mut command = env.command(&["demo", "--instant"]);
     command.current_dir("/").env("PATH", env.root().join("bin"));
-    let ran = crate::support::env::finish(command, crate::support::env::PATIENCE);
+    let ran = crate::support::env::finish(command, PATIENCE);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     insta::assert_snapshot!("demo", plain(&env, &ran.stdout));
 }

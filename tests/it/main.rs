@@ -11,6 +11,7 @@ mod damaged;
 mod documents;
 mod inspecting;
 mod shown;
+mod streams;
 mod terminal;
 mod tidy;
 

@@ -43,6 +43,22 @@ fn long_summary() -> String {
     (1..=240).map(|number| format!("finding {number}: something that takes a few words\n")).collect()
 }
 
+#[test]
+fn an_answer_in_prose_is_kept_whole() {
+    let env = TestEnv::new();
+    let prose = long_summary();
+    let said =
+        json!({ "type": "item.completed", "item": { "id": "i", "type": "agent_message", "text": prose } });
+    let task = replayed(&env, &[said]);
+    let mut client = Client::new(&env, Era::Session);
+    let data = results(&mut client, &task)["structuredContent"]["data"].clone();
+    let file = data["full_output_file"].as_str().unwrap_or_else(|| panic!("{data:#}"));
+    assert_eq!(fs::read_to_string(file).unwrap(), prose.trim());
+    let asked = json!({ "task_id": task, "artifact": "result.json", "json_path": "$.summary" });
+    let read = client.call("inspect_output", asked).unwrap();
+    assert_eq!(read["data"]["content"], json!(prose.trim()).to_string());
+}
+
 fn results(client: &mut Client, task: &str) -> Value {
     client.result("tools/call", json!({ "name": "delegate_results", "arguments": { "task_id": task } }))
 }

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,8 @@ pub struct Client {
     output: Receiver<Value>,
     /// What came while something else was waited for.
     kept: Vec<Value>,
+    /// Every line that came, as it came.
+    heard: Arc<Mutex<String>>,
     era: Era,
     last_id: u64,
     /// What every reply is held against.
@@ -59,13 +62,21 @@ impl Client {
         Client::begin_with(env.command(&["serve"]), directory, era, capabilities)
     }
 
-    fn begin_with(mut command: Command, directory: &Path, era: Era, capabilities: Value) -> Client {
+    /// Of a server to which nothing was said yet.
+    pub fn silent(env: &TestEnv, era: Era) -> Client {
+        Client::spawn(env.command(&["serve"]), &env.work(), era)
+    }
+
+    fn spawn(mut command: Command, directory: &Path, era: Era) -> Client {
         command.current_dir(directory).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (sender, output) = mpsc::channel();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let heard = Arc::new(Mutex::new(String::new()));
+        let all = Arc::clone(&heard);
         thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
+                all.lock().unwrap().push_str(&line);
                 let message: Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
                 if sender.send(message).is_err() {
                     return;
@@ -73,16 +84,28 @@ impl Client {
             }
         });
         let input = child.stdin.take();
-        let mut client = Client { child, input, output, kept: Vec::new(), era, last_id: 0, advertised: None };
-        if era == Era::Session {
-            let who = json!({
-                "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": { "name": "raw", "version": "1" },
-            });
-            client.result("initialize", who);
-            client.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        }
-        client.advertised = Some(Advertised::of(&client.result("tools/list", json!({}))));
+        Client { child, input, output, kept: Vec::new(), heard, era, last_id: 0, advertised: None }
+    }
+
+    fn begin_with(command: Command, directory: &Path, era: Era, capabilities: Value) -> Client {
+        let mut client = Client::spawn(command, directory, era);
+        client.open("2025-11-25", capabilities);
         client
+    }
+
+    /// Begins a session, where there are any, and asks for the tools. Returns the revision that was agreed on.
+    #[track_caller]
+    pub fn open(&mut self, revision: &str, capabilities: Value) -> Option<String> {
+        let agreed = (self.era == Era::Session).then(|| {
+            let who = json!({
+                "protocolVersion": revision, "capabilities": capabilities, "clientInfo": { "name": "raw", "version": "1" },
+            });
+            let agreed = self.result("initialize", who)["protocolVersion"].as_str().unwrap().to_owned();
+            self.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+            agreed
+        });
+        self.advertised = Some(Advertised::of(&self.result("tools/list", json!({}))));
+        agreed
     }
 
     /// Sends a request and returns its id.
@@ -102,6 +125,17 @@ impl Client {
         self.last_id += 1;
         self.write(&json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params }));
         self.last_id
+    }
+
+    /// From here on, nothing is held against what was announced.
+    pub fn unjudged(mut self) -> Client {
+        self.advertised = None;
+        self
+    }
+
+    /// All that came since this was asked last, whatever it was.
+    pub fn heard(&mut self) -> String {
+        std::mem::take(&mut *self.heard.lock().unwrap())
     }
 
     /// Answers a request of the server.
@@ -227,15 +261,19 @@ impl Client {
         open.filter(|one| fs::read_link(one.path()).is_ok_and(|target| target == file)).count()
     }
 
-    /// Goes away; the server must follow at once.
+    /// Goes away; the server must follow at once, and find nothing wrong with it.
     #[track_caller]
     pub fn leave(mut self) {
         drop(self.input.take());
         let begun = Instant::now();
-        while self.child.try_wait().unwrap().is_none() {
-            assert!(begun.elapsed() < Duration::from_secs(3), "the server stayed");
+        let status = loop {
+            match self.child.try_wait().unwrap() {
+                Some(status) => break status,
+                None => assert!(begun.elapsed() < Duration::from_secs(3), "the server stayed"),
+            }
             thread::sleep(Duration::from_millis(5));
-        }
+        };
+        assert!(status.success(), "{status}");
     }
 }
 

@@ -204,6 +204,87 @@ fn a_run_that_is_one_command_is_read_while_it_goes_on() {
 }
 
 #[test]
+fn whoever_reads_one_stream_of_a_run_is_told_of_the_other() {
+    let env = TestEnv::new();
+    let task = env.submit("echo start; echo error: no >&2").task_id;
+    env.await_final(&task);
+    let mut client = client(&env);
+    let (output, error) = (format!("{task}/command"), format!("{task}/stderr"));
+    let read = look(&mut client, json!({ "terminal_id": task }));
+    assert_eq!((&read["terminal_id"], &read["content"]), (&json!(output), &json!("start\n")));
+    assert_eq!(
+        read["next"],
+        format!("this is the end of it; its standard error is apart: 10 bytes, `{error}`")
+    );
+    let read = look(&mut client, json!({ "terminal_id": error }));
+    assert_eq!(
+        (&read["content"], &read["terminals"][0]["terminal_id"]),
+        (&json!("error: no\n"), &json!(output))
+    );
+    let found = client.call("inspect_output", json!({ "task_id": task, "pattern": "error" })).unwrap();
+    let told = "this is stdout.log alone: stderr.log has 10 bytes, which \"artifact\": \"stderr.log\" reads";
+    assert_eq!((&found["data"]["match_count"], &found["data"]["warning"]), (&json!(0), &json!(told)));
+    let named = json!({ "task_id": task, "artifact": "stderr.log", "pattern": "error" });
+    let found = client.call("inspect_output", named).unwrap();
+    assert_eq!((&found["data"]["match_count"], found["data"].get("warning")), (&json!(1), None));
+}
+
+#[test]
+fn what_a_run_that_is_one_command_printed_since_a_moment_is_found() {
+    let env = TestEnv::new();
+    // Two entries of the index are at least a fifth of a second apart.
+    let script = "echo early; sleep 0.5; date -u +%FT%T.%3NZ > moment; sleep 0.5; echo late; \
+                  until [ -e go ]; do sleep 0.02; done";
+    let task = env.submit(script).task_id;
+    let mut client = client(&env);
+    wait_for("both lines", PATIENCE, || {
+        let data = client.call("get_terminal_output", json!({ "terminal_id": task })).ok()?;
+        (data["data"]["content"] == "early\nlate\n").then_some(())
+    });
+    let moment = fs::read_to_string(env.work().join("moment")).unwrap();
+    let mut check = |moment: &str, expected: &str| {
+        let since = json!({ "terminal_id": task, "mode": "since", "since_timestamp": moment });
+        assert_eq!(look(&mut client, since)["content"], expected, "{moment}");
+        assert_eq!(env.expect(0, &["terminal", "read", &task, "--since", moment]).stdout, expected);
+    };
+    check(moment.trim(), "late\n");
+    fs::write(env.work().join("go"), "").unwrap();
+    env.await_final(&task);
+    check(moment.trim(), "late\n");
+    check("2026-01-01T00:00:00Z", "early\nlate\n");
+    check("2100-01-01T00:00:00Z", "");
+}
+
+#[test]
+fn what_an_agent_ran_since_a_moment_is_told_from_what_it_ran_before() {
+    let env = TestEnv::new();
+    let said = [
+        (0, ended("item_1", "make a", "early\n", 0)),
+        (1000, begun("item_2", "make b")),
+        (2000, ended("item_2", "make b", "late\n", 0)),
+    ];
+    let lines = said.iter().map(|(at, line)| json!({ "at_ms": at, "out": line.to_string() }));
+    let recording: String =
+        lines.chain([json!({ "at_ms": 2000, "exit": 0 })]).map(|line| format!("{line}\n")).collect();
+    let file = env.side().join("said.jsonl");
+    fs::write(&file, recording).unwrap();
+    let task = env.expect(0, &["run", "--agent", "replay", file.to_str().unwrap()]).stdout.trim().to_owned();
+    env.await_final(&task);
+    let mut client = client(&env);
+    let mut look = |item: &str, more: Value| {
+        let mut asked = json!({ "terminal_id": format!("{task}/{item}") });
+        asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        look(&mut client, asked)
+    };
+    let between = look("item_2", json!({}))["started_at"].clone();
+    let since = json!({ "mode": "since", "since_timestamp": between });
+    assert_eq!(look("item_1", since.clone())["content"], "");
+    assert_eq!(look("item_2", since)["content"], "late\n");
+    let early = look("item_1", json!({}))["last_activity"].as_str().unwrap().to_owned();
+    assert!(early.as_str() < between.as_str().unwrap(), "{early} {between}");
+}
+
+#[test]
 fn a_command_that_runs_is_told_without_output_and_lost_with_its_run() {
     let env = TestEnv::new();
     let lines = [begun("item_0", "sleep 1000")];
@@ -238,11 +319,8 @@ fn the_end_of_an_output_beyond_its_limit_is_read_while_it_grows() {
     assert!(tail["incomplete"].as_str().unwrap().contains("max_stream_bytes"), "{tail:#}");
     assert_eq!(env.expect(0, &["terminal", "read", &task, "--tail", "1"]).stdout, "400000\n");
     assert_eq!(env.expect(0, &["terminal", "read", &task, "--head", "1"]).stdout, "1\n");
-    let inspected = client.call("inspect_output", json!({ "task_id": task, "mode": "tail" })).unwrap();
-    let warning = inspected["data"]["warning"].as_str().unwrap();
-    assert!(warning.contains("get_terminal_output"), "{warning}");
     let logs = env.expect(0, &["logs", &task, "--tail", "1"]);
-    assert!(logs.stderr.contains("this is the beginning only"), "{}", logs.stderr);
+    assert_eq!((logs.stdout.as_str(), logs.stderr.as_str()), ("400000\n", ""));
     let results = env.expect(4, &["results", &task, "--output"]);
     assert!(results.stdout.contains("\n399999\n400000\n"), "{}", results.stdout);
     fs::write(env.work().join("go"), "").unwrap();

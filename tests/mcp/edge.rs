@@ -19,7 +19,7 @@ fn a_request_that_cannot_be_read_is_answered_with_an_error() {
         let mut client = Client::new(&env, era);
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         let long = "x".repeat(50_000_000);
-        let cases: [(&str, Vec<u8>); 6] = [
+        let cases: [(&str, Vec<u8>); 7] = [
             (
                 "not UTF-8",
                 b"{\"jsonrpc\":\"2.0\",\"id\":9001,\"method\":\"tools/call\",\"params\":{\"name\":\"\xff\"}}"
@@ -37,14 +37,21 @@ fn a_request_that_cannot_be_read_is_answered_with_an_error() {
                 )
                 .into_bytes(),
             ),
-            ("not JSON", b"{\"jsonrpc\":\"2.0\",\"id\":9004,\"method\":".to_vec()),
+            (
+                "longer than 16 MiB",
+                format!(
+                    "{{\"method\":\"tools/call\",\"params\":{{\"id\":1,\"x\":\"{long}\"}},\"jsonrpc\":\"2.0\",\"id\":9004}}"
+                )
+                .into_bytes(),
+            ),
+            ("not JSON", b"{\"jsonrpc\":\"2.0\",\"id\":9005,\"method\":".to_vec()),
             (
                 "beyond all bounds",
-                b"{\"jsonrpc\":\"2.0\",\"id\":9005,\"method\":\"ping\",\"params\":1e999}".to_vec(),
+                b"{\"jsonrpc\":\"2.0\",\"id\":9006,\"method\":\"ping\",\"params\":1e999}".to_vec(),
             ),
             (
                 "beyond all bounds",
-                b"{\"jsonrpc\":\"2.0\",\"id\":9006,\"method\":\"ping\",\"params\":\"\\ud800\"}".to_vec(),
+                b"{\"jsonrpc\":\"2.0\",\"id\":9007,\"method\":\"ping\",\"params\":\"\\ud800\"}".to_vec(),
             ),
         ];
         for (number, (reason, line)) in (9001..).zip(cases) {
@@ -72,6 +79,23 @@ fn parameters_of_the_wrong_kind_and_unknown_methods_are_told_apart() {
     let (code, message) = client.error("foo/bar", json!({}));
     assert_eq!((code, message.contains("foo/bar")), (-32601, true), "{message}");
     alive(&mut client);
+}
+
+#[test]
+fn a_message_that_is_no_request_is_answered_under_its_own_id() {
+    let env = TestEnv::new();
+    for era in [Era::Session, Era::Stateless] {
+        let mut client = Client::new(&env, era);
+        for (id, rest) in [
+            (9001, "\"jsonrpc\":\"2.0\",\"method\":5"),
+            (9002, "\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"params\":[]"),
+            (9003, "\"jsonrpc\":\"1.0\",\"method\":\"ping\""),
+        ] {
+            client.raw(format!("{{\"id\":{id},{rest}}}\n").as_bytes());
+            assert_eq!(client.answer(id)["error"]["code"], -32600);
+        }
+        alive(&mut client);
+    }
 }
 
 #[test]

@@ -21,6 +21,8 @@ fn details_name_the_reason_and_the_values() {
     let mut client = Client::of(&env, &["--tools", "all"], &[]);
     let replay = json!({ "agent": "replay" });
     for (tool, arguments, details) in [
+        ("delegate_run", json!({ "work": "x" }), json!({ "reason": "unknown_field", "field": "work" })),
+        ("delegate_resume", json!({ "work": "x" }), json!({ "reason": "unknown_field", "field": "work" })),
         (
             "delegate_status",
             json!({ "task_id": "T-local-none" }),
@@ -46,6 +48,22 @@ fn details_name_the_reason_and_the_values() {
             "_codex_local_run",
             json!({ "task": " ", "options": replay }),
             json!({ "reason": "empty", "field": "task" }),
+        ),
+        (
+            "inspect_output",
+            json!({ "task_id": "T", "lines": 0 }),
+            json!({ "reason": "bad_value", "field": "lines" }),
+        ),
+        (
+            "inspect_output",
+            json!({ "task_id": "T", "lines": "many" }),
+            json!({ "reason": "bad_value", "field": "lines" }),
+        ),
+        ("delegate_results", json!({}), json!({ "reason": "missing", "field": "task_id" })),
+        (
+            "delegate_results",
+            json!({ "task_id": "T", "taskId": "U" }),
+            json!({ "reason": "given_twice", "field": "task_id" }),
         ),
     ] {
         let error = error(&mut client, tool, arguments);

@@ -123,7 +123,7 @@ fn what_was_seen_of_a_failed_run_is_told_the_same_twice() {
         "error_locations:\n- src/lib.rs:4:5\n",
         "refused:\n- a change of /etc/passwd\n",
         "suggestions:\n- fix src/lib.rs:4 first: E0308 mismatched types\n",
-        "files: 1 changed, 1 line (git)\n- modified kept\n",
+        "files: 1 changed, +1 -0 lines (git)\n- modified kept\n",
         "tests: 1 passed, 1 failed, 1 skipped (cargo_test",
         "failed_tests:\n- b\n",
     ];
@@ -193,9 +193,10 @@ fn what_still_failed_when_a_run_completed_is_told_and_is_no_failure_of_the_run()
     }
 }
 
-const OF_A_CHECKOUT: [&str; 8] = [
+const OF_A_CHECKOUT: [&str; 9] = [
     "/file_operations/files_changed",
     "/file_operations/lines_changed",
+    "/file_operations/lines_added",
     "/file_operations/left_out",
     "/file_operations/head/to/branch",
     "/file_operations/commits/0/subject",
@@ -215,7 +216,7 @@ fn what_happened_to_a_checkout_is_told_the_same_twice() {
     world.side("go");
     let mut client = Client::of(&world.env, &["--tools", "all"], &[]);
     let all = [
-        "files: 132 changed, 131 lines (git; incomplete)\n- added .gitignore\n",
+        "files: 132 changed, +131 -0 lines (git; incomplete)\n- added .gitignore\n",
         "... (+127 more)\nhead: main ",
         "commits:\n- ",
         "ignored:\n- added x.log\nnot_known:\n- something changed in repositories of their own",

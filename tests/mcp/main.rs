@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a surprise should panic")]
 
 mod agreement;
+mod beyond;
 mod captures;
 mod cleaning;
 mod client;
@@ -15,7 +16,10 @@ mod edge;
 mod errors;
 mod evidence;
 mod inspecting;
+mod leaving;
 mod listing;
+mod made_up;
+mod opening;
 mod parallel;
 mod place;
 mod polling;
@@ -27,11 +31,13 @@ mod secrets;
 mod terminal;
 mod unread;
 mod updates;
+mod watched;
 
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]
 #[path = "../support"]
 mod support {
     pub mod advertised;
+    pub mod agent;
     pub mod checker;
     pub mod env;
     pub mod facts;

@@ -49,6 +49,28 @@ fn a_wait_becomes_a_task_that_outlives_its_server() {
 }
 
 #[test]
+fn what_a_wait_ended_with_stays_its_answer_whatever_the_run_does() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Stateless);
+    let run = client.replay("fix-test --speed 0.01");
+    let arguments = json!({ "task_id": run, "timeout_sec": 0.2 });
+    let wait = ask(&mut client, "tools/call", json!({ "name": "delegate_wait", "arguments": arguments }));
+    let id = wait["result"]["taskId"].as_str().unwrap().to_owned();
+    let get = |client: &mut Client| ask(client, "tasks/get", json!({ "taskId": id }))["result"].clone();
+    let first = loop {
+        let now = get(&mut client);
+        if now["status"] != "working" {
+            break now;
+        }
+    };
+    assert_eq!(first["result"]["structuredContent"]["data"]["state"], "working", "{first}");
+    client.call("delegate_cancel", json!({ "task_id": run })).unwrap();
+    assert_eq!(get(&mut client), first);
+    ask(&mut client, "tasks/cancel", json!({ "taskId": id }));
+    assert_eq!(get(&mut client), first);
+}
+
+#[test]
 fn giving_up_a_wait_leaves_the_run_alone() {
     let env = TestEnv::new();
     let mut client = Client::new(&env, Era::Stateless);
@@ -84,6 +106,10 @@ fn nobody_gets_a_task_who_did_not_ask_for_one() {
     // An older client may name the extension all it likes.
     let capabilities = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
     let mut old = Client::announcing(&env, capabilities);
+    for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+        let told = old.error(method, json!({ "taskId": "wait_0", "inputResponses": {} }));
+        assert_eq!(told.0, -32601, "{told:?}");
+    }
     let run = old.replay("fix-test --speed 0.01");
     let waited = old.call("delegate_wait", json!({ "task_id": run, "timeout_sec": 0.1 })).unwrap();
     assert_eq!(waited["data"]["state"], "working", "{waited}");

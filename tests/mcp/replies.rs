@@ -1,6 +1,6 @@
 //! Replies are short, whole, and say the same twice.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::{Client, Era, told};
 use crate::support::env::TestEnv;
@@ -20,6 +20,26 @@ fn an_error_is_no_longer_than_any_other_reply() {
         assert!(reply.to_string().len() < 20_000, "{tool}: {} bytes", reply.to_string().len());
         told(&reply).unwrap_err();
     }
+}
+
+#[test]
+fn a_failed_run_shows_what_it_printed_to_whoever_started_it() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    let options = json!({ "agent": "replay" });
+    let run = json!({ "task": "fails --instant", "wait_ms": 60_000, "options": options });
+    let started = client.result("tools/call", json!({ "name": "delegate_run", "arguments": run }));
+    let task = &started["structuredContent"]["task_id"];
+    let waited =
+        client.result("tools/call", json!({ "name": "delegate_wait", "arguments": { "task_id": task } }));
+    let printed = |reply: &Value| {
+        let text = reply["content"][0]["text"].as_str().unwrap().to_owned();
+        let (from, to) =
+            (text.find("\nstdout:\n").unwrap_or_else(|| panic!("{text}")), text.rfind("\nnext: ").unwrap());
+        text[from..to].to_owned()
+    };
+    assert_eq!(printed(&started), printed(&waited));
+    assert_eq!(started["structuredContent"]["output"], waited["structuredContent"]["data"]["output"]);
 }
 
 #[test]
@@ -80,20 +100,27 @@ fn text_and_structure_name_the_same_state() {
 }
 
 #[test]
-fn unread_results_come_first_and_more_can_be_asked_for() {
+fn what_ended_last_comes_first_and_the_notice_names_what_nobody_has_read() {
     let env = TestEnv::new();
     let mut client = Client::new(&env, Era::Session);
     let forgotten = client.replay("quick --instant");
     env.await_final(&forgotten);
     let options = json!({ "agent": "replay", "dedupe": false });
+    let mut ended = vec![json!(forgotten)];
     for _ in 0..8 {
         let run = json!({ "task": "quick --instant", "wait_ms": 20_000, "options": options });
-        client.call("delegate_run", run).unwrap();
+        ended.insert(0, client.call("delegate_run", run).unwrap()["task_id"].clone());
     }
+    let ids = |status: &Value| -> Vec<Value> {
+        let listed = status["data"]["recently_completed"].as_array().unwrap().iter();
+        listed.map(|one| one["task_id"].clone()).collect()
+    };
     let status = client.call("delegate_status", json!({})).unwrap();
-    assert_eq!(status["data"]["recently_completed"][0]["task_id"], forgotten, "{status}");
+    assert_eq!(ids(&status), ended[..5], "{status}");
+    assert_eq!(status["meta"]["notice"], format!("1 finished run unread: {forgotten}"));
     let status = client.call("delegate_status", json!({ "limit": 50 })).unwrap();
-    assert_eq!(status["data"]["recently_completed"].as_array().unwrap().len(), 9);
+    assert_eq!(ids(&status), ended, "{status}");
+    assert_eq!(status["data"]["recently_completed"][8]["unread"], true, "{status}");
 }
 
 #[test]

@@ -20,6 +20,7 @@ pub struct Client {
     /// What it answers when it is asked for its roots; `None` has none to be asked for.
     roots: Option<Vec<String>>,
     last: u64,
+    instructions: String,
     /// What every reply is held against.
     advertised: Option<Advertised>,
 }
@@ -48,17 +49,24 @@ impl Client {
         });
         let input = child.stdin.take();
         let roots = roots.map(|roots| roots.iter().map(|&root| root.to_owned()).collect());
-        let mut client = Client { child, input, messages, roots, last: 0, advertised: None };
+        let mut client =
+            Client { child, input, messages, roots, last: 0, instructions: String::new(), advertised: None };
         let capabilities = if client.roots.is_some() { json!({ "roots": {} }) } else { json!({}) };
         let hello = json!({
             "protocolVersion": "2025-06-18",
             "capabilities": capabilities,
             "clientInfo": { "name": "attacker", "version": "1" },
         });
-        client.request("initialize", hello);
+        client.instructions =
+            client.request("initialize", hello)["instructions"].as_str().expect("words").to_owned();
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         client.advertised = Some(Advertised::of(&client.request("tools/list", json!({}))));
         client
+    }
+
+    /// What the server said of itself at the beginning.
+    pub fn instructions(&self) -> &str {
+        &self.instructions
     }
 
     pub fn tools(&mut self) -> Vec<Value> {

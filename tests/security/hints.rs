@@ -1,6 +1,6 @@
 //! What clients are told of a tool before they ask anybody for approval.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::world::World;
 
@@ -50,4 +50,29 @@ fn other_tools_say_the_same_whatever_the_configuration() {
         assert!(!["delegate_run", "delegate_resume", "delegate_cancel"].into_iter().any(reads));
         assert_eq!(told(&world, "delegate_cancel").0, true);
     }
+}
+
+/// What a model reads of the sandbox: in the schema of a start, and in the instructions.
+fn told_of_the_sandbox(world: &World) -> (String, String) {
+    let mut client = world.client();
+    let tools = client.tools();
+    let run = tools.iter().find(|one| one["name"] == "delegate_run").expect("the tool");
+    let about = run["inputSchema"]["properties"]["sandbox"]["description"].as_str().unwrap();
+    (about.to_owned(), client.instructions().to_owned())
+}
+
+#[test]
+fn what_a_model_is_told_of_the_sandbox_is_what_a_run_gets() {
+    let world = World::new();
+    for sandbox in ["read-only", "workspace-write"] {
+        world.configure(&format!("default_sandbox = \"{sandbox}\"\n"));
+        let reply = world.client().call("delegate_run", json!({ "task": sandbox }));
+        assert!(world.arguments(&reply).contains(&format!("-s\n{sandbox}\n")));
+        let (about, instructions) = told_of_the_sandbox(&world);
+        assert!(about.contains(&format!("Default: {sandbox}.")), "{about}");
+        assert_eq!(instructions.contains("starts read-only"), sandbox == "read-only", "{instructions}");
+    }
+    world.configure("max_sandbox = \"read-only\"\n");
+    let (about, instructions) = told_of_the_sandbox(&world);
+    assert!(!(about + &instructions).contains("workspace-write"));
 }

@@ -11,6 +11,7 @@ mod ceiling;
 mod client;
 mod codex;
 mod commands;
+mod guarded;
 mod hints;
 mod inside;
 #[allow(dead_code, unused_imports, reason = "shared with other test targets, which use other parts")]

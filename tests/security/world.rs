@@ -78,7 +78,7 @@ impl World {
         world
     }
 
-    fn git(&self, below: &str, args: &[&str]) {
+    pub fn git(&self, below: &str, args: &[&str]) {
         let mut git = self.command("git");
         git.arg("-C").arg(self.path(below)).args(args);
         assert!(git.status().expect("git").success(), "{args:?}");

@@ -1,10 +1,12 @@
 //! Holds every reply of a tool against what the same server promised of it.
 //!
 //! Whoever reads messages from a server hands each of them to [`Advertised::check`]; those that are no reply of a tool
-//! pass. The structured content has to fit the schema that `tools/list` gave, and the text has to state the same facts
-//! (`facts`).
+//! pass. The structured content has to fit the schema that `tools/list` gave, which is short, and the whole one in
+//! `schemas/`; the text has to state the same facts (`facts`).
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::{fs, path::Path};
 
 use jsonschema::Validator;
 use serde_json::Value;
@@ -47,20 +49,45 @@ impl Advertised {
         let schema = self.schemas.get(tool).unwrap_or_else(|| panic!("`{tool}` is not listed: {result:#}"));
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         let content = result.get("structuredContent");
-        match content {
-            None => assert_eq!(result["isError"], true, "{tool}: no structured content: {result:#}"),
-            Some(content) => {
-                let complaints: Vec<String> = schema
-                    .iter_errors(content)
-                    .map(|error| format!("{}: {error}", error.instance_path()))
-                    .collect();
-                assert!(complaints.is_empty(), "{tool}: {complaints:#?} in {content:#}");
-            }
-        }
+        let content = content.unwrap_or_else(|| panic!("{tool}: no structured content: {result:#}"));
+        let complaints: Vec<String> =
+            schema.iter_errors(content).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(complaints.is_empty(), "{tool}: {complaints:#?} in {content:#}");
+        fits_shipped(tool, content, result["isError"] == true);
         if let Err(disagreement) = facts::agree(tool, text, content) {
-            panic!("{disagreement}, in the text\n{text}\nbeside {:#}", content.unwrap_or(&Value::Null));
+            panic!("{disagreement}, in the text\n{text}\nbeside {content:#}");
         }
     }
+}
+
+/// Holds the structured content of `tool` against the schema that is shipped for it.
+#[track_caller]
+fn fits_shipped(tool: &str, content: &Value, is_error: bool) {
+    // The report of a run is the one document that does not say what it is.
+    let id = match content["schema_id"].as_str() {
+        Some(_) if is_error => "delegator/error/v1",
+        Some(id) => id,
+        None => "delegator/delegate_run/v1",
+    };
+    let schema = shipped().get(id).unwrap_or_else(|| panic!("{tool}: no schema `{id}` is shipped"));
+    let complaints: Vec<String> =
+        schema.iter_errors(content).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(complaints.is_empty(), "{tool}, {id}: {complaints:#?} in {content:#}");
+}
+
+/// All of `schemas/`, by their own ids.
+fn shipped() -> &'static HashMap<String, Validator> {
+    static SHIPPED: OnceLock<HashMap<String, Validator>> = OnceLock::new();
+    SHIPPED.get_or_init(|| {
+        let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas")).expect("schemas");
+        let read = |file: fs::DirEntry| {
+            let text = fs::read_to_string(file.path()).expect("a schema");
+            let schema: Value = serde_json::from_str(&text).expect("JSON");
+            let id = schema["$id"].as_str().expect("an id").to_owned();
+            (id, jsonschema::validator_for(&schema).expect("a schema"))
+        };
+        files.map(|file| read(file.expect("a file"))).collect()
+    })
 }
 
 /// Judges everything that a server said on one connection, on which it was asked for its tools.

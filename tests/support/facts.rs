@@ -38,6 +38,10 @@ enum Kind {
     Failed,
     /// What a model was paid for.
     Tokens,
+    /// How far a run is.
+    SoFar,
+    /// What it planned, and what of it is done.
+    Steps,
     /// What may be left of a run.
     Left,
     /// How the tests went.
@@ -67,8 +71,8 @@ enum Kind {
 
 use Kind::{
     Changed, Commits, Counts, Each, Failed, Files, Hint, Ignored, Kept, Left, Line, LineOrNone, List,
-    ListIfAny, Moved, Next, Refusal, Reported, State, Stock, Suggested, Summary, Tasks, Tests, Tokens,
-    Trouble,
+    ListIfAny, Moved, Next, Refusal, Reported, SoFar, State, Steps, Stock, Suggested, Summary, Tasks, Tests,
+    Tokens, Trouble,
 };
 
 /// Label, manner, and place, in the order of the text.
@@ -121,9 +125,11 @@ const RESULT: Places = &[
     ("run_dir", Line, "/run_dir"),
     ("subagent_thread_id", LineOrNone, "/metadata/thread_info/thread_id"),
     ("summary", Summary, "/summary"),
+    ("progress", SoFar, "/progress"),
     ("eta", Left, "/progress/eta"),
     ("error", Trouble, "/metadata/error_context/error_message"),
     ("hint", Hint, "/metadata/error_context/suggestions/0"),
+    ("steps", Steps, "/progress/steps"),
     ("error_type", Line, "/metadata/error_context/error_type"),
     ("first_error", Line, "/metadata/error_context/first_error"),
     ("failed_command", Line, "/metadata/error_context/failed_command"),
@@ -208,14 +214,14 @@ const CLEANED: Places = &[
 const REFUSED: Places = &[("error", Refusal, "/message"), ("hint", Line, "/hint")];
 
 /// Says in what the text of a reply of `tool` and its structured content differ, if they do.
-pub fn agree(tool: &str, text: &str, content: Option<&Value>) -> Result<(), String> {
+pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
     if text.starts_with('{') {
         let document: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        return same(Some(&document) == content, || "`format: json` is not the structured content".into());
+        return same(&document == content, || "`format: json` is not the structured content".into());
     }
     let (named, rest) = text.split_once('\n').ok_or("the text has one line")?;
     same(named == tool, || format!("the reply of `{tool}` is headed `{named}`"))?;
-    if let Some(content) = content.filter(|content| content["data"].get("mode").is_some()) {
+    if content["data"].get("mode").is_some() {
         let (data, notice) = (&content["data"], &content["meta"]["notice"]);
         return match data.get("terminal_id") {
             Some(_) => inspected::terminal_agrees(rest, data, notice),
@@ -228,8 +234,6 @@ pub fn agree(tool: &str, text: &str, content: Option<&Value>) -> Result<(), Stri
     let behind = [("next", 1), ("full_output_file", lines::files_kept(&facts)), ("notice", noticed.into())];
     let said = Said::read(rest, &known, &behind)?;
     in_order(&said, &known)?;
-    // The answer of a run has no place for a refusal.
-    let Some(_) = content else { return Ok(()) };
     let facts = Facts { tool, all: &facts, said: &said };
     for (label, kind, place) in places {
         let entries: Vec<&Entry> = said.entries.iter().filter(|entry| entry.label == *label).collect();
@@ -245,8 +249,7 @@ pub fn agree(tool: &str, text: &str, content: Option<&Value>) -> Result<(), Stri
 }
 
 /// What the structured content is about: where its facts stand, and they themselves in one object.
-fn stated(content: Option<&Value>) -> (Places, Value) {
-    let Some(content) = content else { return (REFUSED, Value::Null) };
+fn stated(content: &Value) -> (Places, Value) {
     if content.get("schema_id").is_none() {
         return (REPORT, content.clone());
     }
@@ -332,6 +335,20 @@ impl Facts<'_> {
                     let there = facts.iter().any(|fact| says(item, fact).is_ok());
                     same(there || self.cut(), || format!("nothing suggests `{item}`"))
                 })
+            }
+            (SoFar, None) => {
+                same(fact.and_then(lines::progress).is_none(), || "it is not in the text".into())
+            }
+            (SoFar, Some(entry)) => {
+                let stated = fact.and_then(lines::progress).ok_or("nothing is known of it")?;
+                same(entry.value == stated, || format!("it is `{stated}`"))
+            }
+            (Steps, _) => {
+                let steps = lines::steps(fact);
+                match entry {
+                    Some(entry) => self.list(entry, &steps),
+                    None => same(steps.is_empty(), || "they are not in the text".into()),
+                }
             }
             (Left, Some(entry)) => says(entry.value, &lines::left(fact.ok_or("nothing is known of it")?)),
             (Changed | Left | Moved | Tests | Tokens, None) => {

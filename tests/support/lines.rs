@@ -47,10 +47,13 @@ fn duration_ms(task: &Value) -> Option<u64> {
 
 /// `0.4 s`, `42 s`, `2m05s`, `1h02m`.
 fn duration(millis: u64) -> String {
-    let seconds = millis / 1000;
+    let tenths = (millis + 50) / 100;
+    if tenths < 100 {
+        return format!("{}.{} s", tenths / 10, tenths % 10);
+    }
+    let seconds = (millis + 500) / 1000;
     match seconds {
-        0..10 => format!("{}.{} s", seconds, millis % 1000 / 100),
-        10..60 => format!("{seconds} s"),
+        ..60 => format!("{seconds} s"),
         60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
         _ => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
     }
@@ -69,25 +72,38 @@ pub fn trouble(said: &str, cause: &Value, facts: &Value) -> Result<(), String> {
     says(message, cause.as_str().unwrap_or_default())
 }
 
-/// `3 changed, 12 lines (git; shared with T-local-…; incomplete)`.
+/// `3 changed, +10 -2 lines (git; with what T-local-… changed here meanwhile; incomplete)`.
 pub fn changed(files: &Value) -> String {
     let reason = files["reason"].as_str().unwrap_or_default();
     if files["files_changed"].is_null() {
         return format!("not known ({reason})");
     }
-    let lines = match files["lines_changed"].as_u64() {
-        None => "lines not known".to_owned(),
-        Some(1) => "1 line".to_owned(),
-        Some(lines) => format!("{lines} lines"),
+    let number = |name: &str| files[name].as_u64();
+    let lines = match (number("lines_added"), number("lines_removed"), number("lines_changed")) {
+        (None, None, None) => "lines not known".to_owned(),
+        (Some(0), Some(0), Some(0)) => "0 lines".to_owned(),
+        (Some(added), Some(removed), Some(all)) if added + removed == all => {
+            format!("+{added} -{removed} lines")
+        }
+        _ => "lines that do not add up".to_owned(),
     };
+    let root = files["root"].as_str().filter(|_| files["files_changed"] != 0);
+    let root = root.map(|root| format!("; paths below {root}")).unwrap_or_default();
     let hidden = files["no_longer_checked_out"].as_u64();
     let hidden = hidden.map(|hidden| format!(", {hidden} no longer checked out")).unwrap_or_default();
     let because = if reason.is_empty() { String::new() } else { format!("; {reason}") };
-    let others = words(&files["overlapped_with"]).join(", ");
-    let shared = if others.is_empty() { String::new() } else { format!("; shared with {others}") };
+    let all = words(&files["overlapped_with"]);
+    let more = all.len().saturating_sub(3);
+    let more = if more > 0 { format!(", {more} more") } else { String::new() };
+    let others = format!("{}{more}", all[..all.len().min(3)].join(", "));
+    let shared = if others.is_empty() {
+        String::new()
+    } else {
+        format!("; with what {others} changed here meanwhile")
+    };
     let unknown = if words(&files["incomplete"]).is_empty() { "" } else { "; incomplete" };
     let source = files["source"].as_str().unwrap_or_default();
-    format!("{} changed, {lines}{hidden} ({source}{because}{shared}{unknown})", files["files_changed"])
+    format!("{} changed, {lines}{hidden} ({source}{root}{because}{shared}{unknown})", files["files_changed"])
 }
 
 /// What became of each file, as the text has it.
@@ -222,6 +238,8 @@ pub fn task(said: &str, task: &Value, cut: bool) -> Result<(), String> {
     let by = if task["report_by"] == "agent" { " (reported by the agent)" } else { "" };
     let is =
         |line: String| if cut { says(said, &line) } else { same(said == line, || format!("it is `{line}`")) };
+    let fact = |name: &str| task[name].as_str().map(|line| format!("; {name}: {line}")).unwrap_or_default();
+    let facts = fact("files") + &fact("tests");
     if let Some(position) = task.get("position") {
         return is(format!("{id} at position {position}: {title}"));
     }
@@ -235,17 +253,52 @@ pub fn task(said: &str, task: &Value, cut: bool) -> Result<(), String> {
     }
     if let Some(unread) = task["unread"].as_bool() {
         let (took, unread) = (took.unwrap_or_default(), if unread { ", unread" } else { "" });
-        return is(format!("{id} {state} after {took}{unread}: {title} -> {summary}{by}"));
+        return is(format!("{id} {state} after {took}{unread}: {title} -> {summary}{by}{facts}"));
     }
     let took = took.map(|took| format!(" ({took})")).unwrap_or_default();
     // Of a run that never began the text gives no time.
     let began = said.starts_with(&format!("{id} {state} (")) || task["duration_seconds"] != 0.0;
-    let fact = |name: &str| task[name].as_str().map(|line| format!("; {name}: {line}")).unwrap_or_default();
-    let facts = fact("files") + &fact("tests");
     is(format!("{id} {state}{}: {summary}{by}{facts}", if began { took.as_str() } else { "" }))
 }
 
-/// `, 1/2 steps`, or without a plan `, 3 commands, 1 changed file`; and what may be left.
+/// `50%, 1 of 2 steps, 3 commands (1 failed), 1 changed file`: all that is not nothing.
+pub fn progress(progress: &Value) -> Option<String> {
+    let number = |member: &str| progress["counters"][member].as_u64().unwrap_or_default();
+    let counted = |member: &str, one: &str, many: &str| match number(member) {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        number => Some(format!("{number} {many}")),
+    };
+    let failed = Some(number("commands_failed")).filter(|failed| *failed > 0);
+    let failed = failed.map(|failed| format!(" ({failed} failed)")).unwrap_or_default();
+    let planned = progress["total_steps"].as_u64().filter(|all| *all > 0);
+    let parts = [
+        progress["percent"].as_u64().map(|percent| format!("{percent}%")),
+        planned.map(|all| format!("{} of {all} steps", progress["completed_steps"])),
+        counted("commands", "command", "commands").map(|commands| commands + &failed),
+        counted("files_changed", "changed file", "changed files"),
+        counted("tool_calls", "tool call", "tool calls"),
+        counted("messages", "message", "messages"),
+        counted("retries", "retry", "retries"),
+    ];
+    let known: Vec<String> = parts.into_iter().flatten().collect();
+    (!known.is_empty()).then(|| known.join(", "))
+}
+
+/// `[x] what is done`, `[ ] what is not`.
+pub fn steps(steps: Option<&Value>) -> Vec<String> {
+    let steps = steps.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let shown = |step: &Value| {
+        format!(
+            "[{}] {}",
+            if step["done"] == true { "x" } else { " " },
+            step["text"].as_str().unwrap_or_default()
+        )
+    };
+    steps.iter().map(shown).collect()
+}
+
+/// `, 50%, 1/2 steps`, or without a plan `, 3 commands, 1 changed file`; and what may be left.
 fn so_far(progress: &Value) -> String {
     let counted = |member: &str, what: &str| match progress["counters"][member].as_u64().unwrap_or_default() {
         0 => String::new(),
@@ -254,7 +307,10 @@ fn so_far(progress: &Value) -> String {
     };
     let done = match progress["total_steps"].as_u64() {
         None | Some(0) => counted("commands", "command") + &counted("files_changed", "changed file"),
-        Some(all) => format!(", {}/{all} steps", progress["completed_steps"]),
+        Some(all) => {
+            let percent = progress["percent"].as_u64().map(|percent| format!("{percent}%, "));
+            format!(", {}{}/{all} steps", percent.unwrap_or_default(), progress["completed_steps"])
+        }
     };
     let left = progress.get("eta").filter(|eta| !eta.is_null()).map(left);
     done + &left.map(|left| format!(", {left}")).unwrap_or_default()

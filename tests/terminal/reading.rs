@@ -193,6 +193,14 @@ fn a_long_recording_is_read_in_pieces_that_fit_and_are_all_of_it() {
         next = vec!["--cursor".to_owned(), data["cursor"].as_str().unwrap().to_owned()];
     }
     assert_eq!(whole, expected);
+    let lines = |numbers: std::ops::RangeInclusive<u32>| -> String {
+        numbers.map(|number| format!("{number}\n")).collect()
+    };
+    assert!(read(&env, &["long", "--tail", "100000"]) == lines(100_001..=200_000));
+    assert!(read(&env, &["long", "--head", "50000"]) == lines(1..=50_000));
+    assert!(
+        read(&env, &["long", "--tail", "50000", "--raw"]) == lines(150_001..=200_000).replace('\n', "\r\n")
+    );
     let data = &document(&env, &["read", "long", "--tail", "100000"])["data"];
     assert_eq!((&data["truncated"], &data["end_line"]), (&json!(true), &json!(200_000)));
     assert!(data["content"].as_str().unwrap().ends_with("\n199999\n200000\n"));

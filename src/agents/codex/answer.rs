@@ -9,7 +9,6 @@ use crate::agents::cut;
 use crate::model::{Answer, FailureCode, Fault};
 
 /// Enough for a person; the whole text stays in the run directory.
-const LONGEST_SUMMARY: usize = 2000;
 const LONGEST_REASON: usize = 300;
 const NOTHING_SAID: &str = "the agent finished without a message";
 const KEYS: [&str; 4] = ["summary", "deliverables", "open_questions", "next_actions"];
@@ -62,7 +61,7 @@ pub(super) fn read(message: &str, schema: Option<&Value>) -> Reply {
     let summary = match &answer {
         _ if message.is_empty() => NOTHING_SAID.to_owned(),
         Some(answer) => answer.summary.clone(),
-        None => cut(message, LONGEST_SUMMARY),
+        None => message.to_owned(),
     };
     let fault = schema.and_then(|schema| violation(message, parsed.as_ref(), schema));
     let unfit = schema.is_none() && answer.is_none() && !message.is_empty();
@@ -152,10 +151,10 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_cut_between_characters() {
+    fn a_long_text_is_kept_whole() {
         let reply = read(&"é".repeat(5000), None);
-        assert_eq!(reply.summary.chars().count(), LONGEST_SUMMARY);
-        assert!(reply.summary.ends_with('…') && reply.warning.unwrap().contains("5000 characters"));
+        assert_eq!(reply.summary, "é".repeat(5000));
+        assert!(reply.warning.unwrap().contains("5000 characters"));
     }
 
     #[test]

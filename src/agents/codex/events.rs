@@ -135,12 +135,14 @@ fn steps(value: &Value) -> Vec<PlanStep> {
 
 fn usage(value: &Value) -> Option<Usage> {
     let count = |name: &str| value.get(name).and_then(Value::as_u64);
-    Some(Usage {
+    let usage = Usage {
         input_tokens: count("input_tokens")?,
         cached_input_tokens: count("cached_input_tokens").unwrap_or(0),
         output_tokens: count("output_tokens")?,
         reasoning_output_tokens: count("reasoning_output_tokens").unwrap_or(0),
-    })
+    };
+    // No turn costs nothing: it says so where it did not count, as after a review.
+    Some(usage).filter(|usage| *usage != Usage::default())
 }
 
 #[cfg(test)]
@@ -200,6 +202,8 @@ mod tests {
     fn usage_without_its_main_figures_is_no_usage() {
         check(r#"{"type":"turn.completed","usage":{}}"#, Some(Event::TurnCompleted { usage: None }));
         check(r#"{"type":"turn.completed"}"#, Some(Event::TurnCompleted { usage: None }));
+        let zeros = r#"{"type":"turn.completed","usage":{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"reasoning_output_tokens":0}}"#;
+        check(zeros, Some(Event::TurnCompleted { usage: None }));
     }
 
     #[test]

@@ -12,14 +12,17 @@ use std::time::Duration;
 
 use super::{Agent, End, Files, Finding, Plan, Probe, Reader, Reading, Verdict, cut, signal_name};
 use crate::model::{
-    CommandSpec, Exit, FailureCode, Fault, Jail, Reach, Request, Signal, Stdin, Stdout, Stop,
+    CommandSpec, Exit, FailureCode, Fault, Jail, Reach, Request, Sandbox, Signal, Stdin, Stdout, Stop,
 };
+use crate::redact;
 
 pub(crate) use jail::Cell;
 
 const SHELL: &str = "/bin/sh";
 const GRACE: Duration = Duration::from_secs(5);
 const LONGEST_LINE: usize = 200;
+/// How programs say what a sandbox answers them.
+const REFUSALS: [&str; 2] = ["Read-only file system", "Operation not permitted"];
 
 /// What `delegator confined` says, and ends with, when the sandbox has a hole.
 pub(crate) const LEAKS: &str = "delegator: the sandbox does not hold: ";
@@ -56,7 +59,7 @@ impl Agent for Command {
     }
 
     fn reader(&self, request: &Request, _prompt: &str) -> Box<dyn Reader> {
-        Box::new(Silent { jailed: request.jail.is_some() })
+        Box::new(Silent { jail: request.jail.is_some().then_some(request.sandbox) })
     }
 }
 
@@ -70,7 +73,8 @@ fn jailed(request: &Request, jail: &Jail, args: &[&str]) -> Result<Vec<String>, 
 
 /// Plain output has no events; only its end is judged.
 struct Silent {
-    jailed: bool,
+    /// What a client's command is kept in; a person's is their own.
+    jail: Option<Sandbox>,
 }
 
 impl Reader for Silent {
@@ -81,13 +85,16 @@ impl Reader for Silent {
     fn verdict(&self, end: &End) -> Verdict {
         let (result, summary) = match self.leak(end) {
             Some(fault) => (Err(fault.clone()), fault.message),
-            None => (if end.exit.succeeded() { Ok(()) } else { Err(fault(end.exit)) }, told(end)),
+            None => (
+                if end.exit.succeeded() { Ok(()) } else { Err(fault(end.exit, &end.stderr_tail)) },
+                told(end),
+            ),
         };
         Verdict {
             result,
             summary,
             answer: None,
-            warnings: Vec::new(),
+            warnings: self.refused(end).into_iter().collect(),
             thread_id: None,
             model: None,
             usage: None,
@@ -100,7 +107,7 @@ impl Silent {
     /// The command was never started: what should hold it does not.
     fn leak(&self, end: &End) -> Option<Fault> {
         let told = end.stderr_tail.lines().rev().find_map(|line| line.strip_prefix(LEAKS))?;
-        let leaked = self.jailed && end.exit == Exit::Code(LEAKED.into());
+        let leaked = self.jail.is_some() && end.exit == Exit::Code(LEAKED.into());
         leaked.then(|| {
             Fault::new(
                 FailureCode::Sandbox,
@@ -111,6 +118,23 @@ impl Silent {
     }
 }
 
+impl Silent {
+    /// A script may go on when something of it was refused, and end well.
+    fn refused(&self, end: &End) -> Option<String> {
+        let sandbox = self.jail?;
+        let line = end.stderr_tail.lines().find(|line| REFUSALS.iter().any(|word| line.contains(word)))?;
+        let hint = if line.contains(".git/") {
+            "`.git` stays read-only in every sandbox, so commit yourself when it is done"
+        } else if sandbox == Sandbox::ReadOnly {
+            "ask for the sandbox `workspace-write` where files are to change"
+        } else {
+            "only the working directory can be written to"
+        };
+        let line = cut(line.trim(), LONGEST_LINE);
+        Some(format!("in the sandbox `{sandbox}`, something was refused: {line} ({hint})"))
+    }
+}
+
 /// How it ended, and what it said last.
 fn told(end: &End) -> String {
     let how = match end.exit {
@@ -118,21 +142,22 @@ fn told(end: &End) -> String {
         Exit::Signal(signal) => signal_name(signal),
     };
     match last_line(end) {
-        "" => how,
-        last => format!("{how}: {}", cut(last, LONGEST_LINE)),
+        last if last.is_empty() => how,
+        last => format!("{how}: {}", cut(&last, LONGEST_LINE)),
     }
 }
 
 /// The last line of output; of standard error where the command failed, or
-/// printed nothing else.
-fn last_line(end: &End) -> &str {
+/// printed nothing else. Alone, a line of a private key looks like any other.
+fn last_line(end: &End) -> String {
     let output = end.last_line.trim();
-    let error =
-        end.stderr_tail.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    if output.is_empty() || (!end.exit.succeeded() && !error.is_empty()) { error } else { output }
+    let shown = redact::text(&end.stderr_tail);
+    let error = shown.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let is_error = output.is_empty() || (!end.exit.succeeded() && !error.is_empty());
+    if is_error { error } else { output }.to_owned()
 }
 
-fn fault(exit: Exit) -> Fault {
+fn fault(exit: Exit, stderr: &str) -> Fault {
     let code = match exit {
         Exit::Code(code) => code,
         Exit::Signal(signal) => {
@@ -143,6 +168,9 @@ fn fault(exit: Exit) -> Fault {
     let fault = Fault::new(FailureCode::ToolError, format!("the command ended with exit code {code}"));
     match code {
         126 => fault.hint("the shell found the program but could not run it: check that it is executable"),
+        127 if stderr.contains("error while loading shared libraries") => {
+            fault.hint("the program is there, a library that it needs is not: see its standard error")
+        }
         127 => fault.hint(
             "the shell did not find the program: check its name and the PATH that `command.json` names",
         ),
@@ -191,12 +219,20 @@ mod tests {
     }
 
     #[test]
+    fn a_line_of_a_private_key_is_not_told() {
+        let key = format!("-----BEGIN {} KEY-----\n{}\n", "PRIVATE", "a7Bq9ZkT3mXw5Rc1".repeat(4));
+        check(Exit::Code(0), "", &key, "exit 0: [redacted:private-key]", None);
+    }
+
+    #[test]
     fn exit_codes_of_the_shell_itself_are_explained() {
         for (code, word) in [(126, "executable"), (127, "did not find"), (137, "SIGKILL")] {
-            let hint = fault(Exit::Code(code)).hint.unwrap();
+            let hint = fault(Exit::Code(code), "").hint.unwrap();
             assert!(hint.contains(word), "{code}: {hint}");
         }
-        assert_eq!(fault(Exit::Code(1)).hint, None);
+        assert_eq!(fault(Exit::Code(1), "").hint, None);
+        let loader = "./x: error while loading shared libraries: liby.so: cannot open shared object file";
+        assert!(fault(Exit::Code(127), loader).hint.unwrap().contains("library"));
     }
 
     #[test]
@@ -207,9 +243,31 @@ mod tests {
             last_line: String::new(),
             last_message: None,
         };
-        let code = |jailed| Silent { jailed }.verdict(&end).result.unwrap_err().code;
-        assert_eq!(code(true), FailureCode::Sandbox);
-        assert_eq!(code(false), FailureCode::ToolError);
+        let code = |jail| Silent { jail }.verdict(&end).result.unwrap_err().code;
+        assert_eq!(code(Some(Sandbox::ReadOnly)), FailureCode::Sandbox);
+        assert_eq!(code(None), FailureCode::ToolError);
+    }
+
+    #[test]
+    fn what_a_sandbox_refused_is_a_warning_and_says_what_to_do() {
+        let end = |stderr: &str| End {
+            exit: Exit::Code(0),
+            stderr_tail: stderr.to_owned(),
+            last_line: "done".into(),
+            last_message: None,
+        };
+        let file = end("sh: 1: cannot create x.txt: Read-only file system\n");
+        let lock = end("fatal: Unable to create '/p/.git/index.lock': Read-only file system\n");
+        let warned = |jail, end: &End| Silent { jail }.verdict(end).warnings.join("\n");
+        for (jail, end, said) in [
+            (Sandbox::ReadOnly, &file, "cannot create x.txt: Read-only file system (ask for the sandbox"),
+            (Sandbox::WorkspaceWrite, &file, "(only the working directory can be written to)"),
+            (Sandbox::WorkspaceWrite, &lock, "(`.git` stays read-only in every sandbox"),
+        ] {
+            assert!(warned(Some(jail), end).contains(said), "{}", warned(Some(jail), end));
+        }
+        assert_eq!(warned(None, &file), "", "nobody keeps a person's command in a sandbox");
+        assert_eq!(warned(Some(Sandbox::ReadOnly), &end("a warning\n")), "");
     }
 
     #[test]

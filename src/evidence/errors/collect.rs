@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::diagnose::{Found, diagnose};
 use super::place::Location;
 use super::work::{Done, Work};
+use crate::evidence::tests::below;
 use crate::model::{Event, FailureCode, Fault, ItemStatus};
 use crate::progress::plain;
 
@@ -87,10 +88,13 @@ impl Errors {
             return;
         }
         let found = match exit_code {
-            _ if done.repeats_itself() => None,
-            Some(0) if done.hides_exit() => diagnose(text).filter(Found::is_of_a_compiler),
+            Some(0) if done.repeats_itself() => None,
+            Some(0) if done.hides_exit() => diagnose(text, &[]).filter(Found::is_of_a_compiler),
             Some(0) => None,
-            Some(_) | None => diagnose(text),
+            // What failed first may be mended, unless it is told of again.
+            Some(_) | None => {
+                diagnose(text, &done.programs()).filter(|found| !done.repeats_itself() || found.tells_twice())
+            }
         };
         match found {
             Some(mut found) => {
@@ -118,14 +122,15 @@ impl Errors {
 
     /// What it all came to; `None` where nothing is known to have failed.
     pub(crate) fn finish(self, fault: Option<&Fault>) -> Option<ErrorEvidence> {
+        let first = self.failures.iter().find(|failure| !failure.found.is_vague).or(self.failures.first());
         let mut evidence = match fault.map(|fault| (fault, type_of(fault.code))) {
             // The account or the sandbox is the reason, whatever else failed.
             Some((fault, Some(kind))) => ErrorEvidence { error_type: Some(kind.to_owned()), ..told(fault) },
-            Some((fault, None)) => match self.failures.first() {
+            Some((fault, None)) => match first {
                 Some(failure) => failure.evidence(Some(fault)),
                 None => told(fault),
             },
-            None => match (self.failures.first(), self.refusals.len()) {
+            None => match (first, self.refusals.len()) {
                 (Some(failure), _) => failure.evidence(None),
                 (None, 0) => return None,
                 (None, refused) => ErrorEvidence { error_message: count(refused), ..Default::default() },
@@ -141,13 +146,13 @@ impl Found {
     /// below it. A place that may be another file is none.
     fn tell_files_from(&mut self, root: &str, directory: Option<&str>) {
         for error in &mut self.errors {
-            let compiled = error.kind.starts_with("compile error") || error.kind == "link error";
+            let compiled = is_fixed_in_place(&error.kind) || error.kind == "link error";
             error.place = error.place.take().and_then(|mut place| {
                 let frame_of_java = !compiled && place.has_end(&[".java", ".kt", ".scala", ".groovy"]);
                 if let Some(below) = place.file.strip_prefix(root) {
                     place.file = below.to_owned();
                 } else if !place.file.starts_with('/') && !frame_of_java {
-                    place.file = below_root(&place, directory?)?;
+                    place.file = below(root.trim_end_matches('/'), &below_root(&place, directory?)?);
                 }
                 // What else came to grief is not where to look; a compiler means what it says.
                 (compiled || place.is_own()).then_some(place)
@@ -155,11 +160,27 @@ impl Found {
         }
     }
 
+    /// Whether its first error came up again.
+    fn tells_twice(&self) -> bool {
+        let mut errors = self.errors.iter();
+        let first = errors.next();
+        first.is_some_and(|first| {
+            errors.any(|error| {
+                (&error.kind, &error.place) == (&first.kind, &first.place) && error.message == first.message
+            })
+        })
+    }
+
     fn is_of_a_compiler(&self) -> bool {
         self.errors
             .first()
             .is_some_and(|error| error.place.is_some() && error.kind.starts_with("compile error"))
     }
+}
+
+/// Whether it is of a tool that points at what is wrong.
+fn is_fixed_in_place(kind: &str) -> bool {
+    kind.starts_with("compile error") || kind.starts_with("lint error")
 }
 
 fn is_of_project(place: &Location) -> bool {
@@ -197,10 +218,12 @@ impl Failure {
         let mut suggestions: Vec<String> = fault.and_then(|fault| fault.hint.clone()).into_iter().collect();
         if let Some(place) = first.place.as_ref().filter(|place| is_of_project(place)) {
             let place = format!("{}:{}", place.file, place.line);
-            suggestions.push(match first.kind.strip_prefix("compile error") {
-                Some(code) => format!("fix {place} first:{code} {}", first.message),
+            let what = first.kind.trim_start_matches("compile error").trim_start_matches("lint error").trim();
+            let what = [what, &first.message].into_iter().filter(|part| !part.is_empty());
+            suggestions.push(match is_fixed_in_place(&first.kind) {
+                true => format!("fix {place} first: {}", what.collect::<Vec<_>>().join(" ")),
                 // An exception comes out at a place; what is wrong may be another.
-                None => format!("start at {place}: {}: {}", first.kind, first.message),
+                false => format!("start at {place}: {}", what.collect::<Vec<_>>().join(": ")),
             });
         }
         suggestions.extend(first.advice.clone());
@@ -212,10 +235,12 @@ impl Failure {
             let plural = if others == 1 { "error follows" } else { "errors follow" };
             suggestions.push(format!("{others} more {plural} it in the output of `{}`", self.command));
         }
+        // Some errors have a name only.
+        let message = if first.message.is_empty() { first.kind.clone() } else { first.message.clone() };
         ErrorEvidence {
-            error_message: fault.map_or_else(|| first.message.clone(), |fault| fault.message.clone()),
+            error_message: fault.map_or_else(|| message.clone(), |fault| fault.message.clone()),
             error_type: Some(first.kind.clone()),
-            first_error: fault.map(|_| first.message.clone()),
+            first_error: fault.map(|_| message),
             command: Some(self.command.clone()),
             failed_files: files,
             error_locations: locations,
@@ -293,6 +318,79 @@ mod tests {
     }
 
     #[test]
+    fn what_a_program_caught_is_not_what_it_died_of() {
+        let caught = "Traceback (most recent call last):\n  File \"a.py\", line 2, in <module>\n    1/0\nZeroDivisionError: division by zero\n";
+        let died = "Traceback (most recent call last):\n  File \"a.py\", line 7, in <module>\n    open('x')\nFileNotFoundError: no x\n";
+        let chain = "\nDuring handling of the above exception, another exception occurred:\n\n";
+        let zero = Some(("ZeroDivisionError", "division by zero"));
+        check(
+            &[("python3 a.py", 1, &format!("{caught}going on\n{died}"))],
+            Some(("FileNotFoundError", "no x")),
+        );
+        check(&[("python3 a.py", 1, &format!("{caught}{died}"))], Some(("FileNotFoundError", "no x")));
+        check(&[("python3 a.py", 1, &format!("{caught}{chain}{died}"))], zero);
+        check(&[("python3 a.py", 1, &format!("{caught}{died}and on it went\n"))], zero);
+        check(&[("python3 a.py; python3 b.py", 1, &format!("{caught}{died}"))], zero);
+    }
+
+    #[test]
+    fn a_file_of_tests_that_could_not_run_is_the_reason() {
+        let text = "FAIL t/c.test.js\n  ● Test suite failed to run\n\n    suite fails\n\n    > 1 | throw new Error('suite fails');\n        |       ^\n      2 |\n\n      at Object.<anonymous> (t/c.test.js:1:7)\n\nTest Suites: 1 failed, 1 total\n";
+        check(&[("npx jest", 1, text)], Some(("test suite failure", "suite fails")));
+        let told = collected(&[("npx jest", 1, text)]).finish(None).unwrap();
+        assert_eq!(told.failed_files, ["t/c.test.js"]);
+    }
+
+    #[test]
+    fn what_fails_again_is_still_a_reason() {
+        let line = "python3 a.py; python3 a.py";
+        check(&[(line, 101, PANIC)], None);
+        check(&[(line, 101, &PANIC.repeat(2))], Some(("panic", "no settings")));
+        check(&[(line, 0, &PANIC.repeat(2))], None);
+    }
+
+    #[test]
+    fn a_file_has_one_name() {
+        let text = "../bad.c:1:5: error: expected ';'\n";
+        let told = collected(&[("cd sub; gcc -c ../bad.c", 1, text)]).finish(None).unwrap();
+        assert_eq!(told.failed_files, ["bad.c"]);
+    }
+
+    #[test]
+    fn a_success_in_other_surroundings_mends_nothing() {
+        let broken = [("SUITE=a ./app", 101, PANIC), ("SUITE=b ./app", 0, "")];
+        check(&broken, Some(("panic", "no settings")));
+        check(&[broken[0], ("SUITE=a ./app", 0, "")], None);
+        check(&[broken[0], ("NO_COLOR=1 SUITE=a ./app", 0, "")], None);
+    }
+
+    #[test]
+    fn what_a_program_only_says_gives_way_to_an_error() {
+        let said = ("rm a", 1, "rm: cannot remove 'a': No such file or directory\n");
+        check(&[said], Some(("error", "cannot remove 'a': No such file or directory")));
+        let broken = Some(("compile error E0308", "mismatched types"));
+        check(&[said, ("cargo build", 101, BROKEN)], broken);
+        check(&[("ls missing", 2, "ls: cannot access 'missing': No such file\n")], None);
+    }
+
+    #[test]
+    fn what_passing_tests_print_is_no_reason() {
+        let logged =
+            "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    x\nKeyError: 'a'\n";
+        let failed =
+            "Traceback (most recent call last):\n  File \"t.py\", line 9, in t\n    y\nAssertionError: no\n";
+        let rule = "=".repeat(70);
+        let unittest = format!("{logged}.F\n{rule}\nFAIL: t (t.T.t)\n{failed}\n");
+        check(&[("python3 -m unittest", 1, &unittest)], Some(("AssertionError", "no")));
+        let panicked = "thread 'a' panicked at src/a.rs:1:2:\nmeant to\n";
+        let shown = format!("successes:\n{panicked}\nfailures:\n\n---- b stdout ----\n{PANIC}");
+        check(&[("cargo test -- --show-output", 101, &shown)], Some(("panic", "no settings")));
+        // Where nothing is told after it, it is all that there is.
+        let bare = format!("{PANIC}\nfailures:\n    b\n");
+        check(&[("cargo test -- --nocapture", 101, &bare)], Some(("panic", "no settings")));
+    }
+
+    #[test]
     fn what_was_mended_is_no_reason() {
         check(&[("cargo build", 101, BROKEN), ("cargo test", 0, "")], None);
         check(&[("cargo test", 101, PANIC), ("cargo build", 0, "")], Some(("panic", "no settings")));
@@ -340,7 +438,8 @@ mod tests {
         assert_eq!(place("make -C d all", &entered).as_deref(), Some("e/bad.c"));
         // In one of them, and nobody says in which.
         assert_eq!(place("gcc -c a.c; cd d; gcc -c bad.c", gcc), None);
-        assert_eq!(place("(cd d; gcc -c bad.c)", gcc), None);
+        assert_eq!(place("(cd d; gcc -c bad.c)", gcc).as_deref(), Some("d/bad.c"));
+        assert_eq!(place("(cd d; true); gcc -c bad.c", gcc).as_deref(), Some("bad.c"));
         assert_eq!(place("cd $D && gcc -c bad.c", gcc), None);
         // A member of a workspace, or the workspace itself?
         assert_eq!(place("cd web && cargo build", BROKEN), None);

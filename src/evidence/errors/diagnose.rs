@@ -1,7 +1,9 @@
 //! The errors that an output tells of, whatever wrote them.
 
 use super::place::Location;
-use super::{c, go, java, node, python, rust, tap, tsc};
+use super::said::Said;
+use super::verdict::Verdict;
+use super::{c, go, java, lint, node, python, rust, tap, tsc};
 use crate::evidence::lines::lines;
 use crate::progress::plain;
 
@@ -47,6 +49,8 @@ pub(super) struct Found {
     pub(super) errors: Vec<Diagnosis>,
     /// How many there are in all.
     pub(super) count: u64,
+    /// Whether a program only said something: no more is known of it.
+    pub(super) is_vague: bool,
 }
 
 /// Reads the lines of one output for one format.
@@ -59,8 +63,9 @@ pub(super) trait Format {
 }
 
 /// All errors of an output, those of a known place before anything else; `None` where nothing says why.
-pub(super) fn diagnose(text: &str) -> Option<Found> {
-    let mut formats: [(Box<dyn Format>, Found); 8] = [
+/// `programs` are those that may speak in it under their own name.
+pub(super) fn diagnose(text: &str, programs: &[&str]) -> Option<Found> {
+    let mut formats: [(Box<dyn Format>, Found); 9] = [
         (Box::new(rust::Rust::default()), Found::default()),
         (Box::new(tsc::Tsc), Found::default()),
         (Box::new(c::C), Found::default()),
@@ -69,29 +74,45 @@ pub(super) fn diagnose(text: &str) -> Option<Found> {
         (Box::new(python::Python::default()), Found::default()),
         (Box::new(node::Node::default()), Found::default()),
         (Box::new(tap::Tap::default()), Found::default()),
+        (Box::new(lint::Lint::default()), Found::default()),
     ];
     let mut entered: Vec<String> = Vec::new();
-    let mut plain_error = None;
+    let mut said = Said::new(programs);
+    let mut verdict = Verdict::default();
+    let mut died = python::Died::default();
+    let mut before = Found::default();
     for (at, line) in lines(text).enumerate() {
         for (format, found) in &mut formats {
             let error = format.line(at, &line);
             error.into_iter().for_each(|error| found.add(error.from(entered.last())));
         }
         follow(&line, &mut entered);
-        if plain_error.is_none() {
-            plain_error = plain_message(&line).map(|message| Diagnosis::new(at, "error", message, None));
+        said.line(at, &line);
+        died.line(at, &line);
+        if verdict.begins(at, &line) {
+            formats.iter_mut().for_each(|(_, found)| found.set_aside(at, &mut before));
         }
     }
+    // What one program caught before is not what it died of.
+    let died = died.of().filter(|_| programs.len() == 1 && verdict.began.is_none());
     let mut all = Found::default();
     for (format, found) in &mut formats {
         format.end().into_iter().for_each(|error| found.add(error.from(entered.last())));
+        // What was open when a runner told its failures ended after that.
+        verdict.began.or(died).into_iter().for_each(|at| found.set_aside(at, &mut before));
         all.count += found.count;
         all.errors.append(&mut found.errors);
+    }
+    if all.errors.is_empty() {
+        all = before;
     }
     all.errors.sort_by_key(|error| error.at);
     all.errors.truncate(MOST_ERRORS);
     if all.errors.is_empty() {
-        all.errors.extend(plain_error);
+        if let Some((said, is_error)) = said.first() {
+            all.errors.push(said);
+            all.is_vague = !is_error;
+        }
         all.count = all.errors.len() as u64;
     }
     (!all.errors.is_empty()).then_some(all)
@@ -103,6 +124,16 @@ impl Found {
         if self.errors.len() < MOST_ERRORS {
             self.errors.push(error);
         }
+    }
+
+    /// What passing tests print is no reason where those that failed are told after it.
+    fn set_aside(&mut self, at: usize, before: &mut Found) {
+        let is_told = |error: &Diagnosis| error.at >= at || error.kind.starts_with("compile error");
+        let (told, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.errors).into_iter().partition(is_told);
+        self.count -= others.len() as u64;
+        self.errors = told;
+        others.into_iter().for_each(|error| before.add(error));
     }
 }
 
@@ -118,21 +149,9 @@ fn follow(line: &str, entered: &mut Vec<String>) {
     }
 }
 
-/// What a program says of its own accord, without a place.
-fn plain_message(line: &str) -> Option<&str> {
-    let heads = ["error: ", "Error: ", "ERROR: ", "fatal: "];
-    // Programs of Python name themselves first.
-    let is_name =
-        |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" ._-".contains(&byte));
-    let named = || line.split_once(": error: ").filter(|(name, _)| is_name(name)).map(|(_, text)| text);
-    let message = heads.iter().find_map(|head| line.strip_prefix(head)).or_else(named)?;
-    let usage = message.starts_with("usage: ");
-    (!message.trim().is_empty() && !usage && !is_echo(message)).then_some(message)
-}
-
 /// What only says that something before it failed.
 pub(super) fn is_echo(message: &str) -> bool {
-    const ECHOES: [&str; 9] = [
+    const ECHOES: [&str; 10] = [
         "could not compile",
         "aborting due to",
         "test failed, to rerun",
@@ -140,6 +159,7 @@ pub(super) fn is_echo(message: &str) -> bool {
         "test run failed",
         "process didn't exit successfully",
         "build failed",
+        "ld returned ",
         "recipe ",
         "Recipe ",
     ];

@@ -8,12 +8,15 @@ mod collect;
 mod diagnose;
 mod go;
 mod java;
+mod lint;
 mod node;
 mod place;
 mod python;
 mod rust;
+mod said;
 mod tap;
 mod tsc;
+mod verdict;
 mod work;
 
 pub(crate) use collect::{ErrorEvidence, Errors};

@@ -11,6 +11,10 @@ pub(super) struct Node {
     frames: bool,
     /// Where Node says that it stopped, before it says why.
     stopped: Option<Location>,
+    /// Whether jest is about to say why a file could not run.
+    suite: bool,
+    /// Whether the innermost call is one of Node's own: a file could not be read as code.
+    unread: bool,
 }
 
 /// Between an error and its stack there may be a comparison and some code.
@@ -20,6 +24,9 @@ impl Format for Node {
     fn line(&mut self, at: usize, line: &str) -> Option<Diagnosis> {
         let bare = line.trim();
         if let Some(place) = frame(bare) {
+            if !self.frames {
+                self.unread = bare.contains("(node:internal/");
+            }
             self.frames = true;
             if let Some(open) = &mut self.open
                 && open.place.is_none()
@@ -30,6 +37,10 @@ impl Format for Node {
         }
         if bare.starts_with("... ") {
             return None;
+        }
+        if bare == "● Test suite failed to run" {
+            self.suite = true;
+            return self.end();
         }
         // What it was caused by is the reason; where it came out is not.
         if let Some((kind, message)) = bare.strip_prefix("[cause]: ").and_then(named) {
@@ -42,12 +53,20 @@ impl Format for Node {
             && !kind.contains('.')
         {
             let before = self.end();
+            self.suite = false;
             // The code of a plain error says more than its name.
             let kind =
                 kind.split_once(" [").map_or(kind, |(name, _)| if name == "Error" { kind } else { name });
             self.open = Some(Diagnosis::new(at, kind, message, None));
             self.waited = 0;
             return before;
+        }
+        // What was thrown has no name there.
+        if self.suite && !bare.is_empty() {
+            self.suite = false;
+            self.open = Some(Diagnosis::new(at, "test suite failure", bare, None));
+            self.waited = 0;
+            return None;
         }
         // jest shows what was expected instead of a name.
         if self.open.is_none() && bare.starts_with("expect(") && bare.contains(").") {
@@ -68,7 +87,11 @@ impl Format for Node {
     fn end(&mut self) -> Option<Diagnosis> {
         let frames = std::mem::take(&mut self.frames);
         let mut open = self.open.take().filter(|_| frames)?;
-        open.place = open.place.or_else(|| self.stopped.take());
+        // Where it stopped is what cannot be read; the calls led there.
+        open.place = match (open.kind.as_str(), self.stopped.take()) {
+            ("SyntaxError", Some(stopped)) if self.unread => Some(stopped),
+            (_, stopped) => open.place.or(stopped),
+        };
         Some(open)
     }
 }

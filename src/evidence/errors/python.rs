@@ -12,12 +12,26 @@ pub(super) struct Python {
     place: Option<Location>,
     /// What pytest marks with `E`: its line, kind and message.
     marked: Option<(usize, Option<String>, String)>,
+    /// Whether the lines of a group of exceptions have a bar before them.
+    group: bool,
 }
 
 impl Format for Python {
     fn line(&mut self, at: usize, line: &str) -> Option<Diagnosis> {
+        let inside = line.trim_start().strip_prefix("| ").filter(|_| self.group);
+        let line = inside.unwrap_or(line);
         let bare = line.trim_start();
         let indent = line.len() - bare.len();
+        if bare == "+ Exception Group Traceback (most recent call last):" {
+            (self.began, self.place, self.group) = (Some((at, 0)), None, true);
+            return None;
+        }
+        // The next test of pytest, or the end of them.
+        if line.starts_with("____") || line.starts_with("====") {
+            let told = self.end();
+            self.place = None;
+            return told;
+        }
         if bare == "Traceback (most recent call last):" {
             (self.began, self.place) = (Some((at, indent)), None);
             return None;
@@ -42,7 +56,7 @@ impl Format for Python {
             if bare.is_empty() || indent > depth {
                 return None;
             }
-            self.began = None;
+            (self.began, self.group) = (None, false);
             let place = self.place.take();
             let (kind, message) = raised(bare)?;
             return Some(Diagnosis::new(began, kind, message, place));
@@ -58,14 +72,62 @@ impl Format for Python {
         let inner = self.place.take();
         let place = Some(place).filter(Location::is_own).or(inner);
         let named = told.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_'));
-        named.then(|| Diagnosis::new(marked, kind.as_deref().unwrap_or(told), &message, place))
+        // One line a test says the same again.
+        let again = told.ends_with(&message);
+        let kind = kind.or_else(|| if named { Some(told.to_owned()) } else { asserted(&message) });
+        (named || again).then(|| Some(Diagnosis::new(marked, last_name(&kind?), &message, place))).flatten()
     }
 
-    /// An error before any test ran is marked, and has only the places that led to it.
+    /// In the short form, and before any test ran, only the places that led to it are there.
     fn end(&mut self) -> Option<Diagnosis> {
         let (at, kind, message) = self.marked.take()?;
-        Some(Diagnosis::new(at, kind.as_deref()?, &message, Some(self.place.take()?)))
+        let kind = kind.or_else(|| asserted(&message))?;
+        Some(Diagnosis::new(at, last_name(&kind), &message, Some(self.place.take()?)))
     }
+}
+
+/// The traceback that a program ended with, and those that led to it.
+#[derive(Debug, Default)]
+pub(super) struct Died {
+    began: Option<usize>,
+    /// Whether the next traceback is one of the same.
+    chained: bool,
+    open: bool,
+    /// Whether its last line is the last of all so far.
+    ended: bool,
+}
+
+impl Died {
+    pub(super) fn line(&mut self, at: usize, line: &str) {
+        if line == "Traceback (most recent call last):" {
+            if !std::mem::take(&mut self.chained) {
+                self.began = Some(at);
+            }
+            (self.open, self.ended) = (true, false);
+        } else if line.starts_with("During handling of the above exception, another")
+            || line.starts_with("The above exception was the direct cause")
+        {
+            self.chained = true;
+        } else if self.open && !line.trim().is_empty() && !line.starts_with(' ') {
+            (self.open, self.ended) = (false, raised(line).is_some());
+        } else if !self.open && !line.trim().is_empty() {
+            (self.ended, self.chained) = (false, false);
+        }
+    }
+
+    /// The line that it begins in.
+    pub(super) fn of(&self) -> Option<usize> {
+        self.began.filter(|_| self.ended)
+    }
+}
+
+/// What pytest shows of a plain `assert`.
+fn asserted(message: &str) -> Option<String> {
+    message.starts_with("assert ").then(|| "AssertionError".to_owned())
+}
+
+fn last_name(kind: &str) -> &str {
+    kind.rsplit('.').next().unwrap_or(kind)
 }
 
 /// `File "a.py", line 3, in main`: the place, and whether it is a call.
@@ -82,5 +144,5 @@ fn frame(line: &str) -> Option<(Location, bool)> {
 fn raised(line: &str) -> Option<(&str, &str)> {
     let (kind, message) = line.split_once(": ").unwrap_or((line, ""));
     let word = !kind.is_empty() && kind.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_'));
-    word.then(|| (kind.rsplit('.').next().unwrap_or(kind), message))
+    word.then(|| (last_name(kind), message))
 }

@@ -1,4 +1,4 @@
-//! What Node's own runner tells of a failed test in the form of TAP.
+//! What Node's own runner and vitest tell of a failed test in the form of TAP.
 
 use super::diagnose::{Diagnosis, Format};
 use super::place::Location;
@@ -48,7 +48,13 @@ impl Format for Tap {
 impl Block {
     fn line(&mut self, bare: &str, indent: usize) {
         if indent > self.indent {
+            let nested = |key: &str| bare.strip_prefix(key).map(|value| value.trim_matches('"').to_owned());
             match self.key.as_str() {
+                // vitest has them one further in.
+                "error" if bare.starts_with("name: ") => self.name = nested("name: ").unwrap_or_default(),
+                "error" if bare.starts_with("message: ") => {
+                    self.message = nested("message: ").unwrap_or_default()
+                }
                 "error" if self.message.is_empty() => self.message = bare.to_owned(),
                 "stack" if self.frame.is_none() => self.frame = frame(bare).filter(Location::is_own),
                 _ => {}
@@ -59,8 +65,12 @@ impl Block {
         self.key = key.to_owned();
         let value = value.trim().trim_matches('\'');
         match key {
+            "at" => {
+                self.location = Location::of(value.trim_matches('"'));
+                self.failure = "vitest".to_owned();
+            }
             "location" => self.location = Location::of(value),
-            "error" if !value.starts_with('|') => self.message = value.to_owned(),
+            "error" if !value.starts_with('|') && !value.is_empty() => self.message = value.to_owned(),
             "name" => self.name = value.to_owned(),
             "code" => self.code = value.to_owned(),
             "failureType" => self.failure = value.to_owned(),

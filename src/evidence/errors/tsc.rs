@@ -9,10 +9,12 @@ pub(super) struct Tsc;
 
 impl Format for Tsc {
     fn line(&mut self, at: usize, line: &str) -> Option<Diagnosis> {
-        let (place, rest) = plain(line).or_else(|| pretty(line))?;
+        let placed = plain(line).or_else(|| pretty(line)).map(|(place, rest)| (Some(place), rest));
+        // What is wrong with the settings has no place.
+        let (place, rest) = placed.or_else(|| line.starts_with("error TS").then_some((None, line)))?;
         let (code, message) = rest.strip_prefix("error ")?.split_once(": ")?;
         let is_code = code.starts_with("TS") && code[2..].bytes().all(|byte| byte.is_ascii_digit());
-        is_code.then(|| Diagnosis::new(at, &format!("compile error {code}"), message, Some(place)))
+        is_code.then(|| Diagnosis::new(at, &format!("compile error {code}"), message, place))
     }
 
     fn end(&mut self) -> Option<Diagnosis> {

@@ -1,7 +1,7 @@
 //! What a command is for, and which failures a success of it mends.
 
 use crate::evidence::shell::{Command, Step};
-use crate::evidence::tests::{Framework, Relation, Scope, Started, below, moved, read, started};
+use crate::evidence::tests::{Framework, Relation, Scope, Started, Walk, below, moved, read, started};
 
 /// One thing that a command does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,7 @@ pub(super) enum Work {
     /// Any other program, with all of its words, where it ran.
     Program {
         words: Vec<String>,
+        context: Vec<String>,
         directory: String,
     },
 }
@@ -38,19 +39,13 @@ pub(super) struct Done {
 impl Done {
     pub(super) fn new(line: &str, root: &str) -> Self {
         let command = Command::parse(line);
-        let mut directory = String::new();
+        let mut walk = Walk::default();
         let mut places: Vec<String> = Vec::new();
         let mut works = Vec::new();
         for step in &command.steps {
-            match step.program() {
-                "cd" | "pushd" => {
-                    let to = step.args().first().map_or("~", String::as_str);
-                    directory = below(root, &moved(&directory, to));
-                }
-                "popd" => directory = "-".to_owned(),
-                _ => {}
-            }
-            let work = Work::of(step, &directory);
+            walk.follow(step);
+            let directory = below(root, &walk.here);
+            let work = Work::of(step, &directory, root);
             if work.is_some() {
                 places.push(below(root, &moved(&directory, own_directory(step).unwrap_or("."))));
             }
@@ -61,10 +56,15 @@ impl Done {
             |place: &String| !place.contains(['$', '~', '`', '*']) && !place.contains("..") && place != "-";
         let directory = match places.as_slice() {
             [] => Some(String::new()),
-            [one] if known(one) && (!command.grouped || one.is_empty()) => Some(one.clone()),
+            [one] if known(one) && (!command.unbalanced || one.is_empty()) => Some(one.clone()),
             _ => None,
         };
         Self { command, works, directory }
+    }
+
+    /// The programs that do more than look: what they say may be a reason.
+    pub(super) fn programs(&self) -> Vec<&str> {
+        self.command.steps.iter().filter(|step| step.may_write()).map(Step::program).collect()
     }
 
     /// Whether it did nothing that could fail in a way worth telling.
@@ -119,7 +119,7 @@ fn is_clean(line: &str, text: &str) -> bool {
 }
 
 impl Work {
-    fn of(step: &Step, directory: &str) -> Option<Self> {
+    fn of(step: &Step, directory: &str, root: &str) -> Option<Self> {
         let args = step.args();
         match step.program() {
             "" | "cd" | "pushd" | "popd" | "set" | "export" | "source" | "." | "echo" | "printf" | "true"
@@ -140,23 +140,26 @@ impl Work {
                     Shows::Builds => args.split(|arg| arg == "--").next().unwrap_or_default(),
                     Shows::Passes => args.as_slice(),
                 };
-                return Some(Self::Cargo { shows, scope: Scope::new(Framework::CargoTest, directory, own) });
+                let scope = Scope::new(Framework::CargoTest, directory, own).with_context(&step.context);
+                return Some(Self::Cargo { shows, scope: scope.seen_from(root) });
             }
             _ if step.shows_stored_text() => return None,
             _ => {}
         }
         match started(step) {
             Some(Started::Framework(framework, args)) => {
-                Some(Self::Tests(Scope::new(framework, directory, &args)))
+                let scope = Scope::new(framework, directory, &args).with_context(&step.context);
+                Some(Self::Tests(scope.seen_from(root)))
             }
-            Some(Started::Script(_)) | None => Self::program(step, directory),
+            Some(Started::Script | Started::Program) | None => Self::program(step, directory),
         }
     }
 
     fn program(step: &Step, directory: &str) -> Option<Self> {
         let words =
             step.words.iter().filter(|word| !matches!(word.as_str(), "-q" | "-v" | "--quiet" | "--verbose"));
-        Some(Self::Program { words: words.cloned().collect(), directory: directory.to_owned() })
+        let (context, directory) = (step.context.clone(), directory.to_owned());
+        Some(Self::Program { words: words.cloned().collect(), context, directory })
     }
 
     /// Whether a success of this shows that what failed does not fail any more.

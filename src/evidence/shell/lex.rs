@@ -7,10 +7,15 @@ use std::str::Chars;
 pub(super) enum Token {
     Word(String),
     Pipe,
-    /// `;`, `||`, `&`, or the end of a line.
+    /// `;`, or the end of a line.
     End,
-    /// The beginning or the end of a shell of its own.
-    Bracket,
+    /// `&`: what follows does not wait.
+    Background,
+    /// `||`: what follows runs only after a failure.
+    Or,
+    /// The beginning and the end of a shell of its own.
+    Open,
+    Close,
     /// `&&`: what follows runs only after a success.
     And,
     /// Output goes to a file; `hides` where it is standard output, `appends`
@@ -46,15 +51,19 @@ impl<'a> Lexer<'a> {
                     self.rest.next();
                     return Some(Token::End);
                 }
-                '(' | ')' => {
+                '(' => {
                     self.rest.next();
-                    return Some(Token::Bracket);
+                    return Some(Token::Open);
+                }
+                ')' => {
+                    self.rest.next();
+                    return Some(Token::Close);
                 }
                 '#' => while self.rest.next_if(|c| *c != '\n').is_some() {},
                 '|' => {
                     self.rest.next();
                     if self.took('|') {
-                        return Some(Token::End);
+                        return Some(Token::Or);
                     }
                     self.took('&');
                     return Some(Token::Pipe);
@@ -65,7 +74,7 @@ impl<'a> Lexer<'a> {
                         return Some(Token::And);
                     }
                     if !self.took('>') {
-                        return Some(Token::End);
+                        return Some(Token::Background);
                     }
                     let appends = self.took('>');
                     return Some(Token::Output { file: self.operand(), hides: true, appends });

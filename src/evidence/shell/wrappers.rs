@@ -18,7 +18,7 @@ const WRAPPERS: &[(&str, &[&str])] = &[
     ("ionice", &["-c", "-n"]),
     ("nice", &["-n"]),
     ("nohup", &[]),
-    ("npx", &["-p", "--package", "--prefix"]),
+    ("npx", &["-p", "--package", "--prefix", "-w", "--workspace"]),
     ("nyc", &["-r", "--reporter"]),
     ("parallel", &["-j", "--jobs"]),
     ("pnpx", &[]),
@@ -34,6 +34,7 @@ const WRAPPERS: &[(&str, &[&str])] = &[
 /// The same with a word of their own between: `uv run PROGRAM`.
 const RUNNERS: &[(&str, &[&str], &[&str])] = &[
     ("bun", &["x"], &[]),
+    ("bundle", &["exec"], &[]),
     ("conda", &["run"], &["-n", "-p"]),
     ("hatch", &["run"], &[]),
     ("mise", &["exec", "x"], &[]),
@@ -58,20 +59,32 @@ fn repeats(before: &[String]) -> bool {
             && has(&["-r", "--recursive", "--workspaces", "-ws", "--filter", "-F", "workspaces"]))
 }
 
-/// The words from the program on, keywords, assignments and wrappers removed,
-/// and whether the program may run more than once.
-pub(super) fn removed(mut words: Vec<String>) -> (Vec<String>, bool) {
+/// A program without what stands before it.
+#[derive(Debug, Default)]
+pub(super) struct Bare {
+    pub(super) words: Vec<String>,
+    /// What of that may change what the program does.
+    pub(super) context: Vec<String>,
+    /// Whether the program may run more than once.
+    pub(super) repeats: bool,
+}
+
+/// The words from the program on, keywords, assignments and wrappers removed.
+pub(super) fn removed(mut words: Vec<String>) -> Bare {
     let mut at = 0;
+    let mut context = Vec::new();
     while let Some(word) = words.get(at) {
         let word = word.as_str();
         if KEYWORDS.contains(&word) || is_assignment(word) {
+            context.extend(assignments(&words[at..=at]));
             at += 1;
             continue;
         }
         if matches!(word, "for" | "fi" | "done" | "case" | "esac") {
-            return (Vec::new(), false);
+            return Bare::default();
         }
         let Some(next) = past_wrapper(&words, at) else { break };
+        context.extend(told_by(&words[at..next.min(words.len())]));
         at = next;
     }
     let rest = words.split_off(at.min(words.len()));
@@ -85,7 +98,94 @@ pub(super) fn removed(mut words: Vec<String>) -> (Vec<String>, bool) {
         }
         _ => rest,
     };
-    (rest, repeats)
+    Bare { words: rest, context, repeats }
+}
+
+/// Variables that change how a program is found or what it shows, not what it does.
+const HARMLESS: [&str; 38] = [
+    "CARGO_BUILD_JOBS",
+    "CARGO_INCREMENTAL",
+    "CARGO_NET_OFFLINE",
+    "CARGO_TARGET_DIR",
+    "CARGO_TERM_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLUMNS",
+    "FORCE_COLOR",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOPATH",
+    "GOTMPDIR",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "LINES",
+    "NODE_NO_WARNINGS",
+    "NODE_PATH",
+    "NO_COLOR",
+    "PAGER",
+    "PATH",
+    "PIP_CACHE_DIR",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONHASHSEED",
+    "PYTHONIOENCODING",
+    "PYTHONPATH",
+    "PYTHONUNBUFFERED",
+    "PYTHONUTF8",
+    "PYTHONWARNINGS",
+    "PY_COLORS",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "RUST_TEST_THREADS",
+    "TERM",
+    "TMPDIR",
+    "UV_CACHE_DIR",
+    "XDG_CACHE_HOME",
+];
+
+/// Those of some words that set a variable which may matter.
+pub(super) fn assignments(words: &[String]) -> Vec<String> {
+    let matters = |word: &&String| {
+        let name = word.split_once('=').map_or("", |(name, _)| name);
+        is_assignment(word) && !HARMLESS.contains(&name)
+    };
+    words.iter().filter(matters).cloned().collect()
+}
+
+/// What the words of a wrapper say of where and how the program runs.
+fn told_by(words: &[String]) -> Vec<String> {
+    let name = words.first().map_or("", |word| base_name(word));
+    if matches!(name, "docker" | "podman" | "docker-compose" | "nerdctl") {
+        return words.to_vec();
+    }
+    let places = ["env", "dotenv", "npx", "bunx", "pnpx"];
+    if !places.contains(&name) && !RUNNERS.iter().any(|(runner, _, _)| *runner == name) {
+        return Vec::new();
+    }
+    let mut told = Vec::new();
+    let mut rest = words.iter().skip(1);
+    while let Some(word) = rest.next() {
+        match word.as_str() {
+            "--"
+            | "-y"
+            | "--yes"
+            | "-q"
+            | "--quiet"
+            | "-s"
+            | "--silent"
+            | "--no-install"
+            | "--frozen"
+            | "--locked"
+            | "--no-sync"
+            | "--offline"
+            | "--all-extras"
+            | "--no-capture-output" => {}
+            "--with" | "--extra" | "--group" => drop(rest.next()),
+            word if RUNNERS.iter().any(|(_, verbs, _)| verbs.contains(&word)) => {}
+            word => told.push(word.to_owned()),
+        }
+    }
+    told
 }
 
 /// What `find -exec` runs, once or for each that it found.
@@ -104,10 +204,62 @@ fn past_wrapper(words: &[String], at: usize) -> Option<usize> {
     if let Some((_, valued)) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name) {
         return Some(past_options(words, at + 1, valued));
     }
+    if matches!(name, "docker" | "podman" | "docker-compose" | "nerdctl") {
+        return past_container(words, at + 1);
+    }
     let (_, verbs, valued) = RUNNERS.iter().find(|(runner, _, _)| *runner == name)?;
     let verb = past_options(words, at + 1, valued);
     let known = words.get(verb).is_some_and(|word| verbs.contains(&word.as_str()));
     known.then(|| past_options(words, verb + 1, valued))
+}
+
+/// `docker run --rm -v a:b IMAGE PROGRAM`, `docker compose exec SERVICE PROGRAM`.
+fn past_container(words: &[String], at: usize) -> Option<usize> {
+    const VALUED: &[&str] = &[
+        "-e",
+        "--env",
+        "--env-file",
+        "-f",
+        "--file",
+        "-h",
+        "--hostname",
+        "-l",
+        "--label",
+        "-m",
+        "--memory",
+        "--mount",
+        "--name",
+        "--network",
+        "--net",
+        "-p",
+        "--publish",
+        "--platform",
+        "--user",
+        "-u",
+        "-v",
+        "--volume",
+        "-w",
+        "--workdir",
+        "--cpus",
+        "--gpus",
+        "--shm-size",
+        "--ulimit",
+        "--add-host",
+        "--cap-add",
+        "--security-opt",
+        "--tmpfs",
+        "--project-name",
+        "--profile",
+    ];
+    let mut verb = past_options(words, at, VALUED);
+    if words.get(verb).is_some_and(|word| word == "compose") {
+        verb = past_options(words, verb + 1, VALUED);
+    }
+    let runs = words.get(verb).is_some_and(|word| matches!(word.as_str(), "run" | "exec"));
+    // Its own program, where none is named, is not known.
+    let program = past_options(words, verb + 1, VALUED) + 1;
+    (runs && program < words.len() && !words.iter().any(|word| word.starts_with("--entrypoint")))
+        .then_some(program)
 }
 
 /// Where the options that begin at `at` are over.

@@ -21,6 +21,8 @@ pub(super) struct Cargo {
     place: Place,
     /// Whether cargo itself said that tests failed, with all that there is behind it.
     concluded: bool,
+    /// Whether cargo said so at all.
+    failed: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -45,6 +47,7 @@ impl Cargo {
             names: Names::default(),
             place: Place::Outside,
             concluded: false,
+            failed: false,
         }
     }
 
@@ -52,9 +55,12 @@ impl Cargo {
     fn close(&mut self) {
         let unfinished = self.running.take().is_some();
         let concluded = std::mem::take(&mut self.concluded);
+        let failed = std::mem::take(&mut self.failed);
         if let Some(mut sum) = self.sum.take() {
             // Where it stops at a failure, what else there is to run did not.
             sum.cut |= unfinished || (sum.failed > 0 && !concluded);
+            // Those that failed are in what is missing.
+            sum.unknown |= failed && sum.failed == 0;
             self.sums.push(sum);
         }
     }
@@ -95,6 +101,7 @@ impl Parser for Cargo {
             self.result(result);
         } else if let Some(targets) = line.strip_prefix("error: ").and_then(conclusion) {
             self.concluded |= targets || self.one_target;
+            self.failed = true;
         }
     }
 
@@ -137,7 +144,7 @@ fn binary(line: &str) -> Option<&str> {
     (indented && (is_binary || bare.starts_with("Doc-tests "))).then_some(bare)
 }
 
-fn running(line: &str) -> Option<u64> {
+pub(super) fn running(line: &str) -> Option<u64> {
     let mut scan = Scan::new(line);
     scan.text("running ")?;
     let count = scan.number()?;
@@ -155,8 +162,11 @@ fn conclusion(error: &str) -> Option<bool> {
     scan.either(&[" target failed:", " targets failed:"]).map(|_| true)
 }
 
+/// `test tests::breaks - should panic ... FAILED`: the name alone.
 fn failed(line: &str) -> Option<&str> {
-    line.strip_prefix("test ")?.strip_suffix(" ... FAILED")
+    let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
+    let kinds = [" - should panic", " - compile fail", " - compile"];
+    Some(kinds.iter().find_map(|kind| name.strip_suffix(kind)).unwrap_or(name))
 }
 
 /// The counts of a block, and how many tests it ran.

@@ -4,8 +4,11 @@
 //! is not believed: nobody could say which lines a test run printed.
 
 use super::Framework;
+use super::forms::{self, Form};
+use super::pipes::Through;
+use super::places::Walk;
 use super::scope::Scope;
-use super::started::{Started, started};
+use super::started::{Started, identity, started};
 use crate::evidence::shell::{Command, Step};
 
 #[derive(Debug)]
@@ -14,25 +17,49 @@ pub(super) struct Detected {
     pub(super) starts: Vec<Start>,
     /// Whether the command's exit code is that of the last.
     pub(super) owns_exit: bool,
-    /// Whether only a part of the output was let through.
-    pub(super) filtered: bool,
+    /// What stands between the tests and what is seen of them.
+    pub(super) pipes: Vec<Through>,
     /// Whether what the tests printed was shown once more.
     pub(super) shown_again: bool,
     /// Whether something ran after tests that may print anything.
     pub(super) beside: bool,
+    /// Whether what starts them may have been passed over.
+    pub(super) branches: bool,
+    /// Whether a failure before the last of them may have kept it from running.
+    pub(super) may_be_kept_from: bool,
+    /// Whether some ran beside others: which of them printed what cannot be told.
+    pub(super) at_once: bool,
 }
 
 /// One start of a framework, or of a script.
 #[derive(Debug, Clone)]
 pub(super) struct Start {
-    /// `None` of a script that may run any: only its output tells.
-    pub(super) framework: Option<Framework>,
+    pub(super) runs: Runs,
     pub(super) scope: Scope,
     /// Whether it may have run any number of times.
     pub(super) repeats: bool,
     /// Whether files may be changed by what the same command does after it.
     pub(super) goes_on: bool,
+    /// Whether it ends at a failure, by its own options.
+    pub(super) stops_early: bool,
+    /// The form that its output was asked for in.
+    pub(super) form: Form,
     at: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Runs {
+    Framework(Framework),
+    /// A script that may run any: only its output tells.
+    Any,
+    /// A program that may do anything: only the whole output of a test run tells.
+    Perhaps,
+}
+
+impl Start {
+    pub(super) fn is_of(&self, framework: Framework) -> bool {
+        self.runs == Runs::Framework(framework)
+    }
 }
 
 pub(super) fn detect(line: &str) -> Option<Detected> {
@@ -42,27 +69,34 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
         return None;
     }
     let mut starts: Vec<Start> = Vec::new();
-    let mut directory = String::new();
+    let mut walk = Walk::default();
     let mut written = Written::default();
-    let (mut filtered, mut in_tests, mut shown_again, mut beside) = (false, false, false, false);
+    let (mut in_tests, mut shown_again, mut beside) = (false, false, false);
+    let mut pipes = Vec::new();
+    let only = only_program(&command);
     for (at, step) in command.steps.iter().enumerate() {
-        match step.program() {
-            "cd" | "pushd" => directory = moved(&directory, step.args().first().map_or("~", String::as_str)),
-            "popd" => directory = "-".to_owned(),
-            _ => {}
-        }
-        let started = started(step);
+        walk.follow(step);
+        let directory = walk.here.as_str();
+        let started =
+            started(step).filter(|started| !matches!(started, Started::Program) || only == Some(at));
         in_tests = started.is_some() || (in_tests && step.piped);
         if in_tests {
             written.note(step);
         }
-        let (framework, mut scope) = match started {
+        let mut stops_early = false;
+        let mut form = Form::Own;
+        let (runs, mut scope) = match started {
             Some(Started::Framework(framework, args)) => {
-                (Some(framework), Scope::new(framework, &directory, &args))
+                stops_early = forms::stops_early(framework, &args);
+                form = forms::form(framework, &args);
+                let scope = Scope::new(framework, directory, &args).with_context(&step.context);
+                (Runs::Framework(framework), scope)
             }
-            Some(Started::Script(args)) => {
-                let asked = format!("{} {}", step.program(), args.join(" "));
-                (None, Scope::of_script(Framework::Tap, &directory, &asked))
+            Some(Started::Script) => {
+                (Runs::Any, Scope::of_script(Framework::Tap, directory, &identity(step)))
+            }
+            Some(Started::Program) => {
+                (Runs::Perhaps, Scope::of_script(Framework::Tap, directory, &identity(step)))
             }
             None => {
                 if shows_other_text(step, &written) {
@@ -70,7 +104,7 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
                 }
                 shown_again |= step.shows_stored_text() && written.was_seen(step);
                 if in_tests || (step.shows_stored_text() && written.has(step)) {
-                    filtered |= lets_only_some_through(step);
+                    pipes.extend(Through::of(step));
                 } else {
                     beside |= !starts.is_empty()
                         && !step.silent
@@ -81,11 +115,15 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
             }
         };
         let repeats = step.repeats || command.loops;
-        let elsewhere = command.grouped && !directory.is_empty();
+        let elsewhere = command.unbalanced && !directory.is_empty();
         if repeats || elsewhere {
-            scope = Scope::of_script(framework.unwrap_or(Framework::Tap), "-", &format!("{at} {line}"));
+            let framework = match runs {
+                Runs::Framework(framework) => framework,
+                Runs::Any | Runs::Perhaps => Framework::Tap,
+            };
+            scope = Scope::of_script(framework, "-", &format!("{at} {line}"));
         }
-        starts.push(Start { framework, scope, repeats, goes_on: false, at });
+        starts.push(Start { runs, scope, repeats, goes_on: false, stops_early, form, at });
     }
     let last = starts.last()?.at;
     for start in &mut starts {
@@ -93,13 +131,40 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
     }
     let after = &command.steps[last + 1..];
     let owns_exit = after.is_empty() || (command.pipefail && after.iter().all(|step| step.piped));
-    Some(Detected { starts, owns_exit, filtered, shown_again, beside })
+    let branches = command.branches;
+    let may_be_kept_from = may_be_kept_from(&command.steps[..=last]);
+    let at_once = starts.len() > 1 && starts.iter().any(|start| command.steps[start.at].background);
+    Some(Detected { starts, owns_exit, pipes, shown_again, beside, branches, may_be_kept_from, at_once })
 }
 
-/// Where `cd` leads from a directory.
-pub(crate) fn moved(from: &str, to: &str) -> String {
-    let anew = from.is_empty() || to.starts_with(['/', '~', '$', '-']);
-    if anew { to.to_owned() } else { format!("{from}/{to}") }
+/// The last step that may do anything, where none runs tests by its name.
+fn only_program(command: &Command) -> Option<usize> {
+    let mut last = None;
+    for (at, step) in command.steps.iter().enumerate() {
+        match started(step) {
+            Some(Started::Program) => last = Some(at),
+            Some(Started::Framework(..) | Started::Script) => return None,
+            None => {}
+        }
+    }
+    last
+}
+
+/// Whether the last of these steps runs only where others did not fail.
+fn may_be_kept_from(steps: &[Step]) -> bool {
+    let Some((last, before)) = steps.split_last() else { return false };
+    let mut waits = last.and;
+    for step in before.iter().rev() {
+        if !waits {
+            return false;
+        }
+        // What hardly fails, and says so where it does.
+        if !matches!(step.program(), "cd" | "pushd" | "export" | "set" | "echo" | "source" | "." | "sleep") {
+            return true;
+        }
+        waits = step.and;
+    }
+    false
 }
 
 /// Files that hold what the tests of this command printed.
@@ -115,6 +180,7 @@ struct Written<'a> {
 impl<'a> Written<'a> {
     fn note(&mut self, step: &'a Step) {
         let mut files: Vec<&str> = step.writes.iter().map(String::as_str).collect();
+        files.extend(step.args().iter().filter_map(|arg| report_of_pytest(arg)));
         if step.program() == "tee" {
             let named = step.args().iter().map(String::as_str).filter(|arg| !arg.starts_with('-'));
             files.extend(named);
@@ -135,6 +201,11 @@ impl<'a> Written<'a> {
     fn was_seen(&self, step: &Step) -> bool {
         step.args().iter().any(|arg| self.seen.contains(&arg.as_str()))
     }
+}
+
+/// The file of `--junitxml=FILE`.
+fn report_of_pytest(arg: &str) -> Option<&str> {
+    arg.strip_prefix("--junitxml=").or_else(|| arg.strip_prefix("--junit-xml="))
 }
 
 /// Whether a step prints what no test of this command printed.
@@ -168,10 +239,6 @@ fn shows_a_file(text: &str) -> bool {
     inner("$(", ')') || inner("`", '`')
 }
 
-fn lets_only_some_through(step: &Step) -> bool {
-    !matches!(step.program(), "tee" | "cat" | "ts" | "less" | "more" | "bat" | "")
-}
-
 /// Programs that do not print what looks like a summary.
 const WITHOUT_SUMMARY: [&str; 99] = [
     ".", ":", "[", "[[", "apt-get", "basename", "black", "break", "bun", "cargo", "cc", "cd", "chmod",
@@ -195,7 +262,8 @@ fn may_change_files(after: &[Step]) -> bool {
     after.iter().enumerate().any(|(at, step)| {
         // A copy of what the tests print is theirs.
         let copies = at < reading_them && step.program() == "tee";
-        started(step).is_none() && !copies && step.may_write()
+        let tests = matches!(started(step), Some(Started::Framework(..) | Started::Script));
+        !tests && !copies && step.may_write()
     })
 }
 
@@ -205,11 +273,15 @@ mod tests {
 
     fn told(line: &str) -> String {
         let Some(detected) = detect(line) else { return "nothing".to_owned() };
-        let told = |start: &Start| start.framework.map_or("a script".to_owned(), |one| format!("{one:?}"));
+        let told = |start: &Start| match start.runs {
+            Runs::Framework(one) => format!("{one:?}"),
+            Runs::Any => "a script".to_owned(),
+            Runs::Perhaps => "a program".to_owned(),
+        };
         let kind = detected.starts.iter().map(told).collect::<Vec<_>>().join(" + ");
         let facts = [
             (!detected.owns_exit, ", other exit"),
-            (detected.filtered, ", filtered"),
+            (!detected.pipes.is_empty(), ", filtered"),
             (detected.starts.iter().any(|start| start.repeats), ", loops"),
             (detected.shown_again, ", shown again"),
             (detected.beside, ", others beside"),
@@ -229,7 +301,12 @@ mod tests {
     fn frameworks_are_known_by_their_commands() {
         check(
             "CargoTest",
-            &["cargo test", "cargo +nightly t -p a", "bash -lc 'cd x && RUST_LOG=1 cargo test a 2>&1'"],
+            &[
+                "cargo test",
+                "cargo +nightly t -p a",
+                "cargo --manifest-path a/Cargo.toml test",
+                "bash -lc 'cd x && RUST_LOG=1 cargo test a 2>&1'",
+            ],
         );
         check("Nextest", &["cargo nextest run", "cargo llvm-cov nextest", "timeout 60 cargo nextest r a"]);
         check(
@@ -237,6 +314,7 @@ mod tests {
             &[
                 "pytest",
                 "python3 -m pytest -q",
+                "python3 -X dev -m pytest",
                 "uv run --with x pytest",
                 ".venv/bin/pytest a",
                 "coverage run -m pytest",
@@ -258,6 +336,17 @@ mod tests {
         check("Node", &["node --test", "node --import tsx --test a.ts"]);
         check("Go", &["go test ./...", "cd x; go test -v ./..."]);
         check("Tap", &["prove -v t/", "bats test", "npx tape a.js"]);
+        check(
+            "Pytest",
+            &[
+                "docker run --rm -v .:/app -w /app python:3.12 pytest -q",
+                "docker compose exec -T web python -m pytest",
+                "podman run img pytest",
+                "docker-compose run --rm web poetry run pytest",
+            ],
+        );
+        check("a script", &["bundle exec rake test", "docker run img make test", "nox", "just test"]);
+        check("nothing", &["docker run img", "docker build -t pytest .", "docker logs pytest"]);
         check("CargoTest + Jest", &["cargo test && npx jest"]);
         check("Pytest + Pytest", &["pytest a; pytest b"]);
     }
@@ -291,18 +380,10 @@ mod tests {
 
     #[test]
     fn what_runs_no_tests_is_nothing() {
+        check("nothing", &["", "ls", "cargo build", "npm install", "go vet ./..."]);
         check(
-            "nothing",
-            &[
-                "",
-                "ls",
-                "cargo build",
-                "npm run build",
-                "npm install",
-                "make",
-                "node server.js",
-                "go vet ./...",
-            ],
+            "a program",
+            &["npm run build", "make", "node server.js", "python3 ut.py", "cd a && sh run.sh"],
         );
         check(
             "nothing",

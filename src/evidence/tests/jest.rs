@@ -5,29 +5,45 @@ use super::tally::{Names, Summaries, Tally, counted};
 use crate::evidence::scan::Scan;
 
 /// What stands after the bullet that is no test.
-const NO_TESTS: [&str; 5] =
-    ["Console", "Test suite failed to run", "Validation Warning", "Deprecation Warning", "Validation Error"];
+const NO_TESTS: [&str; 4] = ["Console", "Validation Warning", "Deprecation Warning", "Validation Error"];
+
+/// The same, of a file whose tests never began.
+const NOT_RUN: &str = "Test suite failed to run";
 
 #[derive(Debug, Default)]
 pub(super) struct Jest {
     summaries: Summaries,
     names: Names,
-    /// Whether the line before counted suites.
-    suites: bool,
+    /// The file that is told of, and how many could not run.
+    file: String,
+    broken: u64,
+    /// The suites that the line before counted.
+    suites: Option<Tally>,
     /// Whether the time of the last summary is still to come.
     untimed: bool,
 }
 
 impl Parser for Jest {
     fn line(&mut self, line: &str) {
-        let suites = std::mem::replace(&mut self.suites, false);
+        let suites = self.suites.take();
         if let Some(name) = line.strip_prefix("  ● ") {
-            if !NO_TESTS.iter().any(|other| name.ends_with(other)) {
+            if name == NOT_RUN {
+                self.names.add(&self.file);
+                self.broken += 1;
+            } else if !NO_TESTS.iter().any(|other| name.ends_with(other)) {
                 self.names.add(name);
             }
+        } else if let Some(file) = line.strip_prefix("FAIL ") {
+            self.file = file.split_once(" (").map_or(file, |(file, _)| file).trim().to_owned();
         } else if line.starts_with("Test Suites: ") {
-            self.suites = counts(line, "Test Suites: ").is_some();
-        } else if suites && let Some(mut tally) = counts(line, "Tests: ") {
+            self.suites = counts(line, "Test Suites: ");
+        } else if let Some(suites) = suites
+            && let Some(mut tally) = counts(line, "Tests: ")
+        {
+            // A suite that could not run has tests that nobody counted.
+            let broken = std::mem::take(&mut self.broken) > 0 || (suites.failed > 0 && tally.failed == 0);
+            tally.unknown |= broken && tally.is_empty();
+            tally.cut |= suites.cut || broken;
             tally.failing = std::mem::take(&mut self.names);
             self.summaries.push(tally);
             self.untimed = true;

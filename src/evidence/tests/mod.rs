@@ -1,40 +1,53 @@
 //! What tests a command ran, and how they went.
 //!
 //! A summary is believed only where the command is a test run of that framework,
-//! or a script whose output has a summary that nothing else prints. One file a
-//! framework; each reads the lines once, in order.
+//! or a script whose output has a summary that nothing else prints, or any program
+//! whose output is the whole of a test run's. One file a framework; each reads the
+//! lines once, in order.
 
 mod cargo;
+mod checkouts;
 mod detect;
 mod dialect;
+mod forms;
 mod go;
 mod jest;
 mod junit;
 mod mocha;
 mod nextest;
 mod node;
+mod pipes;
+mod places;
+mod programs;
 mod pytest;
+mod relation;
 mod results;
 mod scope;
+mod so_far;
 mod started;
 mod tally;
 mod tap;
 mod unittest;
 mod vitest;
+mod whole;
 
 use serde::{Deserialize, Serialize};
 
 pub(crate) use results::{Changed, RunResults, TestResults, Tests};
 
-pub(super) use detect::moved;
-pub(super) use scope::{Relation, Scope, below};
+pub(super) use places::{Walk, below, moved};
+pub(super) use relation::Relation;
+pub(super) use scope::Scope;
+pub(crate) use so_far::SoFar;
 pub(super) use started::{Started, started};
 
-use detect::{Detected, Start};
+use detect::{Detected, Runs, Start};
+use forms::Form;
+use pipes::Through;
 use tally::Tally;
+use whole::Whole;
 
 use super::lines::lines;
-use crate::model::Timestamp;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -135,37 +148,20 @@ const BY_OUTPUT: [Framework; 11] = [
 
 /// Whether `command` is known to run tests.
 pub(crate) fn runs_tests(command: &str) -> bool {
-    detect::detect(command).is_some()
-}
-
-/// What a command that still runs has told of its tests.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct SoFar {
-    pub(crate) passed: u64,
-    pub(crate) failed: u64,
-}
-
-impl SoFar {
-    pub(crate) fn of(command: &str, text: &str) -> Self {
-        let mut tests = Tests::default();
-        tests.note_command("", command, None, text, Timestamp::from_millis(0));
-        let told = tests.finish(Changed::Unknown).and_then(|told| told.passed.zip(told.failed));
-        // What may overlap is not added up here either: nothing is known of it yet.
-        told.map_or_else(Self::default, |(passed, failed)| Self { passed, failed })
-    }
+    detect::detect(command).is_some_and(|found| found.starts.iter().any(|start| start.runs != Runs::Perhaps))
 }
 
 /// The test runs that `command` made, from all that it printed.
 pub(crate) fn read(command: &str, exit_code: Option<i64>, text: &str) -> Vec<TestRun> {
     let Some(detected) = detect::detect(command) else { return Vec::new() };
     let reading = Reading { detected: &detected, command, exit_code, text };
-    if let Some(script) = detected.starts.iter().find(|start| start.framework.is_none()) {
-        return reading.by_output(script);
-    }
     let mut frameworks: Vec<Framework> = Vec::new();
-    for framework in detected.starts.iter().filter_map(|start| start.framework) {
-        if !frameworks.contains(&framework) {
-            frameworks.push(framework);
+    for start in &detected.starts {
+        match start.runs {
+            Runs::Framework(framework) if !frameworks.contains(&framework) => frameworks.push(framework),
+            Runs::Framework(_) => {}
+            Runs::Any => return reading.by_output(start),
+            Runs::Perhaps => return reading.whole(start).into_iter().collect(),
         }
     }
     frameworks.into_iter().flat_map(|framework| reading.direct(framework)).collect()
@@ -182,26 +178,15 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn direct(&self, framework: Framework) -> Vec<TestRun> {
         let starts: Vec<&Start> =
-            self.detected.starts.iter().filter(|start| start.framework == Some(framework)).collect();
+            self.detected.starts.iter().filter(|start| start.is_of(framework)).collect();
         let Some(last) = starts.last() else { return Vec::new() };
         // What holds for one of them only holds for none here.
         let wider = starts.iter().find(|start| !start.scope.is_one_target()).unwrap_or(last);
-        let mut found = self.parsed(framework, &wider.scope);
-        // A reporter of another format. Node's own counts suites as tests.
-        let others = [Framework::Junit, Framework::Tap];
-        for other in
-            others.iter().filter(|other| !(framework == Framework::Node && **other == Framework::Tap))
-        {
-            if found.is_empty() {
-                found = self.parsed(*other, &last.scope);
-            }
-        }
-        let ends_it = self.detected.starts.last().is_some_and(|start| start.framework == Some(framework));
+        let found = self.in_form(framework, wider, last);
+        let ends_it = self.detected.starts.last().is_some_and(|start| start.is_of(framework));
         if found.is_empty() {
-            // It was to run tests, failed, and came to no summary. 126 and 127: it was not there at all.
-            let failed = self.exit_code.is_some_and(|code| !matches!(code, 0 | 126 | 127));
             let silent = Tally { unknown: true, cut: true, ..Tally::default() };
-            let runs = ends_it && self.detected.owns_exit && failed;
+            let runs = self.ran_silently(ends_it);
             return runs.then(|| self.run(framework, last, &last.scope, silent, true)).into_iter().collect();
         }
         match starts.as_slice() {
@@ -209,7 +194,10 @@ impl Reading<'_> {
                 let tally = self.one_of(framework, found);
                 vec![self.run(framework, start, &start.scope, tally, ends_it)]
             }
-            _ if starts.len() == found.len() && starts.iter().all(|start| !start.repeats) => {
+            _ if starts.len() == found.len()
+                && !self.detected.at_once
+                && starts.iter().all(|start| !start.repeats) =>
+            {
                 let runs = starts.iter().zip(found).enumerate().map(|(at, (start, tally))| {
                     let owns_exit = ends_it && at + 1 == starts.len();
                     self.run(framework, start, &start.scope, tally, owns_exit)
@@ -219,14 +207,63 @@ impl Reading<'_> {
             // Which run each is of cannot be told.
             _ => {
                 let scope = Scope::of_script(framework, "", self.command);
-                let parts = found.into_iter().enumerate().map(|(part, mut tally)| {
-                    tally.cut = true;
-                    tally.unknown |= has_many_blocks(framework);
-                    self.run(framework, last, &scope.part(framework, part), tally, false)
-                });
-                parts.collect()
+                let mut tally = Tally::sum(found);
+                (tally.cut, tally.unknown) = (true, true);
+                vec![self.run(framework, last, &scope, tally, false)]
             }
         }
+    }
+
+    /// What a framework printed, in the form that it was asked for.
+    fn in_form(&self, framework: Framework, wider: &Start, last: &Start) -> Vec<Tally> {
+        match last.form {
+            Form::Tap => return self.parsed_by(framework, Framework::Tap, &last.scope),
+            Form::Junit => return self.parsed(Framework::Junit, &last.scope),
+            Form::Other => return Vec::new(),
+            Form::Own => {}
+        }
+        let mut found = self.parsed(framework, &wider.scope);
+        // A reporter of another format. Node's own counts suites as tests.
+        let others = [Framework::Junit, Framework::Tap];
+        for other in
+            others.iter().filter(|other| !(framework == Framework::Node && **other == Framework::Tap))
+        {
+            if found.is_empty() {
+                found = self.parsed_by(framework, *other, &last.scope);
+            }
+        }
+        found
+    }
+
+    /// Whether tests were run although no summary is there to be seen.
+    fn ran_silently(&self, ends_it: bool) -> bool {
+        let Some(code) = self.exit_code else { return false };
+        // 126, 127 and these words: it was not there at all.
+        let absent = ["command not found", ": not found", "No module named "];
+        let is_absent = matches!(code, 126 | 127)
+            || (self.text.len() < 1000 && absent.iter().any(|words| self.text.contains(words)));
+        let ran = match code {
+            0 => !self.detected.branches,
+            _ => ends_it && self.detected.owns_exit && !self.detected.may_be_kept_from,
+        };
+        ran && !is_absent
+    }
+
+    /// What a program that may do anything ran, where all of its output says so.
+    fn whole(&self, program: &Start) -> Option<TestRun> {
+        let whole = Whole::of(self.text);
+        let passed = self.exit_code.map(|code| code == 0).filter(|_| self.detected.owns_exit);
+        BY_OUTPUT.iter().filter(|framework| whole.may_be(**framework)).find_map(|framework| {
+            let mut found = self.parsed(*framework, &program.scope);
+            if has_many_blocks(*framework) && found.len() > 1 {
+                found = vec![Tally::sum(found)];
+            }
+            let [tally] = <[Tally; 1]>::try_from(found).ok()?;
+            let agrees = passed.is_none_or(|passed| passed == (tally.failed == 0));
+            let scope = program.scope.part(*framework, 0);
+            (agrees && whole.is(*framework, &tally))
+                .then(|| self.run(*framework, program, &scope, tally, true))
+        })
     }
 
     /// The counts of a framework that was started once.
@@ -260,6 +297,10 @@ impl Reading<'_> {
                 break;
             }
             let mut found = self.parsed(framework, &scope);
+            // Names without counts are pytest's only under its own heading.
+            if framework == Framework::Pytest && !self.text.contains(" short test summary info ") {
+                found.retain(|tally| !tally.unknown);
+            }
             if has_many_blocks(framework) && found.len() > 1 {
                 found = vec![Tally::sum(found)];
             }
@@ -276,6 +317,11 @@ impl Reading<'_> {
     }
 
     fn parsed(&self, framework: Framework, scope: &Scope) -> Vec<Tally> {
+        self.parsed_by(framework, framework, scope)
+    }
+
+    /// What `of` printed in the form of `framework`.
+    fn parsed_by(&self, of: Framework, framework: Framework, scope: &Scope) -> Vec<Tally> {
         let again = self.detected.shown_again;
         let mut parser: Box<dyn Parser> = match framework {
             Framework::CargoTest => Box::new(cargo::Cargo::new(scope.is_one_target(), again)),
@@ -287,7 +333,7 @@ impl Reading<'_> {
             Framework::Mocha => Box::new(mocha::Mocha::default()),
             Framework::Node => Box::new(node::Node::new(scope.is_filtered())),
             Framework::Go => Box::new(go::Go::default()),
-            Framework::Tap => Box::new(tap::Tap::new(again)),
+            Framework::Tap => Box::new(tap::Tap::new(again, of == Framework::Vitest)),
             // Elements, not lines: its text may be one line.
             Framework::Junit => return junit::read(self.text).into_iter().collect(),
         };
@@ -309,8 +355,27 @@ impl Reading<'_> {
             tally.skipped = 0;
         }
         let detected = self.detected;
-        let unseen = detected.filtered && has_many_blocks(framework);
         let owns_exit = owns_exit && detected.owns_exit;
+        tally.cut |= start.stops_early && tally.failed > 0;
+        let lines = self.text.lines().count();
+        let pipes = detected.pipes.iter();
+        // What is beyond the first lines may be the rest of the counts, or all of them. Those of
+        // unittest come another way.
+        let beheaded = framework != Framework::Unittest
+            && pipes.clone().any(|pipe| matches!(pipe, Through::First(_)) && pipe.may_drop(lines));
+        // Which of several summaries is missing cannot be seen.
+        let any_others = !start.is_of(framework) || start.repeats;
+        let many = has_many_blocks(framework) || any_others;
+        let unseen = many && pipes.clone().any(|pipe| pipe.may_drop(lines));
+        let hides = pipes.clone().any(|pipe| pipe.may_hide(framework, lines));
+        let hidden = unseen && (any_others || (hides && !scope.is_one_target()));
+        let rewritten = pipes.clone().any(|pipe| *pipe == Through::Rewritten);
+        // It was told to run what is not there.
+        let refused = framework == Framework::Pytest
+            && owns_exit
+            && tally.is_empty()
+            && !matches!(self.exit_code, Some(0 | 5) | None);
+        tally.unknown |= beheaded || refused || hidden || rewritten;
         let unexplained = owns_exit && tally.failed == 0 && self.exit_code != Some(0) && !tally.is_empty();
         let broken = tally.cut || tally.unknown || unseen || unexplained || start.repeats || detected.beside;
         TestRun {

@@ -8,31 +8,62 @@ use crate::evidence::scan::Scan;
 pub(super) struct Pytest {
     summaries: Summaries,
     names: Names,
+    /// Those right before the end, where the heading of their list is missing.
+    loose: Names,
     /// Whether the short summary, which names those that failed, has begun.
     listing: bool,
+    /// Whether it has begun and no counts came after it.
+    listed: bool,
     stopped: bool,
 }
 
 impl Parser for Pytest {
     fn line(&mut self, line: &str) {
         if let Some(mut tally) = summary(line) {
-            tally.failing = std::mem::take(&mut self.names);
+            let names = std::mem::take(&mut self.names);
+            let loose = std::mem::take(&mut self.loose);
+            let listed = std::mem::take(&mut self.listed);
+            // Only some may be there to be seen, never more than failed.
+            let fits = loose.len() as u64 <= tally.failed;
+            tally.failing = if listed || !fits { names } else { loose };
             tally.cut = std::mem::take(&mut self.stopped);
             self.listing = false;
             self.summaries.push(tally);
         } else if line.starts_with("====") {
             self.listing = line.contains(" short test summary info ");
+            self.listed |= self.listing;
         } else if line.starts_with("!!!!") {
             self.stopped |= line.contains(" stopping after ") || line.contains("Interrupt");
-        } else if self.listing {
-            let listed = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "));
-            listed.into_iter().for_each(|listed| self.names.add(name(listed)));
+        } else if let Some(listed) = listed(line) {
+            let names = if self.listing { &mut self.names } else { &mut self.loose };
+            names.add(name(listed));
+        } else if !self.listing && !line.is_empty() {
+            self.loose = Names::default();
         }
     }
 
-    fn end(self: Box<Self>) -> Vec<Tally> {
+    /// Where quiet, there are no counts, and where cut, they may be missing: names are names.
+    fn end(mut self: Box<Self>) -> Vec<Tally> {
+        let names = if self.listed { self.names } else { self.loose };
+        if names.len() > 0 {
+            let failing = names;
+            self.summaries.push(Tally { failing, unknown: true, cut: true, ..Tally::default() });
+        }
         self.summaries.into_list()
     }
+}
+
+/// `FAILED a.py::test_b - assert 1 == 2`, `SUBFAILED(i=1) a.py::test_b - …`: what stands after the word.
+fn listed(line: &str) -> Option<&str> {
+    let listed = ["FAILED ", "ERROR "].iter().find_map(|head| line.strip_prefix(head));
+    let part = || {
+        let rest = line.strip_prefix("SUBFAILED")?;
+        rest.split_once(") ")
+            .or_else(|| rest.split_once("] "))
+            .or_else(|| rest.split_once(' '))
+            .map(|(_, rest)| rest)
+    };
+    listed.or_else(part).filter(|listed| listed.contains("::") || listed.contains(".py"))
 }
 
 /// The name in `a.py::test_b[x - y] - assert 1 == 2`: a parameter may have dashes, and so may
@@ -46,7 +77,7 @@ fn name(listed: &str) -> &str {
 }
 
 /// `=== 2 failed, 3 passed, 1 xfailed in 0.12s ===`, without the bars when quiet.
-fn summary(line: &str) -> Option<Tally> {
+pub(super) fn summary(line: &str) -> Option<Tally> {
     // Bars on one side only: the line is not whole.
     if line.starts_with('=') != line.ends_with('=') {
         return None;
@@ -93,5 +124,34 @@ mod tests {
         ] {
             assert_eq!(name(listed), expected);
         }
+    }
+
+    #[track_caller]
+    fn check(text: &str, counts: Option<(u64, u64)>, failing: &[&str]) {
+        let mut parser = Box::new(Pytest::default());
+        text.lines().for_each(|line| parser.line(line));
+        let found = parser.end();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].counts().map(|counts| (counts.passed, counts.failed)), counts);
+        assert_eq!(found[0].failing.clone().into_list(), failing);
+    }
+
+    #[test]
+    fn names_are_told_without_counts_and_without_their_heading() {
+        let head = "==== short test summary info ====\n";
+        let names = "FAILED a.py::x - assert 0\nERROR b.py::y\n";
+        let end = "2 failed, 1 passed in 0.1s\n";
+        check(&format!("{head}{names}"), None, &["a.py::x", "b.py::y"]);
+        check(names, None, &["a.py::x", "b.py::y"]);
+        check(&format!("{names}{end}"), Some((1, 2)), &["a.py::x", "b.py::y"]);
+        check(&format!("FAILED a.py::z\nprinted\n{names}{end}"), Some((1, 2)), &["a.py::x", "b.py::y"]);
+        check(&format!("{names}FAILED a.py::z\n{end}"), Some((1, 2)), &[]);
+        // What a test printed is not among them.
+        check(&format!("FAILED a.py::z\n{head}{names}{end}"), Some((1, 2)), &["a.py::x", "b.py::y"]);
+        check(
+            &format!("{head}SUBFAILED(i=1) a.py::T::x - no\n1 failed in 0.1s\n"),
+            Some((0, 1)),
+            &["a.py::T::x"],
+        );
     }
 }

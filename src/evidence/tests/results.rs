@@ -6,7 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::scope::Relation;
+use super::checkouts;
+use super::places::{self, below};
+use super::relation::Relation;
+use super::scope::Scope;
 use super::{Counts, Framework, TestRun, Unit, read};
 use crate::model::{Event, ItemStatus, Timestamp};
 
@@ -23,6 +26,8 @@ pub(crate) struct Tests {
     /// Runs that no later one took the place of, oldest first.
     runs: Vec<Kept>,
     earlier: u64,
+    /// Other checkouts that commands made.
+    checkouts: Vec<String>,
     /// Whether there were more than are told apart.
     lost: bool,
     edits: u64,
@@ -97,6 +102,10 @@ pub(crate) struct RunResults {
     pub(crate) duration_ms: Option<u64>,
     pub(crate) stale: Option<bool>,
     pub(crate) complete: bool,
+    /// Where it ran, where that is not the checkout that the run works in: the results
+    /// as a whole leave it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) elsewhere: Option<String>,
 }
 
 impl Tests {
@@ -136,9 +145,29 @@ impl Tests {
         let began = known.map_or(unseen, |at| self.running.remove(at).began);
         self.commands += 1;
         let command_of_run = self.commands;
+        self.note_checkouts(command);
         for mut run in read(command, exit_code, text) {
-            run.scope = run.scope.seen_from(&self.directory);
+            run.scope = self.seen(run.scope).apart_from(&self.checkouts);
             self.keep(Kept { run, began, ended_at: at, command: command_of_run });
+        }
+    }
+
+    /// A scope from here, by whatever name this directory was called.
+    fn seen(&self, scope: Scope) -> Scope {
+        let seen = scope.clone().seen_from(&self.directory);
+        match seen.elsewhere().and_then(|place| places::other_name(&self.directory, place)) {
+            Some(root) => scope.seen_from(&root),
+            None => seen,
+        }
+    }
+
+    /// What a command makes that is another copy of the project: its tests say nothing of this one.
+    fn note_checkouts(&mut self, command: &str) {
+        for path in checkouts::made_by(command) {
+            let path = below(&self.directory, &path);
+            if self.checkouts.len() < MOST_COMMANDS && !path.is_empty() && !self.checkouts.contains(&path) {
+                self.checkouts.push(path);
+            }
         }
     }
 
@@ -146,10 +175,13 @@ impl Tests {
         self.edits += 1;
     }
 
-    fn keep(&mut self, new: Kept) {
-        let before = self.runs.len();
-        self.runs.retain(|old| !new.replaces(old));
-        self.earlier += (before - self.runs.len()) as u64;
+    fn keep(&mut self, mut new: Kept) {
+        let (replaced, others) =
+            std::mem::take(&mut self.runs).into_iter().partition(|old| new.replaces(old));
+        self.runs = others;
+        let replaced: Vec<Kept> = replaced;
+        self.earlier += replaced.len() as u64;
+        replaced.iter().for_each(|old| new.take_over(old));
         if self.runs.len() == MOST_RUNS {
             self.runs.remove(0);
             self.lost = true;
@@ -162,27 +194,30 @@ impl Tests {
         if self.runs.is_empty() {
             return None;
         }
-        let stale: Vec<Option<bool>> =
-            self.runs.iter().map(|kept| kept.stale(self.edits, self.commands, changed)).collect();
+        let stale = |kept: &Kept| kept.stale(self.edits, self.commands, changed);
+        let here: Vec<&Kept> = self.runs.iter().filter(|kept| kept.run.scope.elsewhere().is_none()).collect();
+        // Where all ran elsewhere, their names are all that there is to tell.
+        let told: Vec<&Kept> = if here.is_empty() { self.runs.iter().collect() } else { here.clone() };
         let mut sum = Sum::default();
-        for (at, kept) in self.runs.iter().enumerate() {
-            sum.add(&self.runs[..at], kept);
+        for (at, kept) in told.iter().enumerate() {
+            sum.add(&told[..at], kept);
         }
-        let counts = sum.counts.filter(|_| !self.lost);
-        let failed = sum.failed.filter(|_| !self.lost && !sum.mixed);
+        let lost = self.lost || here.is_empty();
+        let counts = sum.counts.filter(|_| !lost);
+        let failed = sum.failed.filter(|_| !lost && !sum.mixed);
         Some(TestResults {
             passed: counts.filter(|_| !sum.mixed).map(|counts| counts.passed),
             failed,
             skipped: counts.filter(|_| !sum.mixed).map(|counts| counts.skipped),
             failed_tests: sum.failing,
-            stale: match stale.contains(&Some(true)) {
-                true => Some(true),
-                false if stale.contains(&None) => None,
-                false => Some(false),
+            stale: match told.iter().map(|kept| stale(kept)).collect::<Vec<_>>() {
+                all if all.contains(&Some(true)) => Some(true),
+                all if all.contains(&None) => None,
+                _ => Some(false),
             },
-            complete: self.runs.iter().all(|kept| kept.run.complete) && !self.lost,
+            complete: told.iter().all(|kept| kept.run.complete) && !lost,
             earlier_runs: self.earlier,
-            runs: self.runs.iter().zip(stale).map(|(kept, stale)| kept.told(stale)).collect(),
+            runs: self.runs.iter().map(|kept| kept.told(stale(kept))).collect(),
         })
     }
 }
@@ -196,6 +231,22 @@ impl Kept {
                 self.run.scope.relation_of_commands(&old.run.scope) == Relation::Same
             }
             Relation::Within | Relation::Apart | Relation::Unclear => false,
+        }
+    }
+
+    /// What failed before, and is not known to have run again, may fail still.
+    fn take_over(&mut self, old: &Kept) {
+        let run = &mut self.run;
+        let ran = run.counts.is_some_and(|counts| counts.passed + counts.failed > 0);
+        if run.complete && ran {
+            return;
+        }
+        for name in &old.run.failing {
+            if run.failing.len() < MOST_NAMES && !run.failing.contains(name) {
+                run.failing.push(name.clone());
+                run.counts = run.counts.filter(|counts| counts.failed > 0);
+                run.complete = false;
+            }
         }
     }
 
@@ -229,6 +280,7 @@ impl Kept {
             duration_ms: run.duration_ms,
             stale,
             complete: run.complete,
+            elsewhere: run.scope.elsewhere().map(str::to_owned),
         }
     }
 
@@ -257,10 +309,10 @@ impl Default for Sum {
 
 impl Sum {
     /// Adds a run to the earlier ones.
-    fn add(&mut self, earlier: &[Kept], new: &Kept) {
+    fn add(&mut self, earlier: &[&Kept], new: &Kept) {
         self.mixed |= self.unit.replace(new.run.unit).is_some_and(|unit| unit != new.run.unit);
-        let touched: Vec<&Kept> =
-            earlier.iter().filter(|old| new.run.scope.relation(&old.run.scope) != Relation::Apart).collect();
+        let touches = |old: &&&Kept| new.run.scope.relation(&old.run.scope) != Relation::Apart;
+        let touched: Vec<&Kept> = earlier.iter().filter(touches).copied().collect();
         let corrected = match touched.as_slice() {
             [] => self.add_apart(new.run.counts),
             [wider] if new.run.scope.relation(&wider.run.scope) == Relation::Within => {
@@ -538,14 +590,21 @@ mod tests {
         check(&[Print("pytest a.py; pytest a.py; pytest a.py", 0, again)], (Some(1), Some(0), &[], 2));
         let wider = pytest(1, &[]) + &pytest(103, &[]);
         check(&[Print("pytest -q a.py; pytest -q", 0, wider)], (Some(103), Some(0), &[], 1));
+        // Which of them ended first is not known.
+        check(
+            &[Print("pytest & pytest a.py; wait", 0, pytest(2, &["p.py::b"]) + &pytest(1, &[]))],
+            (None, None, &["p.py::b"], 0),
+        );
+        let each = pytest(2, &["p.py::b"]) + &pytest(1, &[]);
+        check(&[Print("(cd a && pytest); (cd b && pytest)", 0, each)], (Some(3), Some(1), &["p.py::b"], 0));
         let loop_of = pytest(2, &["p.py::b"]) + &pytest(1, &[]);
         let line = "for f in p.py q.py; do pytest -q $f; done";
         check(&[Print(line, 0, loop_of.clone())], (None, None, &["p.py::b"], 0));
         check(&[Print("ls *.py | xargs -n1 pytest -q", 1, loop_of.clone())], (None, None, &["p.py::b"], 0));
-        // The same once more, with nothing left to mend.
+        // The same once more: whose summary each is cannot be told, nor whether one is missing.
         check(
             &[Print(line, 0, loop_of), Print(line, 0, pytest(3, &[]) + &pytest(1, &[]))],
-            (None, Some(0), &[], 2),
+            (None, None, &["p.py::b"], 1),
         );
         let cargo_twice = |head: &str| format!("{head}{}{head}{}", cargo(3, &["x"]), cargo(4, &[]));
         let finished = "    Finished `test` profile [unoptimized] target(s) in 0.1s\n";
@@ -570,6 +629,255 @@ mod tests {
         check(&[Print(line, 0, format!("{failed}{end}\n"))], (Some(1), Some(1), &["a.py::x"], 0));
     }
 
+    const JEST: &str = "Tests:       5 passed, 5 total\nTime:        0.5 s\nRan all test suites.\n";
+    const JEST_FAILED: &str =
+        "  ● s › two\n\nTest Suites: 1 failed, 1 total\nTests:       1 failed, 4 passed, 5 total\n";
+
+    #[test]
+    fn a_script_that_is_asked_otherwise_takes_no_place() {
+        let passed = || format!("Test Suites: 1 passed, 1 total\n{JEST}");
+        let failed = || JEST_FAILED.to_owned();
+        for (first, second) in [
+            ("./run_tests.sh --unit", "./run_tests.sh --e2e"),
+            ("npm --prefix a test", "npm --prefix b test"),
+            ("npm test -w a", "npm test -w b"),
+            ("npm test --workspace=a", "npm test --workspace=b"),
+            ("pnpm --filter a test", "pnpm --filter b test"),
+            ("pnpm --filter a jest", "pnpm --filter b jest"),
+            ("yarn --cwd a test", "yarn --cwd b test"),
+            ("yarn workspace a test", "yarn workspace b test"),
+            ("npm test", "npm test -- --testNamePattern=foo"),
+            ("npm test", "npm test -- --onlyFailures"),
+            ("make --directory=a test", "make --directory=b test"),
+            ("tox -epy311", "tox -epy312"),
+            ("cargo xtask test --a", "cargo xtask test --b"),
+            ("SUITE=a make test", "SUITE=b make test"),
+            ("export SUITE=a; make test", "export SUITE=b; make test"),
+            ("SUITE=a bash -c 'make test'", "SUITE=b bash -c 'make test'"),
+            ("a/run_tests.sh", "b/run_tests.sh"),
+            ("yarn workspace a jest", "yarn workspace b jest"),
+            ("npx -w a jest", "npx -w b jest"),
+            ("docker compose exec api npm test", "docker compose exec web npm test"),
+            ("npx jest", "docker compose exec web npx jest"),
+            ("npm exec -w a -- jest", "npm exec -w b -- jest"),
+            ("F=a; npx jest $F", "F=b; npx jest $F"),
+        ] {
+            let steps = [Print(first, 1, failed()), Print(second, 0, passed())];
+            let found = results(&steps);
+            assert_eq!(
+                (found.passed, found.failed, found.failed_tests.as_slice()),
+                (None, None, &["s › two".to_owned()][..]),
+                "{first}, {second}"
+            );
+            let again = results(&[Print(first, 1, failed()), Print(first, 0, passed())]);
+            assert_eq!((again.passed, again.failed, again.earlier_runs), (Some(5), Some(0), 1), "{first}");
+        }
+        let same = [
+            ("npm test", "npm run test"),
+            ("npm test", "NO_COLOR=1 npm --silent test"),
+            ("npx jest", "CI=1 timeout 60 npx --yes jest"),
+        ];
+        for (first, second) in same {
+            let found = results(&[Print(first, 1, failed()), Print(second, 0, passed())]);
+            assert_eq!((found.failed, found.earlier_runs), (Some(0), 1), "{first}, {second}");
+        }
+    }
+
+    #[test]
+    fn surroundings_may_choose_tests() {
+        for (first, second) in [
+            ("PYTEST_ADDOPTS='-k a' pytest", "PYTEST_ADDOPTS='-k b' pytest"),
+            ("pytest", "PYTEST_ADDOPTS=--lf pytest"),
+            ("pytest", "export PYTEST_ADDOPTS=--lf && pytest"),
+            ("pytest", "env PYTEST_ADDOPTS=--lf pytest"),
+        ] {
+            check(&[Run(first, 4, &["a.py::x"]), Run(second, 1, &[])], (None, None, &["a.py::x"], 0));
+        }
+        check(
+            &[Run("pytest", 4, &["a.py::x"]), Run("PYTHONPATH=. NO_COLOR=1 pytest", 5, &[])],
+            (Some(5), Some(0), &[], 1),
+        );
+    }
+
+    #[test]
+    fn what_a_pipe_hides_of_a_script_is_not_counted() {
+        let last = "1 passed in 0.01s\n";
+        for line in ["make -k test 2>&1 | tail -1", "make test | grep passed", "npm test | head -1"] {
+            let found = results(&[Print(line, 0, last.to_owned())]);
+            assert_eq!((found.passed, found.failed, found.complete), (None, None, false), "{line}");
+        }
+        let seen = results(&[Print("make test 2>&1 | tail -40", 0, last.to_owned())]);
+        assert_eq!((seen.passed, seen.failed), (Some(1), Some(0)));
+        // One run has one summary, and it is at the end.
+        let seen = results(&[Print("pytest 2>&1 | tail -1", 0, last.to_owned())]);
+        assert_eq!((seen.passed, seen.complete), (Some(1), true));
+        // Of cargo, the end is that of the last of many.
+        let block = cargo(0, &[]);
+        assert_eq!(results(&[Print("cargo test 2>&1 | tail -3", 0, block.clone())]).failed, None);
+        assert_eq!(results(&[Print("cargo test 2>&1 | grep 'test result'", 0, block)]).failed, Some(0));
+        for line in ["pytest | sed s/1/7/", "pytest | awk '{print}'", "pytest | python3 -c x"] {
+            assert_eq!(results(&[Print(line, 0, last.to_owned())]).passed, None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_place_has_many_names() {
+        let failed: &[&str] = &["tests/a.py::x"];
+        for (first, second) in [
+            ("pytest /home/dev/shop/tests/a.py", "pytest tests/a.py"),
+            ("pytest tests/a.py", "pytest /home/dev/shop/tests/a.py"),
+            ("pytest tests/a.py", "cd tests && pytest a.py"),
+            ("pytest tests/a.py", "cd web && pytest ../tests/a.py"),
+        ] {
+            check(&[Run(first, 4, failed), Run(second, 5, &[])], (Some(5), Some(0), &[], 1));
+        }
+        let covered = [Run("pytest tests/a.py", 5, &[]), Run("pytest /home/dev/shop/tests", 10, &[])];
+        check(&covered, (Some(10), Some(0), &[], 1));
+        let go = |line, package: &str| Print(line, 0, format!("ok  \t{package}\t0.1s\n"));
+        assert_eq!(results(&[go("go test ./a", "m/a"), go("go test m/a", "m/a")]).passed, None);
+        assert_eq!(results(&[go("go test ./a", "m/a"), go("go test ./b", "m/b")]).passed, Some(2));
+        let rule = "-".repeat(70);
+        let unit = |line| Print(line, 0, format!(".....\n{rule}\nRan 5 tests in 0.001s\n\nOK\n"));
+        let steps = [unit("python -m unittest tests.test_a"), unit("python -m unittest tests/test_a.py")];
+        check(&steps, (Some(5), Some(0), &[], 1));
+        let mocha = |line| Print(line, 0, "  5 passing (5ms)\n".to_owned());
+        check(
+            &[mocha("npx mocha /home/dev/shop/t/a.js"), mocha("npx mocha t/a.js")],
+            (Some(5), Some(0), &[], 1),
+        );
+    }
+
+    #[test]
+    fn tests_of_another_checkout_say_nothing_of_this_one() {
+        let failed: &[&str] = &["test_m.py::test_f"];
+        for line in [
+            "cd /tmp/base && pytest",
+            "git worktree add /tmp/base HEAD && cd /tmp/base && pytest",
+            "cd ../base && pytest",
+            "pytest /tmp/base",
+            "git worktree add .base HEAD && cd .base && pytest",
+            "(cd /tmp/base && pytest)",
+            "bash -c 'cd /tmp/base && pytest'",
+            "git clone -q . .base && pytest .base/tests",
+        ] {
+            let found = results(&[Run("pytest", 1, &[]), Run(line, 0, failed)]);
+            assert_eq!((found.passed, found.failed, found.complete), (Some(1), Some(0), true), "{line}");
+            assert!(found.failed_tests.is_empty() && found.runs.len() == 2, "{line}");
+            assert!(found.runs[1].elsewhere.is_some() && found.runs[0].elsewhere.is_none(), "{line}");
+            // Where there is nothing else, its names are all that is known.
+            let alone = results(&[Run(line, 0, failed)]);
+            assert_eq!((alone.passed, alone.failed, alone.failed_tests.len()), (None, None, 1), "{line}");
+        }
+        // A worktree that an earlier command made.
+        let steps = [
+            Run("pytest", 1, &[]),
+            Print("git worktree add .base HEAD", 0, String::new()),
+            Run("cd .base && pytest", 0, failed),
+        ];
+        check(&steps, (Some(1), Some(0), &[], 0));
+        // What holds this checkout may hold its tests.
+        check(&[Run("pytest", 1, &[]), Run("cd .. && pytest", 0, failed)], (None, Some(1), failed, 0));
+    }
+
+    #[test]
+    fn what_failed_stays_until_it_is_seen_to_pass() {
+        let failed: &[&str] = &["a::x"];
+        for line in [
+            "cargo test 2>&1 | tail -3",
+            "cargo test >/dev/null",
+            "cargo test 2>&1 | grep 'test result'",
+            "cargo test --workspace 2>&1 | tail -3",
+        ] {
+            let text = if line.contains("null") { String::new() } else { cargo(0, &[]) };
+            check(&[Run("cargo test", 4, failed), Print(line, 0, text)], (None, None, failed, 1));
+        }
+        let broken = "error: could not compile `a` (lib test)\n".to_owned();
+        check(&[Run("cargo test", 4, failed), Print("cargo test", 101, broken)], (None, None, failed, 1));
+        let none = "no tests ran in 0.01s\n".to_owned();
+        check(&[Run("pytest a.py", 4, failed), Print("pytest a.py", 5, none)], (None, None, failed, 1));
+        check(&[Run("cargo test", 4, failed), Run("cargo test", 5, &[])], (Some(5), Some(0), &[], 1));
+        check(
+            &[Run("pytest", 4, failed), Run("pytest", 4, &["a.py::b"])],
+            (Some(4), Some(1), &["a.py::b"], 1),
+        );
+    }
+
+    #[test]
+    fn one_directory_may_have_two_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().canonicalize().unwrap().join("shop");
+        std::fs::create_dir_all(real.join("web")).unwrap();
+        let name = real.with_file_name("name");
+        std::os::unix::fs::symlink(&real, &name).unwrap();
+        let mut tests = Tests::new(real.to_str().unwrap());
+        let at = Timestamp::from_millis(0);
+        for (line, passed) in [("pytest web", 4), (&format!("cd {}/web && pytest", name.display()), 5)] {
+            tests.note_command("1", line, Some(0), &pytest(passed, &[]), at);
+        }
+        let found = tests.finish(NEVER).unwrap();
+        assert_eq!((found.passed, found.earlier_runs, found.runs.len()), (Some(5), 1, 1));
+    }
+
+    #[test]
+    fn what_is_not_known_to_be_here_corrects_nothing() {
+        let failed: &[&str] = &["tests/a.py::x"];
+        for line in ["cd ~/other && pytest", "popd && pytest", "pytest @some.txt", "pytest ~/other/a.py"] {
+            check(&[Run("pytest", 5, &[]), Run(line, 4, failed)], (None, Some(1), failed, 0));
+        }
+    }
+
+    #[test]
+    fn what_a_test_prints_is_no_run() {
+        let printed = format!("{}{}{}", pytest(9, &[]), pytest(2, &["a.py::x"]), pytest(1, &[]));
+        let found = results(&[Print("pytest -q; pytest -q c.py", 0, printed)]);
+        assert_eq!((found.passed, found.failed, found.failed_tests.len()), (None, None, 1));
+        assert!(found.runs.iter().all(|run| run.passed.is_none()), "{found:?}");
+    }
+
+    #[test]
+    fn what_was_kept_from_running_did_not_run() {
+        let none = |line: &str| {
+            let mut tests = Tests::new("/home/dev/shop");
+            tests.note_command("1", line, Some(1), "", Timestamp::from_millis(0));
+            tests.finish(NEVER).is_none()
+        };
+        assert!(
+            none("false && pytest")
+                && none("cargo build && cargo test")
+                && none("ruff check . && cd a && pytest")
+        );
+        assert!(!none("cd a && pytest") && !none("false; pytest") && !none("pytest"));
+    }
+
+    #[test]
+    fn what_follows_tests_does_not_hide_them() {
+        check(&[Print("pytest && git stash -q", 0, pytest(3, &[]))], (Some(3), Some(0), &[], 0));
+        let report = r#"<testsuites><testsuite name="pytest" errors="0" failures="0" skipped="0" tests="2" time="0.1"><testcase classname="a" name="x"/><testcase classname="a" name="y"/></testsuite></testsuites>"#;
+        let line = "pytest --junitxml=o.xml -q >/dev/null; cat o.xml";
+        check(&[Print(line, 0, report.to_owned())], (Some(2), Some(0), &[], 0));
+    }
+
+    #[test]
+    fn a_file_that_could_not_run_is_named_and_nothing_is_whole() {
+        let not_run = "FAIL t/c.test.js (5 s)\n  ● Test suite failed to run\n\n    no\n\n";
+        let alone = format!("{not_run}Test Suites: 1 failed, 1 total\nTests:       0 total\n");
+        let found = results(&[Print("npx jest", 1, alone)]);
+        assert_eq!((found.passed, found.failed, found.complete), (None, None, false));
+        assert_eq!(found.failed_tests, ["t/c.test.js"]);
+        let beside = format!("FAIL t/a.test.js\n{not_run}{JEST_FAILED}");
+        let found = results(&[Print("npx jest", 1, beside)]);
+        assert_eq!((found.passed, found.failed, found.complete), (Some(4), Some(1), false));
+        assert_eq!(found.failed_tests, ["t/c.test.js", "s › two"]);
+        let vitest = " FAIL  c.test.mjs [ c.test.mjs ]\n FAIL  a.test.mjs > two\n Test Files  2 failed (2)\n      Tests  1 failed | 1 passed (2)\n";
+        let found = results(&[Print("npx vitest run", 1, vitest.to_owned())]);
+        assert_eq!((found.passed, found.failed, found.complete), (Some(1), Some(1), false));
+        assert_eq!(found.failed_tests, ["c.test.mjs", "a.test.mjs > two"]);
+        let tap = "TAP version 13\n1..2\nnot ok 1 - a.test.mjs # time=7ms {\n    1..2\n    ok 1 - one\n    not ok 2 - two\n}\nnot ok 2 - c.test.mjs\n    ---\n    ...\n";
+        let found = results(&[Print("npx vitest run --reporter=tap", 1, tap.to_owned())]);
+        assert_eq!((found.passed, found.failed, found.complete), (Some(1), Some(1), false));
+        assert_eq!(found.failed_tests, ["a.test.mjs > two", "c.test.mjs"]);
+    }
+
     #[test]
     fn packages_and_tests_are_not_added_up() {
         let packages = "ok  \ta\t0.1s\nok  \tb\t0.1s\n".to_owned();
@@ -591,6 +899,34 @@ mod tests {
         let found = results(&[Run("cargo test", 4, &[]), Print("cargo test", 101, broken)]);
         assert_eq!((found.passed, found.failed, found.complete, found.earlier_runs), (None, None, false, 1));
         assert_eq!(results(&[Print("pytest t.py >/dev/null", 1, String::new())]).failed, None);
+    }
+
+    #[test]
+    fn tests_that_ran_without_a_summary_to_be_seen_have_no_counts() {
+        let seen = |line: &'static str, exit_code, text: &str| {
+            let mut tests = Tests::new("/home/dev/shop");
+            tests.note_command("1", line, exit_code, text, Timestamp::from_millis(0));
+            tests.finish(NEVER).map(|found| (found.passed, found.failed, found.complete))
+        };
+        let unknown = Some((None, None, false));
+        for line in
+            ["pytest -qq", "pytest >/dev/null", "cd web && pytest -q | head -3", "pytest | grep -c x; ls"]
+        {
+            assert_eq!(seen(line, Some(0), "..\n"), unknown, "{line}");
+        }
+        // It did not run, or nobody knows.
+        for line in [
+            "true || pytest",
+            "if false; then pytest; fi",
+            "which pytest",
+            "pip install pytest",
+            "pytest --version",
+        ] {
+            assert_eq!(seen(line, Some(0), "..\n"), None, "{line}");
+        }
+        assert_eq!(seen("pytest -qq", None, "..\n"), None);
+        assert_eq!(seen("pytest | head", Some(0), "bash: line 1: pytest: command not found\n"), None);
+        assert_eq!(seen("python -m pytest", Some(1), "/usr/bin/python: No module named pytest\n"), None);
     }
 
     #[test]

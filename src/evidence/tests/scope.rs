@@ -3,19 +3,8 @@
 
 use super::Framework;
 use super::dialect::{Dialect, Words, dialect};
-
-/// How the tests of one run lie to those of another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Relation {
-    Same,
-    /// All of the other's, and maybe more.
-    Covers,
-    /// Some of the other's, and no more.
-    Within,
-    /// None of the other's.
-    Apart,
-    Unclear,
-}
+use super::places::{below, is_elsewhere, is_in, is_known, moved};
+use super::relation::{Relation, both, contains, contains_package, directories, filters, is_path, sets};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scope {
@@ -33,6 +22,8 @@ pub(crate) struct Scope {
     modes: Vec<String>,
     /// The command, where what it asks for cannot be told.
     unclear: Option<String>,
+    /// Whether it ran in no part of the checkout that the run works in.
+    elsewhere: bool,
     /// Of several runs that one command made, which.
     part: usize,
 }
@@ -49,8 +40,12 @@ impl Scope {
     pub(crate) fn new(framework: Framework, directory: &str, args: &[String]) -> Self {
         let mut scope = Self::empty(framework, directory);
         let whole = args.join(" ");
-        // What a shell puts in its place is not known here.
-        if args.iter().any(|arg| arg.contains(['$', '`', '*', '{'])) || directory.contains(['$', '`', '*']) {
+        let is_list = |arg: &String| framework == Framework::Pytest && arg.starts_with('@');
+        // What a shell or a file puts in its place is not known here.
+        if args.iter().any(is_list)
+            || args.iter().any(|arg| arg.contains(['$', '`', '*', '{']))
+            || directory.contains(['$', '`', '*'])
+        {
             scope.unclear = Some(whole);
             return scope;
         }
@@ -114,6 +109,7 @@ impl Scope {
             filters: Vec::new(),
             modes: Vec::new(),
             unclear: None,
+            elsewhere: false,
             part: 0,
         }
     }
@@ -128,10 +124,11 @@ impl Scope {
             // Looking for tests is what it does without a word.
             Words::Places(_) if self.framework == Framework::Unittest && word == "discover" => {}
             Words::Filters => self.filters.push(word.to_owned()),
-            Words::Places(_) | Words::Packages => {
+            Words::Places(_) => {
                 let place = if word == "." { word } else { word.strip_prefix("./").unwrap_or(word) };
                 self.places.push(place.trim_end_matches('/').to_owned());
             }
+            Words::Packages => self.places.push(word.trim_end_matches('/').to_owned()),
         }
     }
 
@@ -147,9 +144,83 @@ impl Scope {
         }
     }
 
+    /// The same, where variables and options of other programs were given with it.
+    pub(crate) fn with_context(mut self, context: &[String]) -> Self {
+        let shown = |word: &str| word.starts_with("CI=") || word.starts_with("NODE_ENV=");
+        let context: Vec<&String> = context.iter().filter(|word| !shown(word)).collect();
+        if let Some(unclear) = &mut self.unclear {
+            context.iter().for_each(|word| *unclear = format!("{word} {unclear}"));
+        }
+        self.modes.extend(context.into_iter().cloned());
+        self.modes.sort();
+        self
+    }
+
     /// The same scope, where `root` is the directory that commands start in.
     pub(crate) fn seen_from(mut self, root: &str) -> Self {
         self.directory = below(root, &self.directory);
+        let mut away = 0;
+        let mut unclear = false;
+        for place in &mut self.places {
+            if self.framework == Framework::Go && !is_path(place) {
+                continue;
+            }
+            if self.framework == Framework::Unittest && !place.contains('/') && !place.ends_with(".py") {
+                continue;
+            }
+            // What stands inside of a file is no path.
+            let (path, inside) = place.split_at(place.find("::").unwrap_or(place.len()));
+            let path = below(root, &moved(&self.directory, path));
+            away += usize::from(is_elsewhere(root, &path));
+            let here = match self.directory.as_str() {
+                "" => Some(path.as_str()),
+                directory => path.strip_prefix(directory).and_then(|rest| match rest {
+                    "" => Some(""),
+                    rest => rest.strip_prefix('/'),
+                }),
+            };
+            *place = match (self.framework, here) {
+                // Named from the root: wherever it ran, a file is the same.
+                (Framework::Pytest, _) => format!("{path}{inside}"),
+                (Framework::Go, Some("")) => ".".to_owned(),
+                (Framework::Go, Some(here)) => format!("./{here}"),
+                (Framework::Unittest, Some(here)) => here.trim_end_matches(".py").replace('/', "."),
+                (_, Some("")) => ".".to_owned(),
+                (_, Some(here)) => here.to_owned(),
+                (_, None) => {
+                    unclear = true;
+                    path
+                }
+            };
+        }
+        self.elsewhere = match self.places.len() {
+            0 => is_elsewhere(root, &self.directory),
+            all => away == all,
+        };
+        if !self.elsewhere && (unclear || away > 0) {
+            self.unclear = Some(self.places.join(" "));
+        }
+        self.places.sort();
+        self.places.dedup();
+        self
+    }
+
+    /// Where it ran, where that is not the checkout that the run works in.
+    pub(super) fn elsewhere(&self) -> Option<&str> {
+        self.elsewhere.then(|| match self.places.first() {
+            Some(place) if self.directory.is_empty() => place.as_str(),
+            _ => self.directory.as_str(),
+        })
+    }
+
+    /// The same, seen to be in one of these checkouts.
+    pub(super) fn apart_from(mut self, checkouts: &[String]) -> Self {
+        let is_there = |path: &String| checkouts.iter().any(|checkout| is_in(path, checkout));
+        let by_places = self.framework == Framework::Pytest && !self.places.is_empty();
+        self.elsewhere |= match by_places {
+            true => self.places.iter().all(is_there),
+            false => is_there(&self.directory),
+        };
         self
     }
 
@@ -177,6 +248,9 @@ impl Scope {
 
     /// The same between whole commands, whatever their parts.
     pub(super) fn relation_of_commands(&self, other: &Scope) -> Relation {
+        if self.elsewhere != other.elsewhere {
+            return Relation::Apart;
+        }
         if self.framework != other.framework {
             return if self.has_tests_in_common(other) { Relation::Unclear } else { Relation::Apart };
         }
@@ -191,14 +265,29 @@ impl Scope {
         let places = match (dialect(self.framework).words, directories) {
             // Folders and files in them are told apart wherever it ran.
             (Words::Places(inside), _) if self.framework == Framework::Pytest => {
-                sets(&self.places_below_root(), &other.places_below_root(), |a, b| contains(a, b, inside))
+                let (a, b) = (self.looked_in(), other.looked_in());
+                // What holds the root holds more than that.
+                let beyond =
+                    |places: &[String]| places.iter().any(|place| place.starts_with('/') || !is_known(place));
+                match a != b && beyond(&a) != beyond(&b) {
+                    true => Relation::Unclear,
+                    false => sets(&a, &b, |a, b| contains(a, b, inside)),
+                }
             }
             (_, Relation::Apart) => Relation::Apart,
             (Words::Places(inside), Relation::Same) => {
                 sets(&self.places, &other.places, |a, b| contains(a, b, inside))
             }
             (Words::Packages, Relation::Same) => {
-                sets(&self.packages_here(), &other.packages_here(), contains_package)
+                let (a, b) = (self.packages_here(), other.packages_here());
+                // What a package is called elsewhere, or where another module begins, is not known.
+                let paths = |places: &[String]| places.iter().all(|place| is_path(place));
+                let names = |places: &[String]| !places.iter().any(|place| is_path(place));
+                let alike = (paths(&a) && paths(&b)) || (names(&a) && names(&b));
+                match a == b || alike {
+                    true => sets(&a, &b, contains_package),
+                    false => Relation::Unclear,
+                }
             }
             (Words::Filters, Relation::Same) => Relation::Same,
             (_, Relation::Covers | Relation::Within | Relation::Unclear) => Relation::Unclear,
@@ -221,21 +310,13 @@ impl Scope {
         both(Framework::CargoTest, Framework::Nextest) || both(Framework::Pytest, Framework::Unittest)
     }
 
-    fn places_below_root(&self) -> Vec<String> {
-        let directory = self.directory.as_str();
-        let at = |place: &str| match (directory, place) {
-            ("", ".") => String::new(),
-            ("", place) => place.to_owned(),
-            (directory, ".") => directory.to_owned(),
-            (_, place) if place.starts_with('/') => place.to_owned(),
-            (directory, place) => format!("{directory}/{place}"),
-        };
-        let places: Vec<String> = self.places.iter().map(|place| at(place)).collect();
-        match places.is_empty() && !directory.is_empty() {
-            true => vec![directory.to_owned()],
+    /// Where it looks for tests; none is everywhere below the root.
+    fn looked_in(&self) -> Vec<String> {
+        match self.places.is_empty() && !self.directory.is_empty() {
+            true => vec![self.directory.clone()],
             // The root itself is every place.
-            false if places.iter().any(String::is_empty) => Vec::new(),
-            false => places,
+            false if self.places.iter().any(String::is_empty) => Vec::new(),
+            false => self.places.clone(),
         }
     }
 
@@ -269,30 +350,6 @@ impl Scope {
     }
 }
 
-/// A directory as it is named from `root`.
-pub(crate) fn below(root: &str, directory: &str) -> String {
-    let rest = directory
-        .strip_prefix(root)
-        .filter(|rest| rest.is_empty() || rest.starts_with('/'))
-        .unwrap_or(directory);
-    let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-    let absolute = if rest.len() == directory.len() && directory.starts_with('/') { "/" } else { "" };
-    format!("{absolute}{}", parts.join("/"))
-}
-
-/// One directory below another may hold a part of its tests, or others.
-fn directories(a: &str, b: &str) -> Relation {
-    let known =
-        |path: &str| !path.split('/').any(|part| part == ".." || part.starts_with('~') || part == "-");
-    let inside =
-        |a: &str, b: &str| a.is_empty() || b.strip_prefix(a).is_some_and(|rest| rest.starts_with('/'));
-    match (a == b, known(a) && known(b)) {
-        (true, _) => Relation::Same,
-        (false, true) if !inside(a, b) && !inside(b, a) => Relation::Apart,
-        (false, _) => Relation::Unclear,
-    }
-}
-
 fn packages(a: &Packages, b: &Packages) -> Relation {
     match (a, b) {
         (Packages::Default, Packages::Default) | (Packages::All, Packages::All) => Relation::Same,
@@ -303,61 +360,6 @@ fn packages(a: &Packages, b: &Packages) -> Relation {
         (Packages::Default, Packages::Named(_)) | (Packages::Named(_), Packages::Default) => {
             Relation::Unclear
         }
-    }
-}
-
-fn filters(a: &[String], b: &[String]) -> Relation {
-    match (a.is_empty(), b.is_empty()) {
-        _ if a == b => Relation::Same,
-        (true, _) => Relation::Covers,
-        (_, true) => Relation::Within,
-        (false, false) => Relation::Unclear,
-    }
-}
-
-/// Two choices; an empty one is everything.
-fn sets(a: &[String], b: &[String], contains: impl Fn(&str, &str) -> bool) -> Relation {
-    let all_in = |inner: &[String], outer: &[String]| {
-        outer.is_empty()
-            || (!inner.is_empty() && inner.iter().all(|one| outer.iter().any(|other| contains(other, one))))
-    };
-    match (all_in(b, a), all_in(a, b)) {
-        (true, true) => Relation::Same,
-        (true, false) => Relation::Covers,
-        (false, true) => Relation::Within,
-        (false, false) => {
-            let touch =
-                a.iter().any(|one| b.iter().any(|other| contains(one, other) || contains(other, one)));
-            if touch { Relation::Unclear } else { Relation::Apart }
-        }
-    }
-}
-
-/// What two choices come to together.
-fn both(a: Relation, b: Relation) -> Relation {
-    match (a, b) {
-        (Relation::Apart, _) | (_, Relation::Apart) => Relation::Apart,
-        (Relation::Same, other) | (other, Relation::Same) => other,
-        (a, b) if a == b => a,
-        _ => Relation::Unclear,
-    }
-}
-
-/// Whether `inner` is `outer` or inside of it.
-fn contains(outer: &str, inner: &str, separators: &[&str]) -> bool {
-    outer == inner
-        || inner
-            .strip_prefix(outer)
-            .is_some_and(|rest| separators.iter().any(|between| rest.starts_with(between)))
-}
-
-/// Patterns of packages: `./a/...` is `a` and all below it.
-fn contains_package(outer: &str, inner: &str) -> bool {
-    match outer.strip_suffix("...") {
-        _ if outer == inner => true,
-        Some("") => !inner.starts_with("../") && !inner.starts_with('/'),
-        Some(root) => inner == root.trim_end_matches('/') || inner.starts_with(root),
-        None => false,
     }
 }
 
@@ -372,6 +374,7 @@ mod tests {
             directory,
             &args.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>(),
         )
+        .seen_from("/home/dev/shop")
     }
 
     #[track_caller]

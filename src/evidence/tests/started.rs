@@ -1,18 +1,26 @@
 //! What one step of a command starts, if it runs tests: a framework by its name,
-//! or a task or script that runs tests by its own.
+//! a task or script that runs tests by its own, or a program that may do so.
 
 use super::Framework;
+use super::programs;
 use crate::evidence::shell::{Step, base_name};
 
 #[derive(Debug)]
 pub(crate) enum Started {
     Framework(Framework, Vec<String>),
     /// It may run any framework: only its output tells.
-    Script(Vec<String>),
+    Script,
+    /// It may do anything: only the whole output of a test run tells.
+    Program,
 }
 
-/// What a step starts, if it runs tests.
+/// What a step starts, if it may run tests.
 pub(crate) fn started(step: &Step) -> Option<Started> {
+    by_name(step).or_else(|| programs::is_any(step).then_some(Started::Program))
+}
+
+/// What a step starts that runs tests by its name.
+fn by_name(step: &Step) -> Option<Started> {
     let program = step.program();
     // `jest@29`, as `npx` takes it.
     let program = program.split('@').next().unwrap_or(program);
@@ -24,6 +32,12 @@ pub(crate) fn started(step: &Step) -> Option<Started> {
     };
     match program {
         "cargo" => match cargo(&args) {
+            // Of another package than the one here.
+            Some((kind, _))
+                if args.iter().any(|arg| matches!(*arg, "-C" | "--manifest-path" | "--config")) =>
+            {
+                framework(kind, 0)
+            }
             Some((kind, from)) => framework(kind, from),
             None if args.contains(&"xtask") => script(step, &args),
             None => None,
@@ -39,7 +53,8 @@ pub(crate) fn started(step: &Step) -> Option<Started> {
             _ => framework(Framework::Vitest, 0),
         },
         "mocha" | "_mocha" => framework(Framework::Mocha, 0),
-        "go" if args.first() == Some(&"test") => framework(Framework::Go, 1),
+        "go" if args.first() == Some(&"test") && !args.contains(&"-c") => framework(Framework::Go, 1),
+        "go" if args.first() == Some(&"-C") && args.get(2) == Some(&"test") => framework(Framework::Go, 0),
         "tap" | "tape" | "ava" | "bats" | "prove" | "pg_prove" => framework(Framework::Tap, 0),
         "node" | "tsx" if args.contains(&"--test") => framework(Framework::Node, 0),
         name if name.starts_with("python") || name == "pypy3" || name == "py" => match module(&args) {
@@ -49,7 +64,6 @@ pub(crate) fn started(step: &Step) -> Option<Started> {
             None if args.first() == Some(&"manage.py") && args.get(1) == Some(&"test") => {
                 framework(Framework::Unittest, 2)
             }
-            // What a program of one's own prints is not what a test runner prints.
             None => None,
         },
         _ => script(step, &args),
@@ -57,7 +71,7 @@ pub(crate) fn started(step: &Step) -> Option<Started> {
 }
 
 /// Options after which no test runs.
-const ONLY_ASKS: [&str; 14] = [
+const ONLY_ASKS: [&str; 16] = [
     "--help",
     "-h",
     "--version",
@@ -65,6 +79,8 @@ const ONLY_ASKS: [&str; 14] = [
     "--collect-only",
     "--co",
     "--fixtures",
+    "--markers",
+    "--setup-plan",
     "--listTests",
     "--showConfig",
     "--no-run",
@@ -76,7 +92,9 @@ const ONLY_ASKS: [&str; 14] = [
 
 /// The framework of a `cargo` command, and where its own arguments begin.
 fn cargo(args: &[&str]) -> Option<(Framework, usize)> {
-    let verb = args.iter().position(|arg| !arg.starts_with(['+', '-']))?;
+    let valued = ["-C", "-Z", "--manifest-path", "--config", "--color"];
+    let is_value = |at: usize| at > 0 && valued.contains(&args[at - 1]);
+    let verb = (0..args.len()).find(|at| !args[*at].starts_with(['+', '-']) && !is_value(*at))?;
     match (args[verb], args.get(verb + 1).copied()) {
         ("test" | "t" | "tarpaulin", _) => Some((Framework::CargoTest, verb + 1)),
         ("nextest", Some("run" | "r")) => Some((Framework::Nextest, verb + 2)),
@@ -88,7 +106,9 @@ fn cargo(args: &[&str]) -> Option<(Framework, usize)> {
 
 /// The module that `python -m` runs, and where its arguments begin.
 fn module<'a>(args: &[&'a str]) -> Option<(&'a str, usize)> {
-    let at = args.iter().position(|arg| matches!(*arg, "-m" | "-c") || !arg.starts_with('-'))?;
+    let is_value = |at: usize| at > 0 && matches!(args[at - 1], "-X" | "-W");
+    let starts = |at: &usize| matches!(args[*at], "-m" | "-c") || !args[*at].starts_with('-');
+    let at = (0..args.len()).find(|at| starts(at) && !is_value(*at))?;
     (args[at] == "-m").then(|| Some((*args.get(at + 1)?, at + 2))).flatten()
 }
 
@@ -115,9 +135,16 @@ fn script(step: &Step, args: &[&str]) -> Option<Started> {
             own && (tests_by_name(program) || words.first() == Some(&"test"))
         }
     };
-    // `make test` asks for all; what else is said may ask for less.
-    let rest = words.iter().filter(|word| **word != "test").map(|word| (*word).to_owned());
-    runs.then(|| Started::Script(rest.collect()))
+    runs.then_some(Started::Script)
+}
+
+/// All that a script is asked for, by its words: only the same words ask for the same.
+pub(super) fn identity(step: &Step) -> String {
+    let packages = matches!(step.program(), "npm" | "pnpm" | "yarn" | "bun");
+    let quiet = |word: &str| matches!(word, "-s" | "--silent" | "run" | "run-script") && packages;
+    let words = step.words.iter().map(String::as_str).filter(|word| !quiet(word));
+    let words = words.map(|word| if packages && word == "t" { "test" } else { word });
+    step.context.iter().map(String::as_str).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// `npm test`, `pnpm -r run test:unit`, `yarn jest`.
@@ -126,21 +153,21 @@ fn package_script(program: &str, args: &[&str]) -> Option<Started> {
     let is_value = |at: usize| at > 0 && valued.contains(&args[at - 1]);
     let words = args.iter().enumerate().filter(|(at, arg)| !arg.starts_with('-') && !is_value(*at));
     let words: Vec<&str> = words.map(|(_, arg)| *arg).collect();
-    let rest =
-        |from: usize| words.get(from..).unwrap_or_default().iter().map(|word| (*word).to_owned()).collect();
     match words.as_slice() {
-        ["workspace", _, "test", ..] => Some(Started::Script(rest(1))),
-        ["run" | "run-script" | "rum", "test", ..] => Some(Started::Script(rest(2))),
-        ["run" | "run-script" | "rum", name, ..] if tests_by_name(name) => Some(Started::Script(rest(1))),
-        ["test" | "t" | "tst" | "it" | "cit" | "install-test", ..] => Some(Started::Script(rest(1))),
+        ["workspace", _, "test" | "jest" | "vitest" | "mocha", ..] => Some(Started::Script),
+        ["run" | "run-script" | "rum", name, ..] if tests_by_name(name) => Some(Started::Script),
+        ["test" | "t" | "tst" | "it" | "cit" | "install-test", ..] => Some(Started::Script),
         // Yarn, pnpm and bun run the programs of a project without a word between.
         [tool, ..] if program != "npm" => {
             let at = args.iter().position(|arg| arg == tool)?;
             let words = args[at..].iter().map(|arg| (*arg).to_owned()).collect();
             let own = matches!(*tool, "add" | "install" | "npm" | "pnpm" | "yarn" | "bun" | "run");
             let inner = Step { words, ..Step::default() };
-            let direct = (!own).then(|| started(&inner)).flatten();
-            direct.or_else(|| tests_by_name(tool).then(|| Started::Script(rest(0))))
+            let direct = (!own).then(|| by_name(&inner)).flatten();
+            // In other places, or in many of them.
+            let here = args[..at].iter().all(|arg| matches!(*arg, "-s" | "--silent"));
+            let direct = direct.map(|direct| if here { direct } else { Started::Script });
+            direct.or_else(|| tests_by_name(tool).then_some(Started::Script))
         }
         _ => None,
     }
@@ -153,20 +180,7 @@ fn tests_by_name(name: &str) -> bool {
         "test", "tests", "testing", "spec", "specs", "check", "checks", "verify", "coverage", "ci", "unit",
         "pytest",
     ];
-    let mut words = vec![String::new()];
-    let mut lower = false;
-    for c in name.chars() {
-        if !c.is_ascii_alphabetic() || (lower && c.is_ascii_uppercase()) {
-            words.push(String::new());
-        }
-        lower = c.is_ascii_lowercase();
-        if c.is_ascii_alphabetic()
-            && let Some(word) = words.last_mut()
-        {
-            word.push(c.to_ascii_lowercase());
-        }
-    }
-    name.contains("e2e") || words.iter().any(|word| WORDS.contains(&word.as_str()))
+    name.contains("e2e") || programs::words_of(name).iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
 #[cfg(test)]

@@ -110,6 +110,10 @@ impl Names {
         }
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     pub(super) fn into_list(self) -> Vec<String> {
         self.list
     }

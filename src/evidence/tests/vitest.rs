@@ -8,24 +8,30 @@ use crate::evidence::scan::Scan;
 pub(super) struct Vitest {
     summaries: Summaries,
     names: Names,
-    /// Whether the line before counted files.
-    files: bool,
+    /// The files that the line before counted.
+    files: Option<Tally>,
+    /// Whether a file could not run.
+    broken: bool,
     /// Whether the time of the last summary is still to come.
     untimed: bool,
 }
 
 impl Parser for Vitest {
     fn line(&mut self, line: &str) {
-        let files = std::mem::replace(&mut self.files, false);
+        let files = self.files.take();
         let bare = line.trim();
         if let Some(name) = line.strip_prefix(" FAIL  ") {
             // Without a test, a whole file failed: its tests are not counted.
-            if name.contains(" > ") {
-                self.names.add(name);
-            }
+            self.broken |= !name.contains(" > ");
+            self.names.add(name.split_once(" [ ").map_or(name, |(file, _)| file));
         } else if let Some(list) = bare.strip_prefix("Test Files  ") {
-            self.files = counts(list).is_some();
-        } else if files && let Some(mut tally) = bare.strip_prefix("Tests  ").and_then(counts) {
+            self.files = counts(list);
+        } else if let Some(files) = files
+            && let Some(mut tally) = bare.strip_prefix("Tests  ").and_then(counts)
+        {
+            let broken = std::mem::take(&mut self.broken) || (files.failed > 0 && tally.failed == 0);
+            tally.unknown |= broken && tally.is_empty();
+            tally.cut |= broken;
             tally.failing = std::mem::take(&mut self.names);
             self.summaries.push(tally);
             self.untimed = true;
@@ -62,7 +68,9 @@ fn counts(list: &str) -> Option<Tally> {
         }
     }
     let counted = tally.passed.checked_add(tally.failed)?.checked_add(tally.skipped)?;
-    (counted == total).then_some(tally)
+    // Ended at a failure, it counts what it found and not what it left out.
+    tally.cut = tally.failed > 0 && counted < total;
+    (counted == total || tally.cut).then_some(tally)
 }
 
 /// `Duration  644ms (import 36%, …)`

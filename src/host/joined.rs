@@ -47,12 +47,17 @@ impl Stretch {
 }
 
 #[derive(Debug)]
-pub(super) struct Joined {
+pub(crate) struct Joined {
     places: Vec<(Range<u64>, Stretch)>,
 }
 
 impl Joined {
-    pub(super) fn of(stretches: Vec<Stretch>) -> io::Result<Self> {
+    /// All of `file`, as long as it is now.
+    pub(crate) fn whole(file: File) -> io::Result<Self> {
+        Self::of(vec![Stretch::File(file)])
+    }
+
+    pub(crate) fn of(stretches: Vec<Stretch>) -> io::Result<Self> {
         let mut places = Vec::with_capacity(stretches.len());
         let mut at = 0;
         for stretch in stretches {
@@ -63,16 +68,33 @@ impl Joined {
         Ok(Self { places })
     }
 
-    pub(super) fn length(&self) -> u64 {
+    pub(crate) fn length(&self) -> u64 {
         self.places.last().map_or(0, |(place, _)| place.end)
     }
 
-    pub(super) fn read_at(&self, room: &mut [u8], at: u64) -> io::Result<usize> {
+    /// Reads from a position on, at least a byte where there is one.
+    pub(crate) fn read_at(&self, room: &mut [u8], at: u64) -> io::Result<usize> {
         let Some((place, stretch)) = self.places.iter().find(|(place, _)| place.contains(&at)) else {
             return Ok(0);
         };
         let most = usize::try_from(place.end - at).map_or(room.len(), |left| left.min(room.len()));
         stretch.read_at(&mut room[..most], at - place.start)
+    }
+
+    /// Fills all of `room`.
+    pub(crate) fn read_exact_at(&self, mut room: &mut [u8], mut at: u64) -> io::Result<()> {
+        while !room.is_empty() {
+            match self.read_at(room, at) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => {
+                    room = &mut room[read..];
+                    at += read as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -96,7 +118,12 @@ mod tests {
             let mut room = [0; 3];
             let read = joined.read_at(&mut room, at as u64).unwrap();
             assert!(read > 0 && whole[at..].starts_with(&room[..read]), "{at}");
+            let mut rest = vec![0; whole.len() - at];
+            joined.read_exact_at(&mut rest, at as u64).unwrap();
+            assert_eq!(rest, whole[at..]);
         }
+        let error = joined.read_exact_at(&mut [0; 14], 0).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
         assert_eq!(joined.read_at(&mut [0; 3], 13).unwrap(), 0);
         assert_eq!(joined.read_at(&mut [0; 3], u64::MAX).unwrap(), 0);
     }

@@ -1,0 +1,32 @@
+//! Where a test runner begins to tell which tests failed.
+
+/// What comes before is what tests printed, those that passed among them.
+#[derive(Debug, Default)]
+pub(super) struct Verdict {
+    pub(super) began: Option<usize>,
+    /// Whether the line before was a rule of unittest.
+    rule: bool,
+}
+
+impl Verdict {
+    /// Whether it begins with this line.
+    pub(super) fn begins(&mut self, at: usize, line: &str) -> bool {
+        let is_rule = line.len() >= 70 && line.bytes().all(|byte| byte == b'=');
+        let ruled = std::mem::replace(&mut self.rule, is_rule);
+        if self.began.is_some() {
+            return false;
+        }
+        let pytest =
+            line.starts_with("====") && [" FAILURES ", " ERRORS "].iter().any(|head| line.contains(head));
+        let unittest = ruled && (line.starts_with("FAIL: ") || line.starts_with("ERROR: "));
+        let jest = line.starts_with("  ● ") && !line.ends_with("Console");
+        let vitest = line.contains("⎯ Failed Tests ") || line.contains("⎯ Failed Suites ");
+        let mocha = line.strip_suffix(" failing").is_some_and(|count| count.trim().parse::<u64>().is_ok());
+        let begins =
+            pytest || unittest || jest || vitest || mocha || matches!(line, "failures:" | "✖ failing tests:");
+        if begins {
+            self.began = Some(at);
+        }
+        begins
+    }
+}

@@ -1,0 +1,64 @@
+//! Other copies of a project that a command makes: worktrees and clones.
+
+use super::places::{Walk, moved};
+use crate::evidence::shell::{Command, Step};
+
+/// Where they are, as seen from where the command starts.
+pub(super) fn made_by(line: &str) -> Vec<String> {
+    // Few commands do.
+    if !line.contains("worktree") && !line.contains("clone") {
+        return Vec::new();
+    }
+    let mut walk = Walk::default();
+    let mut made = Vec::new();
+    for step in &Command::parse(line).steps {
+        walk.follow(step);
+        if step.program() == "git" {
+            made.extend(checkout(step).map(|path| moved(&walk.here, &path)));
+        }
+    }
+    made
+}
+
+fn checkout(step: &Step) -> Option<String> {
+    let valued = ["-b", "-B", "-C", "-c", "--branch", "--depth", "-o", "--origin", "--reason", "-j"];
+    let mut words = Vec::new();
+    let mut from = "";
+    let mut args = step.args().iter().map(String::as_str);
+    while let Some(arg) = args.next() {
+        match arg {
+            "-C" => from = args.next()?,
+            arg if valued.contains(&arg) => drop(args.next()),
+            arg if arg.starts_with('-') => {}
+            arg => words.push(arg),
+        }
+    }
+    let path = match words.as_slice() {
+        ["worktree", "add", path, ..] | ["clone", _, path, ..] => *path,
+        ["clone", url] => {
+            let name = url.trim_end_matches('/').rsplit(['/', ':']).next()?;
+            name.strip_suffix(".git").unwrap_or(name)
+        }
+        _ => return None,
+    };
+    Some(moved(from, path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worktrees_and_clones_are_noticed() {
+        for (line, expected) in [
+            ("git worktree add /tmp/base HEAD", "/tmp/base"),
+            ("git worktree add -b fix ../wt && cd ../wt", "../wt"),
+            ("git -C sub worktree add --detach wt main", "sub/wt"),
+            ("cd vendor && git clone --depth 1 https://example.com/a/lib.git", "vendor/lib"),
+            ("bash -lc 'git clone . .base'", ".base"),
+        ] {
+            assert_eq!(made_by(line), [expected], "{line}");
+        }
+        assert_eq!(made_by("git worktree list; git clone --help"), Vec::<String>::new());
+    }
+}

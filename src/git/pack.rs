@@ -1,0 +1,120 @@
+//! Many objects in one file, as git packs them: thousands of files of their own
+//! would cost more to make, and to remove, than everything else.
+//!
+//! Nothing is compressed, and nothing lives longer than the run. Of the sums that
+//! a pack has, git compares those in its two files with each other and computes
+//! neither when it reads: the names of the objects stand for their bytes.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use super::object::{Format, Kind, Oid, stored, sum};
+use crate::host::files;
+
+/// What is written before it is known how many objects follow.
+const HEADER: u64 = 12;
+
+#[derive(Debug)]
+pub(super) struct Pack {
+    dir: PathBuf,
+    file: BufWriter<File>,
+    at: u64,
+    objects: HashMap<Oid, u32>,
+}
+
+impl Pack {
+    /// One that is begun in the directory of objects `dir`.
+    pub(super) fn begin(dir: &Path) -> io::Result<Self> {
+        let dir = dir.join("pack");
+        match files::create_dir(&dir) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let mut file = BufWriter::with_capacity(256 << 10, files::fresh(&dir.join("new"))?);
+        file.write_all(&[0; HEADER as usize])?;
+        Ok(Self { dir, file, at: HEADER, objects: HashMap::new() })
+    }
+
+    pub(super) fn add(&mut self, oid: Oid, kind: Kind, bytes: &[u8]) -> io::Result<()> {
+        if self.objects.contains_key(&oid) {
+            return Ok(());
+        }
+        // What is further in would need other numbers; nobody keeps so much.
+        let at = u32::try_from(self.at).ok().filter(|at| *at < 1 << 31);
+        let at = at.ok_or(io::ErrorKind::FileTooLarge)?;
+        let entry = [entry_header(kind, bytes.len() as u64), stored(bytes)].concat();
+        self.file.write_all(&entry)?;
+        self.at += entry.len() as u64;
+        self.objects.insert(oid, at);
+        Ok(())
+    }
+
+    /// Makes it one that git finds.
+    pub(super) fn end(self, format: Format) -> io::Result<()> {
+        let mut objects: Vec<(Oid, u32)> = self.objects.into_iter().collect();
+        objects.sort_unstable_by(|(one, _), (two, _)| one.as_bytes().cmp(two.as_bytes()));
+        let count = u32::try_from(objects.len()).unwrap_or(u32::MAX);
+        let names: Vec<u8> = objects.iter().flat_map(|(oid, _)| oid.as_bytes().to_vec()).collect();
+        let name = sum(format, &names);
+        let mut file = self.file;
+        file.write_all(&name)?;
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let header = [b"PACK".as_slice(), &2_u32.to_be_bytes(), &count.to_be_bytes()].concat();
+        file.write_all_at(&header, 0)?;
+        let hex = super::object::hex(&name);
+        files::put(self.dir.join(format!("pack-{hex}.idx")), index(format, &objects, &names, &name))?;
+        std::fs::rename(self.dir.join("new"), self.dir.join(format!("pack-{hex}.pack")))
+    }
+}
+
+/// Its kind and length, seven bits a byte but for the first.
+fn entry_header(kind: Kind, length: u64) -> Vec<u8> {
+    let kind = match kind {
+        Kind::Tree => 2,
+        Kind::Blob => 3,
+    };
+    let mut bytes = vec![kind << 4 | (length & 0xf) as u8];
+    let mut rest = length >> 4;
+    while rest > 0 {
+        *bytes.last_mut().unwrap_or(&mut 0) |= 0x80;
+        bytes.push((rest & 0x7f) as u8);
+        rest >>= 7;
+    }
+    bytes
+}
+
+/// Where each object is: version 2.
+fn index(format: Format, objects: &[(Oid, u32)], names: &[u8], of: &[u8]) -> Vec<u8> {
+    let mut bytes = [b"\xfftOc".as_slice(), &2_u32.to_be_bytes()].concat();
+    let mut upto = [0_u32; 256];
+    objects.iter().for_each(|(oid, _)| upto[usize::from(oid.as_bytes()[0])] += 1);
+    let mut all = 0;
+    for count in upto {
+        all += count;
+        bytes.extend(all.to_be_bytes());
+    }
+    bytes.extend(names);
+    // Sums of the packed bytes, for whoever copies them into another pack.
+    bytes.resize(bytes.len() + 4 * objects.len(), 0);
+    objects.iter().for_each(|(_, at)| bytes.extend(at.to_be_bytes()));
+    bytes.extend(of);
+    let own = sum(format, &bytes);
+    bytes.extend(own);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_is_told_in_as_many_bytes_as_it_needs() {
+        assert_eq!(entry_header(Kind::Blob, 0), [0x30]);
+        assert_eq!(entry_header(Kind::Blob, 15), [0x3f]);
+        assert_eq!(entry_header(Kind::Tree, 16), [0xa0, 1]);
+        assert_eq!(entry_header(Kind::Blob, 0x1234), [0xb4, 0xa3, 2]);
+    }
+}

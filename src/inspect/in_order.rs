@@ -1,0 +1,256 @@
+//! Shares out numbered work to several threads, and hands over what comes of
+//! it in order. Whoever asks for it works along while there is nothing to hand
+//! over, and nobody gets further ahead than that can be kept.
+
+use std::collections::VecDeque;
+use std::iter;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// How many pieces of work may be begun before the first of them is asked for:
+/// what comes of them has to be kept, however long that one takes.
+const AHEAD: u64 = 8;
+
+/// Runs `walk` with what comes of pieces `0..pieces`, worked on by up to so
+/// many threads, each with what `hand` makes. It ends early before a piece of
+/// which nothing came, and with `walk` ends everything.
+pub(super) fn share_out<T: Send, H: FnMut(u64) -> Option<T>, W>(
+    threads: usize,
+    pieces: u64,
+    hand: impl Fn() -> H + Sync,
+    walk: impl FnOnce(&mut dyn Iterator<Item = T>) -> W,
+) -> W {
+    let shared = Shared::new(pieces);
+    thread::scope(|scope| {
+        // Also if `walk` panics, nobody is waited for in vain.
+        let _end = Ending(&shared);
+        for _ in 1..threads {
+            // One that cannot be started leaves its work to the others.
+            let _ = thread::Builder::new().spawn_scoped(scope, || shared.work(&mut hand()));
+        }
+        let mut own = None;
+        walk(&mut iter::from_fn(|| shared.next(|piece| own.get_or_insert_with(&hand)(piece))))
+    })
+}
+
+struct Shared<T> {
+    order: Mutex<Order<T>>,
+    /// There is something to hand over, or no more.
+    ready: Condvar,
+    /// There is something to do, or no more.
+    room: Condvar,
+}
+
+impl<T> Shared<T> {
+    fn new(pieces: u64) -> Self {
+        Self { order: Mutex::new(Order::new(pieces)), ready: Condvar::new(), room: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Order<T>> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self, hand: &mut impl FnMut(u64) -> Option<T>) {
+        let mut order = self.lock();
+        while !order.is_all_begun() {
+            if let Some(piece) = order.begin() {
+                drop(order);
+                self.do_one(piece, hand);
+                order = self.lock();
+            } else {
+                order = self.room.wait(order).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    fn next(&self, mut hand: impl FnMut(u64) -> Option<T>) -> Option<T> {
+        let mut order = self.lock();
+        loop {
+            if let Some(done) = order.hand_over() {
+                self.room.notify_one();
+                return Some(done);
+            }
+            if order.is_over() {
+                return None;
+            }
+            if let Some(piece) = order.begin() {
+                drop(order);
+                self.do_one(piece, &mut hand);
+                order = self.lock();
+            } else {
+                order = self.ready.wait(order).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    fn do_one(&self, piece: u64, hand: &mut impl FnMut(u64) -> Option<T>) {
+        let mut begun = Begun { shared: self, piece, done: None };
+        begun.done = hand(piece);
+    }
+}
+
+/// A piece that somebody works on; told when it is dropped, also by a panic.
+struct Begun<'a, T> {
+    shared: &'a Shared<T>,
+    piece: u64,
+    done: Option<T>,
+}
+
+impl<T> Drop for Begun<'_, T> {
+    fn drop(&mut self) {
+        let mut order = self.shared.lock();
+        match self.done.take() {
+            Some(done) => order.finish(self.piece, done),
+            None => {
+                order.end_at(self.piece);
+                self.shared.room.notify_all();
+            }
+        }
+        self.shared.ready.notify_one();
+    }
+}
+
+struct Ending<'a, T>(&'a Shared<T>);
+
+impl<T> Drop for Ending<'_, T> {
+    fn drop(&mut self) {
+        self.0.lock().end_at(0);
+        self.0.room.notify_all();
+    }
+}
+
+/// What was begun, finished and handed over.
+struct Order<T> {
+    /// The next piece to be begun, the next to be handed over, and the end.
+    begun: u64,
+    next: u64,
+    end: u64,
+    /// What comes of the pieces from `next` on.
+    done: VecDeque<Option<T>>,
+}
+
+impl<T> Order<T> {
+    fn new(end: u64) -> Self {
+        Self { begun: 0, next: 0, end, done: VecDeque::new() }
+    }
+
+    /// The next piece to work on, if there is one by now.
+    fn begin(&mut self) -> Option<u64> {
+        let piece = self.begun;
+        let may_begin = piece < self.end && piece < self.next + AHEAD;
+        may_begin.then(|| {
+            self.begun += 1;
+            self.done.push_back(None);
+            piece
+        })
+    }
+
+    fn finish(&mut self, piece: u64, done: T) {
+        if let Some(place) = piece.checked_sub(self.next).and_then(|at| self.done.get_mut(at as usize)) {
+            *place = Some(done);
+        }
+    }
+
+    /// There is nothing from this piece on.
+    fn end_at(&mut self, piece: u64) {
+        self.end = self.end.min(piece);
+    }
+
+    fn hand_over(&mut self) -> Option<T> {
+        if self.is_over() {
+            return None;
+        }
+        let done = self.done.front_mut()?.take()?;
+        self.done.pop_front();
+        self.next += 1;
+        Some(done)
+    }
+
+    fn is_all_begun(&self) -> bool {
+        self.begun >= self.end
+    }
+
+    fn is_over(&self) -> bool {
+        self.next >= self.end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn what_is_done_early_comes_in_order() {
+        for threads in [1, 2, 4] {
+            let hand = || {
+                |piece: u64| {
+                    // Some take longer than others.
+                    (0..piece % 7 * 1000).for_each(|_| std::hint::spin_loop());
+                    Some(piece)
+                }
+            };
+            let handed: Vec<u64> = share_out(threads, 500, hand, |done| done.collect());
+            assert_eq!(handed, (0..500).collect::<Vec<u64>>());
+        }
+    }
+
+    #[test]
+    fn one_that_takes_long_keeps_the_others_from_going_far_ahead() {
+        // Nobody is left to do more, and the first one is still being done.
+        let (all_wait, is_done) = channel::<()>();
+        let (began, is_done) = (AtomicU64::new(0), Mutex::new(Some(is_done)));
+        let shared = Shared::new(10_000);
+        let work = |piece: u64| {
+            began.fetch_add(1, Ordering::Relaxed);
+            if piece == 0 {
+                let wait = is_done.lock().unwrap().take().unwrap();
+                let _ = wait.recv();
+            }
+            Some(piece)
+        };
+        thread::scope(|scope| {
+            // Dropped by a panic as well, lest the first one waits for ever.
+            let (_end, all_wait) = (Ending(&shared), all_wait);
+            for _ in 0..3 {
+                scope.spawn(|| shared.work(&mut { work }));
+            }
+            // Room is only made by handing over: it cannot become more.
+            while began.load(Ordering::Relaxed) < AHEAD {
+                thread::yield_now();
+            }
+            for _ in 0..1000 {
+                assert!(shared.lock().done.len() as u64 <= AHEAD);
+                thread::yield_now();
+            }
+            assert_eq!(began.load(Ordering::Relaxed), AHEAD);
+            all_wait.send(()).unwrap();
+            let handed: Vec<u64> = iter::from_fn(|| shared.next(work)).collect();
+            assert_eq!(handed, (0..10_000).collect::<Vec<u64>>());
+        });
+    }
+
+    #[test]
+    fn nothing_comes_after_a_piece_that_came_to_nothing() {
+        for threads in [1, 3] {
+            let hand = || |piece: u64| (piece != 100).then_some(piece);
+            let handed: Vec<u64> = share_out(threads, 500, hand, |done| done.collect());
+            assert_eq!(handed, (0..100).collect::<Vec<u64>>());
+        }
+    }
+
+    #[test]
+    fn who_has_enough_or_panics_waits_for_nobody() {
+        let hand = || Some;
+        let handed: Vec<u64> = share_out(3, u64::MAX, hand, |done| done.take(20).collect());
+        assert_eq!(handed.len(), 20);
+        let walked = AssertUnwindSafe(|| share_out(3, u64::MAX, hand, |_| panic!("as it is meant")));
+        assert!(catch_unwind(walked).is_err());
+        let hand = || |piece: u64| if piece == 9 { panic!("as it is meant") } else { Some(piece) };
+        let walked = AssertUnwindSafe(|| share_out(3, 50, hand, |done| done.count()));
+        assert!(catch_unwind(walked).is_err());
+    }
+}

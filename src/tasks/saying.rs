@@ -1,0 +1,68 @@
+//! What a command that runs has said last, for those who look on.
+
+use crate::progress::plain;
+use crate::redact;
+
+/// Both together fit where an activity is cut to a title.
+const LONGEST: usize = 36;
+const LONGEST_ACTIVITY: usize = 30;
+
+#[derive(Debug, Default)]
+pub(super) struct Saying {
+    last: String,
+}
+
+impl Saying {
+    /// Whether it says something else than before.
+    pub(super) fn changes(&mut self, printed: &str) -> bool {
+        let now = last_line(printed).unwrap_or_default();
+        let changed = now != self.last;
+        self.last = now;
+        changed
+    }
+
+    /// `running: make all (last line: phase 2 of 6)`.
+    pub(super) fn after(&self, activity: &str) -> String {
+        if self.last.is_empty() {
+            return activity.to_owned();
+        }
+        format!("{} (last line: {})", plain::line(activity, LONGEST_ACTIVITY), self.last)
+    }
+}
+
+/// The last line that has something to show. Of a line that was written over,
+/// as progress bars are, what was written last.
+fn last_line(printed: &str) -> Option<String> {
+    let lines = printed.lines().rev().flat_map(|line| line.rsplit('\r'));
+    lines.map(|line| plain::line(&redact::text(line), LONGEST)).find(|line| !line.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(printed: &str, expected: &str) {
+        let mut saying = Saying::default();
+        assert_eq!(saying.changes(printed), expected.contains("last line"));
+        assert_eq!(saying.after("running: make"), expected);
+        assert!(!saying.changes(printed));
+    }
+
+    #[test]
+    fn the_last_line_that_shows_something_is_told() {
+        check("", "running: make");
+        check("phase 1\nphase 2 of 6\n\n \u{1b}[0m\n", "running: make (last line: phase 2 of 6)");
+        check("10%\r20%\r30%\n", "running: make (last line: 30%)");
+    }
+
+    #[test]
+    fn it_is_short_plain_and_without_secrets() {
+        check("\u{1b}[31mred\u{7}\u{202e} x\n", "running: make (last line: red x)");
+        let token = format!("ghp_{}", "Ab3".repeat(12));
+        let mut saying = Saying::default();
+        saying.changes(&format!("{} {token} {}\n", "x".repeat(30), "y".repeat(300)));
+        let told = saying.after(&format!("running: {}", "é".repeat(500)));
+        assert!(!told.contains("Ab3") && told.chars().count() <= 80, "{told}");
+    }
+}

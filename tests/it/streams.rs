@@ -1,0 +1,118 @@
+//! What a run printed is two streams: whoever looks at one is told of the other.
+
+use std::fs;
+use std::process::Stdio;
+
+use crate::shown::fits;
+use crate::support::env::{PATIENCE, TestEnv, wait_for};
+
+fn ran(env: &TestEnv, command: &str) -> String {
+    let task = env.submit(command).task_id;
+    env.await_final(&task);
+    task
+}
+
+#[test]
+fn inspect_names_the_file_it_read_and_the_one_it_did_not() {
+    let env = TestEnv::new();
+    let both = ran(&env, "echo start; echo error: no >&2");
+    let told = format!(
+        "delegator: this is stdout.log alone: stderr.log has 10 bytes, which `delegator inspect {both} stderr.log` reads\n"
+    );
+    let found = env.expect(0, &["inspect", &both, "--grep", "error"]);
+    assert_eq!(
+        (found.stdout.as_str(), found.stderr),
+        ("", format!("{told}delegator: nothing was found in stdout.log\n"))
+    );
+    let shown = env.expect(0, &["inspect", &both]);
+    assert_eq!((shown.stdout.as_str(), shown.stderr), ("start\n", told));
+    let named = env.expect(0, &["inspect", &both, "stderr.log", "--grep", "error"]);
+    assert_eq!((named.stdout.as_str(), named.stderr.as_str()), ("1:error: no\n", ""));
+    let document = env.json(&["inspect", &both, "--summary", "--json"]);
+    fits("registry_info", &document);
+    let warning = document["data"]["warning"].as_str().unwrap();
+    assert!(warning.contains("stderr.log has 10 bytes") && document["data"]["artifact"] == "stdout.log");
+
+    let shown = env.expect(0, &["inspect", &ran(&env, "echo bad >&2")]);
+    let told = "delegator: this is stderr.log: nothing else was printed\n";
+    assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("bad\n", told));
+    let shown = env.expect(0, &["inspect", &ran(&env, "echo good")]);
+    assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("good\n", ""));
+}
+
+#[test]
+fn a_command_is_read_by_its_streams() {
+    let env = TestEnv::new();
+    let both = ran(&env, "echo start; echo error: no >&2");
+    let (output, error) = (format!("{both}/command"), format!("{both}/stderr"));
+    let told = |name: &str, bytes: u32, id: &str| {
+        format!("delegator: its standard {name} has {bytes} bytes: `delegator terminal read {id}`\n")
+    };
+    for (id, text, said) in [
+        (&both, "start\n", told("error", 10, &error)),
+        (&output, "start\n", told("error", 10, &error)),
+        (&error, "error: no\n", told("output", 6, &output)),
+    ] {
+        let read = env.expect(0, &["terminal", "read", id]);
+        assert_eq!((read.stdout.as_str(), read.stderr), (text, said), "{id}");
+    }
+    let document = env.json(&["terminal", "read", &both, "--json"]);
+    fits("registry_info", &document);
+    let data = &document["data"];
+    assert_eq!(data["terminals"][0]["terminal_id"], error, "{data:#}");
+    assert_eq!(
+        data["next"],
+        format!("this is the end of it; its standard error is apart: 10 bytes, `{error}`")
+    );
+    let listed = env.json(&["terminal", "list", &both, "--json"]);
+    let listed = listed["data"]["terminals"].as_array().unwrap().iter();
+    assert_eq!(listed.map(|one| one["terminal_id"].clone()).collect::<Vec<_>>(), [output, error]);
+
+    // A compiler prints all it has to say there.
+    let silent = ran(&env, "echo bad >&2");
+    let read = env.expect(0, &["terminal", "read", &silent]);
+    assert_eq!((read.stdout.as_str(), read.stderr.as_str()), ("bad\n", ""));
+    let read = env.expect(0, &["terminal", "read", &ran(&env, "echo good")]);
+    assert_eq!((read.stdout.as_str(), read.stderr.as_str()), ("good\n", ""));
+    env.expect(3, &["terminal", "read", &format!("{silent}/stdout")]);
+}
+
+#[test]
+fn the_log_of_a_stream_beyond_its_limit_has_its_end() {
+    let env = TestEnv::new();
+    env.configure("max_stream_bytes = 1048576");
+    let task =
+        env.submit("seq 1 400000; touch printed; until [ -e go ]; do sleep 0.02; done; echo over").task_id;
+    wait_for("the numbers", PATIENCE, || env.work().join("printed").exists().then_some(()));
+    wait_for("the last of them", PATIENCE, || {
+        let tail = env.expect(0, &["logs", &task, "--tail", "2"]).stdout;
+        (tail == "399999\n400000\n").then_some(())
+    });
+    let whole = env.expect(0, &["logs", &task]);
+    assert!(whole.stdout.starts_with("1\n2\n") && whole.stdout.ends_with("\n400000\n"));
+    assert!(whole.stdout.contains(" bytes were left out here]\n") && whole.stdout.len() < 2 << 20);
+    assert_eq!(whole.stderr, "");
+    let document = env.json(&["logs", &task, "--json"]);
+    assert!(document["data"]["text"].as_str().unwrap().ends_with("\n400000\n"), "{document:#}");
+    // Whoever follows it is told that the end comes later.
+    let told = env.work().join("told");
+    let mut command = env.command(&["logs", "-f", &task, "--tail", "1"]);
+    let mut follower =
+        command.stdout(Stdio::null()).stderr(fs::File::create(&told).unwrap()).spawn().unwrap();
+    wait_for("a word about the end", PATIENCE, || {
+        fs::read_to_string(&told).unwrap().contains("its end follows when the run is over").then_some(())
+    });
+    fs::write(env.work().join("go"), "").unwrap();
+    env.await_final(&task);
+    assert!(follower.wait().unwrap().success());
+    assert_eq!(env.expect(0, &["logs", &task, "--tail", "2"]).stdout, "400000\nover\n");
+}
+
+#[test]
+fn no_lines_of_a_log_are_not_a_log_without_lines() {
+    let env = TestEnv::new();
+    let log = env.expect(0, &["logs", &ran(&env, "echo one"), "--tail", "0"]);
+    assert_eq!((log.stdout.as_str(), log.stderr.as_str()), ("", ""));
+    let log = env.expect(0, &["logs", &ran(&env, "true"), "--tail", "0"]);
+    assert_eq!((log.stdout.as_str(), log.stderr.as_str()), ("", "nothing was printed\n"));
+}
