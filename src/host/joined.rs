@@ -82,20 +82,29 @@ impl Joined {
     }
 
     /// Fills all of `room`.
-    pub(crate) fn read_exact_at(&self, mut room: &mut [u8], mut at: u64) -> io::Result<()> {
-        while !room.is_empty() {
-            match self.read_at(room, at) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(read) => {
-                    room = &mut room[read..];
-                    at += read as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+    pub(crate) fn read_exact_at(&self, room: &mut [u8], at: u64) -> io::Result<()> {
+        fill(room, at, |room, at| self.read_at(room, at))
     }
+}
+
+/// Fills all of `room` from `at` on by as many reads as that takes.
+pub(crate) fn fill(
+    mut room: &mut [u8],
+    mut at: u64,
+    read_at: impl Fn(&mut [u8], u64) -> io::Result<usize>,
+) -> io::Result<()> {
+    while !room.is_empty() {
+        match read_at(room, at) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => {
+                room = &mut room[read..];
+                at += read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use flate2::read::MultiGzDecoder;
 
 use super::names::{OUTPUT, PACKED};
 use crate::host::files;
-use crate::host::joined::{Joined, Stretch};
+use crate::host::joined::{Joined, Stretch, fill};
 use crate::model::Timestamp;
 
 /// Unpacked at a time. Always as much: where damage shows depends on it.
@@ -152,19 +152,8 @@ impl Bytes {
         }
     }
 
-    pub(super) fn read_exact_at(&self, mut room: &mut [u8], mut at: u64) -> io::Result<()> {
-        while !room.is_empty() {
-            match self.read_at(room, at) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(read) => {
-                    room = &mut room[read..];
-                    at += read as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+    pub(super) fn read_exact_at(&self, room: &mut [u8], at: u64) -> io::Result<()> {
+        fill(room, at, |room, at| self.read_at(room, at))
     }
 }
 
