@@ -192,7 +192,7 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
         TaskError::BadAlias(_) => bad("use a short name of printable characters that is no id"),
         TaskError::BadLimit { .. } => either("for example `--idle 900`", "for example `{\"idle_s\": 900}`"),
         TaskError::NoDirectory(_) | TaskError::NotADirectory(_) => {
-            either("name an existing directory with `--cwd`", "give an existing directory as `cwd`")
+            either("name an existing directory with `--cwd`", "name directories that exist in `cwd` and `add_dirs`")
         }
         TaskError::OutsideGit(_) => {
             either(

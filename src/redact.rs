@@ -706,6 +706,20 @@ mod tests {
     }
 
     #[test]
+    fn what_names_the_beginning_of_a_private_key_hides_nothing_after_it() {
+        let code = "import { thing } from 'src/components/widgets/SomeThing10/index';\nreturn handlerOfNumber10();\n";
+        for named in [
+            "const pem = \"-----BEGIN PRIVATE KEY-----\\n\" + wrap(key) + footer;\n",
+            "- pattern: -----BEGIN PRIVATE KEY-----\n  description: a key\n",
+            "The file begins with\n\n    -----BEGIN OPENSSH PRIVATE KEY-----\n\nand is never committed.\n",
+            "Detect Private Key....Failed: -----BEGIN RSA PRIVATE KEY-----\n",
+            "BEGIN = \"-----BEGIN PRIVATE KEY-----\"\n",
+        ] {
+            check_untouched(&format!("{named}{}", code.repeat(9)));
+        }
+    }
+
+    #[test]
     fn code_and_prose_about_secrets_stay() {
         for given in [
             "token = parser.next()",

@@ -279,9 +279,9 @@ mod tests {
         }
         let key = format!(
             "-----BEGIN RSA PRIVATE KEY-----\r{}-----END RSA PRIVATE KEY-----",
-            format!("{}\r", "MIIEpAIB".repeat(8)).repeat(9)
+            format!("{}\r", "kQz7TsW1fJdLr4Ym".repeat(4)).repeat(9)
         );
         let found = ask(key.as_bytes(), Mode::Head { lines: 9 }, None, 1000);
-        assert!(!found.content.contains("MIIE"), "{}", found.content);
+        assert!(!found.content.contains("kQz7"), "{}", found.content);
     }
 }

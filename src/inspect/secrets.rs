@@ -109,11 +109,16 @@ fn a_marker_that_is_coloured_begins_and_ends_a_key_none_the_less() {
 #[test]
 fn a_key_that_never_ends_hides_no_more_than_a_key_is_long() {
     let line = "a path /home/user/projects/delegator\n";
-    let content = format!("-----BEGIN PRIVATE KEY-----\n{}", line.repeat(3000));
+    let key = "kQz7TsW1fJdLr4Ym".repeat(4);
+    let content = format!("-----BEGIN PRIVATE KEY-----\n{key}\n{}", line.repeat(3000));
     let found = ask(content.as_bytes(), Mode::Tail { lines: 1 }, None, 1000);
     assert_eq!(found.content, line.trim_end());
-    let found = ask(content.as_bytes(), Mode::Range { start: 2, end: 2 }, None, 1000);
-    assert_eq!(found.content, "[redacted:private-key]");
+    let found = ask(content.as_bytes(), Mode::Range { start: 2, end: 3 }, None, 1000);
+    assert_eq!(found.content, "[redacted:private-key]\n[redacted:private-key]");
+    // Nor does it hide anything where none begins.
+    let named = format!("-----BEGIN PRIVATE KEY-----\n{}", line.repeat(9));
+    let found = ask(named.as_bytes(), Mode::Range { start: 2, end: 2 }, None, 1000);
+    assert_eq!(found.content, line.trim_end());
 }
 
 #[test]

@@ -200,6 +200,13 @@ pub(super) fn look(value: &str) -> &str {
     &value[..value.floor_char_boundary(LONGEST_LOOK)]
 }
 
+/// Whether letters follow each other as at random: of many, few are digits.
+pub(super) fn is_shuffled(value: &str) -> bool {
+    let changes = Changes::of(value);
+    let often = changes.capitals > 0 && changes.smalls > 0 && changes.changed * 100 >= changes.pairs * 42;
+    often || changes.is_mixed()
+}
+
 /// How often neighbouring letters and digits are of different sorts.
 #[derive(Debug, Default)]
 struct Changes {

@@ -9,12 +9,14 @@ use std::sync::OnceLock;
 use memchr::memmem;
 use regex::Regex;
 
+use super::judge;
+
 const MARKER: &str = "-{4,5} ?(?:BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}";
 /// A line of a key is at least this long; its first and last may be cut.
 const SHORTEST_LINE: usize = 16;
 /// Where a key begins, a run of base64 at least this long follows soon.
 const SHORTEST_RUN: usize = 32;
-const SOON: usize = 200;
+const SOON: usize = 240;
 
 /// Where the private keys of a text are.
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
@@ -84,15 +86,14 @@ fn markers(text: &str) -> impl Iterator<Item = (bool, Range<usize>)> {
     found.map(|marker| (marker.as_str().contains("END "), marker.range()))
 }
 
-/// Whether a key follows its marker. Code and prose name the marker, too, and
-/// go on in the same line with something else.
+/// Whether a key follows its marker, or may where the text ends too soon to
+/// tell. Code, rules and prose name the marker, too, and go on with something else.
 fn is_key(after: &str) -> bool {
     let soon = &after.as_bytes()[..after.len().min(SOON)];
-    match after.trim_start_matches([' ', '\t']).bytes().next() {
-        None | Some(b'\n' | b'\r' | b'\\') => true,
-        Some(_) if after.bytes().next().is_some_and(is_base64) => true,
-        Some(_) => soon.split(|c| !is_base64(*c)).any(|run| run.len() >= SHORTEST_RUN),
-    }
+    let may_go_on = |c: &u8| is_base64(*c) || c.is_ascii_whitespace() || *c == b'\\';
+    let is_run =
+        |run: &[u8]| run.len() >= SHORTEST_RUN && std::str::from_utf8(run).is_ok_and(judge::is_shuffled);
+    soon.len() < SOON && soon.iter().all(may_go_on) || soon.split(|c| !is_base64(*c)).any(is_run)
 }
 
 /// Where the lines of a key begin that end with `text`, if they do. Line

@@ -188,7 +188,7 @@ fn writable(
     cwd: &Path,
     ask: &Ask,
 ) -> Result<Vec<PathBuf>, TaskError> {
-    let Context { config, place, .. } = context;
+    let config = &context.config;
     if hold == Hold::Nobody {
         return Ok(Vec::new());
     }
@@ -206,7 +206,8 @@ fn writable(
     ask.caller.check_write(config, bounds, cwd)?;
     let mut dirs = Vec::new();
     for dir in &ask.add_dirs {
-        let dir = places::directory(place, dir)?;
+        // A person's are absolute by now; a client's are seen from where the run works.
+        let dir = places::directory(cwd, &cwd.join(dir))?;
         ask.caller.check_write(config, bounds, &dir)?;
         ask.caller.check_beside(cwd, &dir)?;
         dirs.push(dir);

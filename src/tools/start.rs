@@ -88,7 +88,11 @@ pub(super) const OPTIONS: Field = Field::new(
             "Let the agent's commands use the network, where the operator allows it.",
         ),
         Field::new("output_schema", Kind::Object, "A JSON Schema that the answer has to fit."),
-        Field::new("add_dirs", Kind::Texts, "Further directories the agent may write to."),
+        Field::new(
+            "add_dirs",
+            Kind::Texts,
+            "Further directories the agent may write to; relative ones from cwd.",
+        ),
     ]),
     "Rarely needed: model, reasoning_effort, timeout ({idle_s, hard_s, command_s} in seconds, or \"quick\"), network, add_dirs[], \
      alias, idempotency_key, dedupe (false: a request runs again though the same one of the last minute still works), output_schema, env_from[], \
@@ -178,7 +182,7 @@ impl Start {
             sandbox: self.sandbox,
             network: options.network,
             skip_git_repo_check: self.skip_git_repo_check,
-            add_dirs: options.add_dirs.iter().map(|dir| call.context.place.join(dir)).collect(),
+            add_dirs: options.add_dirs.clone(),
             model: options.model.clone(),
             reasoning_effort: options.reasoning_effort.clone(),
             config_overrides: options.config_overrides.clone(),

@@ -75,7 +75,7 @@ fn no_client_writes_to_what_git_and_agents_obey() {
     // What is above the repository of a directory that names it, but is not the one to name it.
     fs::create_dir(world.path("project/separate/src")).unwrap();
     let mut together = writing("separate/src");
-    together["options"] = json!({ "add_dirs": ["hidden"] });
+    together["options"] = json!({ "add_dirs": ["../../hidden"] });
     client.call("delegate_run", together).refused("VALIDATION", MESSAGE, HINT);
     world.untouched();
     // Beside them, and reading in them, is allowed.

@@ -111,6 +111,20 @@ fn nobody_writes_to_everything_or_to_what_holds_the_rules() {
 }
 
 #[test]
+fn further_directories_are_seen_from_where_the_run_works() {
+    let world = World::new();
+    for dir in ["project/sub", "project/api/sub"] {
+        fs::create_dir_all(world.path(dir)).unwrap();
+    }
+    let mut ask = adding(&["sub"]);
+    ask["cwd"] = world.text("project/api").into();
+    let reply = run(&mut world.client(), ask.clone());
+    assert!(world.arguments(&reply).contains(&format!("--add-dir\n{}\n", world.text("project/api/sub"))));
+    ask["options"]["add_dirs"] = serde_json::json!(["nowhere"]);
+    run(&mut world.client(), ask).refused("VALIDATION", "project/api/nowhere", "");
+}
+
+#[test]
 fn a_client_cannot_make_everything_its_project() {
     let world = World::new();
     let (other, home) = (world.text("other"), world.text("home"));
