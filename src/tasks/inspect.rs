@@ -6,7 +6,6 @@ use crate::inspect::{self, Ask, Found, Wanted};
 use crate::model::TaskId;
 use crate::runs::ArtifactName;
 use crate::tasks::source::{self, Of, Source};
-use crate::tasks::stream::Gap;
 use crate::tasks::{Context, TaskError};
 
 /// What was found, and where.
@@ -23,19 +22,22 @@ pub(crate) struct Inspected {
     pub(crate) found: Found,
 }
 
-/// Where lines are left out, pages that were read one after the other need not meet.
-fn moves_on(Gap { dropped, .. }: Gap) -> String {
+/// While it goes on, pages that were read one after the other need not meet.
+fn left_out(dropped: u64, live: bool) -> String {
+    let moves_on =
+        "; while the run goes on, more may be, and line numbers and cursors after that line change";
     format!(
-        "the output passed `max_stream_bytes`: {dropped} bytes in its middle are left out, where a line says so; \
-         while the run goes on, more may be, and line numbers and cursors after that line change"
+        "the output passed `max_stream_bytes`: {dropped} bytes in its middle are left out, where a line says so{}",
+        if live { moves_on } else { "" }
     )
 }
 
 pub(crate) fn inspect(context: &Context, of: &Of, ask: &Ask, wanted: Wanted) -> Result<Inspected, TaskError> {
-    let Source { file, gap, index, path, task, artifact, live, beside } = source::open(context, of)?;
+    let Source { file, dropped, index, path, task, artifact, live, beside } = source::open(context, of)?;
     let mut found = inspect::inspect(file, index.as_ref(), ask, wanted)?;
-    if let Some(gap) = gap.filter(|gap| live && gap.dropped > 0) {
-        found.warning = Some(moves_on(gap));
+    if dropped > 0 {
+        let more = found.warning.take().map(|warning| format!("; {warning}")).unwrap_or_default();
+        found.warning = Some(left_out(dropped, live) + &more);
     }
     Ok(Inspected { path, task, artifact, live, beside, found })
 }

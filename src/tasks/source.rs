@@ -13,8 +13,8 @@ use crate::host::beneath::{self, BeneathError};
 use crate::host::joined::Joined;
 use crate::host::line_index::{self, LineIndex};
 use crate::host::paths::Home;
-use crate::model::{RunId, TaskId, TerminalId};
-use crate::runs::ArtifactName;
+use crate::model::{RunId, RunResult, TaskId, TerminalId};
+use crate::runs::{ArtifactName, RunDir};
 use crate::tasks::stream::{self, Gap, MayBeMissing};
 use crate::tasks::{Context, TaskError};
 use crate::terminals::{self, TerminalError};
@@ -39,8 +39,8 @@ pub(crate) enum Of {
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) file: Joined,
-    /// Of a stream whose end is apart.
-    pub(super) gap: Option<Gap>,
+    /// Bytes that were left out of its middle.
+    pub(super) dropped: u64,
     pub(super) index: Option<LineIndex>,
     pub(super) path: PathBuf,
     pub(super) task: Option<TaskId>,
@@ -160,8 +160,19 @@ fn run_file(context: &Context, run: &RunId, name: &ArtifactName) -> Result<Sourc
     let (home, path) = (&context.home, context.dir(run).file(name.as_str()));
     let open = |path: &Path| plain(home, path, &path.display().to_string());
     let (stretches, gap) = stream::artifact(&path, name, open)?;
+    let dropped = gap.map_or_else(|| dropped(&context.dir(run), name), |gap| gap.dropped);
     let source = source(home, path, Joined::of(stretches), gap)?;
-    Ok(Source { artifact: Some(name.clone()), ..source })
+    Ok(Source { artifact: Some(name.clone()), dropped, ..source })
+}
+
+/// What the run itself noted, once it was over.
+fn dropped(dir: &RunDir, name: &ArtifactName) -> u64 {
+    let of: fn(&RunResult) -> u64 = match name.as_str().trim_end_matches(".gz") {
+        "stdout.log" | "events.jsonl" => |result| result.stdout.dropped_bytes,
+        "stderr.log" => |result| result.stderr.dropped_bytes,
+        _ => return 0,
+    };
+    dir.read_result().ok().flatten().as_ref().map_or(0, of)
 }
 
 fn recorded(home: &Home, given: &str, id: &TerminalId) -> Result<Source, TaskError> {
@@ -202,7 +213,7 @@ fn source(
         Some(gap) => index.map(|index| index.within(gap.at)),
         None => index,
     };
-    Ok(Source { file, gap, index, path, task: None, artifact: None, live: false, beside: Vec::new() })
+    Ok(Source { file, dropped: 0, index, path, task: None, artifact: None, live: false, beside: Vec::new() })
 }
 
 fn plain(home: &Home, path: &Path, given: &str) -> Result<File, TaskError> {
