@@ -50,7 +50,8 @@ pub fn kill_submitters(scene: &Scene, wanted: Window, enough: usize, windows: &m
 /// get there without it.
 fn calls_in(scene: &Scene, wanted: Window) -> Vec<Point> {
     let Scene { phase, task, .. } = scene;
-    let mut points = phase.points(&["run", "--agent", "command", "--json", task]);
+    // With a name, as those that are killed: it is looked whether a task has it.
+    let mut points = phase.points(&["run", "--agent", "command", "--json", "--alias", "none", task]);
     scene.rest();
     // How often these are made depends on other processes.
     let wavers = |point: &Point| ["fcntl", "pread64", "read"].contains(&point.call.as_str());
