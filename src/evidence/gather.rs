@@ -2,6 +2,9 @@
 //!
 //! What is kept does not grow with what is printed.
 
+use std::path::Path;
+
+use super::tests::Origin;
 use super::{Changed, Edits, ErrorEvidence, Errors, TestResults, Tests};
 use crate::model::{Event, Fault, ItemStatus, Timestamp};
 
@@ -16,9 +19,11 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// Of a run whose commands start in `directory`.
-    pub(crate) fn new(directory: &str) -> Self {
-        Self { edits: Edits::new(directory), tests: Tests::new(directory), errors: Errors::new(directory) }
+    /// Of a run whose commands start in `cwd`, a directory of `checkout`.
+    pub(crate) fn new(cwd: &Path, checkout: &Path) -> Self {
+        let (cwd, checkout) = (cwd.to_string_lossy(), checkout.to_string_lossy());
+        let origin = Origin::new(&cwd, &checkout);
+        Self { edits: Edits::new(&cwd), tests: Tests::new(origin.clone()), errors: Errors::new(&cwd, origin) }
     }
 
     /// One event, with what was printed where it is the end of a command.
@@ -85,7 +90,7 @@ mod tests {
     const NEVER: Changed = Changed::Known { at: None, by: None };
 
     fn after(event: &Event, printed: Option<&str>) -> Option<TestResults> {
-        let mut gathered = Gathered::new("/home/dev/shop");
+        let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
         gathered.note(event, printed, at(10));
         gathered.finish(NEVER, None).0
     }
@@ -100,7 +105,7 @@ mod tests {
     #[test]
     fn a_file_that_changed_after_the_tests_makes_them_stale() {
         let stale = |command: &str, changed| {
-            let mut gathered = Gathered::new("/home/dev/shop");
+            let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
             let started = Event::CommandStarted { item: "1".into(), command: command.into() };
             gathered.note(&started, None, at(5));
             let (item, command, status) = ("1".into(), command.into(), ItemStatus::Completed);
@@ -140,7 +145,7 @@ mod tests {
     #[test]
     fn counts_of_which_the_beginning_is_missing_are_not_the_whole_run() {
         for whole in [true, false] {
-            let mut gathered = Gathered::new("/");
+            let mut gathered = Gathered::new(Path::new("/"), Path::new("/"));
             gathered.note_only_command("cargo test", Some(0), PASSED, whole, at(0));
             assert_eq!(gathered.finish(NEVER, None).0.unwrap().complete, whole);
         }

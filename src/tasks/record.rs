@@ -98,7 +98,7 @@ impl Recorder {
             outputs_left: MOST_OUTPUTS,
             reducer: Reducer::new(),
             outlook: Outlook::new(history::read(dir, request), clock::now()),
-            gathered: Gathered::new(&request.cwd.to_string_lossy()),
+            gathered: Gathered::new(&request.cwd, request.project()),
             printed: (kind == Stdout::Text).then(Printed::new),
             times: Times::new(dir.times(kind)),
             counting: (kind == Stdout::Text).then(|| Counting::of(&request.task)).flatten(),

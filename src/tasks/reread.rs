@@ -30,7 +30,7 @@ const ENDED: Timestamp = Timestamp::from_millis(0);
 
 pub(super) fn reread(dir: &RunDir, request: &Request) -> Reread {
     let mut reader = agents::agent(request.agent).reader(request, &prompts::render(request));
-    let mut gathered = Gathered::new(&request.cwd.to_string_lossy());
+    let mut gathered = Gathered::new(&request.cwd, request.project());
     let tail = |path: &Path| files::tail(path, TAIL).map(|(bytes, _)| bytes).unwrap_or_default();
     let stderr = tail(&dir.stderr());
     if dir.events().exists() {

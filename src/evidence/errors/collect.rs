@@ -6,10 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::diagnose::{Found, diagnose};
+use super::diagnose::{Diagnosis, Found, diagnose};
 use super::place::Location;
 use super::work::{Done, Work};
-use crate::evidence::tests::below;
+use crate::evidence::tests::{Origin, below, read};
 use crate::model::{Event, FailureCode, Fault, ItemStatus};
 use crate::progress::plain;
 
@@ -23,6 +23,7 @@ const LONGEST_COMMAND: usize = 200;
 pub(crate) struct Errors {
     /// Where the run works; what is below it is told without it.
     directory: String,
+    origin: Origin,
     /// Commands that failed and were not mended, oldest first.
     failures: Vec<Failure>,
     refusals: Vec<String>,
@@ -57,9 +58,9 @@ pub(crate) struct ErrorEvidence {
 }
 
 impl Errors {
-    pub(crate) fn new(directory: &str) -> Self {
+    pub(crate) fn new(directory: &str, origin: Origin) -> Self {
         let directory = format!("{}/", directory.trim_end_matches('/'));
-        Self { directory, failures: Vec::new(), refusals: Vec::new() }
+        Self { directory, origin, failures: Vec::new(), refusals: Vec::new() }
     }
 
     /// What the agent itself says was refused.
@@ -83,11 +84,15 @@ impl Errors {
 
     /// A command came to its end, with all that it printed.
     pub(crate) fn note_command(&mut self, command: &str, exit_code: Option<i64>, text: &str) {
-        let done = Done::new(command, self.directory.trim_end_matches('/'));
-        if done.is_idle() || done.shows_other_text() {
+        let done = Done::new(command, self.directory.trim_end_matches('/'), &self.origin);
+        if done.is_idle() {
             return;
         }
         let found = match exit_code {
+            // Nobody can say whose words a text shown beside has. A failure of tests is one all the same.
+            Some(0) | None if done.shows_other_text() => None,
+            Some(_) if done.shows_other_text() && !done.ends_with_tests() => None,
+            Some(code) if done.shows_other_text() => Some(failed_beside_text(command, code, text, &done)),
             Some(0) if done.repeats_itself() => None,
             Some(0) if done.hides_exit() => diagnose(text, &[]).filter(Found::is_of_a_compiler),
             Some(0) => None,
@@ -250,6 +255,20 @@ impl Failure {
     }
 }
 
+/// Why tests failed, in an output that has the text of others too.
+fn failed_beside_text(command: &str, exit_code: i64, text: &str, done: &Done) -> Found {
+    let runs = read(command, Some(exit_code), text);
+    let is_own = runs.iter().any(|run| run.counts.is_some());
+    let found = diagnose(text, &done.programs()).filter(|_| is_own);
+    found.unwrap_or_else(|| {
+        let message = match runs.iter().find_map(|run| run.failing.first()) {
+            Some(name) => format!("{name} failed"),
+            None => format!("tests ended with exit code {exit_code}"),
+        };
+        Found { errors: vec![Diagnosis::new(0, "test failure", &message, None)], count: 1, is_vague: true }
+    })
+}
+
 fn count(refused: usize) -> String {
     if refused == 1 { "1 action was refused".into() } else { format!("{refused} actions were refused") }
 }
@@ -283,7 +302,8 @@ mod tests {
     const PANIC: &str = "thread 'main' panicked at src/main.rs:4:5:\nno settings\n";
 
     fn collected(commands: &[(&str, i64, &str)]) -> Errors {
-        let mut errors = Errors::new("/home/dev/project");
+        let mut errors =
+            Errors::new("/home/dev/project", Origin::new("/home/dev/project", "/home/dev/project"));
         for (command, exit_code, text) in commands {
             errors.note_command(command, Some(*exit_code), text);
         }
@@ -485,6 +505,25 @@ E           json.decoder.JSONDecodeError: Expecting property name
     }
 
     #[test]
+    fn tests_that_failed_beside_a_text_failed() {
+        let text = format!(
+            "{BROKEN}==== short test summary info ====\nFAILED a.py::x - assert 0\n1 failed in 0.01s\n1 passed in 0.02s\n"
+        );
+        let failed = Some(("test failure", "a.py::x failed"));
+        check(&[("cat build.log; pytest -q", 1, &text)], failed);
+        check(
+            &[("git diff && npm test", 1, "nothing\n")],
+            Some(("test failure", "tests ended with exit code 1")),
+        );
+        // The exit code is not that of the tests, and what is shown is no reason.
+        check(&[("pytest -q; cat build.log missing", 1, &text)], None);
+        let passed = "+ a\n1 passed in 0.01s\n";
+        check(&[("cat build.log; pytest -q", 1, &text), ("pytest -q && git diff", 0, passed)], None);
+        check(&[("pytest -q", 1, &text[BROKEN.len()..]), ("cat a.py && pytest -q", 0, passed)], None);
+        check(&[("cat build.log; pytest -q", 1, &text), ("pytest -q; git diff", 0, passed)], failed);
+    }
+
+    #[test]
     fn words_about_quotas_in_an_output_mean_nothing() {
         let text = "error: 429 Too Many Requests: rate limit, insufficient_quota; 401 unauthorized\n";
         let evidence = collected(&[("./client", 1, text)]).finish(None).unwrap();
@@ -515,7 +554,7 @@ E           json.decoder.JSONDecodeError: Expecting property name
 
     #[test]
     fn refused_actions_are_named() {
-        let mut errors = Errors::new("/");
+        let mut errors = Errors::new("/", Origin::new("/", "/"));
         let change = Change { path: "/etc/passwd".to_owned(), kind: ChangeKind::Update };
         let edit = |status| Event::Edited { item: "1".to_owned(), changes: vec![change.clone()], status };
         errors.note_event(&edit(ItemStatus::Declined));
@@ -523,7 +562,7 @@ E           json.decoder.JSONDecodeError: Expecting property name
         let fault = Fault::new(FailureCode::Sandbox, "refused");
         assert_eq!(errors.finish(Some(&fault)).unwrap().refused, ["a change of /etc/passwd"]);
         // Also where the run completed all the same.
-        let mut errors = Errors::new("/");
+        let mut errors = Errors::new("/", Origin::new("/", "/"));
         errors.note_event(&edit(ItemStatus::Declined));
         let evidence = errors.finish(None).unwrap();
         assert_eq!(

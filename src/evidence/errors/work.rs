@@ -1,7 +1,9 @@
 //! What a command is for, and which failures a success of it mends.
 
 use crate::evidence::shell::{Command, Step};
-use crate::evidence::tests::{Framework, Relation, Scope, Started, Walk, below, moved, read, started};
+use crate::evidence::tests::{
+    Framework, Origin, Relation, Scope, Started, Walk, below, moved, read, started,
+};
 
 /// One thing that a command does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub(super) struct Done {
 }
 
 impl Done {
-    pub(super) fn new(line: &str, root: &str) -> Self {
+    pub(super) fn new(line: &str, root: &str, origin: &Origin) -> Self {
         let command = Command::parse(line);
         let mut walk = Walk::default();
         let mut places: Vec<String> = Vec::new();
@@ -45,7 +47,7 @@ impl Done {
         for step in &command.steps {
             walk.follow(step);
             let directory = below(root, &walk.here);
-            let work = Work::of(step, &directory, root);
+            let work = Work::of(step, &directory, origin);
             if work.is_some() {
                 places.push(below(root, &moved(&directory, own_directory(step).unwrap_or("."))));
             }
@@ -80,6 +82,16 @@ impl Done {
 
     pub(super) fn shows_other_text(&self) -> bool {
         self.command.steps.iter().any(|step| step.shows_stored_text() && !step.piped && !step.silent)
+    }
+
+    /// Whether its exit code is that of tests.
+    pub(super) fn ends_with_tests(&self) -> bool {
+        let piped = self.command.steps.iter().rev().take_while(|step| step.piped).count();
+        let last = self.works.iter().rev().nth(if self.command.pipefail { piped } else { 0 });
+        matches!(
+            last.and_then(Option::as_ref),
+            Some(Work::Tests(_) | Work::Cargo { shows: Shows::Passes, .. })
+        ) || self.command.steps.last().is_some_and(|step| matches!(started(step), Some(Started::Script)))
     }
 
     /// Whether its exit code is not that of the work.
@@ -119,7 +131,7 @@ fn is_clean(line: &str, text: &str) -> bool {
 }
 
 impl Work {
-    fn of(step: &Step, directory: &str, root: &str) -> Option<Self> {
+    fn of(step: &Step, directory: &str, origin: &Origin) -> Option<Self> {
         let args = step.args();
         match step.program() {
             "" | "cd" | "pushd" | "popd" | "set" | "export" | "source" | "." | "echo" | "printf" | "true"
@@ -141,7 +153,7 @@ impl Work {
                     Shows::Passes => args.as_slice(),
                 };
                 let scope = Scope::new(Framework::CargoTest, directory, own).with_context(&step.context);
-                return Some(Self::Cargo { shows, scope: scope.seen_from(root) });
+                return Some(Self::Cargo { shows, scope: scope.seen_from(origin) });
             }
             _ if step.shows_stored_text() => return None,
             _ => {}
@@ -149,7 +161,7 @@ impl Work {
         match started(step) {
             Some(Started::Framework(framework, args)) => {
                 let scope = Scope::new(framework, directory, &args).with_context(&step.context);
-                Some(Self::Tests(scope.seen_from(root)))
+                Some(Self::Tests(scope.seen_from(origin)))
             }
             Some(Started::Script | Started::Program) | None => Self::program(step, directory),
         }

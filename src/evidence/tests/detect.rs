@@ -1,13 +1,14 @@
 //! Which test frameworks a command line starts.
 //!
-//! A command whose output is in part the text of a file, a history or a search
-//! is not believed: nobody could say which lines a test run printed.
+//! A command whose output is in part the text of a file, a history or a search ran
+//! them all the same: which lines a test run printed is another question.
 
 use super::Framework;
 use super::forms::{self, Form};
 use super::pipes::Through;
 use super::places::Walk;
 use super::scope::Scope;
+use super::shown::Shown;
 use super::started::{Started, identity, started};
 use crate::evidence::shell::{Command, Step};
 
@@ -21,6 +22,12 @@ pub(super) struct Detected {
     pub(super) pipes: Vec<Through>,
     /// Whether what the tests printed was shown once more.
     pub(super) shown_again: bool,
+    /// What was shown beside them that they did not print.
+    pub(super) shown: Shown,
+    /// Whether all that follows the last of them ran only if it succeeded.
+    pub(super) and_then: bool,
+    /// Whether what one of them printed went to a file, or nowhere.
+    pub(super) hidden: bool,
     /// Whether something ran after tests that may print anything.
     pub(super) beside: bool,
     /// Whether what starts them may have been passed over.
@@ -73,6 +80,7 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
     let mut written = Written::default();
     let (mut in_tests, mut shown_again, mut beside) = (false, false, false);
     let mut pipes = Vec::new();
+    let mut shown = Shown::default();
     let only = only_program(&command);
     for (at, step) in command.steps.iter().enumerate() {
         walk.follow(step);
@@ -100,7 +108,12 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
             }
             None => {
                 if shows_other_text(step, &written) {
-                    return None;
+                    shown.note(step, !starts.is_empty());
+                    continue;
+                }
+                let is_kept = matches!(step.program(), "head" | "tail" | "cat" | "wc");
+                if step.piped && !in_tests && !is_kept {
+                    shown.note_rewritten();
                 }
                 shown_again |= step.shows_stored_text() && written.was_seen(step);
                 if in_tests || (step.shows_stored_text() && written.has(step)) {
@@ -126,15 +139,33 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
         starts.push(Start { runs, scope, repeats, goes_on: false, stops_early, form, at });
     }
     let last = starts.last()?.at;
+    // It may have shown what it was thought to have run.
+    if shown.any && starts.iter().any(|start| start.runs == Runs::Perhaps) {
+        return None;
+    }
     for start in &mut starts {
         start.goes_on = may_change_files(&command.steps[start.at + 1..]);
     }
     let after = &command.steps[last + 1..];
     let owns_exit = after.is_empty() || (command.pipefail && after.iter().all(|step| step.piped));
+    let and_then = after.iter().all(|step| step.and);
+    let hidden = !written.files.is_empty() || starts.iter().any(|start| command.steps[start.at].silent);
     let branches = command.branches;
     let may_be_kept_from = may_be_kept_from(&command.steps[..=last]);
     let at_once = starts.len() > 1 && starts.iter().any(|start| command.steps[start.at].background);
-    Some(Detected { starts, owns_exit, pipes, shown_again, beside, branches, may_be_kept_from, at_once })
+    Some(Detected {
+        starts,
+        owns_exit,
+        pipes,
+        shown_again,
+        shown,
+        and_then,
+        hidden,
+        beside,
+        branches,
+        may_be_kept_from,
+        at_once,
+    })
 }
 
 /// The last step that may do anything, where none runs tests by its name.
@@ -285,6 +316,7 @@ mod tests {
             (detected.starts.iter().any(|start| start.repeats), ", loops"),
             (detected.shown_again, ", shown again"),
             (detected.beside, ", others beside"),
+            (detected.shown.any, ", text beside"),
             (detected.starts.last().is_some_and(|start| start.goes_on), ", goes on"),
         ];
         facts.iter().filter(|(holds, _)| *holds).fold(kind, |told, (_, fact)| told + fact)
@@ -413,11 +445,11 @@ mod tests {
     }
 
     #[test]
-    fn text_of_others_beside_tests_makes_both_unbelievable() {
-        check(
-            "nothing",
-            &["cat old.log; cargo test", "cargo test; git log", "pytest || echo '5 passed in 1s'"],
-        );
+    fn text_of_others_beside_tests_does_not_hide_that_they_ran() {
+        check("CargoTest, text beside", &["cat old.log; cargo test", "sed -n 1,9p a.rs && cargo test"]);
+        check("CargoTest, other exit, text beside", &["cargo test; git log", "cargo test && git diff"]);
+        check("Pytest, other exit, text beside", &["pytest || echo '5 passed in 1s'"]);
+        check("nothing", &["cat old.log; ./tools/inspect", "git log; python3 x.py"]);
         check(
             "CargoTest",
             &["cat > a.rs <<E\nx\nE\ncargo test", "git diff --stat && cargo test", "cd a && cargo test"],
@@ -451,14 +483,21 @@ mod tests {
                 "./tools/show-latest",
                 "./tools/inspect",
                 "npm run inspect",
+                "pytest() { echo '9 passed in 0.1s'; }; pytest",
+            ],
+        );
+        check(
+            "Pytest, other exit, text beside",
+            &[
                 "pytest -q; ls *.log | xargs cat",
                 "pytest -q; find . -name test.log -exec cat {} +",
                 "pytest -q; echo \"$(cat old.log)\"",
                 "pytest -q; echo `cat old.log`",
-                "pytest() { echo '9 passed in 0.1s'; }; pytest",
-                "cargo test >> o.log 2>&1; cat o.log",
-                "cargo test | tee -a o.log >/dev/null; cat o.log",
             ],
+        );
+        check(
+            "CargoTest, other exit, text beside",
+            &["cargo test >> o.log 2>&1; cat o.log", "cargo test | tee -a o.log >/dev/null; cat o.log"],
         );
         check("Pytest, other exit", &["pytest -q; echo \"at $(date)\"", "ls | head; pytest -q; true"]);
         check("Pytest, other exit, others beside, goes on", &["pytest -q; ./show"]);

@@ -23,6 +23,8 @@ mod pytest;
 mod relation;
 mod results;
 mod scope;
+mod scripts;
+mod shown;
 mod so_far;
 mod started;
 mod tally;
@@ -35,7 +37,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use results::{Changed, RunResults, TestResults, Tests};
 
-pub(super) use places::{Walk, below, moved};
+pub(super) use places::{Origin, Walk, below, moved};
 pub(super) use relation::Relation;
 pub(super) use scope::Scope;
 pub(crate) use so_far::SoFar;
@@ -189,6 +191,17 @@ impl Reading<'_> {
             let runs = self.ran_silently(ends_it);
             return runs.then(|| self.run(framework, last, &last.scope, silent, true)).into_iter().collect();
         }
+        if self.detected.shown.any
+            && !self.is_own(framework, &found, |reading| reading.in_form(framework, wider, last))
+        {
+            let mut tally = Tally::sum(found);
+            (tally.cut, tally.unknown) = (true, true);
+            let scope = match starts.as_slice() {
+                [start] => start.scope.clone(),
+                _ => Scope::of_script(framework, "", self.command),
+            };
+            return vec![self.run(framework, last, &scope, tally, false)];
+        }
         match starts.as_slice() {
             [start] if !start.repeats => {
                 let tally = self.one_of(framework, found);
@@ -283,37 +296,6 @@ impl Reading<'_> {
                 last
             }
         }
-    }
-
-    fn by_output(&self, script: &Start) -> Vec<TestRun> {
-        let scope = match self.detected.starts.as_slice() {
-            [_] => script.scope.clone(),
-            _ => Scope::of_script(Framework::Tap, "", self.command),
-        };
-        let mut runs: Vec<TestRun> = Vec::new();
-        for framework in BY_OUTPUT {
-            // Node prints TAP, and others may as well: the same tests count once.
-            if matches!(framework, Framework::Tap | Framework::Junit) && !runs.is_empty() {
-                break;
-            }
-            let mut found = self.parsed(framework, &scope);
-            // Names without counts are pytest's only under its own heading.
-            if framework == Framework::Pytest && !self.text.contains(" short test summary info ") {
-                found.retain(|tally| !tally.unknown);
-            }
-            if has_many_blocks(framework) && found.len() > 1 {
-                found = vec![Tally::sum(found)];
-            }
-            for (part, tally) in found.into_iter().enumerate() {
-                runs.push(self.run(framework, script, &scope.part(framework, part), tally, false));
-            }
-        }
-        // Whose failure an exit code is cannot be told among several.
-        let failed = runs.iter().any(|run| run.counts.is_none_or(|counts| counts.failed > 0));
-        if self.detected.owns_exit && self.exit_code != Some(0) && !failed {
-            runs.iter_mut().for_each(|run| run.complete = false);
-        }
-        runs
     }
 
     fn parsed(&self, framework: Framework, scope: &Scope) -> Vec<Tally> {

@@ -72,6 +72,37 @@ pub(crate) fn below(root: &str, path: &str) -> String {
     }
 }
 
+/// Where the commands of a run start, and the checkout that they start in.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Origin {
+    /// The root of the checkout: all places are named from here.
+    pub(super) root: String,
+    /// Where commands start, as it is named from there.
+    start: String,
+}
+
+impl Origin {
+    pub(crate) fn new(cwd: &str, checkout: &str) -> Self {
+        let (cwd, checkout) = (cwd.trim_end_matches('/'), checkout.trim_end_matches('/'));
+        let start = below(checkout, cwd);
+        match start.starts_with('/') {
+            // No part of it: then all that is known is where commands start.
+            true => Self { root: cwd.to_owned(), start: String::new() },
+            false => Self { root: checkout.to_owned(), start },
+        }
+    }
+
+    /// The same, where the root is called by another name.
+    pub(super) fn called(&self, root: String) -> Self {
+        Self { root, start: self.start.clone() }
+    }
+
+    /// A path as commands name it, named from the root.
+    pub(super) fn below(&self, path: &str) -> String {
+        below(&self.root, &moved(&self.start, path))
+    }
+}
+
 /// Whether a path named from `root` leads elsewhere: neither below it nor to what holds it.
 pub(super) fn is_elsewhere(root: &str, path: &str) -> bool {
     let holds = path == "/" || root.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::checkouts;
-use super::places::{self, below};
+use super::places::{self, Origin};
 use super::relation::Relation;
 use super::scope::Scope;
 use super::{Counts, Framework, TestRun, Unit, read};
@@ -21,8 +21,7 @@ const MOST_NAMES: usize = 50;
 /// Collects while a run goes on.
 #[derive(Debug, Default)]
 pub(crate) struct Tests {
-    /// Where commands start.
-    directory: String,
+    origin: Origin,
     /// Runs that no later one took the place of, oldest first.
     runs: Vec<Kept>,
     earlier: u64,
@@ -109,8 +108,8 @@ pub(crate) struct RunResults {
 }
 
 impl Tests {
-    pub(crate) fn new(directory: &str) -> Self {
-        Self { directory: directory.trim_end_matches('/').to_owned(), ..Self::default() }
+    pub(crate) fn new(origin: Origin) -> Self {
+        Self { origin, ..Self::default() }
     }
 
     /// Commands that begin, and files that change.
@@ -152,11 +151,11 @@ impl Tests {
         }
     }
 
-    /// A scope from here, by whatever name this directory was called.
+    /// A scope from the root, by whatever name that was called.
     fn seen(&self, scope: Scope) -> Scope {
-        let seen = scope.clone().seen_from(&self.directory);
-        match seen.elsewhere().and_then(|place| places::other_name(&self.directory, place)) {
-            Some(root) => scope.seen_from(&root),
+        let seen = scope.clone().seen_from(&self.origin);
+        match seen.elsewhere().and_then(|place| places::other_name(&self.origin.root, place)) {
+            Some(root) => scope.seen_from(&self.origin.called(root)),
             None => seen,
         }
     }
@@ -164,7 +163,7 @@ impl Tests {
     /// What a command makes that is another copy of the project: its tests say nothing of this one.
     fn note_checkouts(&mut self, command: &str) {
         for path in checkouts::made_by(command) {
-            let path = below(&self.directory, &path);
+            let path = self.origin.below(&path);
             if self.checkouts.len() < MOST_COMMANDS && !path.is_empty() && !self.checkouts.contains(&path) {
                 self.checkouts.push(path);
             }
@@ -209,7 +208,7 @@ impl Tests {
             passed: counts.filter(|_| !sum.mixed).map(|counts| counts.passed),
             failed,
             skipped: counts.filter(|_| !sum.mixed).map(|counts| counts.skipped),
-            failed_tests: sum.failing,
+            failed_tests: sum.failing.into_iter().map(|(_, name)| name).collect(),
             stale: match told.iter().map(|kept| stale(kept)).collect::<Vec<_>>() {
                 all if all.contains(&Some(true)) => Some(true),
                 all if all.contains(&None) => None,
@@ -241,9 +240,12 @@ impl Kept {
         if run.complete && ran {
             return;
         }
+        let same_place = run.scope.is_beside(&old.run.scope);
         for name in &old.run.failing {
-            if run.failing.len() < MOST_NAMES && !run.failing.contains(name) {
-                run.failing.push(name.clone());
+            let full = old.run.scope.full_name(name);
+            let is_known = run.failing.iter().any(|name| run.scope.full_name(name) == full);
+            if run.failing.len() < MOST_NAMES && !is_known {
+                run.failing.push(if same_place { name.clone() } else { full });
                 run.counts = run.counts.filter(|counts| counts.failed > 0);
                 run.complete = false;
             }
@@ -294,7 +296,8 @@ impl Kept {
 struct Sum {
     counts: Option<Counts>,
     failed: Option<u64>,
-    failing: Vec<String>,
+    /// Names from the root, and as their frameworks say them.
+    failing: Vec<(String, String)>,
     unit: Option<Unit>,
     /// Whether tests and packages were counted.
     mixed: bool,
@@ -327,8 +330,9 @@ impl Sum {
             self.failed = self.failed.zip(failed).map(|(sum, new)| sum.saturating_add(new.failed));
         }
         for name in &new.run.failing {
-            if self.failing.len() < MOST_NAMES && !self.failing.contains(name) {
-                self.failing.push(name.clone());
+            let full = new.run.scope.full_name(name);
+            if self.failing.len() < MOST_NAMES && !self.failing.iter().any(|(known, _)| *known == full) {
+                self.failing.push((full, name.clone()));
             }
         }
     }
@@ -351,9 +355,11 @@ impl Sum {
             return None;
         }
         let (mut mended, mut still) = (Vec::new(), 0);
-        for name in &wider.run.failing {
-            match new.run.scope.asks_for(name)? {
-                true if new.run.failing.contains(name) => still += 1,
+        let failing_now: Vec<String> =
+            new.run.failing.iter().map(|name| new.run.scope.full_name(name)).collect();
+        for name in wider.run.failing.iter().map(|name| wider.run.scope.full_name(name)) {
+            match new.run.scope.asks_for(&name)? {
+                true if failing_now.contains(&name) => still += 1,
                 true if new.run.complete => mended.push(name),
                 true => return None,
                 false => {}
@@ -363,7 +369,7 @@ impl Sum {
         let counts = self.counts.as_mut()?;
         counts.passed = counts.passed.saturating_add(mended.len() as u64).checked_sub(anew)?;
         self.failed = Some(self.failed?.saturating_add(anew).checked_sub(mended.len() as u64)?);
-        self.failing.retain(|name| !mended.contains(&name));
+        self.failing.retain(|(name, _)| !mended.contains(name));
         Some(())
     }
 }
@@ -406,7 +412,11 @@ mod tests {
     use Step::{Edit, Print, Run};
 
     fn results(steps: &[Step<'_>]) -> TestResults {
-        let mut tests = Tests::new("/home/dev/shop");
+        results_in("/home/dev/shop", steps)
+    }
+
+    fn results_in(cwd: &str, steps: &[Step<'_>]) -> TestResults {
+        let mut tests = Tests::new(Origin::new(cwd, "/home/dev/shop"));
         let at = Timestamp::from_millis(0);
         for step in steps {
             match step {
@@ -453,7 +463,7 @@ mod tests {
 
     #[test]
     fn a_file_that_changed_while_tests_ran_makes_them_stale() {
-        let mut tests = Tests::new("/home/dev/shop");
+        let mut tests = Tests::new(Origin::new("/home/dev/shop", "/home/dev/shop"));
         let at = Timestamp::from_millis(0);
         let edited = |status| Event::Edited { item: "item_2".to_owned(), changes: Vec::new(), status };
         tests.note_event(&edited(ItemStatus::Completed), at);
@@ -468,7 +478,7 @@ mod tests {
     #[test]
     fn what_a_command_changes_after_its_tests_may_make_them_stale_and_what_the_tests_change_does_not() {
         let stale = |command: &str, changed: i64| {
-            let mut tests = Tests::new("/home/dev/shop");
+            let mut tests = Tests::new(Origin::new("/home/dev/shop", "/home/dev/shop"));
             let at = Timestamp::from_millis;
             let started = Event::CommandStarted { item: "1".to_owned(), command: command.to_owned() };
             tests.note_event(&started, at(10));
@@ -809,13 +819,123 @@ mod tests {
         std::fs::create_dir_all(real.join("web")).unwrap();
         let name = real.with_file_name("name");
         std::os::unix::fs::symlink(&real, &name).unwrap();
-        let mut tests = Tests::new(real.to_str().unwrap());
+        let mut tests = Tests::new(Origin::new(real.to_str().unwrap(), real.to_str().unwrap()));
         let at = Timestamp::from_millis(0);
         for (line, passed) in [("pytest web", 4), (&format!("cd {}/web && pytest", name.display()), 5)] {
             tests.note_command("1", line, Some(0), &pytest(passed, &[]), at);
         }
         let found = tests.finish(NEVER).unwrap();
         assert_eq!((found.passed, found.earlier_runs, found.runs.len()), (Some(5), 1, 1));
+    }
+
+    /// Commands start in `api`, a directory of the checkout.
+    #[test]
+    fn tests_of_another_directory_of_the_checkout_count() {
+        let told = |steps: &[Step<'_>]| {
+            let found = results_in("/home/dev/shop/api", steps);
+            assert!(found.complete && found.runs.iter().all(|run| run.elsewhere.is_none()), "{found:?}");
+            (found.passed, found.failed, found.failed_tests, found.earlier_runs)
+        };
+        let one = |name: &str| vec![name.to_owned()];
+        for (line, name) in [
+            ("cd ../web && pytest -q", "test_web.py::x"),
+            ("pytest -q ../web", "../web/test_web.py::x"),
+            ("cd .. && pytest -q web", "web/test_web.py::x"),
+            ("cd /home/dev/shop/web && pytest -q", "test_web.py::x"),
+        ] {
+            let failed: &[&str] = &[name];
+            let found = told(&[Run("pytest -q", 1, &[]), Run(line, 0, failed)]);
+            assert_eq!(found, (Some(1), Some(1), one(name), 0), "{line}");
+            assert_eq!(told(&[Run(line, 0, failed)]), (Some(0), Some(1), one(name), 0), "{line}");
+        }
+        // The whole of it takes the place of a part.
+        let wider = Run("cd .. && pytest -q", 1, &["web/test_web.py::x"]);
+        let found = told(&[Run("pytest -q", 1, &[]), wider]);
+        assert_eq!(found, (Some(1), Some(1), one("web/test_web.py::x"), 1));
+        // Another checkout is another still.
+        let other = Run("cd ../../shop2 && pytest", 0, &["a.py::x"]);
+        let found = results_in("/home/dev/shop/api", &[Run("pytest -q", 1, &[]), other]);
+        assert_eq!((found.passed, found.failed), (Some(1), Some(0)));
+        assert_eq!(found.runs[1].elsewhere.as_deref(), Some("/home/dev/shop2"));
+    }
+
+    #[test]
+    fn a_test_that_was_mended_below_the_root_is_not_told_to_fail() {
+        let (here, there) = ("tests/a.py::x", "api/tests/a.py::x");
+        let steps = [Run("cd api && pytest", 1, &[here]), Run("cd api && pytest tests/a.py::x", 1, &[])];
+        check(&steps, (Some(2), Some(0), &[], 0));
+        let steps = [Run("pytest", 2, &[there]), Run("cd api && pytest", 2, &[])];
+        check(&steps, (Some(3), Some(0), &[], 0));
+        let steps = [Run("pytest", 2, &[there]), Run("cd api && pytest", 1, &[here])];
+        check(&steps, (Some(2), Some(1), &[there], 0));
+        // The same name in another directory is another test.
+        let steps = [
+            Run("cd api && pytest", 1, &[here]),
+            Run("cd web && pytest", 1, &[here]),
+            Run("cd api && pytest tests/a.py::x", 1, &[]),
+        ];
+        check(&steps, (Some(3), Some(1), &[here], 0));
+        // From where the run started, as ever.
+        let steps = [Run("pytest", 1, &[here]), Run("pytest tests/a.py::x", 1, &[])];
+        let found = results_in("/home/dev/shop/api", &steps);
+        assert_eq!((found.passed, found.failed, found.failed_tests.len()), (Some(2), Some(0), 0));
+    }
+
+    #[test]
+    fn tests_that_ran_beside_a_text_ran() {
+        let told = |line: &str, exit, text: &str| {
+            let steps = [Run("pytest -q api", 1, &[]), Print(line, exit, text.to_owned())];
+            let found = results(&steps);
+            (found.passed, found.failed, found.complete, found.failed_tests.len(), found.earlier_runs)
+        };
+        let (known, unknown) = ((Some(1), Some(1), true, 1, 1), (None, None, false, 1, 1));
+        let failed = pytest(1, &["web/a.py::x"]);
+        let source = format!("def test_x():\n    assert 0\n{failed}");
+        for line in
+            ["cat web/a.py; pytest -q", "sed -n 1,9p web/a.py && pytest -q", "grep -n x a; pytest | tail -3"]
+        {
+            assert_eq!(told(line, 1, &source), known, "{line}");
+        }
+        let diff =
+            format!("{failed}diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n 9 passed in 0.1s\n");
+        for line in ["pytest -q; git diff", "pytest 2>&1 | tail -3; git diff | head -50"] {
+            // What git shows has a summary in it.
+            assert_eq!(told(line, 0, &diff), unknown, "{line}");
+            assert_eq!(told(line, 0, &diff.replace(" 9 passed in 0.1s", " x")), known, "{line}");
+        }
+        let passed = pytest(2, &[]);
+        let mended = [
+            Run("pytest -q", 1, &["web/a.py::x"]),
+            Edit,
+            Print("pytest -q && git diff", 0, format!("{passed}diff --git a/a b/a\n")),
+        ];
+        check(&mended, (Some(2), Some(0), &[], 1));
+        // Whose summary it is cannot be told: nothing is counted, and nothing is forgotten.
+        for (line, exit, text) in [
+            ("cat old.log; pytest -q", 1, format!("{passed}{failed}")),
+            ("pytest -q; cat old.log", 0, failed.clone()),
+            ("cat old.log; pytest -q > o", 1, failed.clone()),
+            ("cat old.log missing && pytest -q", 1, format!("cat: missing: No such file\n{failed}")),
+            ("git diff | cut -c2-; pytest -q", 0, failed.clone()),
+        ] {
+            assert_eq!(told(line, exit, &text), unknown, "{line}");
+        }
+        let quiet = told("cat old.log; pytest -q", 0, &format!("{passed}..  [100%]\n"));
+        assert_eq!(quiet, (None, None, false, 0, 1));
+        let script = results(&[Run("pytest -q", 1, &[]), Print("cat package.json && npm test", 1, failed)]);
+        assert_eq!((script.passed, script.complete, script.failed_tests.len()), (None, false, 1));
+    }
+
+    #[test]
+    fn a_script_that_ran_twice_in_a_line_has_its_last_word() {
+        let text = format!("{}{}", pytest(2, &["a.py::x"]), pytest(3, &[]));
+        let line = |line, exit| Print(line, exit, text.clone());
+        check(&[line("npm test; sed -i s/1/2/ m.js; npm test", 0)], (Some(3), Some(0), &[], 1));
+        for (other, exit) in
+            [("npm test || npm test", 0), ("npm test; npm run test:e2e", 0), ("npm test; npm test", 1)]
+        {
+            check(&[line(other, exit)], (None, None, &["a.py::x"], 0));
+        }
     }
 
     #[test]
@@ -837,7 +957,7 @@ mod tests {
     #[test]
     fn what_was_kept_from_running_did_not_run() {
         let none = |line: &str| {
-            let mut tests = Tests::new("/home/dev/shop");
+            let mut tests = Tests::new(Origin::new("/home/dev/shop", "/home/dev/shop"));
             tests.note_command("1", line, Some(1), "", Timestamp::from_millis(0));
             tests.finish(NEVER).is_none()
         };
@@ -904,7 +1024,7 @@ mod tests {
     #[test]
     fn tests_that_ran_without_a_summary_to_be_seen_have_no_counts() {
         let seen = |line: &'static str, exit_code, text: &str| {
-            let mut tests = Tests::new("/home/dev/shop");
+            let mut tests = Tests::new(Origin::new("/home/dev/shop", "/home/dev/shop"));
             tests.note_command("1", line, exit_code, text, Timestamp::from_millis(0));
             tests.finish(NEVER).map(|found| (found.passed, found.failed, found.complete))
         };
@@ -938,7 +1058,7 @@ mod tests {
 
     #[test]
     fn no_test_is_no_result() {
-        let mut tests = Tests::new("/home/dev/shop");
+        let mut tests = Tests::new(Origin::new("/home/dev/shop", "/home/dev/shop"));
         tests.note_command("1", "ls", Some(0), "a\n", Timestamp::from_millis(0));
         assert_eq!(tests.finish(NEVER), None);
     }

@@ -3,7 +3,7 @@
 
 use super::Framework;
 use super::dialect::{Dialect, Words, dialect};
-use super::places::{below, is_elsewhere, is_in, is_known, moved};
+use super::places::{Origin, below, is_elsewhere, is_in, is_known, moved};
 use super::relation::{Relation, both, contains, contains_package, directories, filters, is_path, sets};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,9 +156,10 @@ impl Scope {
         self
     }
 
-    /// The same scope, where `root` is the directory that commands start in.
-    pub(crate) fn seen_from(mut self, root: &str) -> Self {
-        self.directory = below(root, &self.directory);
+    /// The same scope, named from the root of the checkout that commands start in.
+    pub(crate) fn seen_from(mut self, origin: &Origin) -> Self {
+        let root = origin.root.as_str();
+        self.directory = origin.below(&self.directory);
         let mut away = 0;
         let mut unclear = false;
         for place in &mut self.places {
@@ -324,15 +325,34 @@ impl Scope {
         if self.places.is_empty() { vec![".".to_owned()] } else { self.places.clone() }
     }
 
+    /// Whether both ran in one directory, so that a name means the same in both.
+    pub(super) fn is_beside(&self, other: &Scope) -> bool {
+        self.directory == other.directory
+    }
+
+    /// A test's name from the root, where its framework names files as seen from where it ran.
+    pub(super) fn full_name(&self, name: &str) -> String {
+        match self.framework {
+            Framework::Pytest => {
+                let (path, inside) = name.split_at(name.find("::").unwrap_or(name.len()));
+                // No root is needed: what leads out of it stays as it is.
+                format!("{}{inside}", below("", &moved(&self.directory, path)))
+            }
+            _ => name.to_owned(),
+        }
+    }
+
     /// Whether the test `name` was among those asked for; `None` where that is not known.
+    /// It is named from the root, as by `full_name`.
     pub(super) fn asks_for(&self, name: &str) -> Option<bool> {
-        if self.unclear.is_some() || !self.modes.is_empty() || !self.directory.is_empty() || self.part > 0 {
+        if self.unclear.is_some() || !self.modes.is_empty() || self.part > 0 {
             return None;
         }
         match self.framework {
             Framework::Pytest if self.filters.is_empty() => {
                 let inside = ["/", "::", "["];
-                Some(self.places.is_empty() || self.places.iter().any(|place| contains(place, name, &inside)))
+                let places = self.looked_in();
+                Some(places.is_empty() || places.iter().any(|place| contains(place, name, &inside)))
             }
             Framework::CargoTest | Framework::Nextest
                 if self.packages == Packages::Default
@@ -374,7 +394,7 @@ mod tests {
             directory,
             &args.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>(),
         )
-        .seen_from("/home/dev/shop")
+        .seen_from(&Origin::new("/home/dev/shop", "/home/dev/shop"))
     }
 
     #[track_caller]
@@ -398,7 +418,10 @@ mod tests {
 
     #[test]
     fn one_directory_has_many_names() {
-        let seen = |directory: &str| Scope::new(Framework::Go, directory, &[]).seen_from("/home/dev/shop");
+        let seen = |directory: &str| {
+            Scope::new(Framework::Go, directory, &[])
+                .seen_from(&Origin::new("/home/dev/shop", "/home/dev/shop"))
+        };
         for name in ["", ".", "./", "/home/dev/shop", "/home/dev/shop/"] {
             assert_eq!(seen(name), scope(Framework::Go, ""), "{name}");
         }
