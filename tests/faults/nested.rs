@@ -228,6 +228,9 @@ fn a_run_that_has_to_be_killed_leaves_those_inside_it_to_their_supervisors() {
         let outer = phase.submit(&script(&phase, "outer", &lines));
         let inner = handed_in(&phase, "inner.json");
         let agents = [agent_of(&phase, &outer), agent_of(&phase, &inner)];
+        // It speaks once it ignores what it is about to be told.
+        let said = phase.env.run_dir(&inner.run_id).join("stdout.log");
+        wait_for("a word", SOON, || fs::read_to_string(&said).ok().filter(|said| said.contains("one")));
         phase.env.expect(0, &["cancel", &outer.task_id]);
         assert_eq!(phase.row(&outer).state, "cancelled", "{level}");
         assert_ended_with(&phase, &inner, &outer, level);
