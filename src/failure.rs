@@ -2,6 +2,7 @@
 //! the exit code it gives. The only place that assigns any of them.
 
 mod details;
+mod flags;
 mod hints;
 
 use serde_json::{Map, Value};
@@ -13,6 +14,9 @@ use crate::inspect::InspectError;
 use crate::progress::plain;
 use crate::registry::RegistryError;
 use crate::tasks::{TaskError, one_line};
+
+/// In characters.
+const LONGEST_MESSAGE: usize = 1000;
 
 /// What a caller is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,8 +111,25 @@ impl Failure {
         let (code, exit, hint) = classify(error, voice);
         // What a caller wrote comes back in it, and must not act on a screen.
         let message = plain::text(&one_line(error)).replace(['\n', '\t'], " ");
+        let message = match flags::field(error) {
+            Some(field) => flags::worded(&message, field, voice),
+            None => without_middle(&message),
+        };
         Self { code, exit, message, hint, details: Box::new(details::details(error)) }
     }
+}
+
+/// Whoever wrote pages where a name belongs knows them; what is wrong with them
+/// stands at one of the two ends.
+fn without_middle(message: &str) -> String {
+    let chars = message.chars().count();
+    if chars <= LONGEST_MESSAGE {
+        return message.to_owned();
+    }
+    let half = LONGEST_MESSAGE / 2;
+    let first: String = message.chars().take(half).collect();
+    let last: String = message.chars().skip(chars - half).collect();
+    format!("{first} … {last}")
 }
 
 fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
@@ -190,7 +211,10 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
         TaskError::OddField { .. } => bad("write it in plain, printable characters"),
         TaskError::LongList { .. } => bad("shorten the list"),
         TaskError::BadAlias(_) => bad("use a short name of printable characters that is no id"),
-        TaskError::BadLimit { .. } => either("for example `--idle 900`", "for example `{\"idle_s\": 900}`"),
+        TaskError::BadLimit { name } => bad(&match voice {
+            Voice::Shell => format!("for example `{} 900`", flags::spoken(name, voice)),
+            Voice::Tools => format!("for example `{{\"{name}_s\": 900}}`"),
+        }),
         TaskError::NoDirectory(_) | TaskError::NotADirectory(_) => {
             either("name an existing directory with `--cwd`", "name directories that exist in `cwd` and `add_dirs`")
         }
@@ -220,7 +244,11 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
         TaskError::BadProgram(_) => {
             (Code::ToolError, Exit::Machine, hint("correct `codex_path` in the configuration"))
         }
+        TaskError::Unsupported { field: "resume", .. } => {
+            (Code::Unsupported, Exit::BadInput, hint("start a new task instead"))
+        }
         TaskError::Unsupported { field, .. } => {
+            let field = flags::spoken(field, voice);
             (Code::Unsupported, Exit::BadInput, Some(format!("leave out `{field}`, or choose another agent")))
         }
         TaskError::SandboxBeyond { .. } => {
@@ -250,7 +278,7 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
         ),
         TaskError::ForeignRecording => bad("name one of them, for example `quick`"),
         TaskError::NotYet(field) => {
-            (Code::Unsupported, Exit::BadInput, Some(format!("leave out `{field}`")))
+            (Code::Unsupported, Exit::BadInput, Some(format!("leave out `{}`", flags::spoken(field, voice))))
         }
         TaskError::NetworkOff => {
             bad("the operator allows it with `allow_network = true` in the configuration")
@@ -329,9 +357,13 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
             )),
         ),
         TaskError::Ambiguous { .. } => bad("give more of the id"),
-        TaskError::BadThread(_) => either(
-            "`delegator status --all` lists tasks; a thread id is a UUID",
-            "`delegate_status` lists the tasks of this project; a thread id is a UUID",
+        TaskError::BadThread(_) => (
+            Code::NotFound,
+            Exit::NotFound,
+            hint(voice.say(
+                "`delegator status --all` lists tasks; a thread id is a UUID",
+                "`delegate_status` lists the tasks of this project; a thread id is a UUID",
+            )),
         ),
         TaskError::NoThread(_) => {
             bad("only a run whose agent named a thread can be resumed; start a new task instead")

@@ -103,7 +103,13 @@ fn rows(data: &StatusSnapshot) -> Vec<Line> {
             || "starting".to_owned(),
             |progress| match progress.total_steps {
                 0 => progress.current_activity.clone(),
-                all => format!("{}  {}/{all} steps", progress.current_activity, progress.completed_steps),
+                all => {
+                    let percent = progress.percent.map(|percent| format!("{percent}%, ")).unwrap_or_default();
+                    format!(
+                        "{}  {percent}{}/{all} steps",
+                        progress.current_activity, progress.completed_steps
+                    )
+                }
             },
         ),
     });

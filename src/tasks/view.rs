@@ -1,5 +1,6 @@
 //! A task as a reader sees it: its row, and what its directory says now.
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::evidence::Evidence;
@@ -48,10 +49,12 @@ pub(crate) fn find(context: &Context, reference: &str) -> Result<Row, TaskError>
     }
 }
 
-/// What `reference` could mean, seen from the project we are called in.
+/// What `reference` could mean, seen from the project we are called in. A run's
+/// directory, which replies name, means the run.
 pub(super) fn look_up(context: &Context, reference: &str) -> Result<Found, TaskError> {
     let project = context.project();
-    let reference = Reference(reference.to_owned());
+    let run = Path::new(reference).strip_prefix(context.home.runs()).ok().and_then(Path::to_str);
+    let reference = Reference(run.unwrap_or(reference).trim_end_matches('/').to_owned());
     Ok(context.registry.find(&reference, &project.to_string_lossy(), context.scope)?)
 }
 

@@ -170,14 +170,14 @@ fn options_are_checked_before_anything_is_made() {
     let git = repository(&env);
     let cases: [(&[&str], &str, &str); 14] = [
         (&["run", "--agent", "command", "--alias", "a\u{1b}[1m", "x"], "cannot be an alias", "printable"),
-        (&["run", "--agent", "command", "--alias", "", "x"], "`alias` is empty", "leave it out"),
+        (&["run", "--agent", "command", "--alias", "", "x"], "`--alias` is empty", "leave it out"),
         (&["wait"], "`ID` is missing", "usage: delegator wait"),
         (&["run", "--agent"], "`--agent` needs a value", "codex"),
         (&["run", "--agent", "command", "--idle", "soon", "x"], "`soon` is no value for `--idle`", ""),
         (
             &["run", "--agent", "command", "--hard", "0", "x"],
-            "`hard` must be a number of seconds",
-            "--idle 900",
+            "`--hard` must be a number of seconds",
+            "--hard 900",
         ),
         (&["run", "--agent", "command", "--timeout", "5", "x"], "`--wait` is missing", ""),
         (
@@ -222,10 +222,39 @@ fn options_are_checked_before_anything_is_made() {
     let told = Told {
         code: 2,
         error: "UNSUPPORTED",
-        message: "agent `command` cannot honour `model`",
-        hint: "leave out",
+        message: "agent `command` cannot honour `--model`",
+        hint: "leave out `--model`",
     };
     check(&env, &["run", "--agent", "command", "--model", "m", "x"], &told);
+    let told =
+        Told { message: "agent `command` cannot honour `--effort`", hint: "leave out `--effort`", ..told };
+    check(&env, &["run", "--agent", "command", "--effort", "high", "x"], &told);
+    let told = Told { message: "`--key` is empty", hint: "leave it out", ..BAD };
+    check(&env, &["run", "--agent", "command", "--key", "", "x"], &told);
+}
+
+#[test]
+fn what_was_typed_comes_back_in_a_line_however_long_it_is() {
+    let env = TestEnv::new();
+    let long = "x".repeat(100_000);
+    for args in [["pin", &long], ["results", &long], ["resume", &long], ["inspect", &long]] {
+        let told = env.expect(3, &args);
+        assert!(told.stderr.len() < 1500, "{}: {} bytes", args[0], told.stderr.len());
+    }
+    let told = env.run(&["terminal", "read", &long]);
+    assert!(told.stderr.len() < 1500, "{}", told.stderr.len());
+}
+
+#[test]
+fn the_directory_of_a_run_names_it() {
+    let env = TestEnv::new();
+    let task = env.submit("true");
+    env.await_final(&task.task_id);
+    let dir = env.run_dir(&task.run_id).display().to_string();
+    for named in [dir.clone(), format!("{dir}/")] {
+        let found = env.json(&["status", "--json", &named]);
+        assert_eq!(found["data"]["recently_completed"][0]["task_id"], task.task_id.as_str(), "{found}");
+    }
 }
 
 #[test]
@@ -254,13 +283,22 @@ fn only_a_thread_can_be_resumed() {
     let env = TestEnv::new();
     let task = env.submit("true").task_id;
     env.await_final(&task);
-    let told = Told { message: "neither a known task nor a thread id", hint: "a thread id is a UUID", ..BAD };
+    let told = Told {
+        message: "neither a known task nor a thread id",
+        hint: "a thread id is a UUID",
+        code: 3,
+        error: "NOT_FOUND",
+    };
     check(&env, &["resume", "last tuesday", "go on"], &told);
     let told = Told { message: "has no thread to go on with", hint: "start a new task", ..BAD };
     check(&env, &["resume", &task, "go on"], &told);
     let replay = env.json(&["run", "--agent", "replay", "--wait", "--json", "quick"]);
-    let told =
-        Told { code: 2, error: "UNSUPPORTED", message: "agent `replay` cannot honour `resume`", hint: "" };
+    let told = Told {
+        code: 2,
+        error: "UNSUPPORTED",
+        message: "agent `replay` cannot honour `resume`",
+        hint: "new task",
+    };
     check(&env, &["resume", replay["task_id"].as_str().unwrap(), "quick"], &told);
 }
 

@@ -1,0 +1,40 @@
+//! What a field of a request is called by whoever wrote it: its own name in a
+//! call of a tool, an option at a shell.
+
+use super::Voice;
+use crate::tasks::TaskError;
+
+/// The field that an error is about.
+pub(super) fn field(error: &TaskError) -> Option<&'static str> {
+    match error {
+        TaskError::NeedsWrite { field } | TaskError::Unsupported { field, .. } | TaskError::NotYet(field) => {
+            Some(field)
+        }
+        TaskError::LongField { name, .. }
+        | TaskError::EmptyField { name }
+        | TaskError::OddField { name }
+        | TaskError::LongList { name, .. }
+        | TaskError::BadLimit { name } => Some(name),
+        _ => None,
+    }
+}
+
+pub(super) fn spoken(field: &str, voice: Voice) -> String {
+    match (voice, field) {
+        (Voice::Tools, field) => field.to_owned(),
+        (Voice::Shell, "reasoning_effort") => "--effort".to_owned(),
+        (Voice::Shell, "config_overrides") => "--config".to_owned(),
+        (Voice::Shell, "add_dirs") => "--add-dir".to_owned(),
+        (Voice::Shell, "env_from") => "--env".to_owned(),
+        (Voice::Shell, "idempotency_key") => "--key".to_owned(),
+        (Voice::Shell, "command") => "--command-limit".to_owned(),
+        // A verb of its own.
+        (Voice::Shell, "resume") => "resume".to_owned(),
+        (Voice::Shell, field) => format!("--{}", field.replace('_', "-")),
+    }
+}
+
+/// The message about `field` in the words of `voice`.
+pub(super) fn worded(message: &str, field: &str, voice: Voice) -> String {
+    message.replace(&format!("`{field}`"), &format!("`{}`", spoken(field, voice)))
+}
