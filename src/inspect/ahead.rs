@@ -27,6 +27,11 @@ const MOST_THREADS: usize = 4;
 /// Of a block with more lines that may match, it is only said that it has to be
 /// searched.
 const FEW: usize = 256;
+/// With so many of them come the bytes around them: who looks at them need not
+/// read them again.
+const VERY_FEW: usize = 32;
+/// On either side.
+const NEAR: usize = 1 << 10;
 
 /// One block of the file, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +57,9 @@ pub(super) struct Line {
     pub(super) bytes: Range<u64>,
     /// Line breaks from the beginning of the block to it.
     pub(super) breaks: u64,
+    /// Bytes of the file, from a position on, with the line among them; none of
+    /// a line that is one of many.
+    pub(super) near: (u64, Vec<u8>),
 }
 
 /// Which line breaks are counted.
@@ -138,13 +146,19 @@ impl Looking<'_> {
         let found = candidates.find_apart(self.pattern, &buffer[first..last], &buffer[last..read])?;
         let Some(found) = found.filter(|found| found.len() <= FEW) else { return Ok(unclear) };
         let is_counted = self.breaks == Breaks::All || !found.is_empty();
+        let are_very_few = found.len() <= VERY_FEW;
         let (mut counted, mut breaks, mut lines) = (before, 0, Vec::with_capacity(found.len()));
         for line in found {
-            let start = first + line.start;
+            let (start, end) = (first + line.start, first + line.end);
             breaks += count(&buffer[counted..start]);
             counted = start;
-            let bytes = from + start as u64..from + (first + line.end) as u64;
-            lines.push(Line { bytes, breaks });
+            let near = if are_very_few && end - start <= NEAR {
+                start.saturating_sub(NEAR)..read.min(end + NEAR)
+            } else {
+                start..start
+            };
+            let near = (from + near.start as u64, buffer[near].to_vec());
+            lines.push(Line { bytes: from + start as u64..from + end as u64, breaks, near });
         }
         let breaks = is_counted.then(|| breaks + count(&buffer[counted..length]));
         Ok(Verdict { breaks, told: Some(Told { lines, next: from + last as u64 }), ..unclear })
@@ -227,6 +241,30 @@ mod tests {
         let numbers: Vec<u64> = found.matches.iter().map(|block| block.line_number).collect();
         assert_eq!(numbers, expected);
         assert_eq!(found.total_lines, Some(memchr_iter(b'\n', &content).count() as u64));
+    }
+
+    #[test]
+    fn lines_that_others_read_are_shown_as_if_read_alone() {
+        // With lines around a match, its bytes are read again.
+        let mut content = String::new();
+        for number in 0..60_000 {
+            let long = ".".repeat(number % 97);
+            content += &match number % 2000 {
+                3 => format!("{long} needle\n"),
+                4 => "curl -X POST \\\n".to_owned(),
+                5 => format!("  -u bob:hunter2needle{number} {long}\n"),
+                6 => format!("{} needle\r\n", ".".repeat(3000)),
+                _ => format!("{number} {long}\n"),
+            };
+        }
+        let shown = |context| {
+            let found = ask(content.as_bytes(), find("needle", context, 1000), None, 1 << 20);
+            found.matches.into_iter().map(|block| (block.line_number, block.match_line)).collect::<Vec<_>>()
+        };
+        let alone = shown(1);
+        assert_eq!(shown(0), alone);
+        assert_eq!(alone.len(), 60);
+        assert!(alone.iter().all(|(_, line)| !line.contains("hunter2")), "{alone:?}");
     }
 
     #[test]

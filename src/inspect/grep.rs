@@ -159,6 +159,9 @@ impl Search<'_> {
             if let Some(breaks) = known(line.breaks) {
                 self.counted = Checkpoint { offset: line.bytes.start, breaks };
             }
+            if self.asked.context == 0 {
+                self.lines.view.take_over(&line.near);
+            }
             self.look_at(&line.bytes)?;
             if self.found.next.is_some() {
                 return Ok(None);

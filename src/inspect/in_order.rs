@@ -58,7 +58,9 @@ impl<T> Shared<T> {
                 self.do_one(piece, hand);
                 order = self.lock();
             } else {
+                order.idle += 1;
                 order = self.room.wait(order).unwrap_or_else(PoisonError::into_inner);
+                order.idle -= 1;
             }
         }
     }
@@ -67,7 +69,12 @@ impl<T> Shared<T> {
         let mut order = self.lock();
         loop {
             if let Some(done) = order.hand_over() {
-                self.room.notify_one();
+                // To wake nobody costs as much as to wake somebody.
+                let is_idle = order.idle > 0;
+                drop(order);
+                if is_idle {
+                    self.room.notify_one();
+                }
                 return Some(done);
             }
             if order.is_over() {
@@ -78,7 +85,9 @@ impl<T> Shared<T> {
                 self.do_one(piece, &mut hand);
                 order = self.lock();
             } else {
+                order.is_awaited = true;
                 order = self.ready.wait(order).unwrap_or_else(PoisonError::into_inner);
+                order.is_awaited = false;
             }
         }
     }
@@ -106,7 +115,11 @@ impl<T> Drop for Begun<'_, T> {
                 self.shared.room.notify_all();
             }
         }
-        self.shared.ready.notify_one();
+        let is_awaited = order.is_awaited && (order.is_next_done() || order.is_over());
+        drop(order);
+        if is_awaited {
+            self.shared.ready.notify_one();
+        }
     }
 }
 
@@ -127,11 +140,14 @@ struct Order<T> {
     end: u64,
     /// What comes of the pieces from `next` on.
     done: VecDeque<Option<T>>,
+    /// How many have nothing to do, and whether what comes next is waited for.
+    idle: usize,
+    is_awaited: bool,
 }
 
 impl<T> Order<T> {
     fn new(end: u64) -> Self {
-        Self { begun: 0, next: 0, end, done: VecDeque::new() }
+        Self { begun: 0, next: 0, end, done: VecDeque::new(), idle: 0, is_awaited: false }
     }
 
     /// The next piece to work on, if there is one by now.
@@ -164,6 +180,10 @@ impl<T> Order<T> {
         self.done.pop_front();
         self.next += 1;
         Some(done)
+    }
+
+    fn is_next_done(&self) -> bool {
+        matches!(self.done.front(), Some(Some(_)))
     }
 
     fn is_all_begun(&self) -> bool {

@@ -159,6 +159,16 @@ impl View {
         Ok(())
     }
 
+    /// Takes over bytes that somebody else has read, where they are none of
+    /// those at hand.
+    pub(super) fn take_over(&mut self, (from, bytes): &(u64, Vec<u8>)) {
+        let is_here = *from >= self.base && from + bytes.len() as u64 <= self.base + self.filled as u64;
+        if !is_here && !bytes.is_empty() && bytes.len() <= self.buffer.len() && !self.is_compressed() {
+            self.buffer[..bytes.len()].copy_from_slice(bytes);
+            (self.base, self.filled) = (*from, bytes.len());
+        }
+    }
+
     fn has_more(&self) -> bool {
         self.end.is_none_or(|end| self.base + (self.filled as u64) < end)
     }
