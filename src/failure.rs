@@ -12,6 +12,7 @@ use hints::{home_hint, registry_hint, setup_failure, terminal_failure, token_hin
 use crate::host::listen::ListenError;
 use crate::inspect::InspectError;
 use crate::progress::plain;
+use crate::redact;
 use crate::registry::RegistryError;
 use crate::tasks::{TaskError, one_line};
 
@@ -120,11 +121,12 @@ impl Failure {
 }
 
 /// Whoever wrote pages where a name belongs knows them; what is wrong with them
-/// stands at one of the two ends.
+/// stands at one of the two ends. Secrets go first: half of one is not known.
 fn without_middle(message: &str) -> String {
+    let message = redact::text(message);
     let chars = message.chars().count();
     if chars <= LONGEST_MESSAGE {
-        return message.to_owned();
+        return message.into_owned();
     }
     let half = LONGEST_MESSAGE / 2;
     let first: String = message.chars().take(half).collect();

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::print;
-use super::table::fit;
+use super::table::drawn;
 use crate::host::{clock, terminal};
 use crate::model::{Phase, State, Timestamp};
 use crate::reply::{Eta, duration};
@@ -48,7 +48,7 @@ impl Live {
         match terminal::stderr_width() {
             Some(width) => {
                 // One column stays free: some terminals wrap when the last is used.
-                print::note_part(&format!("\r{}\u{1b}[K", fit(&text, width - 1)));
+                print::note_part(&format!("\r{}\u{1b}[K", drawn(&text, width - 1)));
                 self.drawn = true;
                 Look::Within(TICK)
             }

@@ -46,7 +46,7 @@ pub(super) fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{}", redact::text(line));
 }
 
-/// A piece of a line on standard error.
+/// A piece of a line on standard error, which quotes no secret.
 pub(super) fn note_part(part: &str) {
     let mut stderr = io::stderr();
     let _ = stderr.write_all(part.as_bytes()).and_then(|()| stderr.flush());

@@ -2,13 +2,19 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::redact;
+
 const GAP: usize = 2;
 /// The last two columns give way down to this; then whole lines are cut.
 const LEAST: usize = 8;
 
 /// Aligned lines, none of them longer than `width`: the last two columns, which
 /// hold words, share what the others leave.
+///
+/// Secrets go first: the half that is left of one is not known for what it is.
 pub(super) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
+    let told = |row: &Vec<String>| row.iter().map(|cell| redact::text(cell).into_owned()).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(told).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widest = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0)
@@ -18,7 +24,7 @@ pub(super) fn table(rows: &[Vec<String>], width: Option<usize>) -> String {
         shrink(&mut widths, width);
     }
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
             let cell = fit(cell, widths[column]);
@@ -43,8 +49,13 @@ fn shrink(widths: &mut [usize], width: usize) {
     }
 }
 
+/// A text that may quote secrets, as it may be drawn in so many columns.
+pub(super) fn drawn(text: &str, width: usize) -> String {
+    fit(&redact::text(text), width)
+}
+
 /// The text, or as much of it as `width` columns show, `…` at its end.
-pub(super) fn fit(text: &str, width: usize) -> String {
+fn fit(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
@@ -90,6 +101,22 @@ mod tests {
         let rows = [row.iter().map(|&cell| cell.to_owned()).collect()];
         for width in 1..60 {
             assert!(table(&rows, Some(width)).trim_end().width() <= width, "{width}");
+        }
+    }
+
+    #[test]
+    fn no_width_shows_a_part_of_a_secret() {
+        let token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+        let secrets =
+            [(format!("git push https://bob:{token}@host/x.git"), token), (format!("echo {token}"), token)];
+        for (text, secret) in secrets {
+            for width in 1..=120 {
+                let row = vec!["T-local-0123456789ab".to_owned(), text.clone(), format!("running: {text}")];
+                for shown in [table(&[row], Some(width)), drawn(&text, width)] {
+                    let leaks = (0..=secret.len() - 6).any(|at| shown.contains(&secret[at..at + 6]));
+                    assert!(!leaks, "{width}: {shown}");
+                }
+            }
         }
     }
 
