@@ -52,8 +52,11 @@ impl Gathered {
         whole: bool,
         at: Timestamp,
     ) {
-        // Without an exit code no count is taken for complete.
-        self.tests.note_command("command", command, exit_code.filter(|_| whole), text, at);
+        match exit_code {
+            None if whole => self.tests.note_killed("command", command, text, at),
+            // Without an exit code no count is taken for complete.
+            _ => self.tests.note_command("command", command, exit_code.filter(|_| whole), text, at),
+        }
         self.errors.note_command(command, exit_code, text);
     }
 
@@ -148,6 +151,39 @@ mod tests {
             let mut gathered = Gathered::new(Path::new("/"), Path::new("/"));
             gathered.note_only_command("cargo test", Some(0), PASSED, whole, at(0));
             assert_eq!(gathered.finish(NEVER, None).0.unwrap().complete, whole);
+        }
+    }
+
+    #[test]
+    fn tests_that_were_over_when_their_command_was_killed_were_seen_whole() {
+        let pytest = "==== 1 failed, 2 passed in 0.01s ====\n";
+        let jest = "Test Suites: 1 passed, 1 total\nTests:       3 passed, 3 total\n";
+        let complete = |command: &str, text: &str, whole| {
+            let mut gathered = Gathered::new(Path::new("/"), Path::new("/"));
+            gathered.note_only_command(command, None, text, whole, at(0));
+            gathered.finish(NEVER, None).0.unwrap().complete
+        };
+        for command in
+            ["pytest; sleep 60", "cd a && pytest -q 2>&1 | tail -3; sleep 60", "pytest && sleep 60"]
+        {
+            assert!(complete(command, pytest, true), "{command}");
+            assert!(!complete(command, pytest, false), "{command}");
+        }
+        assert!(complete("npx jest; sleep 60", jest, true));
+        assert!(complete("pytest a.py; pytest b.py; sleep 60", &pytest.repeat(2), true));
+        for (command, text) in [
+            // It may have had more to say, or to run.
+            ("pytest", pytest),
+            ("pytest 2>&1 | tee o.log", pytest),
+            ("cargo test; sleep 60", PASSED),
+            ("npm test; sleep 60", jest),
+            ("for f in *.py; do pytest $f; sleep 60; done", pytest),
+            ("pytest a.py; pytest b.py; sleep 60", pytest),
+            ("pytest a.py; sleep 60; pytest b.py", pytest),
+            ("pytest a.py; pytest b.py", &pytest.repeat(2)),
+            ("pytest; ./more", pytest),
+        ] {
+            assert!(!complete(command, text, true), "{command}");
         }
     }
 }

@@ -57,6 +57,25 @@ fn tests_of_what_was_taken_back_after_them_are_not_told_to_be_of_the_tree() {
     check(&world, "echo x >>a; git checkout -q a; echo n >n; rm n", "true", json!(false));
 }
 
+/// The file's time is that of the tests' end, or even before it.
+#[test]
+fn an_edit_right_after_the_tests_is_never_passed_over() {
+    let world = World::new("echo a >a; git add a; git commit -qm first; git tag first; sleep 0.05");
+    let script = codex("", "").replace("ran completed 1", "sleep 0.3; ran completed 1").replace(
+        "\nsleep 0.3\n",
+        "\nran started 2 'echo x' '' null in_progress; echo x >>a; ran completed 2 'echo x' '' 0 completed\n",
+    );
+    world.codex(&script);
+    for _ in 0..5 {
+        let args = ["run", "--agent", "codex", "--sandbox", "workspace-write", "--wait", "--json", "work"];
+        let report = world.env.json(&args);
+        let tests = &report["test_results"];
+        assert_eq!(tests["passed"], 1, "{report:#}");
+        assert_ne!(tests["stale"], false, "{report:#}");
+        world.shell("git reset -q --hard first; sleep 0.05");
+    }
+}
+
 #[test]
 fn what_changes_in_a_submodule_after_the_tests_is_not_passed_over() {
     let world = World::bare();

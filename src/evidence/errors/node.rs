@@ -23,6 +23,9 @@ const LONGEST_WAIT: usize = 60;
 impl Format for Node {
     fn line(&mut self, at: usize, line: &str) -> Option<Diagnosis> {
         let bare = line.trim();
+        // mocha, of a file that could not be loaded.
+        let thrown = bare.strip_prefix("Exception during run: ");
+        let bare = thrown.unwrap_or(bare);
         if let Some(place) = frame(bare) {
             if !self.frames {
                 self.unread = bare.contains("(node:internal/");
@@ -68,6 +71,14 @@ impl Format for Node {
             self.waited = 0;
             return None;
         }
+        let stops = Location::of(bare).filter(|place| place.column.is_none() && place.has_end(ENDS));
+        if thrown.is_some() && stops.is_none() {
+            let before = self.end();
+            self.open = Some(Diagnosis::new(at, "test suite failure", bare, None));
+            // It is one, with or without a stack.
+            (self.frames, self.waited) = (true, 0);
+            return before;
+        }
         // jest shows what was expected instead of a name.
         if self.open.is_none() && bare.starts_with("expect(") && bare.contains(").") {
             self.open = Some(Diagnosis::new(at, "assertion failure", bare, None));
@@ -75,8 +86,7 @@ impl Format for Node {
             return None;
         }
         if self.open.is_none() {
-            let place = Location::of(bare).filter(|place| place.column.is_none() && place.has_end(ENDS));
-            self.stopped = place.or(self.stopped.take());
+            self.stopped = stops.or(self.stopped.take());
         }
         self.waited += 1;
         let over = self.frames || self.waited > LONGEST_WAIT;

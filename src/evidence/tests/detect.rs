@@ -45,7 +45,9 @@ pub(super) struct Start {
     pub(super) scope: Scope,
     /// Whether it may have run any number of times.
     pub(super) repeats: bool,
-    /// Whether files may be changed by what the same command does after it.
+    /// Whether the same command does something after it.
+    pub(super) is_followed: bool,
+    /// Whether files may be changed by that.
     pub(super) goes_on: bool,
     /// Whether it ends at a failure, by its own options.
     pub(super) stops_early: bool,
@@ -136,7 +138,16 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
             };
             scope = Scope::of_script(framework, "-", &format!("{at} {line}"));
         }
-        starts.push(Start { runs, scope, repeats, goes_on: false, stops_early, form, at });
+        starts.push(Start {
+            runs,
+            scope,
+            repeats,
+            is_followed: false,
+            goes_on: false,
+            stops_early,
+            form,
+            at,
+        });
     }
     let last = starts.last()?.at;
     // It may have shown what it was thought to have run.
@@ -144,7 +155,9 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
         return None;
     }
     for start in &mut starts {
-        start.goes_on = may_change_files(&command.steps[start.at + 1..]);
+        let after = &command.steps[start.at + 1..];
+        start.is_followed = after.iter().any(|step| !step.piped);
+        start.goes_on = may_change_files(after);
     }
     let after = &command.steps[last + 1..];
     let owns_exit = after.is_empty() || (command.pipefail && after.iter().all(|step| step.piped));

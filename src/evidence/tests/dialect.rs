@@ -27,6 +27,8 @@ pub(super) enum Words {
     Packages,
     /// A part of a name.
     Filters,
+    /// A pattern of files' paths.
+    Patterns,
 }
 
 pub(super) fn dialect(framework: Framework) -> &'static Dialect {
@@ -189,7 +191,7 @@ const JEST: Dialect = Dialect {
     filter_beside: &["-t", "--testNamePattern", "--testPathPattern", "--testPathPatterns"],
     target: &[],
     target_beside: &[],
-    words: Words::Filters,
+    words: Words::Patterns,
 };
 
 const VITEST: Dialect = Dialect {
@@ -211,7 +213,7 @@ const VITEST: Dialect = Dialect {
     filter_beside: &["-t", "--testNamePattern"],
     target: &[],
     target_beside: &[],
-    words: Words::Filters,
+    words: Words::Patterns,
 };
 
 const MOCHA: Dialect = Dialect {

@@ -16,6 +16,8 @@ mod junit;
 mod mocha;
 mod nextest;
 mod node;
+mod packages;
+mod patterns;
 mod pipes;
 mod places;
 mod programs;
@@ -24,9 +26,11 @@ mod relation;
 mod results;
 mod scope;
 mod scripts;
+mod settings;
 mod shown;
 mod so_far;
 mod started;
+mod sum;
 mod tally;
 mod tap;
 mod unittest;
@@ -110,6 +114,9 @@ pub(crate) struct TestRun {
     /// Whether these are the counts of the whole run: its own summary was seen,
     /// nothing cut it short, and the exit code does not say otherwise.
     pub(crate) complete: bool,
+    /// Whether they are that too where its command was killed: in a step that follows it.
+    #[serde(skip)]
+    was_over: bool,
     #[serde(skip)]
     scope: Scope,
     /// Whether files may have been changed by what its command did afterwards.
@@ -367,6 +374,8 @@ impl Reading<'_> {
             duration_ms: tally.duration_ms,
             failing: tally.failing.into_list(),
             complete: !broken && self.exit_code.is_some(),
+            // Of one with many summaries, or of a script, more may have been to come.
+            was_over: !broken && start.is_followed && !many,
             scope: scope.clone(),
             goes_on: start.goes_on,
         }

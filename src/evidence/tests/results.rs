@@ -4,19 +4,30 @@
 //! ran again; runs that have no test in common add up; a run of some tests of
 //! another corrects it. Where none of that is known, no count is told.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use super::checkouts;
 use super::places::{self, Origin};
 use super::relation::Relation;
 use super::scope::Scope;
-use super::{Counts, Framework, TestRun, Unit, read};
+use super::sum::Sum;
+use super::{Framework, TestRun, Unit, read};
 use crate::model::{Event, ItemStatus, Timestamp};
 
 /// Runs that are told apart; the oldest go first.
 const MOST_RUNS: usize = 32;
 const MOST_COMMANDS: usize = 64;
-const MOST_NAMES: usize = 50;
+pub(super) const MOST_NAMES: usize = 50;
+
+/// Files carry the time of the clock's last tick, 10 ms ago at most, and the end of a
+/// command is known from when it was read.
+const CLOCKS_APART_MS: i64 = 20;
+
+/// What begins so soon after a command may have been read together with its end,
+/// however long ago that was.
+const SOON_MS: u64 = 100;
 
 /// Collects while a run goes on.
 #[derive(Debug, Default)]
@@ -53,6 +64,8 @@ struct Kept {
     run: TestRun,
     began: Began,
     ended_at: Timestamp,
+    /// When the next command began.
+    next_at: Option<Timestamp>,
     /// Which command of the run it was.
     command: u64,
 }
@@ -116,6 +129,9 @@ impl Tests {
     pub(crate) fn note_event(&mut self, event: &Event, at: Timestamp) {
         match event {
             Event::CommandStarted { item, .. } => self.note_started(item, at),
+            Event::CommandEnded { item, status: ItemStatus::Declined, .. } => {
+                self.running.retain(|running| running.item != *item);
+            }
             Event::Edited { status: ItemStatus::Completed, .. } => self.note_edit(),
             _ => {}
         }
@@ -126,6 +142,7 @@ impl Tests {
         if self.running.len() == MOST_COMMANDS {
             self.running.remove(0);
         }
+        self.runs.iter_mut().for_each(|kept| kept.next_at = kept.next_at.or(Some(at)));
         let began = Began { edits: self.edits, at: Some(at) };
         self.running.push(Running { item: item.to_owned(), began });
     }
@@ -139,15 +156,27 @@ impl Tests {
         text: &str,
         at: Timestamp,
     ) {
+        self.note_runs(item, command, read(command, exit_code, text), at);
+    }
+
+    /// A command was killed, with all that it had printed until then.
+    pub(crate) fn note_killed(&mut self, item: &str, command: &str, text: &str, at: Timestamp) {
+        let mut runs = read(command, None, text);
+        runs.iter_mut().for_each(|run| run.complete = run.was_over);
+        self.note_runs(item, command, runs, at);
+    }
+
+    fn note_runs(&mut self, item: &str, command: &str, runs: Vec<TestRun>, at: Timestamp) {
         let known = self.running.iter().position(|running| running.item == item);
         let unseen = Began { edits: self.edits, at: None };
         let began = known.map_or(unseen, |at| self.running.remove(at).began);
         self.commands += 1;
         let command_of_run = self.commands;
         self.note_checkouts(command);
-        for mut run in read(command, exit_code, text) {
-            run.scope = self.seen(run.scope).apart_from(&self.checkouts);
-            self.keep(Kept { run, began, ended_at: at, command: command_of_run });
+        for mut run in runs {
+            let seen = self.seen(run.scope).apart_from(&self.checkouts);
+            run.scope = seen.beside_settings(Path::new(&self.origin.root));
+            self.keep(Kept { run, began, ended_at: at, next_at: None, command: command_of_run });
         }
     }
 
@@ -193,28 +222,31 @@ impl Tests {
         if self.runs.is_empty() {
             return None;
         }
-        let stale = |kept: &Kept| kept.stale(self.edits, self.commands, changed);
+        let stale = |kept: &Kept| {
+            let others = kept.command < self.commands || !self.running.is_empty();
+            kept.stale(self.edits, others, changed)
+        };
         let here: Vec<&Kept> = self.runs.iter().filter(|kept| kept.run.scope.elsewhere().is_none()).collect();
         // Where all ran elsewhere, their names are all that there is to tell.
         let told: Vec<&Kept> = if here.is_empty() { self.runs.iter().collect() } else { here.clone() };
         let mut sum = Sum::default();
-        for (at, kept) in told.iter().enumerate() {
-            sum.add(&told[..at], kept);
+        let runs: Vec<&TestRun> = told.iter().map(|kept| &kept.run).collect();
+        for (at, run) in runs.iter().enumerate() {
+            sum.add(&runs[..at], run);
         }
-        let lost = self.lost || here.is_empty();
-        let counts = sum.counts.filter(|_| !lost);
-        let failed = sum.failed.filter(|_| !lost && !sum.mixed);
+        let counted = !self.lost && !here.is_empty() && !sum.mixed;
+        let counts = sum.counts.filter(|_| counted);
         Some(TestResults {
-            passed: counts.filter(|_| !sum.mixed).map(|counts| counts.passed),
-            failed,
-            skipped: counts.filter(|_| !sum.mixed).map(|counts| counts.skipped),
+            passed: counts.map(|counts| counts.passed),
+            failed: sum.failed.filter(|_| counted),
+            skipped: counts.map(|counts| counts.skipped),
             failed_tests: sum.failing.into_iter().map(|(_, name)| name).collect(),
             stale: match told.iter().map(|kept| stale(kept)).collect::<Vec<_>>() {
                 all if all.contains(&Some(true)) => Some(true),
                 all if all.contains(&None) => None,
                 _ => Some(false),
             },
-            complete: told.iter().all(|kept| kept.run.complete) && !lost,
+            complete: told.iter().all(|kept| kept.run.complete) && !self.lost,
             earlier_runs: self.earlier,
             runs: self.runs.iter().map(|kept| kept.told(stale(kept))).collect(),
         })
@@ -252,22 +284,32 @@ impl Kept {
         }
     }
 
-    fn stale(&self, edits: u64, commands: u64, changed: Changed) -> Option<bool> {
+    /// Whether files changed since. `others` is whether another command ended later, or never did.
+    fn stale(&self, edits: u64, others: bool, changed: Changed) -> Option<bool> {
         if self.began.edits < edits {
             return Some(true);
         }
         match changed {
             Changed::Known { at, .. } if at > Some(self.ended_at) => Some(true),
             Changed::Known { by, .. } if by > Some(self.ended_at) => None,
+            // Its time is that of the tests' end, as far as clocks agree.
+            Changed::Known { at, by } if others && at.max(by) >= Some(self.may_have_ended()) => None,
             // It may have been before the tests or after them.
             Changed::Known { at, by } if self.run.goes_on => {
                 let within = at.max(by).is_some_and(|last| self.began.at.is_none_or(|began| last >= began));
                 if within { None } else { Some(false) }
             }
             Changed::Known { .. } => Some(false),
-            Changed::Unknown if self.run.goes_on || self.command < commands => None,
+            Changed::Unknown if self.run.goes_on || others => None,
             Changed::Unknown => Some(false),
         }
+    }
+
+    /// The earliest time that a file can carry which changed after the tests.
+    fn may_have_ended(&self) -> Timestamp {
+        let end = Timestamp::from_millis(self.ended_at.as_millis().saturating_sub(CLOCKS_APART_MS));
+        let soon = self.next_at.is_some_and(|next| next.millis_since(self.ended_at) <= SOON_MS);
+        self.began.at.filter(|began| soon && *began < end).unwrap_or(end)
     }
 
     fn told(&self, stale: Option<bool>) -> RunResults {
@@ -284,93 +326,6 @@ impl Kept {
             complete: run.complete,
             elsewhere: run.scope.elsewhere().map(str::to_owned),
         }
-    }
-
-    fn all_passed(&self) -> bool {
-        self.run.counts.is_some_and(|counts| counts.failed == 0)
-    }
-}
-
-/// What runs come to together.
-#[derive(Debug)]
-struct Sum {
-    counts: Option<Counts>,
-    failed: Option<u64>,
-    /// Names from the root, and as their frameworks say them.
-    failing: Vec<(String, String)>,
-    unit: Option<Unit>,
-    /// Whether tests and packages were counted.
-    mixed: bool,
-}
-
-impl Default for Sum {
-    fn default() -> Self {
-        let counts = Some(Counts::default());
-        Self { counts, failed: Some(0), failing: Vec::new(), unit: None, mixed: false }
-    }
-}
-
-impl Sum {
-    /// Adds a run to the earlier ones.
-    fn add(&mut self, earlier: &[&Kept], new: &Kept) {
-        self.mixed |= self.unit.replace(new.run.unit).is_some_and(|unit| unit != new.run.unit);
-        let touches = |old: &&&Kept| new.run.scope.relation(&old.run.scope) != Relation::Apart;
-        let touched: Vec<&Kept> = earlier.iter().filter(touches).copied().collect();
-        let corrected = match touched.as_slice() {
-            [] => self.add_apart(new.run.counts),
-            [wider] if new.run.scope.relation(&wider.run.scope) == Relation::Within => {
-                self.correct(wider, new)
-            }
-            _ => None,
-        };
-        if corrected.is_none() {
-            self.counts = None;
-            // Each test has passed where it ran before, so its last word is the new one's.
-            let failed = new.run.counts.filter(|_| touched.iter().all(|old| old.all_passed()));
-            self.failed = self.failed.zip(failed).map(|(sum, new)| sum.saturating_add(new.failed));
-        }
-        for name in &new.run.failing {
-            let full = new.run.scope.full_name(name);
-            if self.failing.len() < MOST_NAMES && !self.failing.iter().any(|(known, _)| *known == full) {
-                self.failing.push((full, name.clone()));
-            }
-        }
-    }
-
-    fn add_apart(&mut self, new: Option<Counts>) -> Option<()> {
-        let new = new?;
-        if let Some(counts) = &mut self.counts {
-            counts.passed = counts.passed.saturating_add(new.passed);
-            counts.skipped = counts.skipped.saturating_add(new.skipped);
-        }
-        self.failed = self.failed.map(|failed| failed.saturating_add(new.failed));
-        Some(())
-    }
-
-    /// Tests of `wider` ran again: what they came to then is what counts.
-    fn correct(&mut self, wider: &Kept, new: &Kept) -> Option<()> {
-        let (before, now) = (wider.run.counts?, new.run.counts?);
-        let known = |run: &TestRun, counts: Counts| run.failing.len() as u64 == counts.failed;
-        if !(wider.run.complete && known(&wider.run, before) && known(&new.run, now)) {
-            return None;
-        }
-        let (mut mended, mut still) = (Vec::new(), 0);
-        let failing_now: Vec<String> =
-            new.run.failing.iter().map(|name| new.run.scope.full_name(name)).collect();
-        for name in wider.run.failing.iter().map(|name| wider.run.scope.full_name(name)) {
-            match new.run.scope.asks_for(&name)? {
-                true if failing_now.contains(&name) => still += 1,
-                true if new.run.complete => mended.push(name),
-                true => return None,
-                false => {}
-            }
-        }
-        let anew = now.failed.checked_sub(still)?;
-        let counts = self.counts.as_mut()?;
-        counts.passed = counts.passed.saturating_add(mended.len() as u64).checked_sub(anew)?;
-        self.failed = Some(self.failed?.saturating_add(anew).checked_sub(mended.len() as u64)?);
-        self.failing.retain(|(name, _)| !mended.contains(name));
-        Some(())
     }
 }
 
@@ -495,6 +450,49 @@ mod tests {
             let stale = [stale(command, 5), stale(command, 15), stale(command, 25)];
             assert_eq!(stale, [Some(false), None, Some(true)], "{command}");
         }
+    }
+
+    /// A file that changed around 2000, when tests ended.
+    #[test]
+    fn a_change_as_old_as_the_end_of_the_tests_may_be_of_a_later_command() {
+        let at = Timestamp::from_millis;
+        let started = |item: &str, command: &str| {
+            let (item, command) = (item.to_owned(), command.to_owned());
+            Event::CommandStarted { item, command }
+        };
+        let stale = |later: &[(&str, bool)], changed| {
+            let mut tests = Tests::new(Origin::new("/home/dev/shop", "/home/dev/shop"));
+            tests.note_event(&started("1", "cargo test"), at(1000));
+            for (item, _) in later.iter().filter(|(item, _)| *item == "0") {
+                tests.note_event(&started(item, "./serve"), at(1500));
+            }
+            tests.note_command("1", "cargo test", Some(0), &cargo(1, &[]), at(2000));
+            for (item, ends) in later {
+                if *item != "0" {
+                    tests.note_event(&started(item, "echo x >> a"), at(2001));
+                }
+                if *ends {
+                    tests.note_command(item, "echo x >> a", Some(0), "", at(2010));
+                }
+            }
+            tests.finish(changed).unwrap().stale
+        };
+        let file = |ms| Changed::Known { at: Some(at(ms)), by: None };
+        let gone = |ms| Changed::Known { at: None, by: Some(at(ms)) };
+        // One that ended, one that did not, and one that ran beside the tests.
+        for later in [("2", true), ("2", false), ("0", false), ("0", true)] {
+            for changed in [file(2000), file(1996), gone(2000), gone(1996), file(1990)] {
+                assert_eq!(stale(&[later], changed), None, "{later:?} {changed:?}");
+            }
+            assert_eq!(stale(&[later], file(2001)), Some(true), "{later:?}");
+            for changed in [file(900), gone(900), NEVER] {
+                assert_eq!(stale(&[later], changed), Some(false), "{later:?} {changed:?}");
+            }
+            // What was read at once with the start of another may have ended long before.
+            let expected = if later.0 == "2" { None } else { Some(false) };
+            assert_eq!(stale(&[later], file(1900)), expected, "{later:?}");
+        }
+        assert_eq!((stale(&[], file(2000)), stale(&[], gone(1996))), (Some(false), Some(false)));
     }
 
     #[test]
@@ -644,6 +642,65 @@ mod tests {
         "  ● s › two\n\nTest Suites: 1 failed, 1 total\nTests:       1 failed, 4 passed, 5 total\n";
 
     #[test]
+    fn two_test_files_one_after_another_add_up() {
+        let passed = || format!("Test Suites: 1 passed, 1 total\n{JEST}");
+        let two = |first, second| {
+            let steps = [Print(first, 1, JEST_FAILED.to_owned()), Print(second, 0, passed())];
+            let found = results(&steps);
+            (found.passed, found.failed, found.complete, found.failed_tests.len())
+        };
+        let sum = (Some(9), Some(1), true, 1);
+        assert_eq!(two("npx jest src/m.test.js", "npx jest src/z.test.js"), sum);
+        for (first, second) in [
+            ("npx jest src/m.test.js", "npx jest m.test.js"),
+            ("npx jest src/m.test.js", "npx jest src"),
+            ("npx jest m", "npx jest z"),
+            ("npm test -- src/m.test.js", "npm test -- src/z.test.js"),
+        ] {
+            assert_eq!(two(first, second), (None, None, true, 1), "{first}, {second}");
+        }
+        let vitest =
+            |passed: u64| format!(" Test Files  1 passed (1)\n      Tests  {passed} passed ({passed})\n");
+        let both = |first, second| results(&[Print(first, 0, vitest(2)), Print(second, 0, vitest(3))]).passed;
+        assert_eq!(both("npx vitest run src/m.test.ts", "npx vitest run src/z.test.ts"), Some(5));
+        // Tests that import these may be the same.
+        assert_eq!(both("npx vitest related m.test.ts", "npx vitest related z.test.ts"), None);
+    }
+
+    #[test]
+    fn what_settings_name_runs_beside_every_file() {
+        let two = |name: &str, settings: &str, later: &str| {
+            let dir = tempfile::tempdir().unwrap();
+            std::fs::write(dir.path().join(name), settings).unwrap();
+            std::fs::create_dir(dir.path().join("web")).unwrap();
+            let root = dir.path().to_str().unwrap();
+            let mut tests = Tests::new(Origin::new(root, root));
+            for line in ["cd web && mocha test/m.js", later] {
+                tests.note_command("1", line, Some(0), "\n  2 passing (2ms)\n\n", Timestamp::from_millis(0));
+            }
+            let found = tests.finish(NEVER).unwrap();
+            (found.passed, found.failed)
+        };
+        let (file, all) = ("cd web && mocha test/n.js", "cd web && mocha");
+        for (name, settings) in [
+            (".mocharc.json", r#"{"spec": ["test/*.js"]}"#),
+            (".mocharc.yml", "require: x\nspec: test/*.js\n"),
+            (".mocharc.cjs", "module.exports = { 'spec': 'test/*.js' };"),
+            ("package.json", r#"{"mocha": {"spec": "test/*.js"}}"#),
+        ] {
+            assert_eq!(two(name, settings, file), (None, Some(0)), "{name}");
+            assert_eq!(two(name, settings, all), (Some(2), Some(0)), "{name}");
+        }
+        for (name, settings) in [
+            (".mocharc.json", r#"{"reporter": "spec", "timeout": 5000}"#),
+            ("package.json", r#"{"devDependencies": {"mocha": "12"}, "scripts": {"test": "mocha -R spec"}}"#),
+            ("jest.config.js", "spec: 1"),
+        ] {
+            assert_eq!(two(name, settings, file), (Some(4), Some(0)), "{name}");
+        }
+    }
+
+    #[test]
     fn a_script_that_is_asked_otherwise_takes_no_place() {
         let passed = || format!("Test Suites: 1 passed, 1 total\n{JEST}");
         let failed = || JEST_FAILED.to_owned();
@@ -777,7 +834,11 @@ mod tests {
             // Where there is nothing else, its names are all that is known.
             let alone = results(&[Run(line, 0, failed)]);
             assert_eq!((alone.passed, alone.failed, alone.failed_tests.len()), (None, None, 1), "{line}");
+            assert!(alone.complete, "{line}");
         }
+        let unseen =
+            [Run("cd /tmp/base && pytest", 0, failed), Print("cd /tmp/old && pytest", 1, String::new())];
+        assert!(!results(&unseen).complete);
         // A worktree that an earlier command made.
         let steps = [
             Run("pytest", 1, &[]),
@@ -988,6 +1049,10 @@ mod tests {
         let found = results(&[Print("npx jest", 1, beside)]);
         assert_eq!((found.passed, found.failed, found.complete), (Some(4), Some(1), false));
         assert_eq!(found.failed_tests, ["t/c.test.js", "s › two"]);
+        let passing = format!("PASS t/a.test.js\n{not_run}Test Suites: 1 failed, 1 passed, 2 total\n{JEST}");
+        let found = results(&[Print("npx jest", 1, passing)]);
+        assert_eq!((found.passed, found.failed, found.complete), (Some(5), Some(0), false));
+        assert_eq!(found.failed_tests, ["t/c.test.js"]);
         let vitest = " FAIL  c.test.mjs [ c.test.mjs ]\n FAIL  a.test.mjs > two\n Test Files  2 failed (2)\n      Tests  1 failed | 1 passed (2)\n";
         let found = results(&[Print("npx vitest run", 1, vitest.to_owned())]);
         assert_eq!((found.passed, found.failed, found.complete), (Some(1), Some(1), false));

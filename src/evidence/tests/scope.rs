@@ -1,10 +1,15 @@
 //! Which part of the tests a command asked for, and how two parts lie to each
 //! other. What is not known to be so is unclear, and then nothing is added up.
 
+use std::path::Path;
+
 use super::Framework;
 use super::dialect::{Dialect, Words, dialect};
+use super::packages::Packages;
+use super::patterns::patterns;
 use super::places::{Origin, below, is_elsewhere, is_in, is_known, moved};
 use super::relation::{Relation, both, contains, contains_package, directories, filters, is_path, sets};
+use super::settings;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scope {
@@ -26,14 +31,6 @@ pub(crate) struct Scope {
     elsewhere: bool,
     /// Of several runs that one command made, which.
     part: usize,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Packages {
-    /// Whatever is tested here without being named.
-    Default,
-    Named(Vec<String>),
-    All,
 }
 
 impl Scope {
@@ -64,7 +61,7 @@ impl Scope {
                 scope.packages = Packages::All;
             } else if is_cargo && matches!(key, "-p" | "--package") {
                 let package = if has_value { &arg[key.len() + 1..] } else { args.next().unwrap_or_default() };
-                scope.add_package(package);
+                scope.packages.add(package);
             } else if !has_value && dialect.shown_beside.contains(&arg) {
                 args.next();
             } else if dialect.shown.contains(&key)
@@ -123,24 +120,12 @@ impl Scope {
         match dialect.words {
             // Looking for tests is what it does without a word.
             Words::Places(_) if self.framework == Framework::Unittest && word == "discover" => {}
-            Words::Filters => self.filters.push(word.to_owned()),
+            Words::Filters | Words::Patterns => self.filters.push(word.to_owned()),
             Words::Places(_) => {
                 let place = if word == "." { word } else { word.strip_prefix("./").unwrap_or(word) };
                 self.places.push(place.trim_end_matches('/').to_owned());
             }
             Words::Packages => self.places.push(word.trim_end_matches('/').to_owned()),
-        }
-    }
-
-    fn add_package(&mut self, package: &str) {
-        match &mut self.packages {
-            Packages::Named(names) => {
-                names.push(package.to_owned());
-                names.sort();
-                names.dedup();
-            }
-            Packages::Default => self.packages = Packages::Named(vec![package.to_owned()]),
-            Packages::All => {}
         }
     }
 
@@ -225,6 +210,16 @@ impl Scope {
         self
     }
 
+    /// The same, where the settings of the project below `root` name files that run beside these:
+    /// then nobody knows which two choices have in common.
+    pub(super) fn beside_settings(mut self, root: &Path) -> Self {
+        let here = root.is_absolute() && !self.elsewhere && !self.places.is_empty();
+        if here && settings::name_files(self.framework, &root.join(&self.directory)) {
+            self.filters.append(&mut self.places);
+        }
+        self
+    }
+
     /// Whether only some tests were asked for.
     pub(super) fn is_filtered(&self) -> bool {
         let Self { packages, targets, places, filters, modes, unclear, .. } = self;
@@ -263,7 +258,8 @@ impl Scope {
                 _ => Relation::Unclear,
             };
         }
-        let places = match (dialect(self.framework).words, directories) {
+        let words = dialect(self.framework).words;
+        let places = match (words, directories) {
             // Folders and files in them are told apart wherever it ran.
             (Words::Places(inside), _) if self.framework == Framework::Pytest => {
                 let (a, b) = (self.looked_in(), other.looked_in());
@@ -290,15 +286,19 @@ impl Scope {
                     false => Relation::Unclear,
                 }
             }
-            (Words::Filters, Relation::Same) => Relation::Same,
+            (Words::Filters | Words::Patterns, Relation::Same) => Relation::Same,
             (_, Relation::Covers | Relation::Within | Relation::Unclear) => Relation::Unclear,
         };
         let same = |a: &str, b: &str| a == b;
+        let filters = match words {
+            Words::Patterns => patterns(&self.filters, &other.filters),
+            Words::Places(_) | Words::Packages | Words::Filters => filters(&self.filters, &other.filters),
+        };
         let all = [
             places,
-            packages(&self.packages, &other.packages),
+            self.packages.relation(&other.packages),
             sets(&self.targets, &other.targets, same),
-            filters(&self.filters, &other.filters),
+            filters,
             if self.modes == other.modes { Relation::Same } else { Relation::Unclear },
         ];
         all.into_iter().reduce(both).unwrap_or(Relation::Unclear)
@@ -366,19 +366,6 @@ impl Scope {
                 )
             }
             _ => None,
-        }
-    }
-}
-
-fn packages(a: &Packages, b: &Packages) -> Relation {
-    match (a, b) {
-        (Packages::Default, Packages::Default) | (Packages::All, Packages::All) => Relation::Same,
-        (Packages::All, _) => Relation::Covers,
-        (_, Packages::All) => Relation::Within,
-        (Packages::Named(a), Packages::Named(b)) => sets(a, b, |a, b| a == b),
-        // What is tested without a name depends on the manifest.
-        (Packages::Default, Packages::Named(_)) | (Packages::Named(_), Packages::Default) => {
-            Relation::Unclear
         }
     }
 }
@@ -490,6 +477,71 @@ mod tests {
         check(Framework::Go, Relation::Within, &[("", "./..."), ("-run X ./a", "./a")]);
         check(Framework::Go, Relation::Apart, &[("./a", "./b")]);
         check(Framework::Jest, Relation::Within, &[("-f", ""), ("a", "")]);
+    }
+
+    #[test]
+    fn test_files_are_told_apart_by_their_names_and_patterns_are_not() {
+        for runner in [Framework::Jest, Framework::Vitest] {
+            check(
+                runner,
+                Relation::Apart,
+                &[
+                    ("src/m.test.js", "src/z.test.js"),
+                    ("src/m.test.js src/n.spec.tsx", "./src/z.test.js"),
+                    ("a/m.test.ts", "b/m.test.ts"),
+                    ("m.test.js -t adds", "z.test.js"),
+                    ("web$ m.test.js", "src/z.test.js"),
+                    ("--silent m.test.js", "--coverage z.test.js"),
+                ],
+            );
+            check(runner, Relation::Covers, &[("m.test.js z.test.js", "m.test.js")]);
+            check(
+                runner,
+                Relation::Unclear,
+                &[
+                    ("m.test.js", "src/m.test.js"),
+                    ("m.test.js", "z/am.test.js"),
+                    ("/home/dev/shop/src/m.test.js", "src/m.test.js"),
+                    ("src$ m.test.js", "src/m.test.js"),
+                    ("./m.test.js", "src/m.test.js"),
+                    ("m.test.js", "m.test.jsx"),
+                    ("src/m.test.js", "m.test.jsx"),
+                    ("m.test.ts", "m-test.ts"),
+                    ("m.test.ts", "M.test.ts"),
+                    ("m.test.js n.test.js", "n.test.js z.test.js"),
+                    ("m.test.js -t adds", "m.test.js -t takes"),
+                    // Patterns, folders, lines, and what only belongs to tests.
+                    ("m.test.js", "src"),
+                    ("m.test.js", "z"),
+                    ("m.test.js", "z.test"),
+                    ("m.test.js", "src/z.js"),
+                    ("m.test.js", "(y|z).test.js"),
+                    ("m.test.js", "[yz].test.js"),
+                    ("m.test.js", "z?.test.js"),
+                    ("m.test.js", "z.+.test.js"),
+                    ("m.test.js", "z.test.js$"),
+                    ("m.test.js", "z.test.js:12"),
+                    ("m.test.js", ".test.js"),
+                    ("m.test.js", "src/.test.js"),
+                ],
+            );
+        }
+        check(Framework::Jest, Relation::Unclear, &[("--findRelatedTests m.test.js", "z.test.js")]);
+        // These take a file for itself.
+        for runner in [Framework::Mocha, Framework::Node] {
+            check(
+                runner,
+                Relation::Apart,
+                &[("test/m.js", "test/z.js"), ("test/m.js", "m.js"), ("test/m.js", "test/m.jsx")],
+            );
+            check(runner, Relation::Same, &[("./test/m.js", "test/m.js")]);
+            check(runner, Relation::Covers, &[("test", "test/m.js"), ("test/m.js z.js", "z.js")]);
+            check(
+                runner,
+                Relation::Unclear,
+                &[("test/*.js", "test/m.js"), ("test/m.js", "test/m.js test/z.js -g x")],
+            );
+        }
     }
 
     #[test]

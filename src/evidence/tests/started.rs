@@ -49,7 +49,8 @@ fn by_name(step: &Step) -> Option<Started> {
         "react-scripts" if args.first() == Some(&"test") => framework(Framework::Jest, 1),
         "vitest" => match args.first() {
             Some(&"bench" | &"list" | &"init" | &"typecheck") => None,
-            Some(&"run" | &"watch" | &"dev" | &"related") => framework(Framework::Vitest, 1),
+            // Which tests have to do with a file is not in its name: the word stays.
+            Some(&"run" | &"watch" | &"dev") => framework(Framework::Vitest, 1),
             _ => framework(Framework::Vitest, 0),
         },
         "mocha" | "_mocha" => framework(Framework::Mocha, 0),

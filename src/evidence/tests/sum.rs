@@ -1,0 +1,88 @@
+//! What the runs of tests come to together.
+
+use super::relation::Relation;
+use super::results::MOST_NAMES;
+use super::{Counts, TestRun, Unit};
+
+#[derive(Debug)]
+pub(super) struct Sum {
+    pub(super) counts: Option<Counts>,
+    pub(super) failed: Option<u64>,
+    /// Names from the root, and as their frameworks say them.
+    pub(super) failing: Vec<(String, String)>,
+    unit: Option<Unit>,
+    /// Whether tests and packages were counted.
+    pub(super) mixed: bool,
+}
+
+impl Default for Sum {
+    fn default() -> Self {
+        let counts = Some(Counts::default());
+        Self { counts, failed: Some(0), failing: Vec::new(), unit: None, mixed: false }
+    }
+}
+
+impl Sum {
+    /// Adds a run to the earlier ones.
+    pub(super) fn add(&mut self, earlier: &[&TestRun], new: &TestRun) {
+        self.mixed |= self.unit.replace(new.unit).is_some_and(|unit| unit != new.unit);
+        let touches = |old: &&&TestRun| new.scope.relation(&old.scope) != Relation::Apart;
+        let touched: Vec<&TestRun> = earlier.iter().filter(touches).copied().collect();
+        let corrected = match touched.as_slice() {
+            [] => self.add_apart(new.counts),
+            [wider] if new.scope.relation(&wider.scope) == Relation::Within => self.correct(wider, new),
+            _ => None,
+        };
+        if corrected.is_none() {
+            self.counts = None;
+            // Each test has passed where it ran before, so its last word is the new one's.
+            let failed = new.counts.filter(|_| touched.iter().all(|old| all_passed(old)));
+            self.failed = self.failed.zip(failed).map(|(sum, new)| sum.saturating_add(new.failed));
+        }
+        for name in &new.failing {
+            let full = new.scope.full_name(name);
+            if self.failing.len() < MOST_NAMES && !self.failing.iter().any(|(known, _)| *known == full) {
+                self.failing.push((full, name.clone()));
+            }
+        }
+    }
+
+    fn add_apart(&mut self, new: Option<Counts>) -> Option<()> {
+        let new = new?;
+        if let Some(counts) = &mut self.counts {
+            counts.passed = counts.passed.saturating_add(new.passed);
+            counts.skipped = counts.skipped.saturating_add(new.skipped);
+        }
+        self.failed = self.failed.map(|failed| failed.saturating_add(new.failed));
+        Some(())
+    }
+
+    /// Tests of `wider` ran again: what they came to then is what counts.
+    fn correct(&mut self, wider: &TestRun, new: &TestRun) -> Option<()> {
+        let (before, now) = (wider.counts?, new.counts?);
+        let known = |run: &TestRun, counts: Counts| run.failing.len() as u64 == counts.failed;
+        if !(wider.complete && known(wider, before) && known(new, now)) {
+            return None;
+        }
+        let (mut mended, mut still) = (Vec::new(), 0);
+        let failing_now: Vec<String> = new.failing.iter().map(|name| new.scope.full_name(name)).collect();
+        for name in wider.failing.iter().map(|name| wider.scope.full_name(name)) {
+            match new.scope.asks_for(&name)? {
+                true if failing_now.contains(&name) => still += 1,
+                true if new.complete => mended.push(name),
+                true => return None,
+                false => {}
+            }
+        }
+        let anew = now.failed.checked_sub(still)?;
+        let counts = self.counts.as_mut()?;
+        counts.passed = counts.passed.saturating_add(mended.len() as u64).checked_sub(anew)?;
+        self.failed = Some(self.failed?.saturating_add(anew).checked_sub(mended.len() as u64)?);
+        self.failing.retain(|(name, _)| !mended.contains(name));
+        Some(())
+    }
+}
+
+fn all_passed(run: &TestRun) -> bool {
+    run.counts.is_some_and(|counts| counts.failed == 0)
+}
