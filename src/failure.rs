@@ -9,12 +9,13 @@ use serde_json::{Map, Value};
 
 use hints::{home_hint, registry_hint, setup_failure, terminal_failure, token_hint};
 
+use crate::config::ConfigError;
 use crate::host::listen::ListenError;
 use crate::inspect::InspectError;
 use crate::progress::plain;
 use crate::redact;
 use crate::registry::RegistryError;
-use crate::tasks::{TaskError, one_line};
+use crate::tasks::{TaskError, Unprinted, one_line};
 
 /// In characters.
 const LONGEST_MESSAGE: usize = 1000;
@@ -143,7 +144,10 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
             let ask = voice.say("", "ask the user to correct this: ");
             (Code::Lasting, Exit::Machine, Some(format!("{ask}{}", home_hint(home))))
         }
-        TaskError::Config(_) => (
+        TaskError::Config(ConfigError::Unreadable { .. }) => {
+            (Code::Lasting, Exit::Machine, hint("it must be a plain file of UTF-8 text that you may read, or not be there at all"))
+        }
+        TaskError::Config(ConfigError::Invalid { .. }) => (
             Code::Lasting,
             Exit::Machine,
             hint(voice.say(
@@ -336,6 +340,21 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
         TaskError::NoCommand { there, .. } => {
             let has = if there.is_empty() { "its agent told of none so far".to_owned() } else { format!("it has run {}", there.join(", ")) };
             (Code::NotFound, Exit::NotFound, Some(has))
+        }
+        TaskError::Unprinted { task, why } => {
+            let told = match (why, voice) {
+                (Unprinted::Queued, Voice::Shell) => format!("`delegator wait {task}` waits for its end"),
+                (Unprinted::Queued, Voice::Tools) => {
+                    format!("delegate_wait {{\"task_id\": \"{task}\"}} waits for its end")
+                }
+                (Unprinted::NeverStarted | Unprinted::Gone, Voice::Shell) => {
+                    format!("`delegator results {task}` says how it ended")
+                }
+                (Unprinted::NeverStarted | Unprinted::Gone, Voice::Tools) => {
+                    format!("delegate_results {{\"task_id\": \"{task}\"}} says how it ended")
+                }
+            };
+            (Code::NotFound, Exit::NotFound, Some(told))
         }
         TaskError::Inspect(inspect) => match inspect {
             InspectError::Read(_) => {

@@ -10,8 +10,9 @@ use crate::host::env::Env;
 use crate::host::paths::Home;
 use crate::host::{clock, ids};
 use crate::model::State;
+use crate::progress::plain;
 use crate::reply::{Budget, Category, Envelope, Funnel, Report, Stamp};
-use crate::tasks::{Context, Results, TaskError};
+use crate::tasks::{self, Context, Results, TaskError};
 
 #[derive(Debug)]
 pub(super) struct Call {
@@ -29,6 +30,15 @@ impl Call {
     /// For commands that look or end: a broken configuration keeps nobody from it.
     pub(super) fn open_to_look(&self) -> Result<Context, Failure> {
         Ok(Context::open_to_look(self.env.clone())?)
+    }
+
+    /// Says so where a name reaches into another project: what comes next is done there.
+    pub(super) fn tell_reach(&self, context: &Context, name: &str) -> Result<(), Failure> {
+        if let Some(project) = tasks::reaches_into(context, name)?.filter(|_| !self.json) {
+            let project = plain::line(&project.display().to_string(), usize::MAX);
+            print::note(&format!("delegator: `{name}` is a task of another project, {project}"));
+        }
+        Ok(())
     }
 
     fn stamp(&self) -> Result<Stamp, Failure> {

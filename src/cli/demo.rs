@@ -101,12 +101,14 @@ fn indented(text: &str) -> String {
 fn what_next(context: &Context, view: &View, codex: bool) -> String {
     let id = &view.row.id;
     let home = context.home.root().display();
-    let work = if codex {
+    let install =
+        if codex { "" } else { "   $ npm install -g @openai/codex                             then:\n" };
+    let explain = if context.is_in_git() {
         "   $ delegator run --wait \"explain what this project does\"    codex, in a read-only sandbox\n"
     } else {
-        "   $ npm install -g @openai/codex                             then:\n   \
-         $ delegator run --wait \"explain what this project does\"    codex, in a read-only sandbox\n"
+        "   $ delegator run --wait --skip-git-repo-check \"explain what is here\"    codex, in a read-only sandbox\n"
     };
+    let work = format!("{install}{explain}");
     format!(
         "5. What to type next\n\n   \
          $ delegator status                                         what runs, what waits, what ended\n   \

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::print;
 use super::table::drawn;
+use crate::host::env::Env;
 use crate::host::{clock, terminal};
 use crate::model::{Phase, State, Timestamp};
 use crate::reply::{Eta, duration};
@@ -26,6 +27,8 @@ pub(super) enum Show {
 #[derive(Debug)]
 pub(super) struct Live {
     show: Show,
+    /// The terminal, where there is one, can draw a line anew.
+    draws: bool,
     drawn: bool,
     told: Key,
     told_at: Option<Duration>,
@@ -35,9 +38,10 @@ pub(super) struct Live {
 type Key = (State, Phase);
 
 impl Live {
-    pub(super) fn new(show: Show) -> Self {
+    pub(super) fn new(show: Show, env: &Env) -> Self {
+        let draws = env.text("TERM") != Some("dumb");
         // That it starts goes without saying.
-        Self { show, drawn: false, told: (State::Working, Phase::Starting), told_at: None }
+        Self { show, draws, drawn: false, told: (State::Working, Phase::Starting), told_at: None }
     }
 
     /// Shows where the tasks are; says when it wants to look again.
@@ -45,7 +49,7 @@ impl Live {
         let Show::Progress { every } = self.show else { return Look::OnChange };
         let Some(open) = views.iter().find(|view| !view.state().is_final()) else { return Look::OnChange };
         let text = line(views, open, clock::now());
-        match terminal::stderr_width() {
+        match terminal::stderr_width().filter(|_| self.draws) {
             Some(width) => {
                 // One column stays free: some terminals wrap when the last is used.
                 print::note_part(&format!("\r{}\u{1b}[K", drawn(&text, width - 1)));

@@ -1,5 +1,6 @@
 //! `delegator logs`: what a run printed or did, once or as it comes.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::host::watch::Watch;
 use crate::model::AgentName;
 use crate::progress::plain;
 use crate::reply::{Log, RegistryMeta, Stream};
-use crate::tasks::{self, Context, Excerpt, TaskError, Transcript, View};
+use crate::tasks::{self, Context, Excerpt, TaskError, Transcript, Unprinted, View};
 
 /// Most of an output that one JSON document holds.
 const LONGEST: usize = 64 << 10;
@@ -47,17 +48,25 @@ impl Logs {
         if call.json {
             return self.document(call, &mut context, view, &mut sources);
         }
-        let mut any = false;
+        let (mut any, last) = (false, Cell::new(b'\n'));
         let mut show = |bytes: &[u8]| {
             any = true;
+            last.set(bytes.last().copied().unwrap_or(last.get()));
             print::bytes(bytes);
         };
         if self.follow {
+            if let Some(why @ Unprinted::Queued) = view.unprinted() {
+                print::note(&format!("delegator: {why}"));
+            }
             follow(&mut context, &view, &mut sources, &mut show)?;
         } else {
             let several = sources.iter().filter(|source| !source.is_empty()).count() > 1;
             for source in &mut sources {
                 if several && !source.is_empty() {
+                    // What comes from another stream begins a line of its own.
+                    if last.replace(b'\n') != b'\n' {
+                        print::bytes(b"\n");
+                    }
                     print::note(&format!("==> {} <==", source.name()));
                 }
                 source.once(&mut show);
@@ -67,11 +76,16 @@ impl Logs {
             (true, _) => {}
             // Whoever asks for no lines is shown none.
             (false, _) if self.tail == Some(0) && !sources.iter().all(Source::is_empty) => {}
-            (false, _) if !view.dir.path().exists() => {
-                print::note("the run directory is gone, and its output with it")
+            (false, is_final) => {
+                // Who followed it was told at the beginning that it waits.
+                let why = view.unprinted().filter(|why| !self.follow || *why != Unprinted::Queued);
+                let nothing = if is_final || self.follow {
+                    "nothing was printed"
+                } else {
+                    "nothing was printed so far"
+                };
+                print::note(&why.map_or_else(|| nothing.to_owned(), |why| why.to_string()));
             }
-            (false, true) => print::note("nothing was printed"),
-            (false, false) => print::note("nothing was printed so far"),
         }
         for damaged in &view.damaged {
             print::note(&format!("warning: {}", plain::text(damaged)));

@@ -51,6 +51,7 @@ pub(crate) fn run(args: Vec<OsString>) -> ExitCode {
         Some("confined") => return confined::run(&args),
         _ => {}
     }
+    let args = usage::asks_for_help(args);
     let (tool, category) = usage::tool(&args);
     let json = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
     let call = Call { env: Env::read(), json, tool, category };

@@ -1,6 +1,6 @@
 //! `delegator resume`: goes on with the thread of an earlier task.
 
-use clap::Args;
+use clap::{Arg, Args};
 
 use super::call::Call;
 use super::run;
@@ -9,6 +9,19 @@ use crate::failure::{Exit, Failure};
 use crate::tasks::{self, ResumeAsk};
 
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("task", |arg| arg.help("What is to be done next: several words are joined by spaces, `-` reads it from standard input [default: continue]")),
+    mut_arg("cwd", |arg| arg.help("Where: a directory [default: as before]")),
+    mut_arg("agent", as_before),
+    mut_arg("sandbox", as_before),
+    mut_arg("network", as_before),
+    mut_arg("model", as_before),
+    mut_arg("effort", as_before),
+    mut_arg("add_dir", as_before),
+    mut_arg("role", as_before),
+    mut_arg("output_schema", as_before),
+    mut_arg("skip_git_repo_check", as_before),
+)]
 pub(super) struct Resume {
     /// The task to go on with, or the id of its agent's thread
     #[arg(value_name = "TASK_OR_THREAD")]
@@ -17,11 +30,18 @@ pub(super) struct Resume {
     args: TaskArgs,
 }
 
+/// What a new task starts with and this one goes on with.
+fn as_before(arg: Arg) -> Arg {
+    let about = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    arg.help(format!("{about} [default: as before]"))
+}
+
 impl Resume {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
         let patience = self.args.patience();
         let ask = self.args.into_ask()?;
         let mut context = call.open()?;
+        call.tell_reach(&context, &self.of)?;
         let accepted = tasks::resume(&mut context, ResumeAsk { of: self.of, ask })?;
         run::answer(call, &mut context, &accepted, patience)
     }

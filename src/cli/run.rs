@@ -9,6 +9,7 @@ use super::live::Show;
 use super::task_args::{Patience, TaskArgs};
 use super::{print, wait};
 use crate::failure::{Exit, Failure, Voice};
+use crate::model::State;
 use crate::reply::{self, Next, Report};
 use crate::tasks::{self, Accepted, Context, ResultAsk, Until};
 
@@ -45,7 +46,7 @@ pub(super) fn answer(
         }
         Patience::None => {
             print::out(&format!("{}\n", accepted.task_id));
-            acknowledge(accepted);
+            acknowledge(context, accepted);
             Ok(Exit::Done)
         }
         Patience::Until(limit) => {
@@ -73,10 +74,10 @@ fn told(accepted: &Accepted, report: Report) -> Report {
 }
 
 /// For the person at the terminal; a script reads the id alone.
-fn acknowledge(accepted: &Accepted) {
+fn acknowledge(context: &Context, accepted: &Accepted) {
     if accepted.deduplicated {
         print::note("the same request was taken in before; this is its task");
-    } else if accepted.state == crate::model::State::Pending {
+    } else if accepted.state == State::Pending && context.config.max_concurrent > 0 {
         print::note("it waits in the queue for a free slot");
     }
     for warning in &accepted.warnings {

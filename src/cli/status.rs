@@ -1,6 +1,6 @@
 //! `delegator status`: what is running, what waits, what ended lately.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -17,6 +17,9 @@ use crate::tasks;
 const WIDE: usize = 100;
 /// Below this, not even for how long it took.
 const NARROW: usize = 60;
+const LONGEST_PROJECT: usize = 20;
+/// What a resumed task without words of its own is for.
+const CONTINUE: &str = "(continue)";
 
 #[derive(Debug, Args)]
 pub(super) struct Status {
@@ -54,17 +57,20 @@ fn list(data: &StatusSnapshot, project: Option<PathBuf>) -> String {
         Some(project) => format!("in {}", plain::line(&project.display().to_string(), usize::MAX)),
     };
     let counts = &data.summary;
-    if counts.running + counts.queued + counts.recently_completed == 0 {
+    if counts.running + counts.queued + counts.recently_completed + data.more_ended == 0 {
         return format!(
             "no tasks {place}\n`delegator run` starts one, `delegator status --all` looks everywhere\n"
         );
     }
     let width = print::width();
     let rows: Vec<Vec<String>> = rows(data).into_iter().map(|row| row.into_cells(width)).collect();
-    let counts = format!(
-        "{} running, {} queued, {} ended lately, {place}",
-        counts.running, counts.queued, counts.recently_completed
-    );
+    let ended = counts.recently_completed;
+    let more = match data.more_ended {
+        0 => String::new(),
+        more => format!(" ({more} more: `--limit {}`)", ended + more),
+    };
+    let counts =
+        format!("{} running, {} queued, {ended} ended lately{more}, {place}", counts.running, counts.queued);
     format!("{}{counts}\n{}", table(&rows, width), warnings(data))
 }
 
@@ -75,23 +81,31 @@ struct Line {
     agent: String,
     what: String,
     now: String,
+    /// Of a list of several.
+    project: Option<String>,
 }
 
 impl Line {
     fn into_cells(self, width: Option<usize>) -> Vec<String> {
-        match width {
-            Some(..NARROW) => vec![self.task, self.state, self.what],
-            Some(NARROW..WIDE) => vec![self.task, self.state, self.time, self.what],
-            Some(WIDE..) | None => vec![self.task, self.state, self.time, self.agent, self.what, self.now],
-        }
+        let wide = width.is_none_or(|width| width >= WIDE);
+        let cells = match width {
+            Some(..NARROW) => vec![self.task, self.state],
+            Some(NARROW..WIDE) => vec![self.task, self.state, self.time],
+            Some(WIDE..) | None => vec![self.task, self.state, self.time, self.agent],
+        };
+        let now = wide.then_some(self.now);
+        cells.into_iter().chain(self.project).chain([self.what]).chain(now).collect()
     }
 }
 
 fn rows(data: &StatusSnapshot) -> Vec<Line> {
     let millis = |seconds: f64| (seconds * 1000.0).round() as u64;
-    let named = |alias: &Option<String>, title: &str| match alias {
-        Some(alias) => format!("[{alias}] {title}"),
-        None => title.to_owned(),
+    let named = |alias: &Option<String>, title: &str| {
+        let title = if title.is_empty() { CONTINUE } else { title };
+        match alias {
+            Some(alias) => format!("[{alias}] {title}"),
+            None => title.to_owned(),
+        }
     };
     let running = data.tasks.iter().map(|task| Line {
         task: task.task_id.to_string(),
@@ -112,6 +126,7 @@ fn rows(data: &StatusSnapshot) -> Vec<Line> {
                 }
             },
         ),
+        project: task.project.as_deref().map(short),
     });
     let queued = data.queue.iter().map(|task| Line {
         task: task.task_id.to_string(),
@@ -120,6 +135,7 @@ fn rows(data: &StatusSnapshot) -> Vec<Line> {
         agent: task.agent.to_string(),
         what: named(&task.alias, &task.title),
         now: format!("number {} in the queue", task.position + 1),
+        project: task.project.as_deref().map(short),
     });
     let ended = data.recently_completed.iter().map(|task| Line {
         task: task.task_id.to_string(),
@@ -128,15 +144,19 @@ fn rows(data: &StatusSnapshot) -> Vec<Line> {
         agent: task.agent.to_string(),
         what: named(&task.alias, &task.title),
         now: task.summary.clone(),
+        project: task.project.as_deref().map(short),
     });
+    let lines: Vec<Line> = running.chain(queued).chain(ended).collect();
+    let project = lines.iter().any(|line| line.project.is_some()).then(|| "PROJECT".to_owned());
     let head = ["TASK", "STATE", "TIME", "AGENT", "WHAT", "NOW"].map(str::to_owned);
     let [task, state, time, agent, what, now] = head;
-    [Line { task, state, time, agent, what, now }]
-        .into_iter()
-        .chain(running)
-        .chain(queued)
-        .chain(ended)
-        .collect()
+    std::iter::once(Line { task, state, time, agent, what, now, project }).chain(lines).collect()
+}
+
+/// The last name of a path is what people call a project.
+fn short(project: &Path) -> String {
+    let name = project.file_name().map_or_else(|| project.to_string_lossy(), |name| name.to_string_lossy());
+    plain::line(&name, LONGEST_PROJECT)
 }
 
 fn warnings(data: &StatusSnapshot) -> String {

@@ -2,6 +2,8 @@
 //! that every error has.
 
 use std::ffi::OsString;
+use std::net::AddrParseError;
+use std::num::{ParseFloatError, ParseIntError};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -28,6 +30,15 @@ pub(super) fn answer(error: &clap::Error) -> ExitCode {
     }
     print::out(&text);
     ExitCode::from(Exit::Done as u8)
+}
+
+/// `delegator help run` as `delegator run --help`.
+pub(super) fn asks_for_help(mut args: Vec<OsString>) -> Vec<OsString> {
+    if args.get(1).is_some_and(|verb| verb == "help") {
+        args.remove(1);
+        args.push("--help".into());
+    }
+    args
 }
 
 /// Bad input that no use case ever saw.
@@ -66,7 +77,7 @@ pub(super) fn failure(error: &clap::Error, verb: &str) -> Failure {
         ErrorKind::UnknownArgument => {
             let dashes = match verb {
                 "run" | "resume" => {
-                    "words that begin with `-` and belong to the task go after `--`".to_owned()
+                    "words that begin with `-` and belong to the task go after `--`; the value of an option is written with `=`, as in `--alias=-x`".to_owned()
                 }
                 _ => format!("{help}; a value that begins with `-` is written with `=`, as in `--grep=-v`"),
             };
@@ -84,10 +95,33 @@ pub(super) fn failure(error: &clap::Error, verb: &str) -> Failure {
             "leave one of them out",
         ),
         ErrorKind::ValueValidation => {
-            let why = std::error::Error::source(error).map(|why| format!(": {why}")).unwrap_or_default();
-            bad(format!("`{}` is no value for `{name}`{why}", given(ContextKind::InvalidValue)), usage(error))
+            let value = given(ContextKind::InvalidValue);
+            let source = std::error::Error::source(error);
+            match source.and_then(|why| expected(why, name)) {
+                Some((why, hint)) => bad(format!("`{value}` is no value for `{name}`: {why}"), hint),
+                None => {
+                    let why = source.map(|why| format!(": {why}")).unwrap_or_default();
+                    bad(format!("`{value}` is no value for `{name}`{why}"), usage(error))
+                }
+            }
         }
         _ => bad(first_line(error), help),
+    }
+}
+
+/// What was not understood, in words, and what would be.
+fn expected(why: &(dyn std::error::Error + 'static), name: &str) -> Option<(&'static str, String)> {
+    if why.is::<ParseFloatError>() {
+        Some(("not a number", format!("give seconds, for example `{name} 900`")))
+    } else if why.is::<ParseIntError>() {
+        Some(("not a whole number", format!("for example `{name} 20`")))
+    } else if why.is::<AddrParseError>() {
+        Some((
+            "not an address with a port",
+            format!("for example `{name} 127.0.0.1:8765`, or port 0 for any"),
+        ))
+    } else {
+        None
     }
 }
 

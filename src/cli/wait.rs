@@ -68,7 +68,7 @@ pub(super) fn until(
     let names = names.join(" ");
     let goes_on = if ids.len() == 1 { "the run goes on" } else { "the runs go on" };
     interrupt::ends_the_wait(&format!("{goes_on}: `delegator wait {names}` waits again"));
-    let mut live = Live::new(show);
+    let mut live = Live::new(show, &context.env);
     let waited = tasks::wait(context, ids, goal, limit, &mut |views| live.show(views));
     live.clear();
     Ok(waited?)

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::Profile;
+use super::{Profile, wrong};
 use crate::host::env::Env;
 use crate::model::{AgentName, Inline, KillLevel, Limits, Sandbox};
 
@@ -130,11 +130,7 @@ impl Config {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let config: Self = toml::from_str(text).map_err(|error| {
-            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-            let place = line.map_or(String::new(), |line| format!("line {line}: "));
-            format!("{place}{}", error.message().replace('\n', " "))
-        })?;
+        let config: Self = toml::from_str(text).map_err(|error| wrong::told(text, &error))?;
         if config.default_sandbox > config.max_sandbox {
             return Err("`default_sandbox` allows more than `max_sandbox`".into());
         }
@@ -151,9 +147,10 @@ impl Config {
         if config.text_line_chars < SHORTEST_LINE {
             return Err(format!("`text_line_chars` below {SHORTEST_LINE} would leave nothing to read"));
         }
-        if let Some(relative) = config.roots.iter().chain(&config.codex_path).find(|path| !path.is_absolute())
-        {
-            return Err(format!("`{}` is not an absolute path", relative.display()));
+        let roots = config.roots.iter().map(|path| ("roots", path));
+        let mut paths = roots.chain(config.codex_path.iter().map(|path| ("codex_path", path)));
+        if let Some((key, relative)) = paths.find(|(_, path)| !path.is_absolute()) {
+            return Err(format!("`{key}`: `{}` is not an absolute path", relative.display()));
         }
         if let Some(other) = config.http_origins.iter().find(|text| !is_origin(text)) {
             return Err(format!(
@@ -220,7 +217,22 @@ mod tests {
     #[test]
     fn a_misspelt_key_is_an_error_that_names_the_line() {
         let error = Config::parse("max_depth = 2\nmax_sandbx = \"read-only\"\n").unwrap_err();
-        assert!(error.starts_with("line 2: unknown field `max_sandbx`"), "{error}");
+        assert_eq!(error, "line 2: unknown key `max_sandbx`; did you mean `max_sandbox`?");
+        let error = Config::parse("max_sandbx = 1\nallow_network = 3\n").unwrap_err();
+        assert!(error.starts_with("line 2: `allow_network`: invalid type: integer `3`"), "{error}");
+        let error = Config::parse("\n\nnothing_like_it = 2\n").unwrap_err();
+        assert_eq!(error, "line 3: unknown key `nothing_like_it`");
+    }
+
+    #[test]
+    fn a_value_of_another_kind_is_told_with_its_key() {
+        let error = Config::parse("max_depth = 2\nmax_concurrent = \"two\"\n").unwrap_err();
+        assert_eq!(
+            error,
+            "line 2: `max_concurrent`: invalid type: string \"two\", expected a whole number, 0 or more"
+        );
+        let error = Config::parse("env_allow = [\n  \"A\",\n  7,\n]\n").unwrap_err();
+        assert_eq!(error, "line 3: `env_allow`: invalid type: integer `7`, expected a string");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod file;
 mod keys;
 mod profile;
+mod wrong;
 
 pub(crate) use file::{Config, ConfigError, Cuts};
 pub(crate) use keys::{KEYS, Key};

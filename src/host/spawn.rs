@@ -145,6 +145,15 @@ pub(crate) fn become_program(path: &Path, args: &[OsString], variable: (&str, &s
     program(path).args(args).env(variable.0, variable.1).exec()
 }
 
+/// Why a program that was asked something gave no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    /// It was not done in time.
+    Late,
+    /// It could not be started, did not end well, or said far too much.
+    Failed,
+}
+
 /// Asks a program something: its standard output, when it ends well in time.
 pub(crate) fn ask(
     path: &Path,
@@ -152,7 +161,7 @@ pub(crate) fn ask(
     cwd: &Path,
     environment: &[(String, String)],
     limit: Duration,
-) -> Option<String> {
+) -> Result<String, Unanswered> {
     let mut command = program(path);
     command
         .args(args)
@@ -164,20 +173,21 @@ pub(crate) fn ask(
         .stderr(Stdio::null())
         .process_group(0);
     die_with_parent(&mut command, Signal::Kill, None);
-    let mut child = command.spawn().ok()?;
-    let mut stdout = child.stdout.take()?;
+    let mut child = command.spawn().map_err(|_| Unanswered::Failed)?;
+    let mut stdout = child.stdout.take().ok_or(Unanswered::Failed)?;
     let deadline = crate::host::clock::monotonic() + limit;
     let answer = read_until(&mut stdout, deadline);
     // One that has said all it has to say may still not end.
     while answer.is_some() && crate::host::clock::monotonic() < deadline {
-        if let Some(status) = child.try_wait().ok()? {
-            return answer.filter(|_| status.success());
+        if let Some(status) = child.try_wait().map_err(|_| Unanswered::Failed)? {
+            return answer.filter(|_| status.success()).ok_or(Unanswered::Failed);
         }
         std::thread::sleep(Duration::from_millis(1));
     }
+    let late = crate::host::clock::monotonic() >= deadline;
     signal::send_to_group_of_child(i32::try_from(child.id()).unwrap_or(0), Signal::Kill);
     let _ = child.wait();
-    None
+    Err(if late { Unanswered::Late } else { Unanswered::Failed })
 }
 
 /// Starts a program that is talked to through pipes, in a group of its own. It
@@ -300,16 +310,16 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(20);
 
-    /// Asks a shell script; one that gives no answer is asked for a fifth of a
+    /// Asks a shell script; one that will be late is asked for a fifth of a
     /// second. The processes that it writes to `pids` must be gone afterwards.
-    fn check(script: &str, expected: Option<&str>) {
+    fn check(script: &str, expected: Result<&str, Unanswered>) {
         let dir = tempfile::tempdir().unwrap();
         let pids = dir.path().join("pids");
         let args = ["-c".to_owned(), format!("echo $$ >>{}; {script}", pids.display())];
         let until = clock::monotonic() + LONG;
-        let limit = expected.map_or(Duration::from_millis(200), |_| LONG);
+        let limit = if expected == Err(Unanswered::Late) { Duration::from_millis(200) } else { LONG };
         let answer = ask(Path::new("/bin/sh"), &args, dir.path(), &[], limit);
-        assert_eq!(answer.as_deref(), expected, "{script}");
+        assert_eq!(answer.as_deref().map_err(|why| *why), expected, "{script}");
         assert!(clock::monotonic() < until, "{script}");
         for pid in std::fs::read_to_string(pids).unwrap_or_default().lines() {
             let pid: i32 = pid.parse().unwrap();
@@ -322,29 +332,29 @@ mod tests {
 
     #[test]
     fn an_answer_is_what_was_printed_by_a_program_that_ended_well() {
-        check("echo one; echo two >&2", Some("one\n"));
-        check("echo one; exit 1", None);
+        check("echo one; echo two >&2", Ok("one\n"));
+        check("echo one; exit 1", Err(Unanswered::Failed));
     }
 
     #[test]
     fn a_program_that_does_not_answer_in_time_is_ended_with_what_it_started() {
-        check("sleep 100000", None);
-        check("sleep 100000 & echo $! >>pids; sleep 100000", None);
-        check("trap '' TERM INT HUP; sleep 100000; sleep 100000", None);
+        check("sleep 100000", Err(Unanswered::Late));
+        check("sleep 100000 & echo $! >>pids; sleep 100000", Err(Unanswered::Late));
+        check("trap '' TERM INT HUP; sleep 100000; sleep 100000", Err(Unanswered::Late));
     }
 
     #[test]
     fn a_program_that_answers_and_does_not_end_is_ended() {
-        check("echo one; exec >&-; exec sleep 100000", None);
+        check("echo one; exec >&-; exec sleep 100000", Err(Unanswered::Late));
     }
 
     #[test]
     fn whoever_holds_the_pipe_after_the_answer_is_ended() {
-        check("echo one; sleep 100000 & echo $! >>pids", None);
+        check("echo one; sleep 100000 & echo $! >>pids", Err(Unanswered::Late));
     }
 
     #[test]
     fn an_endless_answer_is_none() {
-        check("exec yes", None);
+        check("exec yes", Err(Unanswered::Failed));
     }
 }

@@ -120,6 +120,15 @@ impl Registry {
         Ok(rows)
     }
 
+    /// How many tasks of `project`, or of all, are finished.
+    pub(crate) fn count_finished(&self, project: Option<&str>) -> Result<usize, RegistryError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT count(*) FROM tasks WHERE state IN ('completed', 'failed', 'cancelled', 'timed_out')
+             AND (?1 IS NULL OR project = ?1)",
+        )?;
+        Ok(statement.query_row([project], |row| row.get::<_, u32>(0))? as usize)
+    }
+
     /// How long the last runs of `agent` in `project` took that completed.
     pub(crate) fn took(
         &self,

@@ -4,12 +4,15 @@
 //! has only its row, and still gets an honest reply. Whatever somebody else
 //! wrote is made safe to show here, once for text and structure alike.
 
+use super::text::duration;
+use crate::agents;
+use crate::failure::Voice;
 use crate::model::{
     AgentName, Answer, Deliverable, Exit, FailureCode, Limit, Outcome, RunResult, State, Timestamp, Usage,
 };
 use crate::progress::plain;
 use crate::registry::Row;
-use crate::tasks::View;
+use crate::tasks::{Unprinted, View};
 
 #[derive(Debug)]
 pub(super) struct Facts {
@@ -35,18 +38,39 @@ pub(super) struct Facts {
 pub(super) struct Trouble {
     pub(super) code: String,
     pub(super) message: String,
-    pub(super) hint: Option<String>,
+    hint: Option<String>,
     pub(super) limit: Option<(Limit, u64)>,
     pub(super) retryable: bool,
+}
+
+impl Trouble {
+    /// What to try next; of a limit, what sets it.
+    pub(super) fn hint(&self, voice: Voice) -> Option<String> {
+        let Some((limit, _)) = self.limit else { return self.hint.clone() };
+        let (option, field, key) = match limit {
+            Limit::Idle => ("--idle", "idle_s", "idle_timeout_s"),
+            Limit::Hard => ("--hard", "hard_s", "hard_timeout_s"),
+            Limit::Command => ("--command-limit", "command_s", "command_timeout_s"),
+        };
+        Some(match voice {
+            Voice::Shell => {
+                format!("`{option} SECONDS` sets this limit; without it, `{key}` in the configuration does")
+            }
+            Voice::Tools => format!("`options.timeout.{field}` sets this limit"),
+        })
+    }
 }
 
 impl Facts {
     pub(super) fn of(view: &View) -> Self {
         let row = &view.row;
         let result = view.result.as_ref();
+        let (lost, said) = (view.unprinted().filter(|why| *why == Unprinted::Gone), summary(view));
+        // A run that was lost with its directory says so by itself.
+        let lost = lost.filter(|_| !said.starts_with("the run directory is gone"));
         Self {
             state: view.state(),
-            summary: plain::text(&summary(view)),
+            summary: plain::text(&said),
             reported: is_reported(row),
             started_at: result.map_or(row.started_at, |result| result.started_at),
             finished_at: result.map(|result| result.finished_at).or(row.completed_at),
@@ -72,6 +96,7 @@ impl Facts {
             warnings: [
                 result.map(|result| all_shown(&result.warnings)).unwrap_or_default(),
                 all_shown(&view.damaged),
+                lost.map(|lost| vec![lost.to_string()]).unwrap_or_default(),
             ]
             .concat(),
         }
@@ -123,7 +148,8 @@ pub(super) fn is_reported(row: &Row) -> bool {
         State::Failed => row.code.as_deref() == Some(FailureCode::Schema.as_str()),
         State::Pending | State::Working | State::InputRequired | State::Cancelled | State::TimedOut => false,
     };
-    answered && row.agent != AgentName::Command
+    let ours = row.agent == AgentName::Command || row.summary.as_deref() == Some(agents::NOTHING_SAID);
+    answered && !ours
 }
 
 fn trouble(result: &RunResult) -> Option<Trouble> {
@@ -138,7 +164,7 @@ fn trouble(result: &RunResult) -> Option<Trouble> {
         }),
         Outcome::TimedOut { limit, elapsed_ms } => Some(Trouble {
             code: FailureCode::Timeout.as_str().to_owned(),
-            message: plain::text(&result.summary),
+            message: format!("the {limit} limit was reached after {} in all", duration(*elapsed_ms)),
             hint: None,
             limit: Some((*limit, *elapsed_ms)),
             retryable: match limit {

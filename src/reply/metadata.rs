@@ -108,7 +108,7 @@ impl Metadata {
             error_context: facts
                 .trouble
                 .as_ref()
-                .map(|trouble| context(trouble, errors, results.partial.as_ref(), next)),
+                .map(|trouble| context(trouble, errors, results.partial.as_ref(), trouble.hint(voice), next)),
             unresolved_error: Unresolved::of(errors, facts.trouble.as_ref()),
             task_status: facts.state.in_envelope(),
         }
@@ -119,9 +119,9 @@ fn context(
     trouble: &Trouble,
     errors: Option<&ErrorEvidence>,
     partial: Option<&Partial>,
+    hint: Option<String>,
     next: Vec<String>,
 ) -> ErrorContext {
-    let hint = trouble.hint.clone();
     let own = errors.map(|errors| cause::suggestions(errors, hint.as_deref())).unwrap_or_default();
     ErrorContext {
         code: trouble.code.clone(),

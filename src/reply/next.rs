@@ -1,7 +1,8 @@
 //! What to do now, in the words of the reader's surface.
 
+use crate::agents;
 use crate::failure::Voice;
-use crate::model::{AgentName, State, TaskId};
+use crate::model::{AgentName, Outcome, State, TaskId};
 use crate::tasks::{Results, View};
 
 /// A task and what one can do with it.
@@ -10,6 +11,8 @@ pub(crate) struct Next {
     id: TaskId,
     state: State,
     can_resume: bool,
+    /// It has output to look at.
+    printed: bool,
     /// A part of its output is in the same reply.
     shown: bool,
     /// Its summary is longer than a line of text shows.
@@ -23,17 +26,23 @@ impl Next {
     pub(crate) fn of(view: &View) -> Self {
         let thread = view.result.as_ref().is_some_and(|result| result.thread_id.is_some())
             || view.row.thread_id.is_some();
+        let gone = view.result.as_ref().is_some_and(|result| match &result.outcome {
+            Outcome::Failed { fault } => agents::is_thread_gone(fault),
+            Outcome::Completed | Outcome::Cancelled { .. } | Outcome::TimedOut { .. } => false,
+        });
         let can_resume = match view.row.agent {
-            AgentName::Codex => thread,
+            AgentName::Codex => thread && !gone,
             AgentName::Command | AgentName::Replay => false,
         };
         let long = view.result.as_ref().is_some_and(|result| result.summary.chars().nth(LINE).is_some());
-        Self { id: view.row.id.clone(), state: view.state(), can_resume, shown: false, long }
+        let printed = view.unprinted().is_none();
+        Self { id: view.row.id.clone(), state: view.state(), can_resume, printed, shown: false, long }
     }
 
     /// A task that was only just taken in.
     pub(crate) fn started(id: &TaskId) -> Self {
-        Self { id: id.clone(), state: State::Working, can_resume: false, shown: false, long: false }
+        let state = State::Working;
+        Self { id: id.clone(), state, can_resume: false, printed: true, shown: false, long: false }
     }
 
     /// Beside what was gathered of it.
@@ -57,7 +66,9 @@ impl Next {
                 format!("delegate_cancel {{\"task_id\": \"{id}\"}} ends it"),
             ],
             State::Completed | State::Failed | State::TimedOut | State::Cancelled => {
-                let look = if self.shown {
+                let look = if !self.printed {
+                    "delegate_status {} lists the other tasks".to_owned()
+                } else if self.shown {
                     format!(
                         "inspect_output {{\"task_id\": \"{id}\"}} reads the output in pieces, one stream at a time"
                     )
@@ -92,7 +103,11 @@ impl Next {
                 format!("`delegator cancel {id}` ends it"),
             ],
             State::Completed | State::Failed | State::TimedOut | State::Cancelled => {
-                let look = format!("`delegator logs {id}` shows what it did");
+                let look = if self.printed {
+                    format!("`delegator logs {id}` shows what it did")
+                } else {
+                    "`delegator status` lists the other tasks".to_owned()
+                };
                 let resume = format!("`delegator resume {id} \"...\"` goes on with its thread");
                 let whole = format!(
                     "`delegator inspect {id} result.json --json-path '$.summary'` reads the whole summary"

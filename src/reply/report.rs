@@ -15,7 +15,7 @@ use super::so_far::SoFar;
 use super::tests_seen::TestsSeen;
 use super::tokens::Tokens;
 use crate::failure::Voice;
-use crate::model::{Deliverable, RunId, TaskId, Timestamp};
+use crate::model::{Deliverable, RunId, State, TaskId, Timestamp};
 use crate::tasks::{Artifact, Results, View};
 
 /// What came of one run, small enough to read whole; everything else is a file
@@ -158,14 +158,18 @@ impl Report {
                 duration_ms: facts.duration_ms,
             },
             status: facts.state.in_report(),
-            state: facts.state.in_report(),
+            // The contract has no word for a limit there; readers do.
+            state: match facts.state {
+                State::TimedOut => facts.state.in_envelope(),
+                state => state.in_report(),
+            },
             advice: facts.trouble.as_ref().map(|trouble| Advice {
                 code: trouble.code.clone(),
                 retryable: trouble.retryable,
-                hint: trouble.hint.clone(),
+                hint: trouble.hint(voice),
                 cause: errors.map(Cause::of).unwrap_or_default(),
                 suggestions: errors
-                    .map(|errors| cause::suggestions(errors, trouble.hint.as_deref()))
+                    .map(|errors| cause::suggestions(errors, trouble.hint(voice).as_deref()))
                     .unwrap_or_default(),
             }),
             unresolved: Unresolved::of(errors, facts.trouble.as_ref()),

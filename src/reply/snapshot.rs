@@ -1,6 +1,7 @@
 //! `status_snapshot`: what is running, what waits, what ended lately. No
 //! output, no logs.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -47,6 +48,9 @@ pub(crate) struct StatusSnapshot {
     /// What the caller should know though it ended nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
+    /// How many others have ended; told at the command line.
+    #[serde(skip)]
+    pub(crate) more_ended: usize,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -70,6 +74,9 @@ pub(crate) struct Running {
     pub(crate) elapsed_seconds: f64,
     /// Null until the agent has said anything.
     pub(crate) progress: Option<Progress>,
+    /// Whose it is; only where all projects were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) project: Option<PathBuf>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -83,6 +90,9 @@ pub(crate) struct Queued {
     /// The beginning of what was asked for.
     pub(crate) title: String,
     pub(crate) created_ts: Timestamp,
+    /// Whose it is; only where all projects were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) project: Option<PathBuf>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -115,6 +125,9 @@ pub(crate) struct Ended {
     pub(crate) keep_alive_until: Timestamp,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) pinned: bool,
+    /// Whose it is; only where all projects were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) project: Option<PathBuf>,
 }
 
 /// Where a run is, as far as its agent's events show.
@@ -178,15 +191,19 @@ impl StatusSnapshot {
         };
         let total = summary.running + summary.queued + summary.recently_completed;
         let damaged = snapshot.running.iter().flat_map(|view| &view.damaged).chain(&snapshot.damaged);
+        let project = |row: &Row| snapshot.everywhere.then(|| row.project.clone());
+        let running =
+            |view: &View| Running { project: project(&view.row), ..Running::of(view, snapshot.at, voice) };
+        let ended =
+            |row: &Row| Ended { project: project(row), ..Ended::of(row, snapshot.only.as_deref(), kept_for) };
+        let queued =
+            |(position, row): &(usize, Row)| Queued { project: project(row), ..Queued::of(*position, row) };
         let data = Self {
             summary,
-            tasks: snapshot.running.iter().map(|view| Running::of(view, snapshot.at, voice)).collect(),
-            queue: snapshot.queued.iter().map(|(position, row)| Queued::of(*position, row)).collect(),
-            recently_completed: snapshot
-                .finished
-                .iter()
-                .map(|row| Ended::of(row, snapshot.only.as_deref(), kept_for))
-                .collect(),
+            tasks: snapshot.running.iter().map(running).collect(),
+            queue: snapshot.queued.iter().map(queued).collect(),
+            recently_completed: snapshot.finished.iter().map(ended).collect(),
+            more_ended: snapshot.more_finished,
             warnings: damaged.map(|warning| plain::text(warning)).collect(),
         };
         (SnapshotMeta { snapshot_ts: snapshot.at, total, notice: None }, data)
@@ -205,6 +222,7 @@ impl Running {
             started_ts: started,
             elapsed_seconds: seconds(now.millis_since(started)),
             progress: Progress::of(view, now, voice),
+            project: None,
         }
     }
 }
@@ -218,6 +236,7 @@ impl Queued {
             alias: alias(row),
             title: title(&row.instruction),
             created_ts: row.created_at,
+            project: None,
         }
     }
 }
@@ -241,6 +260,7 @@ impl Ended {
             unread: row.unread,
             keep_alive_until: later(completed, kept_for),
             pinned: row.pinned,
+            project: None,
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::registry::Row;
 use crate::runs::ArtifactName;
 use crate::supervisor::Lines;
 use crate::tasks::stream::{self, Stream};
-use crate::tasks::{Context, TaskError, View, view};
+use crate::tasks::{Context, TaskError, Unprinted, View, view};
 use crate::terminals::{Moments, Reader, TerminalError};
 
 /// What a run is called that is one command: its standard output, and what it
@@ -80,6 +80,11 @@ impl AgentCommand {
 /// Every command of a task, the last first.
 pub(super) fn all(context: &mut Context, row: Row) -> Result<Vec<AgentCommand>, TaskError> {
     let view = view(context, row)?;
+    match view.unprinted() {
+        Some(why @ Unprinted::Gone) => return Err(TaskError::Unprinted { task: view.row.id, why }),
+        Some(Unprinted::Queued | Unprinted::NeverStarted) => return Ok(Vec::new()),
+        None => {}
+    }
     let mut streams = streams(&view);
     streams.retain(|stream| stream.item == ITSELF || stream.bytes > 0);
     if !streams.is_empty() {
@@ -92,6 +97,9 @@ pub(super) fn all(context: &mut Context, row: Row) -> Result<Vec<AgentCommand>, 
 /// or that runs.
 pub(super) fn ran(context: &mut Context, row: Row, item: Option<&str>) -> Result<Ran, TaskError> {
     let view = view(context, row)?;
+    if let Some(why) = view.unprinted() {
+        return Err(TaskError::Unprinted { task: view.row.id, why });
+    }
     let missing = |there: &[AgentCommand]| TaskError::NoCommand {
         task: view.row.id.clone(),
         item: item.map(str::to_owned),
@@ -148,7 +156,7 @@ pub(super) fn latest(context: &mut Context, project: Option<&Path>) -> Result<Op
     rows.extend(context.registry.finished(name.as_deref(), RUNS)?);
     for row in rows.into_iter().take(RUNS as usize) {
         match ran(context, row, None) {
-            Err(TaskError::NoCommand { .. }) => {}
+            Err(TaskError::NoCommand { .. } | TaskError::Unprinted { .. }) => {}
             ran => return ran.map(Some),
         }
     }

@@ -69,6 +69,10 @@ impl Context {
         paths::git_root(&self.place).unwrap_or_else(|| self.place.clone())
     }
 
+    pub(crate) fn is_in_git(&self) -> bool {
+        paths::git_root(&self.place).is_some()
+    }
+
     pub(crate) fn dir(&self, run: &crate::model::RunId) -> RunDir {
         RunDir::at(self.home.run(run))
     }

@@ -4,10 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::agents;
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
+use crate::host::disk;
 use crate::host::env::{self, Env};
 use crate::host::paths::{self, Home};
-use crate::host::{disk, spawn};
+use crate::host::spawn::{self, Unanswered};
 use crate::model::{AgentName, KillLevel, Sandbox};
 use crate::registry::{Registry, RegistryError};
 use crate::supervisor::best_level;
@@ -62,7 +63,8 @@ pub(crate) fn doctor(env: &Env) -> Vec<Check> {
         }
     }
     let config = Config::load(env);
-    rows.push(configuration(env, config.as_ref().err().map(|error| one_line(error))));
+    rows.push(configuration(env, config.as_ref().err()));
+    let is_read = config.is_ok();
     let config = config.unwrap_or_default();
     rows.extend(codex(env, &config));
     rows.push(Check::new("agent command", Verdict::Good, "/bin/sh"));
@@ -79,6 +81,10 @@ pub(crate) fn doctor(env: &Env) -> Vec<Check> {
         if config.allow_network { "allowed" } else { "off" }
     );
     rows.push(match config.max_concurrent {
+        _ if !is_read => {
+            Check::new("limits", Verdict::Worth, "not known while the configuration cannot be read")
+                .hint("until it is corrected, no task starts")
+        }
         0 => Check::new("limits", Verdict::Worth, limits).hint("no task starts while `max_concurrent` is 0"),
         _ => Check::new("limits", Verdict::Good, limits),
     });
@@ -116,12 +122,15 @@ fn file_system(root: &Path) -> Option<Check> {
     Some(Check::new("file system", Verdict::Worth, format!("{kind}, a network file system")).hint(hint))
 }
 
-fn configuration(env: &Env, error: Option<String>) -> Check {
+fn configuration(env: &Env, error: Option<&ConfigError>) -> Check {
     let path = Config::locate(env).map(|path| path.display().to_string()).unwrap_or_default();
     match error {
-        Some(error) => {
-            Check::new("config", Verdict::Bad, error).hint("`delegator doctor --config` lists every key")
-        }
+        Some(error) => Check::new("config", Verdict::Bad, one_line(error)).hint(match error {
+            ConfigError::Unreadable { .. } => {
+                "it must be a plain file of UTF-8 text that you may read, or not be there at all"
+            }
+            ConfigError::Invalid { .. } => "`delegator doctor --config` lists every key",
+        }),
         None if Path::new(&path).exists() => Check::new("config", Verdict::Good, path),
         None => Check::new("config", Verdict::Good, format!("{path} (not there: all defaults)")),
     }
@@ -140,29 +149,46 @@ fn codex(env: &Env, config: &Config) -> Vec<Check> {
         let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
         spawn::ask(&program, &args, Path::new("/"), &environment, ASK)
     };
-    let version = ask(&["--version"]).and_then(|text| agents::parse_version(&text).map(|v| v.to_string()));
-    let Some(version) = version else {
-        let found = format!("`{}` does not tell its version", program.display());
-        return vec![
-            Check::new("agent codex", Verdict::Bad, found)
-                .hint("is it Codex? `codex_path` names another one"),
-        ];
-    };
-    let mut rows =
-        vec![Check::new("agent codex", Verdict::Good, format!("{version} at {}", program.display()))];
+    let told =
+        ask(&["--version"]).map(|text| agents::parse_version(&text).map(|version| version.to_string()));
+    let mut rows = vec![match told {
+        Ok(Some(version)) => {
+            Check::new("agent codex", Verdict::Good, format!("{version} at {}", program.display()))
+        }
+        Err(Unanswered::Late) => late("agent codex", &format!("`{} --version`", program.display())),
+        Ok(None) | Err(Unanswered::Failed) => {
+            let found = format!("`{}` does not tell its version", program.display());
+            let hint = "is it Codex? `codex_path` names another one";
+            return vec![Check::new("agent codex", Verdict::Bad, found).hint(hint)];
+        }
+    }];
+    // At once: one that is slow to answer is slow twice.
+    let (login, sandbox) = std::thread::scope(|scope| {
+        let login = scope.spawn(|| ask(&["login", "status"]));
+        let sandbox = ask(&["sandbox", "--", "/bin/true"]);
+        (login.join().unwrap_or(Err(Unanswered::Failed)), sandbox)
+    });
     let key = env.get("CODEX_API_KEY").is_some();
-    rows.push(match ask(&["login", "status"]) {
-        Some(_) => Check::new("codex login", Verdict::Good, "logged in"),
-        None if key => Check::new("codex login", Verdict::Good, "CODEX_API_KEY is set"),
-        None => Check::new("codex login", Verdict::Worth, "not logged in")
+    rows.push(match login {
+        Ok(_) => Check::new("codex login", Verdict::Good, "logged in"),
+        Err(_) if key => Check::new("codex login", Verdict::Good, "CODEX_API_KEY is set"),
+        Err(Unanswered::Late) => late("codex login", "`codex login status`"),
+        Err(Unanswered::Failed) => Check::new("codex login", Verdict::Worth, "not logged in")
             .hint("run `codex login`, or set CODEX_API_KEY"),
     });
-    rows.push(match ask(&["sandbox", "--", "/bin/true"]) {
-        Some(_) => Check::new("codex sandbox", Verdict::Good, "works"),
-        None => Check::new("codex sandbox", Verdict::Worth, "does not work here")
+    rows.push(match sandbox {
+        Ok(_) => Check::new("codex sandbox", Verdict::Good, "works"),
+        Err(Unanswered::Late) => late("codex sandbox", "`codex sandbox`"),
+        Err(Unanswered::Failed) => Check::new("codex sandbox", Verdict::Worth, "does not work here")
             .hint("Codex cannot run commands in a sandbox without user namespaces; see `codex doctor`"),
     });
     rows
+}
+
+/// Whoever is slow is not known to be broken.
+fn late(name: &'static str, asked: &str) -> Check {
+    let found = format!("{asked} did not answer within {} s", ASK.as_secs());
+    Check::new(name, Verdict::Worth, found).hint("a busy machine, or its first start? ask again in a moment")
 }
 
 /// Tries what a client's command would be kept in.

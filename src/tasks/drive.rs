@@ -157,7 +157,7 @@ fn write_inputs(
 /// Puts all questions at once; each takes the program tens of milliseconds.
 fn ask_all(probes: &[Probe], request: &Request, environment: &[(String, String)]) -> Vec<Finding> {
     let ask = |probe: &Probe| Finding {
-        stdout: spawn::ask(&request.program, &probe.args, &request.cwd, environment, ASK),
+        stdout: spawn::ask(&request.program, &probe.args, &request.cwd, environment, ASK).ok(),
     };
     if probes.is_empty() {
         return Vec::new();

@@ -16,6 +16,7 @@ use crate::model::{AgentName, Sandbox, TaskId};
 use crate::registry::RegistryError;
 use crate::runs::ReadError;
 use crate::setup::SetupError;
+use crate::tasks::Unprinted;
 use crate::terminals::TerminalError;
 
 #[derive(Debug, thiserror::Error)]
@@ -149,6 +150,8 @@ pub(crate) enum TaskError {
     NoArtifact { task: TaskId, name: String, there: Vec<String> },
     #[error("`{task}` has run no command{}", item.as_ref().map(|item| format!(" `{}`", item.escape_debug())).unwrap_or_default())]
     NoCommand { task: TaskId, item: Option<String>, there: Vec<String> },
+    #[error("`{task}` has no output: {why}")]
+    Unprinted { task: TaskId, why: Unprinted },
     #[error(transparent)]
     Inspect(#[from] InspectError),
 

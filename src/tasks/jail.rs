@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::host::env::Env;
 use crate::host::litter::Litter;
 use crate::host::paths::{self, Home};
-use crate::host::spawn;
+use crate::host::spawn::{self, Unanswered};
 use crate::model::{Jail, JailKind, Sandbox};
 use crate::tasks::TaskError;
 use crate::tasks::guarded::KEPT;
@@ -101,9 +101,10 @@ fn attempt(
     let said = spawn::ask(&jail.program, &args, wanted.cwd, environment, TRIAL);
     litter.clear();
     match said {
-        Some(said) if said.trim() == HELD => Ok(()),
-        Some(said) => Err(said.trim().chars().take(300).collect()),
-        None => Err("it could not be started".into()),
+        Ok(said) if said.trim() == HELD => Ok(()),
+        Ok(said) => Err(said.trim().chars().take(300).collect()),
+        Err(Unanswered::Late) => Err(format!("it did not answer within {} s", TRIAL.as_secs())),
+        Err(Unanswered::Failed) => Err("it could not be started".into()),
     }
 }
 

@@ -16,6 +16,7 @@ use crate::host::paths::Home;
 use crate::model::{RunId, RunResult, TaskId, TerminalId};
 use crate::runs::{ArtifactName, RunDir};
 use crate::tasks::stream::{self, Gap, MayBeMissing};
+use crate::tasks::unprinted::unprinted;
 use crate::tasks::{Context, TaskError};
 use crate::terminals::{self, TerminalError};
 
@@ -73,10 +74,13 @@ pub(super) fn open(context: &Context, of: &Of) -> Result<Source, TaskError> {
             };
             let dir = context.dir(&row.run_id);
             let there = || dir.artifacts().into_iter().map(|(name, _)| name.to_string()).collect();
-            let missing = |name: &str| TaskError::NoArtifact {
-                task: row.id.clone(),
-                name: name.to_owned(),
-                there: there(),
+            let missing = |name: &str| {
+                let (task, there): (TaskId, Vec<String>) = (row.id.clone(), there());
+                // Of what it never had it is no excuse.
+                match unprinted(&row, &dir).filter(|_| artifact.is_none() || there.is_empty()) {
+                    Some(why) => TaskError::Unprinted { task, why },
+                    None => TaskError::NoArtifact { task, name: name.to_owned(), there },
+                }
             };
             let (name, beside) = match artifact {
                 Some(given) => (ArtifactName::parse(given).ok_or_else(|| missing(given))?, Vec::new()),

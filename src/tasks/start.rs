@@ -104,7 +104,9 @@ fn taken(context: &Context, alias: &str) -> Option<String> {
 fn queued(context: &mut Context, id: TaskId) -> Accepted {
     let pumped = pump(context).err().map(|error| format!("it waits in the queue: {error}"));
     let state = context.registry.task(&id).ok().flatten().map_or(State::Pending, |row| row.state);
-    Accepted { warnings: pumped.into_iter().collect(), ..Accepted::new(id, state) }
+    let never = (context.config.max_concurrent == 0)
+        .then(|| "no task starts while `max_concurrent` is 0 in the configuration".to_owned());
+    Accepted { warnings: pumped.into_iter().chain(never).collect(), ..Accepted::new(id, state) }
 }
 
 /// Makes the directory and everything a later starter needs, under our lock.

@@ -14,6 +14,10 @@ pub(crate) struct Snapshot {
     /// In the order they will start; the position counts other projects' too.
     pub(crate) queued: Vec<(usize, Row)>,
     pub(crate) finished: Vec<Row>,
+    /// How many others have finished.
+    pub(crate) more_finished: usize,
+    /// It is of all projects.
+    pub(crate) everywhere: bool,
     /// The one finished task that was asked for, with what its directory says.
     pub(crate) only: Option<Box<View>>,
     /// What could not be read of a task that is not running; lists do not look.
@@ -39,13 +43,17 @@ pub(crate) fn status(
         context.registry.pending(u32::MAX)?.into_iter().enumerate().filter(|(_, row)| belongs(row)).collect();
     let name = project.as_ref().map(|project| project.to_string_lossy().into_owned());
     let finished = context.registry.finished(name.as_deref(), recent)?;
-    Ok(Snapshot { at: clock::now(), running, queued, finished, only: None, damaged: Vec::new() })
+    let more_finished = context.registry.count_finished(name.as_deref())?.saturating_sub(finished.len());
+    let everywhere = project.is_none();
+    let (only, damaged) = (None, Vec::new());
+    Ok(Snapshot { at: clock::now(), running, queued, finished, more_finished, everywhere, only, damaged })
 }
 
 /// The one task that `reference` means, wherever it is.
 pub(crate) fn status_of(context: &mut Context, reference: &str) -> Result<Snapshot, TaskError> {
     let id = find(context, reference)?.id;
     let mut snapshot = status(context, None, 0)?;
+    snapshot.everywhere = false;
     snapshot.running.retain(|view| view.row.id == id);
     snapshot.queued.retain(|(_, row)| row.id == id);
     if snapshot.running.is_empty() {

@@ -15,6 +15,8 @@ pub(crate) struct Transcript {
     reader: Box<dyn Reader>,
     /// Knows the wording of what goes on, and which commands are still open.
     reducer: Reducer,
+    /// Of a thread that goes on, what it had used before; codex tells its sum.
+    before: Option<Option<Usage>>,
 }
 
 impl Transcript {
@@ -23,24 +25,34 @@ impl Transcript {
             lines: Lines::default(),
             reader: agents::agent(request.agent).reader(request, ""),
             reducer: Reducer::new(),
+            before: request.resume.as_ref().map(|resumed| resumed.usage_before),
         }
     }
 
     /// Hands the lines that `bytes` complete to `each`, without a newline.
     pub(crate) fn feed(&mut self, bytes: &[u8], mut each: impl FnMut(&str)) {
-        let Self { lines, reader, reducer } = self;
-        lines.feed(bytes, |raw| tell(reader.as_mut(), reducer, raw, &mut each));
+        let Self { lines, reader, reducer, before } = self;
+        lines.feed(bytes, |raw| tell(reader.as_mut(), reducer, *before, raw, &mut each));
     }
 
     /// Hands over what a stream without a last newline still held.
     pub(crate) fn finish(&mut self, mut each: impl FnMut(&str)) {
-        let Self { lines, reader, reducer } = self;
-        lines.finish(|raw| tell(reader.as_mut(), reducer, raw, &mut each));
+        let Self { lines, reader, reducer, before } = self;
+        lines.finish(|raw| tell(reader.as_mut(), reducer, *before, raw, &mut each));
     }
 }
 
-fn tell(reader: &mut dyn Reader, reducer: &mut Reducer, raw: &[u8], each: &mut dyn FnMut(&str)) {
-    for event in reader.line(raw).events {
+fn tell(
+    reader: &mut dyn Reader,
+    reducer: &mut Reducer,
+    before: Option<Option<Usage>>,
+    raw: &[u8],
+    each: &mut dyn FnMut(&str),
+) {
+    for mut event in reader.line(raw).events {
+        if let (Event::TurnCompleted { usage }, Some(before)) = (&mut event, before) {
+            *usage = usage.zip(before).and_then(|(total, before)| total.since(before));
+        }
         reducer.apply(&event, Timestamp::from_millis(0));
         if let Some(line) = line(&event, reducer) {
             each(&line);
@@ -118,7 +130,7 @@ fn tokens(usage: &Usage) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::testing::request;
+    use crate::agents::testing::{request, resumed};
 
     fn check(raw: &str, expected: &[&str]) {
         let mut transcript = Transcript::of(&request());
@@ -146,6 +158,20 @@ mod tests {
         };
         check(&message(r#"{"summary":"All good."}"#), &["answer: All good."]);
         check(&message("two\nlines \u{1b}[31mred"), &["says: two lines red"]);
+    }
+
+    #[test]
+    fn a_resumed_run_is_told_by_what_it_used_itself() {
+        let usage = |input_tokens| Usage { input_tokens, ..Usage::default() };
+        let line = r#"{"type":"turn.completed","usage":{"input_tokens":4800,"cached_input_tokens":0,"output_tokens":7}}"#;
+        for (before, told) in
+            [(Some(usage(2400)), "turn done: 2400 tokens in (0 of them cached), 7 out"), (None, "turn done")]
+        {
+            let mut lines = Vec::new();
+            let mut transcript = Transcript::of(&resumed("01a1de11-e775-7fc2-8102-aec1425b9fd0", before));
+            transcript.feed(format!("{line}\n").as_bytes(), |line| lines.push(line.to_owned()));
+            assert_eq!(lines, [told]);
+        }
     }
 
     #[test]

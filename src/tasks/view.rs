@@ -1,6 +1,6 @@
 //! A task as a reader sees it: its row, and what its directory says now.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::evidence::Evidence;
@@ -47,6 +47,14 @@ pub(crate) fn find(context: &Context, reference: &str) -> Result<Row, TaskError>
             candidates: rows.into_iter().map(|row| row.id.to_string()).collect(),
         }),
     }
+}
+
+/// The other project that `reference` reaches into, where it is an alias there.
+/// Who gives an id knows which task is meant.
+pub(crate) fn reaches_into(context: &Context, reference: &str) -> Result<Option<PathBuf>, TaskError> {
+    let Found::One(row) = look_up(context, reference)? else { return Ok(None) };
+    let by_alias = row.alias.as_deref() == Some(reference.trim());
+    Ok(Some(row.project).filter(|project| by_alias && *project != context.project()))
 }
 
 /// What `reference` could mean, seen from the project we are called in. A run's

@@ -66,6 +66,12 @@ fn about_sandbox(config: &Config, resumes: bool) -> String {
     }
 }
 
+/// A resumed task goes on with what the one before it had.
+fn as_before(about: &str) -> String {
+    let what = about.split(" Default: ").next().unwrap_or_default();
+    format!("{what} Default: as before.")
+}
+
 /// The tool as a client sees it.
 pub(super) fn tool(tool: &Tool, config: &Config) -> rmcp::model::Tool {
     let mut input = field::schema(tool.fields, field::Detail::Common);
@@ -74,6 +80,13 @@ pub(super) fn tool(tool: &Tool, config: &Config) -> rmcp::model::Tool {
         let allowed = Sandbox::ALL.into_iter().filter(|one| *one <= config.max_sandbox);
         sandboxes["enum"] = allowed.map(Sandbox::as_str).collect();
         sandboxes["description"] = about_sandbox(config, resumes).into();
+    }
+    if resumes {
+        for name in ["cwd", "role", "skip_git_repo_check"] {
+            if let Some(told) = input["properties"].get_mut(name) {
+                told["description"] = as_before(told["description"].as_str().unwrap_or_default()).into();
+            }
+        }
     }
     if let Some(options) = input["properties"].get_mut("options") {
         let told = options["description"].as_str().unwrap_or_default();

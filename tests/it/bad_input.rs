@@ -168,12 +168,19 @@ fn options_are_checked_before_anything_is_made() {
     let env = TestEnv::new();
     fs::write(env.work().join("schema.json"), "{\"type\": 7}").unwrap();
     let git = repository(&env);
-    let cases: [(&[&str], &str, &str); 14] = [
+    let cases: [(&[&str], &str, &str); 17] = [
         (&["run", "--agent", "command", "--alias", "a\u{1b}[1m", "x"], "cannot be an alias", "printable"),
         (&["run", "--agent", "command", "--alias", "", "x"], "`--alias` is empty", "leave it out"),
         (&["wait"], "`ID` is missing", "usage: delegator wait"),
         (&["run", "--agent"], "`--agent` needs a value", "codex"),
         (&["run", "--agent", "command", "--idle", "soon", "x"], "`soon` is no value for `--idle`", ""),
+        (&["run", "--hard", "1h", "x"], "`1h` is no value for `--hard`: not a number", "`--hard 900`"),
+        (&["status", "--limit", "x"], "`x` is no value for `--limit`: not a whole number", "`--limit 20`"),
+        (
+            &["serve", "--http", "127.0.0.1"],
+            "`127.0.0.1` is no value for `--http`: not an address with a port",
+            "`--http 127.0.0.1:",
+        ),
         (
             &["run", "--agent", "command", "--hard", "0", "x"],
             "`--hard` must be a number of seconds",
@@ -354,9 +361,21 @@ fn a_home_of_another_user_is_refused() {
 #[test]
 fn a_misspelt_configuration_is_an_error() {
     let env = TestEnv::new();
-    env.configure("max_sandbx = \"read-only\"\n");
-    let told =
-        Told { code: 6, error: "INTERNAL", message: "unknown field `max_sandbx`", hint: "doctor --config" };
+    for (text, message) in [
+        ("max_sandbx = \"read-only\"\n", "line 1: unknown key `max_sandbx`; did you mean `max_sandbox`?"),
+        ("max_depth = 1\nmax_concurrent = \"two\"\n", "line 2: `max_concurrent`: invalid type: string"),
+        ("codex_path = \"~/bin/codex\"\n", "`codex_path`: `~/bin/codex` is not an absolute path"),
+    ] {
+        env.configure(text);
+        let told = Told { code: 6, error: "INTERNAL", message, hint: "doctor --config" };
+        check(&env, &["run", "--agent", "command", "true"], &told);
+        let doctor = env.expect(6, &["doctor"]).stdout;
+        assert!(doctor.contains("warn  limits         not known"), "{doctor}");
+    }
+    let file = env.root().join("config/delegator/config.toml");
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    let told = Told { message: "failed to read `", hint: "text that you may read", ..MACHINE };
     check(&env, &["run", "--agent", "command", "true"], &told);
 }
 

@@ -199,7 +199,11 @@ fn status_lists_this_project_and_all_projects() {
     let ran = crate::support::env::finish(command, PATIENCE);
     assert!(ran.stdout.starts_with("no tasks in"), "{}", ran.stdout);
     let all = env.expect(0, &["status", "--all", "--limit", "0"]);
-    assert!(all.stdout.ends_with("1 running, 1 queued, 0 ended lately, anywhere\n"), "{}", all.stdout);
+    assert!(
+        all.stdout.ends_with("1 running, 1 queued, 0 ended lately (1 more: `--limit 1`), anywhere\n"),
+        "{}",
+        all.stdout
+    );
     env.expect(0, &["cancel", &queued]);
 }
 

@@ -10,10 +10,12 @@ mod compat;
 mod damaged;
 mod documents;
 mod inspecting;
+mod no_output;
 mod shown;
 mod streams;
 mod terminal;
 mod tidy;
+mod told;
 
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]
 #[path = "../support"]

@@ -119,6 +119,36 @@ fn a_table_fits_a_narrow_terminal() {
     }
 }
 
+#[test]
+fn a_terminal_that_can_do_nothing_is_sent_lines() {
+    let env = TestEnv::new();
+    let (ours, theirs) = terminal(80);
+    let mut command = env.command(&["run", "--agent", "replay", "--wait", "fix-test --speed 3"]);
+    let command = command.env("TERM", "dumb").stdout(Stdio::null()).stderr(theirs);
+    let mut child = command.spawn().unwrap();
+    command.stderr(Stdio::null());
+    let shown = read_all(ours);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(!shown.contains('\u{1b}') && shown.contains('\n'), "{shown:?}");
+}
+
+#[test]
+fn who_follows_a_task_that_waits_is_told() {
+    let env = TestEnv::new();
+    env.configure("max_concurrent = 1\n");
+    let first = env.submit(HELD).task_id;
+    let queued = env.submit("echo at last").task_id;
+    let mut follower = env.command(&["logs", "-f", &queued]);
+    let mut follower = follower.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(follower.stderr.take().unwrap()).lines();
+    assert!(said.next().unwrap().unwrap().contains("it waits in the queue"));
+    fs::write(env.work().join("go"), "").unwrap();
+    env.expect(0, &["wait", &first]);
+    let mut printed = String::new();
+    follower.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+    assert_eq!((printed.as_str(), follower.wait().unwrap().code()), ("at last\n", Some(0)));
+}
+
 /// Both ends of a terminal of so many columns.
 fn terminal(columns: u16) -> (File, Stdio) {
     let size = libc::winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };

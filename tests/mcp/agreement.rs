@@ -236,8 +236,9 @@ fn an_end_that_nobody_wished_for_is_told_the_same_twice() {
     let failed = replay("fails --instant", 20_000, json!({}));
     let late = replay("fix-test --speed 0.01", 20_000, json!({ "timeout": { "hard_s": 1 } }));
     for (ask, state) in [(failed, "failed"), (late, "timeout")] {
-        let report =
-            Reply::to(&mut client, "delegate_run", ask.clone()).has(&["status: failed (", "error: "]);
+        let state = format!("status: {state} (");
+        let report = Reply::to(&mut client, "delegate_run", ask.clone()).has(&[&state, "error: "]);
+        assert_eq!(report.content["status"], "failed");
         report.no_line_can_be_missed();
         report.no_fact_can_be_changed(&[
             "/status",
@@ -246,7 +247,6 @@ fn an_end_that_nobody_wished_for_is_told_the_same_twice() {
             "/error_context/retryable",
         ]);
         let task = report.content["task_id"].clone();
-        let state = format!("status: {state} (");
         let reply = Reply::to(&mut client, "delegate_wait", json!({ "task_id": task }))
             .has(&[&state, "error: ", "next: "]);
         reply.no_line_can_be_missed();

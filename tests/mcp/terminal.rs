@@ -215,6 +215,18 @@ fn what_makes_no_sense_is_refused_and_nothing_else_can_be_read() {
 }
 
 #[test]
+fn a_command_that_waits_is_not_told_to_have_run() {
+    let env = TestEnv::new();
+    env.configure("max_concurrent = 1\n");
+    let running = env.submit("sleep 60").task_id;
+    let queued = env.submit("echo six").task_id;
+    let told = client(&env).call("get_terminal_output", json!({ "terminal_id": queued })).unwrap_err();
+    assert!(told.contains("it waits in the queue and has not started"), "{told}");
+    assert!(told.contains(&format!("hint: delegate_wait {{\"task_id\": \"{queued}\"}}")), "{told}");
+    env.expect(0, &["cancel", &running]);
+}
+
+#[test]
 fn secrets_stay_in_the_recording() {
     let env = TestEnv::new();
     // In two halves: this file is no secret.

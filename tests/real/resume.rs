@@ -82,7 +82,7 @@ fn a_name_that_is_no_thread_is_refused_before_anything_exists() {
     let env = TestEnv::new();
     let task = task("plain", &json!({}));
     let output = env.delegator(&["resume", "last tuesday", &task, "--env", "FAKE_KEY", "--wait", "--json"]);
-    assert_eq!(output.code, Some(2), "{output}");
+    assert_eq!(output.code, Some(3), "{output}");
     assert!(env.requests().is_empty());
     let runs = fs::read_dir(env.path("state/runs")).map(|entries| entries.count()).unwrap_or(0);
     assert_eq!(runs, 0, "a run directory exists");

@@ -197,7 +197,7 @@ fn a_refusal_repeats_nothing_that_acts_on_a_screen() {
     for tool in ["delegate_status", "delegate_results", "delegate_cancel", "delegate_wait"] {
         client.call(tool, json!({ "task_id": odd })).refused("NOT_FOUND", "no task", "");
     }
-    client.call("delegate_resume", json!({ "thread_id": odd })).refused("VALIDATION", "thread id", "");
+    client.call("delegate_resume", json!({ "thread_id": odd })).refused("NOT_FOUND", "thread id", "");
     world.untouched();
 }
 

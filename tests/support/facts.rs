@@ -251,7 +251,12 @@ pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
 /// What the structured content is about: where its facts stand, and they themselves in one object.
 fn stated(content: &Value) -> (Places, Value) {
     if content.get("schema_id").is_none() {
-        return (REPORT, content.clone());
+        let mut facts = content.clone();
+        // The contract has no state of its own for a limit here; the text has.
+        if facts["status"] == "failed" && facts["error_context"]["code"] == "TIMEOUT" {
+            facts["status"] = "timeout".into();
+        }
+        return (REPORT, facts);
     }
     if content["status"] == "error" {
         return (REFUSED, content["error"].clone());

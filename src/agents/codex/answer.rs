@@ -10,7 +10,8 @@ use crate::model::{Answer, FailureCode, Fault};
 
 /// Enough for a person; the whole text stays in the run directory.
 const LONGEST_REASON: usize = 300;
-const NOTHING_SAID: &str = "the agent finished without a message";
+/// Our own words, in place of those of an agent that had none.
+pub(crate) const NOTHING_SAID: &str = "the agent finished without a message";
 const KEYS: [&str; 4] = ["summary", "deliverables", "open_questions", "next_actions"];
 
 /// The schema of the default answer: strict, because model providers refuse
@@ -65,12 +66,17 @@ pub(super) fn read(message: &str, schema: Option<&Value>) -> Reply {
     };
     let fault = schema.and_then(|schema| violation(message, parsed.as_ref(), schema));
     let unfit = schema.is_none() && answer.is_none() && !message.is_empty();
-    let warning = unfit.then(|| {
-        let length = message.chars().count();
-        format!(
-            "the answer is not in the shape that was asked for; its text ({length} characters) is the summary"
-        )
-    });
+    let warning = match message.is_empty() {
+        true => schema
+            .is_none()
+            .then(|| "the agent ended its turn without a last message: its log shows what it did".to_owned()),
+        false => unfit.then(|| {
+            let length = message.chars().count();
+            format!(
+                "the answer is not in the shape that was asked for; its text ({length} characters) is the summary"
+            )
+        }),
+    };
     Reply { summary, answer, warning, fault }
 }
 
@@ -160,7 +166,7 @@ mod tests {
     #[test]
     fn silence_is_told() {
         check("", None, NOTHING_SAID, false, None);
-        assert_eq!(read("", None).warning, None);
+        assert!(read("", None).warning.unwrap().contains("without a last message"));
     }
 
     #[test]

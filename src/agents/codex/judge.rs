@@ -110,6 +110,7 @@ mod tests {
 
     const STARTED: &str = r#"{"type":"thread.started","thread_id":"01a1de11-e775-7fc2-8102-aec1425b9fd0"}"#;
     const DONE: &str = r#"{"type":"turn.completed","usage":{"input_tokens":100,"cached_input_tokens":10,"output_tokens":5,"reasoning_output_tokens":1}}"#;
+    const ANSWER: &str = r#"{"type":"item.completed","item":{"type":"agent_message","text":"{\"summary\":\"s\",\"deliverables\":[],\"open_questions\":[],\"next_actions\":[]}"}}"#;
     const THREAD: &str = "01a1de11-e775-7fc2-8102-aec1425b9fd0";
 
     fn judged(request: &Request, lines: &[&str], exit: Exit, stderr: &str) -> Verdict {
@@ -183,7 +184,7 @@ mod tests {
         let mut reader = Codex.reader(&request(), "");
         let refused = "2026-11-15T07:23:46.9Z ERROR codex_core: error=patch rejected: outside; no";
         reader.stderr_line(refused.as_bytes());
-        [STARTED, DONE].iter().for_each(|line| drop(reader.line(line.as_bytes())));
+        [STARTED, ANSWER, DONE].iter().for_each(|line| drop(reader.line(line.as_bytes())));
         let (stderr_tail, last_line) = ("WARN x\n".repeat(9000), String::new());
         let end = End { exit: Exit::Code(0), stderr_tail, last_line, last_message: None };
         assert_eq!(reader.verdict(&end).warnings, ["the sandbox refused a patch: outside"]);
@@ -206,10 +207,9 @@ mod tests {
     fn commands_that_all_met_no_sandbox_are_one_warning() {
         let refused = r#"{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"bwrap: Creating new namespace failed: x","exit_code":1,"status":"failed"}}"#;
         let fine = r#"{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"a","exit_code":0,"status":"completed"}}"#;
-        let message = r#"{"type":"item.completed","item":{"type":"agent_message","text":""}}"#;
         let warnings = |lines: &[&str]| judged(&request(), lines, Exit::Code(0), "").warnings;
-        assert_eq!(warnings(&[STARTED, refused, refused, message, DONE]), [NO_SANDBOX]);
-        assert_eq!(warnings(&[STARTED, refused, fine, message, DONE]), [""; 0]);
+        assert_eq!(warnings(&[STARTED, refused, refused, ANSWER, DONE]), [NO_SANDBOX]);
+        assert_eq!(warnings(&[STARTED, refused, fine, ANSWER, DONE]), [""; 0]);
     }
 
     #[test]

@@ -18,10 +18,11 @@ mod stderr;
 use super::{Agent, Files, Finding, Plan, Probe, Reader};
 use crate::model::{Fault, Request};
 
-pub(crate) use answer::answer_schema;
+pub(crate) use answer::{NOTHING_SAID, answer_schema};
 pub(crate) use locate::{Platform, native_candidates};
 pub(crate) use offers::parse_version;
 pub(super) use reader::CodexReader;
+pub(crate) use stderr::is_thread_gone;
 
 pub(crate) struct Codex;
 

@@ -18,13 +18,13 @@ const NOISE: &[&str] = &[
     "failed to record rollout items",
 ];
 
+/// There is no way to go on from here.
+const THREAD_GONE: &str =
+    "the thread is gone or belongs to another CODEX_HOME: start a new run instead of resuming";
+
 /// A mark in the reason, what it means, and what to try next.
 const REASONS: &[(&str, FailureCode, &str)] = &[
-    (
-        "no rollout found for thread id",
-        FailureCode::ToolError,
-        "the thread is gone or belongs to another CODEX_HOME: start a new run instead of resuming",
-    ),
+    ("no rollout found for thread id", FailureCode::ToolError, THREAD_GONE),
     (
         "already has an active writer",
         FailureCode::ToolError,
@@ -71,6 +71,11 @@ pub(super) fn fault(stderr: &str) -> Option<Fault> {
         Some((_, code, hint)) => Fault::new(*code, reason).hint(*hint),
         None => Fault::new(FailureCode::ToolError, reason),
     })
+}
+
+/// Whether the thread of a run that failed so can be known not to be there.
+pub(crate) fn is_thread_gone(fault: &Fault) -> bool {
+    fault.hint.as_deref() == Some(THREAD_GONE)
 }
 
 /// The line that says why: an error line first, then any plain line, then the
