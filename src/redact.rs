@@ -69,16 +69,23 @@ fn marked(input: &str, spans: &[Span]) -> String {
 /// secret that is cut by an end of the part belongs to where it begins, so that
 /// adjoining parts make up the redacted text.
 pub(crate) fn part(whole: &str, part: Range<usize>) -> String {
-    let (mut shown, mut part) = (Cow::Borrowed(whole), part);
+    let mut ends = [part.start, part.end];
+    placed(whole, &mut ends)[ends[0]..ends[1]].to_owned()
+}
+
+/// The text without its secrets; the places in it are moved to where they are
+/// then, so that what is between two of them is that part.
+pub(crate) fn placed<'a>(whole: &'a str, places: &mut [usize]) -> Cow<'a, str> {
+    let mut shown = Cow::Borrowed(whole);
     for _ in 0..MOST_PASSES {
         let spans = spans(&shown);
         if spans.is_empty() {
             break;
         }
-        part = moved(&spans, part.start)..moved(&spans, part.end);
+        places.iter_mut().for_each(|place| *place = moved(&spans, *place));
         shown = Cow::Owned(marked(&shown, &spans));
     }
-    shown[part].to_owned()
+    shown
 }
 
 /// Where a position is once marks stand for the spans.
@@ -496,6 +503,8 @@ mod tests {
             "Bearer xxxxxxxxxxxxxxxxxxxxxxxxxx Bearer $GITHUB_TOKEN_0123456789 Bearer TokenAuthenticationProvider",
         );
         check_untouched("Authorization: Bearer authentication is required");
+        check_untouched("- Bearer https://tools.ietf.org/html/rfc6750");
+        check_untouched("see bearer http://localhost:8080/0123456789abcdef0123456789");
         check_untouched(
             "Authorization: Bearer $TOKEN, Authorization: Bearer <token>, Authorization: Basic ${AUTH}",
         );

@@ -62,7 +62,7 @@ impl Inspect {
         let ask = self.ask()?;
         let inspected = tasks::inspect(&context, &self.of(), &ask, Wanted::always())?;
         let data = Inspection::of(inspected, &ask, Voice::Shell);
-        let (next, rest) = (data.next_cursor.clone(), data.rest());
+        let (next, rest) = (data.next_cursor.clone(), data.rest().map(str::to_owned));
         if call.json {
             call.whole(RegistryMeta::default(), data)?;
         } else {

@@ -185,10 +185,7 @@ impl Read {
         Ok(match self {
             Read { head: Some(lines), .. } => (Part::Head(*lines), "head"),
             Read { all: true, .. } => (Part::All, "all"),
-            Read { since: Some(moment), .. } => {
-                let part = ago(moment, clock::now()).map_or_else(|| Part::since(moment).map_err(told), Ok);
-                (part?, "since")
-            }
+            Read { since: Some(moment), .. } => (Part::since(moment, clock::now()).map_err(told)?, "since"),
             Read { cursor: Some(cursor), .. } => (Part::after(cursor).map_err(told)?, "all"),
             Read { tail, .. } => (Part::Tail(tail.unwrap_or(LINES)), "tail"),
         })
@@ -230,36 +227,5 @@ impl Read {
             print::note(&format!("delegator: {}", plain::line(why, 400)));
         }
         Ok(done())
-    }
-}
-
-/// `90s`, `10m` or `2h` before now.
-fn ago(text: &str, now: Timestamp) -> Option<Part> {
-    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
-    let millis = match unit {
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return None,
-    };
-    let number: u32 = number.parse().ok()?;
-    Some(Part::Since(Timestamp::from_millis(now.as_millis() - i64::from(number) * millis)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_may_be_told_by_how_long_ago_it_was() {
-        let now = Timestamp::from_millis(10_000_000);
-        let at = |millis| Some(Part::Since(Timestamp::from_millis(millis)));
-        assert_eq!(ago("90s", now), at(9_910_000));
-        assert_eq!(ago("10m", now), at(9_400_000));
-        assert_eq!(ago("2h", now), at(2_800_000));
-        for bad in ["", "s", "-1s", "10", "é", "2026-11-15T09:30:00Z"] {
-            assert_eq!(ago(bad, now), None, "{bad}");
-        }
     }
 }

@@ -37,10 +37,7 @@ pub(super) fn terminal_failure(error: &TerminalError, voice: Voice) -> (Code, Ex
         TerminalError::BadMoment(_) => (
             Code::Validation,
             Exit::BadInput,
-            hint(
-                "for example `2026-11-15T09:30:00Z`, or `10m` for ten minutes ago",
-                "for example `2026-11-15T09:30:00Z`",
-            ),
+            Some("for example `2026-11-15T09:30:00Z`, or `10m` for ten minutes ago".to_owned()),
         ),
         TerminalError::Read { .. } => {
             (Code::Internal, Exit::Machine, Some("it was removed or changed by somebody else".to_owned()))

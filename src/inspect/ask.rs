@@ -37,8 +37,8 @@ pub(crate) struct Found {
     /// Whole lines with single breaks between them and none at the end. Where
     /// one line alone is longer than the room it is a part of that line, with
     /// `…` at the ends that are cut. For `Select` one value in each line, as
-    /// compact JSON; one that is too long ends in `…`. Nothing for `Grep` and
-    /// `Summary`.
+    /// compact JSON; one that is too long is cut in the same way. Nothing for
+    /// `Grep` and `Summary`.
     pub(crate) content: String,
     /// The lines of which `content` or the matches are; absent where there are
     /// none, or where it would take the whole file to know.
@@ -58,7 +58,8 @@ pub(crate) struct Found {
     /// For each value that was selected, the line of the file it begins in.
     pub(crate) value_lines: Vec<u64>,
     pub(crate) summary: Option<Box<Summary>>,
-    /// Present where `content` is a part of one line, or ends in a part of a value.
+    /// Present where `content` is a part of one line, or begins or ends with a
+    /// part of a value.
     pub(crate) partial_line: Option<PartialLine>,
     /// Whether what was asked for did not fit into the room.
     pub(crate) cut: bool,

@@ -89,6 +89,7 @@ fn json(sample: &[u8], whole: bool) -> Option<ContentType> {
 fn begins_with_level(line: &[u8]) -> bool {
     const LEVELS: [&str; 9] =
         ["trace", "debug", "info", "notice", "warn", "warning", "error", "fatal", "critical"];
+    let line = timestamp::uncoloured(line).trim_ascii_start();
     let line = line.strip_prefix(b"[").unwrap_or(line);
     let word = line.split(|c| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     LEVELS.iter().any(|level| word.eq_ignore_ascii_case(level.as_bytes()))
@@ -112,6 +113,8 @@ mod tests {
             ("[info] started\n[warn] slow\n", "log"),
             ("2026-01-02T03:04:05Z started\n  at x\n", "log"),
             ("\u{1b}[31mred\u{1b}[0m and text\n", "text"),
+            ("\u{1b}[2m2026-01-02T03:04:05Z\u{1b}[0m \u{1b}[32m INFO\u{1b}[0m started\n", "log"),
+            ("\u{1b}[32m INFO\u{1b}[0m started\n", "log"),
             ("\u{0}\u{1}\u{2}\u{3}", "binary"),
         ] {
             assert_eq!(ContentType::of(given.as_bytes(), true).as_str(), expected, "{given:?}");

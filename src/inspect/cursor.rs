@@ -1,16 +1,17 @@
 //! Where an answer left off, as a short word that a client hands back.
 //!
-//! A letter for the way it goes, and three numbers in base 36. A client may
-//! hand back anything: every value is safe, one that is made up shows another
-//! part of the same file.
+//! A letter for the way it goes, and three numbers in base 36, or four where it
+//! goes on inside of a value. A client may hand back anything: every value is
+//! safe, one that is made up shows another part of the same file.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
 use super::InspectError;
+use super::value::Within;
 
-/// A cursor is never longer: a letter, three numbers, two dots.
-const LONGEST: usize = 1 + 3 * 13 + 2;
+/// A cursor is never longer: a letter, four numbers, three dots.
+const LONGEST: usize = 1 + 4 * 13 + 3;
 /// Of what is no cursor, as much is repeated in the error.
 const REPEATED: usize = 40;
 
@@ -24,6 +25,14 @@ pub(crate) struct Cursor {
     /// What was shown of the piece already, in characters; of a document, in
     /// values.
     pub(super) skip: usize,
+    /// How far the value after those was shown.
+    pub(super) within: Within,
+}
+
+impl Cursor {
+    pub(super) fn new(way: Way, offset: u64, line: Option<u64>) -> Self {
+        Self { way, offset, line, skip: 0, within: Within::default() }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +52,8 @@ impl Display for Cursor {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let letter = Way::ALL.iter().find(|(way, _)| *way == self.way).map_or('?', |(_, letter)| *letter);
         let [offset, line, skip] = [self.offset, self.line.unwrap_or(0), self.skip as u64].map(base36);
-        write!(out, "{letter}{offset}.{line}.{skip}")
+        write!(out, "{letter}{offset}.{line}.{skip}")?;
+        if self.within.is_beginning() { Ok(()) } else { write!(out, ".{}", base36(self.within.number())) }
     }
 }
 
@@ -67,7 +77,11 @@ fn parse(text: &str) -> Option<Cursor> {
     let (offset, line, skip) = (numbers.next()??, numbers.next()??, numbers.next()??);
     let line = Some(line).filter(|line| *line > 0);
     let skip = usize::try_from(skip).ok()?;
-    numbers.next().is_none().then_some(Cursor { way, offset, line, skip })
+    let within = match numbers.next() {
+        Some(number) => Within::of(number.filter(|_| way == Way::Select)?),
+        None => Within::default(),
+    };
+    numbers.next().is_none().then_some(Cursor { way, offset, line, skip, within })
 }
 
 pub(super) fn base36(mut number: u64) -> String {
@@ -89,9 +103,20 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_what_it_was() {
-        for bad in
-            ["", "f", "f1.2", "f1.2.3.4", "x1.2.3", "f-1.2.3", "f+1.2.3", "f1..3", "é", "f99999999999999.1.1"]
-        {
+        for bad in [
+            "",
+            "f",
+            "f1.2",
+            "f1.2.3.4",
+            "s1.2.3.4.5",
+            "s1.2.3.",
+            "x1.2.3",
+            "f-1.2.3",
+            "f+1.2.3",
+            "f1..3",
+            "é",
+            "f99999999999999.1.1",
+        ] {
             assert_eq!(bad.parse::<Cursor>().unwrap_err().to_string(), format!("`{bad}` is not a cursor"));
         }
         let long = "f1.2.".to_owned() + &"0".repeat(1 << 20);
@@ -100,9 +125,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cursor_is_read_back(offset: u64, line: u64, skip: u32, way in 0usize..4) {
+        fn a_cursor_is_read_back(offset: u64, line: u64, skip: u32, way in 0usize..4, within: u64) {
             let line = Some(line).filter(|line| *line > 0);
-            let cursor = Cursor { way: Way::ALL[way].0, offset, line, skip: skip as usize };
+            let way = Way::ALL[way].0;
+            let within = Within::of(if way == Way::Select { within } else { 0 });
+            let cursor = Cursor { skip: skip as usize, within, ..Cursor::new(way, offset, line) };
             prop_assert_eq!(format!(" {cursor} ").parse::<Cursor>().unwrap(), cursor);
         }
 

@@ -297,7 +297,7 @@ impl Search<'_> {
     fn take(&mut self, hit: Hit) -> io::Result<()> {
         self.count_to(hit.start)?;
         let line = self.counted.breaks.saturating_add(1);
-        let next = |offset, line| Some(Cursor { way: Way::Grep, offset, line: Some(line), skip: 0 });
+        let next = |offset, line| Some(Cursor::new(Way::Grep, offset, Some(line)));
         if self.found.matches.len() >= self.asked.most {
             self.found.next = next(hit.start, line);
             return Ok(());
@@ -325,6 +325,7 @@ impl Search<'_> {
                 block.context_after.pop();
             }
         }
+        self.found.cut |= is_cut;
         self.left = self.left.saturating_sub(cost(&block));
         self.found.matches.push(block);
         Ok(())

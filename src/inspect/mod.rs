@@ -34,6 +34,7 @@ mod tally;
 mod timestamp;
 mod touch;
 mod unlike;
+mod value;
 mod view;
 mod wanted;
 

@@ -17,6 +17,8 @@ use super::view::LONGEST_READ;
 const LEAST_ROOM: usize = 16;
 /// How far the ends of a line are looked for, to tell its length.
 const MEASURED: u64 = 64 << 20;
+/// So much of a line is looked at for something to show.
+const LOOKED_AT: u64 = 2 << 20;
 pub(super) const MARK: char = '…';
 
 #[derive(Debug, Default)]
@@ -93,6 +95,11 @@ fn part_forward(lines: &mut Lines, cursor: Cursor, room: usize) -> io::Result<Pa
         if piece.ends {
             break false;
         }
+        // Of a line of characters that nobody sees nothing may come for gigabytes.
+        if here.offset - cursor.offset >= LOOKED_AT {
+            page.content.push(MARK);
+            break true;
+        }
     };
     let begins_before = begins_before.unwrap_or(false);
     page.partial = Some(PartialLine { begins_before, goes_on, bytes: measure(lines, cursor.offset)? });
@@ -164,6 +171,10 @@ fn part_back(lines: &mut Lines, cursor: Cursor, room: usize) -> io::Result<Page>
         if piece.begins {
             break false;
         }
+        if cursor.offset - here.offset >= LOOKED_AT {
+            parts.push(String::from(MARK));
+            break true;
+        }
     };
     parts.reverse();
     page.content = parts.concat();
@@ -208,4 +219,37 @@ pub(super) fn measure(lines: &mut Lines, inside: u64) -> io::Result<Option<u64>>
 /// Where the character of this number begins; the end, where there are fewer.
 pub(super) fn byte_of(text: &str, character: usize) -> usize {
     text.char_indices().nth(character).map_or(text.len(), |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inspect::Mode;
+    use crate::inspect::reference::{added, ask, gzip, pages};
+
+    #[test]
+    fn a_line_that_nobody_sees_is_looked_at_a_piece_at_a_time() {
+        let content =
+            [b"first\n", vec![0; 3 << 20].as_slice(), b"seen", vec![0; 3 << 20].as_slice()].concat();
+        for stored in [content.clone(), gzip(&content)] {
+            for (mode, page) in [(Mode::Head { lines: 9 }, 1), (Mode::Tail { lines: 9 }, 0)] {
+                let pages = pages(&stored, &mode, 1000);
+                let shown: Vec<String> = pages.iter().map(|page| added(page).0).collect();
+                let mut shown: Vec<&str> = shown.iter().map(String::as_str).collect();
+                if matches!(mode, Mode::Tail { .. }) {
+                    shown.reverse();
+                }
+                assert_eq!(shown.concat(), "firstseen");
+                assert!(pages.len() > 3 && pages[page].cut && pages[page].next.is_some());
+                let partial = pages[page].partial_line.unwrap();
+                assert!(partial.goes_on != partial.begins_before);
+            }
+        }
+        // However long it is.
+        let looked_at = |length: usize| {
+            let found = ask(&vec![0; length], Mode::Head { lines: 1 }, None, 100);
+            assert_eq!(found.content, "…");
+            found.next.unwrap().offset
+        };
+        assert_eq!(looked_at(4 << 20), looked_at(5 << 20));
+    }
 }

@@ -193,6 +193,21 @@ pub(super) fn shown_part(before: &[u8], part: &[u8], after: &[u8]) -> String {
     shown_after("", before, part, after)
 }
 
+/// A text after what stands before it, taken apart at places of it.
+pub(super) fn shown_parts(before: &[u8], text: &[u8], places: &[usize]) -> Vec<String> {
+    let mut whole = String::from_utf8_lossy(before).into_owned();
+    let mut ends = vec![plain::line_of_text(&whole).len()];
+    let mut from = 0;
+    for upto in places.iter().copied().chain([text.len()]) {
+        whole += &String::from_utf8_lossy(&text[from..upto]);
+        ends.push(plain::line_of_text(&whole).len());
+        from = upto;
+    }
+    let whole = one_line(plain::line_of_text(&whole));
+    let shown = redact::placed(&whole, &mut ends);
+    ends.windows(2).map(|ends| with_returns(shown[ends[0]..ends[1]].to_owned())).collect()
+}
+
 /// The same of a line that continues others.
 fn shown_after(command: &str, before: &[u8], part: &[u8], after: &[u8]) -> String {
     let part = if after.is_empty() { part.strip_suffix(b"\r").unwrap_or(part) } else { part };

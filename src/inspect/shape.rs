@@ -45,13 +45,26 @@ struct Node {
 
 const KINDS: [Kind; 6] = [Kind::Object, Kind::Array, Kind::String, Kind::Number, Kind::Bool, Kind::Null];
 
+/// Where a kind is counted.
+fn place(kind: Kind) -> usize {
+    KINDS.iter().position(|known| *known == kind).unwrap_or(0)
+}
+
 impl Shape {
     pub(super) fn new() -> Self {
         Self { nodes: vec![Node::default()], open: Vec::new(), name: String::new() }
     }
 
-    /// Gives up a document that turned out to be none. What was seen of it stays.
+    /// Gives up a document that turned out to be none. What was seen of it stays,
+    /// but for a number or word that is none.
     pub(super) fn abandon(&mut self) {
+        if let Some(Open {
+            node: Some(node), kind: kind @ (Kind::Number | Kind::Bool | Kind::Null), ..
+        }) = self.open.last()
+        {
+            let count = &mut self.nodes[*node].kinds[place(*kind)];
+            *count = count.saturating_sub(1);
+        }
         self.open.clear();
     }
 
@@ -84,8 +97,10 @@ impl Shape {
 
     fn write_object(&self, node: &Node, text: &mut String) {
         text.push('{');
-        for (number, (name, member)) in node.members.iter().enumerate() {
-            let is_always = self.nodes[*member].kinds.iter().sum::<u64>() >= node.kinds[0];
+        let seen = |member: usize| self.nodes[member].kinds.iter().sum::<u64>();
+        let members = node.members.iter().filter(|(_, member)| seen(*member) > 0);
+        for (number, (name, member)) in members.enumerate() {
+            let is_always = seen(*member) >= node.kinds[0];
             let _ = write!(
                 text,
                 "{}{name}{}: ",
@@ -167,8 +182,7 @@ impl Reader for Shape {
             }
         };
         if let Some(node) = node {
-            let at = KINDS.iter().position(|known| *known == kind).unwrap_or(0);
-            self.nodes[node].kinds[at] += 1;
+            self.nodes[node].kinds[place(kind)] += 1;
         }
         self.open.push(Open { node, kind, length: 0 });
     }
@@ -219,6 +233,8 @@ mod tests {
     #[test]
     fn what_only_some_documents_have_is_marked() {
         check(&[r#"{"a": 1}"#, "spoiled", r#"{"a": "x", "b": 1}"#], "{a: string | number, b?: number}");
+        check(&[r#"{"a": 1}"#, "not json", "-", r#"{"a": 1, "b": nope}"#], "{a: number}");
+        check(&["[1, null]", "[2, nil"], "[2 × number | null]");
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl<'a> Source<'a> {
             Some(_) => Err(InspectError::WrongCursor),
             None => Ok(start),
         };
-        let start = Cursor { way: Way::Forward, offset: 0, line: Some(1), skip: 0 };
+        let start = Cursor::new(Way::Forward, 0, Some(1));
         let found = match &ask.mode {
             Mode::Head { lines } => {
                 page::forward(&mut self.lines, from(Way::Forward, start)?, *lines, ask.room)?.into()
@@ -50,12 +50,17 @@ impl<'a> Source<'a> {
             Mode::Tail { lines } => {
                 let end = self.lines.view.find_end()?;
                 let line = count::total(&mut self.lines.view, self.index)?;
-                let start =
-                    Cursor { way: Way::Back, offset: end, line: line.filter(|line| *line > 0), skip: 0 };
+                let start = Cursor::new(Way::Back, end, line.filter(|line| *line > 0));
                 page::back(&mut self.lines, from(Way::Back, start)?, *lines, ask.room)?.into()
             }
             Mode::Range { start: first, end } => match ask.cursor {
-                Some(_) => self.range(from(Way::Forward, start)?, *end, ask.room)?.into(),
+                Some(_) => {
+                    let cursor = from(Way::Forward, start)?;
+                    if !cursor.line.is_some_and(|line| (*first..=*end).contains(&line)) {
+                        return Err(InspectError::WrongCursor);
+                    }
+                    self.range(cursor, *end, ask.room)?.into()
+                }
                 None => match count::find(&mut self.lines.view, self.index, (*first).max(1))? {
                     Ok(offset) => {
                         let start = Cursor { offset, line: Some((*first).max(1)), ..start };
@@ -78,6 +83,8 @@ impl<'a> Source<'a> {
                 let asked = select::Asked { path, most: *max_values, room: ask.room, content_type };
                 select::select(&mut self.lines, cursor, &asked)?
             }
+            // It has no next page.
+            Mode::Summary if ask.cursor.is_some() => return Err(InspectError::WrongCursor),
             Mode::Summary => summary::summarise(&mut self.lines, self.content_type)?,
         };
         self.complete(found).map_err(InspectError::from)
@@ -150,7 +157,7 @@ mod tests {
     use super::*;
     use crate::host::joined::Stretch;
     use crate::host::line_index::{LineIndexWriter, beside};
-    use crate::inspect::reference::find;
+    use crate::inspect::reference::{self, find};
 
     /// Numbered lines, and their index as it is written while they come.
     fn indexed(lines: usize) -> (tempfile::TempDir, File, LineIndex) {
@@ -195,6 +202,21 @@ mod tests {
         let found = answer(&file, Some(&index), &find("000 x*$", 0, 900));
         let numbers: Vec<u64> = found.matches.iter().map(|block| block.line_number).collect();
         assert_eq!(numbers, (1000..=LINES).step_by(1000).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn a_cursor_of_another_question_is_refused() {
+        for (mode, cursor) in [
+            (Mode::Summary, "f0.1.0"),
+            (Mode::Head { lines: 1 }, "b0.1.0"),
+            (Mode::Range { start: 2, end: 2 }, "f0.1.0"),
+            (Mode::Range { start: 1, end: 1 }, "f2.2.0"),
+        ] {
+            let ask = Ask { mode, cursor: Some(cursor.parse().unwrap()), room: 100 };
+            let file = Joined::whole(reference::file(b"a\nb\n")).unwrap();
+            let answer = Source::new(file, None, Wanted::always()).unwrap().answer(&ask);
+            assert!(matches!(answer, Err(InspectError::WrongCursor)), "{ask:?}");
+        }
     }
 
     #[test]

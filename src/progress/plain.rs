@@ -168,11 +168,12 @@ impl<'a> Visible<'a> {
         }
     }
 
-    /// Up to the bell or the string terminator; an unfinished one hides the rest.
+    /// Up to the bell, the string terminator, or what cancels it; an unfinished
+    /// one hides the rest.
     fn skip_terminal_string(&mut self) {
         while let Some(c) = self.rest.next() {
             match c {
-                '\u{7}' | '\u{9c}' => return,
+                '\u{7}' | '\u{9c}' | '\u{18}' | '\u{1a}' => return,
                 '\u{1b}' => {
                     self.rest.next();
                     return;
@@ -213,6 +214,13 @@ mod tests {
         assert_eq!(printed("a\r\nget 1%\rget 50%\rget 100%\nend"), "a\nget 100%\nend");
         assert_eq!(printed("bar 1\rbar 2\r\u{1b}[K"), "bar 2");
         assert_eq!(printed("bar 1\r\u{1b}[Kdone\r\r\n\r\nx"), "done\n\nx");
+    }
+
+    #[test]
+    fn a_title_that_is_cancelled_hides_nothing_after_it() {
+        for cancel in ['\u{18}', '\u{1a}'] {
+            assert_eq!(text(&format!("A\u{1b}]0;oops{cancel}B")), "AB");
+        }
     }
 
     #[track_caller]

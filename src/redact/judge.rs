@@ -41,8 +41,12 @@ pub(super) fn is_header(secret: &str) -> bool {
     is_given(secret) && !(is_word(secret) && secret.len() < 20)
 }
 
-/// What follows `Bearer` is random, or too long for a name.
+/// What follows `Bearer` is random, or too long for a name; and no address, as
+/// lists of links have it.
 pub(super) fn is_bearer(secret: &str) -> bool {
+    if secret.contains("://") {
+        return false;
+    }
     let has_digit = secret.bytes().any(|c| c.is_ascii_digit());
     let is_one = !secret.contains(['-', '_', '.', '/', ':']);
     let is_long = secret.len() >= 20 && has_digit || secret.len() >= 32 && is_one;

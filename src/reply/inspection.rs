@@ -48,7 +48,7 @@ pub(crate) struct Inspection {
     value_lines: Vec<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<FileSummary>,
-    /// Where `content` is a part of one very long line.
+    /// Where `content` is a part of one very long line, or begins or ends with a part of a value.
     #[serde(skip_serializing_if = "Option::is_none")]
     partial_line: Option<PartialLine>,
     /// The run goes on: there may be more in a moment.
@@ -59,6 +59,9 @@ pub(crate) struct Inspection {
     pub(crate) next_cursor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) warning: Option<String>,
+    /// How to see what no cursor leads to.
+    #[serde(skip)]
+    rest: Option<String>,
 }
 
 /// A line that matches.
@@ -96,6 +99,18 @@ impl Inspection {
             Mode::Summary => ("summary", None),
         };
         let searched = pattern.is_some();
+        let summary = found.summary.map(|summary| FileSummary::of(*summary));
+        let rest = match &ask.mode {
+            Mode::Grep { context, .. } if found.cut => {
+                found.matches.iter().find_map(|block| around(block, *context))
+            }
+            Mode::Summary => summary.as_ref().and_then(FileSummary::rest),
+            Mode::Head { .. }
+            | Mode::Tail { .. }
+            | Mode::Range { .. }
+            | Mode::Grep { .. }
+            | Mode::Select { .. } => None,
+        };
         let counted = searched || matches!(ask.mode, Mode::Select { .. });
         Self {
             mode,
@@ -113,7 +128,8 @@ impl Inspection {
             match_count: counted.then_some(found.match_count),
             pattern,
             value_lines: found.value_lines,
-            summary: found.summary.map(|summary| FileSummary::of(*summary)),
+            summary,
+            rest,
             partial_line: found.partial_line.map(|part| PartialLine {
                 begins_before: part.begins_before,
                 goes_on: part.goes_on,
@@ -145,9 +161,9 @@ impl Inspection {
         text
     }
 
-    /// How to see what a summary had no room for.
-    pub(crate) fn rest(&self) -> Option<String> {
-        self.summary.as_ref().and_then(FileSummary::rest)
+    /// How to see what there was no room for, and no cursor leads to.
+    pub(crate) fn rest(&self) -> Option<&str> {
+        self.rest.as_deref()
     }
 
     /// All of it as text, for readers who see nothing else.
@@ -175,8 +191,11 @@ impl Inspection {
             let _ = writeln!(text, "notice: {notice}");
         }
         let next = match (&self.next_cursor, self.rest()) {
-            (Some(cursor), _) => format!("the same call with \"cursor\": \"{cursor}\" goes on"),
-            (None, Some(rest)) => rest,
+            (Some(cursor), rest) => {
+                let rest = rest.map(|rest| format!("; {rest}")).unwrap_or_default();
+                format!("the same call with \"cursor\": \"{cursor}\" goes on{rest}")
+            }
+            (None, Some(rest)) => rest.to_owned(),
             (None, None) if self.live => "there is no more yet; the run goes on".to_owned(),
             (None, None) => "there is no more".to_owned(),
         };
@@ -200,6 +219,27 @@ impl Inspection {
             (None, ..) => format!("{}: {}", self.mode, count(self.content.lines().count(), "line")),
         }
     }
+}
+
+/// Which lines show all of a match of which a part is missing, and of what was
+/// to be shown around it.
+fn around(block: &Block, context: usize) -> Option<String> {
+    let number = block.line_number;
+    if block.line_bytes.is_some() {
+        return Some(format!(
+            "what ends in … is cut; the range {number} to {number} shows such a line whole"
+        ));
+    }
+    let context = context as u64;
+    let first = number.saturating_sub(context).max(1);
+    let is_short =
+        (block.context_before.len() as u64) < number - first || (block.context_after.len() as u64) < context;
+    is_short.then(|| {
+        format!(
+            "not all lines around line {number} fit; the range {first} to {} shows them",
+            number.saturating_add(context)
+        )
+    })
 }
 
 /// That something else was printed, and how to read it.
@@ -264,7 +304,7 @@ mod tests {
 
     use super::*;
     use crate::host::joined::Joined;
-    use crate::inspect::{Case, Pattern, Wanted, inspect};
+    use crate::inspect::{Case, InspectError, Pattern, Wanted, inspect};
 
     fn of_file(found: Found, ask: &Ask) -> Inspection {
         let (path, beside) = ("f".into(), Vec::new());
@@ -277,8 +317,10 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(content).unwrap();
         let ask = Ask { mode, cursor: Some(cursor.parse().unwrap()), room: 500 };
-        let found = inspect(Joined::whole(file).unwrap(), None, &ask, Wanted::always()).unwrap();
-        of_file(found, &ask).text("t", None)
+        match inspect(Joined::whole(file).unwrap(), None, &ask, Wanted::always()) {
+            Err(InspectError::WrongCursor) => String::new(),
+            found => of_file(found.unwrap(), &ask).text("t", None),
+        }
     }
 
     fn grep(pattern: &str) -> Mode {
@@ -308,6 +350,35 @@ mod tests {
         let long = format!("once\n{0}\n{0}\n", "x".repeat(500));
         assert!(of(&long).contains("the range 2 to 2 shows such a line whole\n"), "{}", of(&long));
         assert!(of("short\nshort\n").contains("next: there is no more\n"));
+    }
+
+    #[test]
+    fn a_match_that_was_cut_says_how_to_see_the_rest() {
+        let of = |content: &str, pattern: &str, context: usize, most: usize| {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(content.as_bytes()).unwrap();
+            let pattern = Pattern::new(pattern, Case::Ignored).unwrap();
+            let ask =
+                Ask { mode: Mode::Grep { pattern, context, max_matches: most }, cursor: None, room: 5000 };
+            let found = inspect(Joined::whole(file).unwrap(), None, &ask, Wanted::always()).unwrap();
+            let inspection = of_file(found, &ask);
+            (inspection.truncated, inspection.text("t", None))
+        };
+        let x = "x".repeat(10_000);
+        let (truncated, text) = of(&format!("a\n{x} NEEDLE1 {x} NEEDLE2 {x}\nb\n"), "needle", 1, 9);
+        assert!(truncated && text.contains("; the range 2 to 2 shows such a line whole\n"), "{text}");
+        let lines: String = (1..=500).map(|line| format!("line {line} {}\n", "y".repeat(200))).collect();
+        let (truncated, text) = of(&lines, "line 250 ", 100, 9);
+        assert!(
+            truncated
+                && text
+                    .contains("next: not all lines around line 250 fit; the range 150 to 350 shows them\n"),
+            "{text}"
+        );
+        let (_, text) = of(&lines, "line (250|400) ", 100, 9);
+        assert!(text.contains("goes on; not all lines around line 250 fit"), "{text}");
+        let (truncated, text) = of(&lines, "line 500 ", 3, 9);
+        assert!(!truncated && text.contains("next: there is no more\n"), "{text}");
     }
 
     fn numbers() -> impl Strategy<Value = u64> {

@@ -198,7 +198,9 @@ impl TerminalOutput {
             Screen::Command { .. } => OTHER_COMMANDS,
         };
         let others = screens.others.iter().take(most);
-        let cursor = format!("b{}", piece.bytes.end);
+        // What was not completed may still be, as long as it lives.
+        let is_end = !row.live && !piece.more;
+        let cursor = format!("b{}", if is_end { piece.total_bytes } else { piece.bytes.end });
         Self {
             mode,
             next: next(&row, &piece, mode, &cursor) + &screens.beside().map(beside).unwrap_or_default(),
@@ -274,7 +276,7 @@ fn next(row: &TerminalRow, piece: &Piece, mode: &str, cursor: &str) -> String {
         let anywhere = if reads_whole { ", inspect_output with this file_path anywhere" } else { "" };
         return format!("the lines before these: mode `all` reads from the beginning{anywhere}");
     }
-    if piece.bytes.end < piece.total_bytes {
+    if piece.more {
         return format!("more is there: call again with cursor `{cursor}`");
     }
     match (row.live, row.task_id.is_some() && !reads_whole) {

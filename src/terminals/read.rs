@@ -15,6 +15,7 @@ use super::TerminalError;
 use super::drawn::shown_as_sent;
 use super::index::Index;
 use super::packed::Bytes;
+use super::part::Part;
 use super::segments::{Cutter, Form, Segment};
 use super::shown::{self, shown};
 use crate::host::joined::Stretch;
@@ -31,29 +32,6 @@ const AROUND: u64 = shown::AROUND as u64;
 
 /// What is read at a time fits, so that nothing is passed over.
 const LEAST_ROOM: usize = 8_400;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    Head(u64),
-    Tail(u64),
-    All,
-    Since(Timestamp),
-    /// On from where an earlier part ended.
-    From(u64),
-}
-
-impl Part {
-    /// On from this cursor, as replies give it.
-    pub(crate) fn after(cursor: &str) -> Result<Part, TerminalError> {
-        let offset = cursor.strip_prefix('b').and_then(|digits| digits.parse().ok());
-        offset.map(Part::From).ok_or_else(|| TerminalError::BadCursor(cursor.to_owned()))
-    }
-
-    /// Since this moment, as RFC 3339 writes it.
-    pub(crate) fn since(moment: &str) -> Result<Part, TerminalError> {
-        moment.trim().parse().map(Part::Since).map_err(|_| TerminalError::BadMoment(moment.to_owned()))
-    }
-}
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ask {
@@ -76,6 +54,9 @@ pub(crate) struct Piece {
     pub(crate) bytes: Range<u64>,
     /// There is more of what was asked for: before a tail, after anything else.
     pub(crate) cut: bool,
+    /// Something to show follows. A sequence or a character that is not complete
+    /// is nothing yet.
+    pub(crate) more: bool,
     /// Why the later bytes cannot be had.
     pub(crate) damage: Option<String>,
 }
@@ -98,6 +79,8 @@ pub(super) struct Forward {
     pub(super) ended: u64,
     /// There is more of what was asked for.
     pub(super) cut: bool,
+    /// Something to show follows.
+    pub(super) more: bool,
 }
 
 impl Reader {
@@ -162,7 +145,7 @@ impl Reader {
             Part::Since(moment) => self.forward(self.since(moment)?, u64::MAX, ask)?,
             Part::From(offset) => self.forward(offset.min(self.length), u64::MAX, ask)?,
         };
-        let Forward { text, bytes, cut, .. } = read;
+        let Forward { text, bytes, cut, more, .. } = read;
         Ok(Piece {
             text: self.shown(&text, &bytes, ask.form)?,
             start_line: if bytes.is_empty() { 0 } else { self.lines(bytes.start)? + 1 },
@@ -171,6 +154,7 @@ impl Reader {
             total_bytes: self.length,
             bytes,
             cut,
+            more,
             damage: self.bytes.damage.clone(),
         })
     }
@@ -202,9 +186,11 @@ impl Reader {
     pub(super) fn forward(&self, from: u64, lines: u64, ask: &Ask) -> io::Result<Forward> {
         let end = self.length.min(from.saturating_add(WORK));
         let (mut text, mut left, mut to, mut seen) = (String::new(), ask.room, from, 0);
+        let mut more = end < self.length;
         self.segments(from..end, ask.form, &mut |segment| {
             let price = price(&segment.text);
             if seen >= lines || (price > left && !text.is_empty()) {
+                more = true;
                 return ControlFlow::Break(());
             }
             text.push_str(first(&segment.text, left));
@@ -217,14 +203,14 @@ impl Reader {
         if to == from && end < self.length {
             to = end;
         }
-        Ok(Forward { text, bytes: from..to, ended: seen, cut: to < self.length && seen < lines })
+        Ok(Forward { text, bytes: from..to, ended: seen, cut: more && seen < lines, more })
     }
 
     /// The last `lines`, as many of them as there is room for.
     fn tail(&self, lines: u64, ask: &Ask) -> io::Result<Forward> {
         if lines == 0 {
             let bytes = self.length..self.length;
-            return Ok(Forward { text: String::new(), bytes, ended: 0, cut: false });
+            return Ok(Forward { text: String::new(), bytes, ended: 0, cut: false, more: false });
         }
         let from = self.start_of_last(lines, self.length.saturating_sub(WORK))?;
         let mut kept: VecDeque<(Segment, usize)> = VecDeque::new();
@@ -249,9 +235,11 @@ impl Reader {
             _ => from..from,
         };
         let text: String = kept.iter().map(|(segment, _)| segment.text.as_str()).collect();
+        // A line of which nothing is complete is one as well.
+        let begun = kept.back().is_none_or(|(last, _)| last.ends_line) && bytes.end < self.length;
         // Fewer than asked for, for want of room or because it is too far back.
-        let cut = bytes.start > 0 && shown(ended, &kept) < lines;
-        Ok(Forward { text: first(&text, ask.room).to_owned(), bytes, ended, cut })
+        let cut = bytes.start > 0 && shown(ended, &kept) + u64::from(begun) < lines;
+        Ok(Forward { text: first(&text, ask.room).to_owned(), bytes, ended, cut, more: false })
     }
 
     /// Hands over the text of `bytes` piece by piece, until told to stop.

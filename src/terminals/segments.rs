@@ -5,6 +5,8 @@ use std::ops::{ControlFlow, Range};
 
 use super::strip::{End, Strip};
 
+const ESCAPE: u8 = 0x1b;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Without escape sequences.
@@ -47,6 +49,10 @@ impl Cutter {
         each: &mut dyn FnMut(Segment) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         for &byte in bytes {
+            // An escape ends whatever it stands in, and begins anew.
+            if byte == ESCAPE {
+                self.between = self.at;
+            }
             self.at += 1;
             let end = match self.form {
                 Form::Plain => self.strip.step(byte),

@@ -11,6 +11,8 @@
 //! leaves no text are gone, and so are characters that nobody sees: what is
 //! left is what may be judged, and shown.
 
+use unicode_width::UnicodeWidthChar;
+
 use super::unseen::is_unseen;
 
 /// A line that nobody ends is given out in pieces of this length.
@@ -40,6 +42,11 @@ enum State {
     /// A title, a picture, a device's own business, up to its terminator.
     Hidden,
 }
+
+/// Stands in the columns that a character takes after its first.
+const TAKEN: char = '\0';
+/// A tab goes to the next of these columns.
+const STOPS: usize = 8;
 
 /// A character where it was drawn.
 #[derive(Debug, Clone, Copy)]
@@ -80,16 +87,15 @@ impl Strip {
 
     /// What was drawn and not given out.
     pub(super) fn take(&mut self) -> String {
-        let text = self.line.iter().map(|cell| cell.character).collect();
-        self.line.clear();
-        (self.column, self.row) = (0, 0);
-        text
+        self.take_cells().into_iter().map(|cell| cell.character).collect()
     }
 
     /// The same, with where it came from.
     pub(super) fn take_cells(&mut self) -> Vec<Cell> {
         (self.column, self.row) = (0, 0);
-        std::mem::take(&mut self.line)
+        let mut cells = std::mem::take(&mut self.line);
+        cells.retain(|cell| cell.character != TAKEN);
+        cells
     }
 
     /// Reads one byte. When it completes a piece, [`take`](Self::take) has it.
@@ -188,16 +194,50 @@ impl Strip {
     }
 
     fn put(&mut self, character: char) {
-        if self.width > 0 && self.column - self.row >= self.width {
+        self.put_wide(character, if is_wide(character) { 2 } else { 1 });
+    }
+
+    /// Draws a character that takes so many columns.
+    fn put_wide(&mut self, character: char, columns: usize) {
+        if self.width > 0 && self.column - self.row + columns > self.width {
             self.row = self.column;
         }
         self.fill();
-        let cell = Cell { character, end: self.read };
-        match self.line.get_mut(self.column) {
-            Some(place) => *place = cell,
-            None => self.line.push(cell),
+        self.part(self.column);
+        self.part(self.column + columns);
+        for taken in 0..columns {
+            let cell = Cell { character: if taken == 0 { character } else { TAKEN }, end: self.read };
+            match self.line.get_mut(self.column) {
+                Some(place) => *place = cell,
+                None => self.line.push(cell),
+            }
+            self.column += 1;
         }
-        self.column += 1;
+    }
+
+    /// Makes blanks of a character that goes over this place: half of it is none.
+    fn part(&mut self, at: usize) {
+        let is_taken = |cell: &Cell| cell.character == TAKEN;
+        if !self.line.get(at).is_some_and(is_taken) {
+            return;
+        }
+        let gap = self.gap();
+        let start = self.line[..at].iter().rposition(|cell| !is_taken(cell)).unwrap_or(0);
+        let rest = self.line[at..].iter().take_while(|cell| is_taken(cell)).count();
+        self.line[start..at + rest].fill(gap);
+    }
+
+    /// To the next stop, over what stands there.
+    fn tab(&mut self) {
+        let inside = self.column - self.row;
+        let next = inside / STOPS * STOPS + STOPS;
+        if self.column < self.line.len() {
+            self.column = self.row + next;
+            return;
+        }
+        // At the edge of the window there is no stop, but the words stay apart.
+        let edge = if self.width > 0 { self.width } else { usize::MAX };
+        self.put_wide('\t', next.min(edge).saturating_sub(inside).max(1));
     }
 
     /// Blanks up to the cursor, where it was moved beyond the text.
@@ -216,8 +256,7 @@ impl Strip {
         match byte {
             b'\r' => self.column = self.row,
             0x08 => self.column = self.column.saturating_sub(1).max(self.row),
-            b'\t' if self.column >= self.line.len() => self.put('\t'),
-            b'\t' => self.column = self.row + (self.column - self.row) / 8 * 8 + 8,
+            b'\t' => self.tab(),
             0x0b | 0x0c => return self.moved(),
             _ => {}
         }
@@ -283,15 +322,25 @@ impl Strip {
             (b'C' | b'a', _) => self.column = (self.column + count).min(self.row + LONGEST),
             (b'D', _) => self.column = self.column.saturating_sub(count).max(self.row),
             (b'G' | b'`', _) => self.column = self.row + count - 1,
-            (b'K' | b'J', 0) => self.line.truncate(self.column),
+            (b'Z', _) => {
+                let stop = (self.column - self.row).div_ceil(STOPS).saturating_sub(count) * STOPS;
+                self.column = self.row + stop;
+            }
+            (b'K' | b'J', 0) => {
+                self.part(self.column);
+                self.line.truncate(self.column);
+            }
             (b'K', 1) => self.blank(self.row, self.column + 1),
-            (b'K', _) => self.blank(self.row, self.line.len()),
+            (b'K', 2) => self.blank(self.row, self.line.len()),
             (b'X', _) => self.blank(self.column, self.column + count),
             (b'P', _) => {
                 let end = (self.column + count).min(self.line.len());
+                self.part(self.column);
+                self.part(end);
                 self.line.drain(self.column.min(end)..end);
             }
             (b'@', _) if self.column < self.line.len() => {
+                self.part(self.column);
                 let blanks = std::iter::repeat_n(self.gap(), count.min(LONGEST));
                 self.line.splice(self.column..self.column, blanks);
             }
@@ -305,6 +354,8 @@ impl Strip {
     }
 
     fn blank(&mut self, from: usize, to: usize) {
+        self.part(from);
+        self.part(to);
         let (end, gap) = (to.min(self.line.len()), self.gap());
         if let Some(places) = self.line.get_mut(from..end) {
             places.fill(gap);
@@ -314,6 +365,11 @@ impl Strip {
             self.line.truncate(from);
         }
     }
+}
+
+/// Whether a character takes two columns.
+fn is_wide(character: char) -> bool {
+    !character.is_ascii() && character.width() == Some(2)
 }
 
 /// How many bytes a character has that begins so.
@@ -396,6 +452,36 @@ mod tests {
         check("%         \r \r\x1b[J$ ls\r\n", "$ ls\n");
         check("abcdef\x1b[3D\x1b[1X\r\n", "abc ef\n");
         check("a\x1b[4Gb\x1b[2Cc\n", "a  b  c\n");
+    }
+
+    #[test]
+    fn a_wide_character_takes_two_columns_and_half_of_one_is_a_blank() {
+        check("bcdef\r漢", "漢def");
+        check("漢字x\rab", "ab字x");
+        check("漢字x\ra", "a 字x");
+        check("漢字x\r\x1b[Ca", " a字x");
+        check("漢字x\x1b[2D\x1b[K", "漢 ");
+        check("漢字x\r\x1b[P", " 字x");
+        check("漢字x\r\x1b[C\x1b[@", "   字x");
+        check("漢字x\r\x1b[X", "  字x");
+    }
+
+    #[test]
+    fn a_tab_goes_to_the_next_stop_and_stays_one_where_nothing_is_drawn_over_it() {
+        check("a\tb", "a\tb");
+        check("a\tb\rcccc", "cccc    b");
+        check("a\tb\x1b[5Gx", "a   x   b");
+        check("a\tb\x1b[9Gc", "a\tc");
+        check("0123456789\x1b[Zx", "01234567x9");
+        check("01234567\x1b[Zx", "x1234567");
+        check("0123456789\x1b[2Zx", "x123456789");
+        check("\t\tbc\rx", "x       \tbc");
+    }
+
+    #[test]
+    fn what_erases_nothing_in_a_terminal_erases_nothing() {
+        check("abc\x1b[3K\x1b[9K", "abc");
+        check("abc\x1b[2K", "");
     }
 
     #[test]

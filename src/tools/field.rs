@@ -162,6 +162,11 @@ fn of_kind(field: &Field, value: Value) -> Result<Value, Failure> {
         let said = refused(format!("`{name}` is {}, not {what}", kind_of(&value)), format!("give {what}"));
         Err(of_field(name, "bad_value", said))
     };
+    let outside = |number: String, least: i64, most: i64| {
+        let outside = format!("`{name}` is {number}, outside {least} to {most}");
+        let hint = format!("give a whole number from {least} to {most}");
+        of_field(name, "bad_value", refused(outside, hint))
+    };
     match field.kind {
         Kind::Text => match value {
             Value::String(_) => Ok(value),
@@ -180,12 +185,11 @@ fn of_kind(field: &Field, value: Value) -> Result<Value, Failure> {
         },
         Kind::Integer { least, most } => match integer(&value) {
             Some(number) if (least..=most).contains(&number) => Ok(number.into()),
-            Some(number) => {
-                let outside = format!("`{name}` is {number}, outside {least} to {most}");
-                let hint = format!("give a whole number from {least} to {most}");
-                Err(of_field(name, "bad_value", refused(outside, hint)))
-            }
-            None => wrong("a whole number"),
+            Some(number) => Err(outside(number.to_string(), least, most)),
+            None => match beyond(&value) {
+                Some(number) => Err(outside(number, least, most)),
+                None => wrong("a whole number"),
+            },
         },
         Kind::Number => match number(&value) {
             Some(number) if number > 0.0 && number.is_finite() => Ok(number.into()),
@@ -226,6 +230,14 @@ fn integer(value: &Value) -> Option<i64> {
         Value::String(text) => text.trim().parse().ok().or_else(|| whole(text.trim().parse().ok()?)),
         _ => None,
     }
+}
+
+/// A whole number that is larger than any that is meant, as it is written.
+fn beyond(value: &Value) -> Option<String> {
+    number(value).filter(|number| number.fract() == 0.0).map(|_| match value {
+        Value::String(text) => short(text.trim()),
+        value => short(&value.to_string()),
+    })
 }
 
 fn whole(number: f64) -> Option<i64> {
@@ -396,6 +408,11 @@ mod tests {
         assert_eq!(hint(json!({})), ("`task_id` is missing".into(), "add it: Which task.".into()));
         assert_eq!(hint(json!({ "task_id": 3 })).0, "`task_id` is a number, not a string");
         assert_eq!(hint(json!({ "task_id": "T", "count": 10 })).0, "`count` is 10, outside 1 to 9");
+        for large in [json!(9_223_372_036_854_775_808_u64), json!("9223372036854775808")] {
+            let said = hint(json!({ "task_id": "T", "count": large })).0;
+            assert_eq!(said, "`count` is 9223372036854775808, outside 1 to 9");
+        }
+        assert_eq!(hint(json!({ "task_id": "T", "count": 1e300 })).0, "`count` is 1e+300, outside 1 to 9");
         assert_eq!(
             hint(json!({ "task_id": "T", "count": 1.5 })).0,
             "`count` is a number, not a whole number"

@@ -9,6 +9,7 @@ use super::field::{Field, Kind};
 use super::start::Format;
 use super::{Effect, FORMAT, Tool};
 use crate::failure::Failure;
+use crate::host::clock;
 use crate::reply::{Budget, Category, Envelope, RegistryMeta, TerminalOutput, advertised};
 use crate::tasks::{self, TaskError};
 use crate::terminals::{Ask, Form, Part, TerminalError};
@@ -38,7 +39,7 @@ pub(super) const TOOL: Tool = Tool {
         ),
         Field::new("mode", Kind::Choice(&["head", "tail", "all", "since"]), "Which part. Default: tail."),
         Field::new("lines", Kind::Integer { least: 1, most: 10_000 }, "For head and tail. Default 100."),
-        Field::new("since_timestamp", Kind::Text, "For since: RFC 3339, as in 2026-11-15T09:30:00Z."),
+        Field::new("since_timestamp", Kind::Text, "For since: 2026-11-15T09:30:00Z, or 90s, 10m, 2h ago."),
         Field::new("cursor", Kind::Text, "Goes on where an earlier reply ended; mode does not matter then."),
         Field::new("strip", Kind::Flag, "Take escape sequences out. Default: true."),
         FORMAT,
@@ -70,14 +71,20 @@ impl Look {
         if let Some(cursor) = &self.cursor {
             return Ok((Part::after(cursor).map_err(told)?, "all"));
         }
-        Ok(match self.mode.as_deref().unwrap_or(usual) {
+        let mode = self.mode.as_deref().unwrap_or(usual);
+        if self.since_timestamp.is_some() && mode != "since" {
+            // What would change nothing was meant otherwise.
+            let hint = "leave it out, or ask with mode `since`";
+            return Err(refused(format!("`since_timestamp` means nothing to `{mode}`"), hint));
+        }
+        Ok(match mode {
             "head" => (Part::Head(lines), "head"),
             "all" => (Part::All, "all"),
             "since" => {
                 let moment = self.since_timestamp.as_deref().ok_or_else(|| {
                     refused("`since_timestamp` is missing", "give the moment, as in 2026-11-15T09:30:00Z")
                 })?;
-                (Part::since(moment).map_err(told)?, "since")
+                (Part::since(moment, clock::now()).map_err(told)?, "since")
             }
             _ => (Part::Tail(lines), "tail"),
         })

@@ -346,6 +346,38 @@ fn a_json_path_leads_to_the_values_of_every_line() {
 }
 
 #[test]
+fn a_value_longer_than_a_reply_is_whole_by_following_the_cursor() {
+    let env = TestEnv::new();
+    env.expect(0, &["status"]);
+    let captures = env.home().join("captures");
+    fs::create_dir(&captures).unwrap();
+    let name = format!("tool-delegate_wait-{}.txt", "2c".repeat(16));
+    let long = (1..9000).map(|number| format!("{number} \"é\n")).collect::<String>();
+    let document = json!({ "a": { "log": long }, "b": 1 });
+    fs::write(captures.join(&name), document.to_string()).unwrap();
+    let mut client = Client::new(&env, Era::Session);
+    let mut ask = json!({ "file_path": format!("captures/{name}"), "json_path": "$.a.log" });
+    let (mut whole, mut replies) = (String::new(), 0);
+    loop {
+        let data = look(&mut client, ask.clone());
+        replies += 1;
+        let content = data["content"].as_str().unwrap();
+        let part = &data["partial_line"];
+        let content =
+            if part["begins_before"] == true { content.strip_prefix('…').unwrap() } else { content };
+        let content = if part["goes_on"] == true { content.strip_suffix('…').unwrap() } else { content };
+        whole.push_str(content);
+        assert_eq!(data["truncated"], part["goes_on"]);
+        if data["next_cursor"].is_null() {
+            break;
+        }
+        ask["cursor"] = data["next_cursor"].clone();
+    }
+    let expected = json!(long).to_string();
+    assert!(replies > 5 && replies < 40 && whole == expected, "{replies}");
+}
+
+#[test]
 fn a_compressed_capture_reads_the_same_under_either_name() {
     let env = TestEnv::new();
     env.expect(0, &["status"]);

@@ -107,6 +107,8 @@ fn a_long_terminal_comes_in_parts_that_fit_and_a_live_one_goes_on() {
     assert_eq!((&begun["live"], begun.get("exit_status")), (&json!(true), None));
     let since = json!({ "mode": "since", "since_timestamp": begun["started_at"] });
     assert_eq!(look(&mut client, since)["content"], "begun\n");
+    let ago = json!({ "mode": "since", "since_timestamp": "1h" });
+    assert_eq!(look(&mut client, ago)["content"], "begun\n");
     fs::write(env.work().join("go"), "").unwrap();
     wait_for("what comes next", PATIENCE, || {
         let data = look(&mut client, json!({ "terminal_id": "live", "cursor": begun["cursor"] }));
@@ -193,6 +195,7 @@ fn what_makes_no_sense_is_refused_and_nothing_else_can_be_read() {
     for (arguments, said) in [
         (json!({ "mode": "since" }), "`since_timestamp` is missing"),
         (json!({ "since_timestamp": "yesterday" }), "`yesterday` is no moment"),
+        (json!({ "mode": "tail", "since_timestamp": "1s" }), "`since_timestamp` means nothing to `tail`"),
         (json!({ "cursor": "7" }), "is no cursor"),
         (json!({ "mode": "middle" }), "`mode` cannot be `middle`"),
         (json!({ "lines": 0 }), "outside 1 to 10000"),

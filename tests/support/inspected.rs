@@ -40,8 +40,10 @@ pub fn agree(rest: &str, data: &Value, notice: &Value) -> Result<(), String> {
     }
     let next = rest.trim_end().rsplit('\n').next().unwrap_or_default();
     let cursor = data["next_cursor"].as_str();
-    let end = match (data["mode"] == "summary" && data["truncated"] == true, data["live"] == true) {
-        (true, _) => "is cut; ",
+    // What was cut is to be had somewhere.
+    let end = match (data["truncated"] == true, data["live"] == true) {
+        (true, _) if data["mode"] == "summary" => "is cut; ",
+        (true, _) => "the range ",
         (false, true) => "next: there is no more yet",
         (false, false) => "next: there is no more",
     };

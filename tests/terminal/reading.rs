@@ -254,6 +254,21 @@ fn secrets_and_what_turns_text_around_stay_in_the_file() {
     assert!(read(&env, &["--all", "--raw"]).contains(&token), "the owner's bytes are as they came");
 }
 
+#[test]
+fn what_ends_inside_of_a_sequence_or_a_character_is_read_to_its_end() {
+    let env = TestEnv::new();
+    for rest in ["\\303", "\\033[31", "\\033]0;make"] {
+        record(&env, "cut", &format!("printf 'one\\ntail{rest}'"));
+        for args in [&["--all"][..], &["--head", "5"], &["--tail", "2"], &["--since", "1h"], &[]] {
+            assert_eq!(read(&env, args), "one\ntail", "{args:?} {rest}");
+        }
+        let data = document(&env, &["read", "--all"])["data"].clone();
+        assert_eq!((&data["content"], &data["truncated"]), (&json!("one\ntail"), &json!(false)));
+        assert_eq!(data["next"], "this is the end of it");
+        assert_eq!(data["cursor"], json!(format!("b{}", data["total_bytes"])));
+    }
+}
+
 /// Records what a screen is sent, which the command does not tell.
 #[track_caller]
 fn send(env: &TestEnv, name: &str, sent: &str) {
