@@ -73,15 +73,27 @@ fn point(text: &mut String, name: &str, captured: &Captured) {
 
 /// Says in the reply's own `notice` that it was cut, and where the rest is.
 fn tell(structured: &mut Value, cut: &Cut) {
-    let told = format!(
-        "shortened from {} characters: the files named in the reply hold everything, and inspect_output reads \
-         them in pieces",
-        cut.chars_before
-    );
+    let mut told = format!("shortened from {} characters", cut.chars_before);
+    if names_a_file(structured) {
+        told += ": the files named in the reply hold everything, and inspect_output reads them in pieces";
+    }
     let Some(root) = structured.as_object_mut() else { return };
     match root.get_mut("meta") {
         Some(Value::Object(meta)) => add_notice(meta, told),
         _ => add_notice(root, told),
+    }
+}
+
+/// Whether a reader finds there what is missing here.
+fn names_a_file(structured: &Value) -> bool {
+    match structured {
+        Value::Object(members) => members.iter().any(|(name, member)| match name.as_str() {
+            "full_output_file" => member.is_string(),
+            "artifacts" => member.as_array().is_some_and(|files| !files.is_empty()),
+            _ => names_a_file(member),
+        }),
+        Value::Array(items) => items.iter().any(names_a_file),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 
@@ -146,6 +158,22 @@ mod tests {
         let mut report = json!({ "summary": long });
         PLAIN.pass(&mut report, "", Budget::USUAL);
         assert!(report["notice"].as_str().unwrap().starts_with("shortened"));
+    }
+
+    #[test]
+    fn a_reply_that_was_cut_speaks_of_files_only_where_it_names_some() {
+        let long = "word ".repeat(20_000);
+        for (rest, names_some) in [
+            (json!({}), false),
+            (json!({ "artifacts": [] }), false),
+            (json!({ "artifacts": [{ "path": "/r/stdout.log" }] }), true),
+            (json!({ "tasks": [{ "full_output_file": "/c/1.txt" }] }), true),
+        ] {
+            let mut report = json!({ "summary": long, "rest": rest });
+            PLAIN.pass(&mut report, "", Budget::USUAL);
+            let notice = report["notice"].as_str().unwrap();
+            assert_eq!(notice.contains("files"), names_some, "{notice}");
+        }
     }
 
     #[test]

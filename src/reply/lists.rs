@@ -14,14 +14,18 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
         "{tool}\nstatus: {} running, {} queued, {} finished lately\n",
         counts.running, counts.queued, counts.recently_completed
     );
-    let mut section = |name: &str, lines: Vec<String>| {
+    let mut section = |name: &str, all: usize, lines: Vec<String>| {
         if !lines.is_empty() {
             // Writing to a string does not fail.
             let _ = writeln!(text, "{name}:\n{}", lines.join("\n"));
         }
+        if let more @ 1.. = all.saturating_sub(lines.len()) {
+            let _ = writeln!(text, "... (+{more} more)");
+        }
     };
     section(
         "running",
+        counts.running,
         data.tasks
             .iter()
             .map(|one| {
@@ -41,6 +45,7 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
     );
     section(
         "queued",
+        counts.queued,
         data.queue
             .iter()
             .map(|one| format!("- {} at position {}: {}", one.task_id, one.position, one.title))
@@ -48,6 +53,7 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
     );
     section(
         "finished",
+        counts.recently_completed,
         data.recently_completed
             .iter()
             .map(|one| {

@@ -22,6 +22,8 @@ use crate::tasks::{Snapshot, View};
 
 /// How often it is worth to ask again. Waiting is better: it costs nothing.
 const POLL_MS: u64 = 15_000;
+/// As long as a list may be, where there is room for anything.
+const FEW: usize = 5;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SnapshotMeta {
@@ -179,9 +181,44 @@ impl SnapshotMeta {
     pub(crate) fn with_notice(self, notice: Option<String>) -> Self {
         Self { notice, ..self }
     }
+
+    /// As it goes with `data`.
+    pub(crate) fn of(self, data: &StatusSnapshot) -> Self {
+        Self { total: data.listed(), ..self }
+    }
 }
 
 impl StatusSnapshot {
+    /// Leaves out what makes any of the lists longer than `most`. The counts
+    /// stay, and show how many are missing.
+    pub(crate) fn keep(&mut self, most: usize) {
+        self.tasks.truncate(most);
+        self.queue.truncate(most);
+        self.recently_completed.truncate(most);
+    }
+
+    /// Leaves out one more, or says that this would leave out too much. What
+    /// has not begun gives way first.
+    pub(crate) fn give_way(&mut self) -> bool {
+        let Self { tasks, queue, recently_completed, .. } = self;
+        for least in [FEW, 1] {
+            if queue.len() > least {
+                return queue.pop().is_some();
+            }
+            if recently_completed.len() > least {
+                return recently_completed.pop().is_some();
+            }
+            if tasks.len() > least {
+                return tasks.pop().is_some();
+            }
+        }
+        false
+    }
+
+    fn listed(&self) -> usize {
+        self.tasks.len() + self.queue.len() + self.recently_completed.len()
+    }
+
     /// `kept_for` is how long a finished run stays.
     pub(crate) fn of(snapshot: &Snapshot, kept_for: Duration, voice: Voice) -> (SnapshotMeta, Self) {
         let summary = Counts {
@@ -189,7 +226,6 @@ impl StatusSnapshot {
             queued: snapshot.queued.len(),
             recently_completed: snapshot.finished.len(),
         };
-        let total = summary.running + summary.queued + summary.recently_completed;
         let damaged = snapshot.running.iter().flat_map(|view| &view.damaged).chain(&snapshot.damaged);
         let project = |row: &Row| snapshot.everywhere.then(|| row.project.clone());
         let running =
@@ -206,7 +242,7 @@ impl StatusSnapshot {
             more_ended: snapshot.more_finished,
             warnings: damaged.map(|warning| plain::text(warning)).collect(),
         };
-        (SnapshotMeta { snapshot_ts: snapshot.at, total, notice: None }, data)
+        (SnapshotMeta { snapshot_ts: snapshot.at, total: data.listed(), notice: None }, data)
     }
 }
 

@@ -57,7 +57,9 @@ pub(super) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(Stri
     input::check(&ask, agent)?;
     input::check_supported(agent, &ask)?;
     check_offered(config, agent, &ask)?;
-    let cwd = places::directory(&context.place, ask.cwd.as_deref().unwrap_or(Path::new(".")))?;
+    // Named in full, unless it is gone and has no name any more.
+    let here = Some(context.place.as_path()).filter(|place| place.is_absolute()).unwrap_or(Path::new("."));
+    let cwd = places::directory(&context.place, ask.cwd.as_deref().unwrap_or(here))?;
     let git_root = paths::git_root(&cwd);
     if agent == AgentName::Codex && git_root.is_none() && !ask.skip_git_repo_check {
         return Err(TaskError::OutsideGit(cwd));

@@ -9,11 +9,20 @@ use crate::tasks::{Context, TaskError};
 pub(crate) const MANY: u32 = 100;
 
 /// The finished tasks of the caller's project that are still unread, newest
-/// first, `most` at most, and how many there are, up to [`MANY`].
-pub(crate) fn unread(context: &Context, most: u32) -> Result<(Vec<Row>, u32), TaskError> {
-    let project = context.project();
-    let project = project.to_string_lossy();
-    Ok((context.registry.unread(&project, most)?, context.registry.count_unread(&project, MANY)?))
+/// first, `most` at most, and how many there are, counted up to [`MANY`].
+/// Without those in `but`, whose results are about to be handed out.
+pub(crate) fn unread(context: &Context, but: &[TaskId], most: u32) -> Result<(Vec<Row>, u32), TaskError> {
+    let (root, registry) = (context.project(), &context.registry);
+    let project = root.to_string_lossy();
+    let mut left_out = 0;
+    for id in but {
+        let is_one = |row: &Row| row.unread && row.project == root;
+        left_out += u32::from(registry.task(id)?.as_ref().is_some_and(is_one));
+    }
+    let mut rows = registry.unread(&project, most + left_out)?;
+    rows.retain(|row| !but.contains(&row.id));
+    rows.truncate(most as usize);
+    Ok((rows, registry.count_unread(&project, MANY + left_out)?.saturating_sub(left_out)))
 }
 
 /// The results of these tasks were handed out.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
+use super::delivery::Delivery;
 use super::start::Format;
 use super::{Tool, field};
 use crate::captures::Captures;
@@ -33,6 +34,8 @@ pub(super) struct Call {
     pub(super) observe: Observer,
     /// Cancelled when nobody wants the answer any more.
     pub(super) unwanted: CancellationToken,
+    /// What becomes of the answer.
+    pub(super) delivery: Delivery,
 }
 
 pub(super) type Observer = Box<dyn FnMut(&[View]) -> Look + Send>;
@@ -111,17 +114,10 @@ impl Call {
     /// What the reader should know beside the answer: finished runs of this
     /// project whose result nobody has fetched. `but` are those in the answer.
     pub(super) fn notice(&mut self, but: &[TaskId]) -> Option<String> {
-        let (rows, count) = tasks::unread(&self.context, NAMED + u32::try_from(but.len()).ok()?).ok()?;
+        let (rows, count) = tasks::unread(&self.context, but, NAMED).ok()?;
         let many = if count == tasks::MANY { " or more" } else { "" };
-        let left_out = rows.iter().filter(|row| but.contains(&row.id)).count();
-        let count = (count as usize).saturating_sub(left_out);
-        let names: Vec<&str> = rows
-            .iter()
-            .filter(|row| !but.contains(&row.id))
-            .map(|row| row.id.as_str())
-            .take(NAMED as usize)
-            .collect();
-        let more = if count > names.len() { ", …" } else { "" };
+        let names: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+        let more = if count as usize > names.len() { ", …" } else { "" };
         match count {
             0 => None,
             1 => Some(format!("1 finished run unread: {}", names.join(", "))),
@@ -130,14 +126,9 @@ impl Call {
     }
 
     /// Results of these tasks go out with the answer.
-    pub(super) fn read<'a>(&mut self, views: impl Iterator<Item = &'a View>) {
-        if self.unwanted.is_cancelled() {
-            return;
-        }
-        let ended: Vec<TaskId> =
-            views.filter(|view| view.state().is_final()).map(|view| view.row.id.clone()).collect();
-        // A mark that stays costs a notice, no more.
-        let _ = tasks::mark_read(&mut self.context, &ended);
+    pub(super) fn read<'a>(&self, views: impl Iterator<Item = &'a View>) {
+        let ended = views.filter(|view| view.state().is_final()).map(|view| view.row.id.clone());
+        self.delivery.carries(ended.collect());
     }
 }
 

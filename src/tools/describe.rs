@@ -60,9 +60,14 @@ fn about_sandbox(config: &Config, resumes: bool) -> String {
     let default = if resumes { "as before" } else { config.default_sandbox.as_str() };
     match config.max_sandbox {
         Sandbox::ReadOnly => "What the agent may touch: this machine allows reading only.".to_owned(),
-        Sandbox::WorkspaceWrite | Sandbox::DangerFullAccess => format!(
-            "What the agent may touch. Default: {default}. Use workspace-write when files are to change."
-        ),
+        Sandbox::WorkspaceWrite | Sandbox::DangerFullAccess => {
+            let other = match config.default_sandbox {
+                Sandbox::WorkspaceWrite if !resumes => "read-only when it is only to look",
+                Sandbox::DangerFullAccess if !resumes => "read-only or workspace-write where that is enough",
+                _ => "workspace-write when files are to change",
+            };
+            format!("What the agent may touch. Default: {default}. Use {other}.")
+        }
     }
 }
 
@@ -161,6 +166,8 @@ mod tests {
         ] {
             let (about, instructions) = told(default, Sandbox::DangerFullAccess);
             assert!(about.contains(&format!("Default: {default}.")), "{about}");
+            // What is the default need not be asked for.
+            assert!(!about.contains(&format!("Use {default}")) && about.contains(" Use "), "{about}");
             assert!(instructions.contains(instructed) && !instructions.contains("SANDBOX"), "{instructions}");
         }
         let (about, instructions) = told(Sandbox::ReadOnly, Sandbox::ReadOnly);

@@ -10,6 +10,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use super::call::{Call, Observer, Reply, stamp};
+use super::delivery::Delivery;
+use super::read::Read;
 use super::shared::Spare;
 use super::{Effect, Tool, client};
 use crate::failure::{Code, Exit, Failure, Voice};
@@ -33,13 +35,18 @@ pub(super) struct Incoming {
     pub(super) observe: Observer,
     /// Cancelled when nobody wants the answer any more.
     pub(super) unwanted: CancellationToken,
+    /// What becomes of the answer.
+    pub(super) delivery: Delivery,
+    pub(super) read: Read,
     pub(super) spare: Spare,
 }
 
 impl Incoming {
     /// Opens everything that a call works with.
     pub(super) fn open(self, tool: &'static Tool) -> Result<Call, Failure> {
-        let Self { env, roots, meta, safe_wait, place, observe, unwanted, spare } = self;
+        let Self { env, roots, meta, safe_wait, place, observe, unwanted, delivery, read, spare } = self;
+        // Whoever has its answer and asks again finds it read.
+        read.settle();
         let kept = spare.take();
         let opened = match tool.effect {
             Effect::Starts => Context::open_with(env, kept),
@@ -47,12 +54,14 @@ impl Incoming {
         };
         let mut context = opened.map_err(|error| Failure::of(&error, Voice::Tools))?;
         context.scope = Scope::Project;
-        if let Some(place) = roots.first().cloned().or_else(|| client::place(&meta)) {
+        // A folder of the client's may be gone: then another one counts.
+        let root = roots.iter().find(|root| root.is_dir()).or(roots.first()).cloned();
+        if let Some(place) = root.or_else(|| client::place(&meta)) {
             context.place = std::fs::canonicalize(&place).unwrap_or(place);
         }
         let roots = if roots.is_empty() { vec![context.project()] } else { roots };
         let client = Client { roots, ceiling: client::ceiling(&meta), is_run: client::is_run(&meta) };
-        Ok(Call { tool, context, client, safe_wait, _place: place, observe, unwanted })
+        Ok(Call { tool, context, client, safe_wait, _place: place, observe, unwanted, delivery })
     }
 
     /// One call of a tool.

@@ -293,7 +293,7 @@ fn unknown(fields: &[Field], name: &str) -> Failure {
         .about("field", short(name))
 }
 
-fn unknown_word(name: &str, word: &str, words: &[&'static str]) -> Failure {
+pub(super) fn unknown_word(name: &str, word: &str, words: &[&'static str]) -> Failure {
     let hint = match nearest(word, words.iter().copied()) {
         Some(near) => format!("did you mean `{near}`? It is one of {}", words.join(", ")),
         None => format!("it is one of {}", words.join(", ")),

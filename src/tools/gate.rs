@@ -6,29 +6,88 @@
 //! the end of everything, and any request with the newest revision's metadata
 //! for the decision. Nobody waits for the former: it is dropped. What stands
 //! for an unreadable line is answered here.
+//!
+//! It also sees which answers are written, and when none can be any more.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientRequest, ErrorCode, ErrorData, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientNotification, ClientRequest, ErrorCode, ErrorData, GetExtensions, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
+use tokio_util::sync::CancellationToken;
 
+use super::delivery::Delivery;
 use super::input;
+use super::read::Read;
 
 /// A transport that lets only requests through until it is opened.
 pub(super) struct Gate<T> {
     inner: T,
     settled: Arc<AtomicBool>,
+    read: Read,
+    gone: CancellationToken,
+    unheard: CancellationToken,
+    /// Of the requests that are not answered yet.
+    deliveries: HashMap<RequestId, Delivery>,
 }
 
 impl<T> Gate<T> {
-    /// `settled` opens it.
-    pub(super) fn new(inner: T, settled: Arc<AtomicBool>) -> Self {
-        Self { inner, settled }
+    /// `settled` opens it. `gone` is cancelled when the client is gone, and
+    /// `unheard` here, when nothing can be written to it.
+    pub(super) fn new(
+        inner: T,
+        settled: Arc<AtomicBool>,
+        read: Read,
+        gone: CancellationToken,
+        unheard: CancellationToken,
+    ) -> Self {
+        Self { inner, settled, read, gone, unheard, deliveries: HashMap::new() }
+    }
+
+    /// The error of a request whose id another one has that is still at work.
+    /// Its answer could not be told from that of the other.
+    fn ambiguous(&self, message: &RxJsonRpcMessage<RoleServer>) -> Option<ServerJsonRpcMessage> {
+        let RxJsonRpcMessage::<RoleServer>::Request(request) = message else { return None };
+        self.deliveries.contains_key(&request.id).then(|| {
+            let error = ErrorData::invalid_request("another request with this id is not answered yet", None);
+            ServerJsonRpcMessage::error(error, Some(request.id.clone()))
+        })
+    }
+
+    /// Has a request carry what becomes of its answer.
+    fn follow(&mut self, message: &mut RxJsonRpcMessage<RoleServer>) {
+        match message {
+            RxJsonRpcMessage::<RoleServer>::Request(request) => {
+                let delivery = Delivery::new(&self.read, self.gone.child_token());
+                request.request.extensions_mut().insert(delivery.clone());
+                self.deliveries.insert(request.id.clone(), delivery);
+            }
+            // What is cancelled is not answered.
+            RxJsonRpcMessage::<RoleServer>::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.deliveries.remove(id);
+                }
+            }
+            RxJsonRpcMessage::<RoleServer>::Response(_) | RxJsonRpcMessage::<RoleServer>::Error(_) => {}
+        }
+    }
+}
+
+/// The request that a message answers.
+fn answered(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
+    match message {
+        TxJsonRpcMessage::<RoleServer>::Response(response) => Some(&response.id),
+        TxJsonRpcMessage::<RoleServer>::Error(error) => error.id.as_ref(),
+        TxJsonRpcMessage::<RoleServer>::Request(_) | TxJsonRpcMessage::<RoleServer>::Notification(_) => None,
     }
 }
 
@@ -43,12 +102,28 @@ impl<T: Transport<RoleServer, Error = io::Error>> Transport<RoleServer> for Gate
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        self.inner.send(item)
+        let delivery = answered(&item).and_then(|id| self.deliveries.remove(id));
+        let (sending, unheard) = (self.inner.send(item), self.unheard.clone());
+        async move {
+            let sent = sending.await;
+            match (&sent, delivery) {
+                (Ok(()), Some(delivery)) => delivery.arrived(),
+                (Ok(()), None) => {}
+                (Err(_), _) => unheard.cancel(),
+            }
+            sent
+        }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            let message = self.inner.receive().await?;
+            let mut message = self.inner.receive().await?;
+            if let Some(error) = self.ambiguous(&message) {
+                // On its own: what is written is not to be torn apart when nobody waits here any more.
+                tokio::spawn(self.inner.send(error));
+                continue;
+            }
+            self.follow(&mut message);
             if self.settled.load(Ordering::Relaxed) {
                 return Some(message);
             }
@@ -65,7 +140,7 @@ impl<T: Transport<RoleServer, Error = io::Error>> Transport<RoleServer> for Gate
                 return Some(RxJsonRpcMessage::<RoleServer>::Request(request));
             };
             // Nothing else is under way yet: no answer of another is torn apart.
-            self.inner.send(ServerJsonRpcMessage::error(error, Some(request.id))).await.ok()?;
+            self.send(ServerJsonRpcMessage::error(error, Some(request.id))).await.ok()?;
         }
     }
 

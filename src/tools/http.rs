@@ -5,8 +5,10 @@
 //! that has none, gets a server of its own: clients share nothing but the
 //! registry.
 
+mod attended;
 mod connection;
 mod guard;
+mod handed;
 mod sessions;
 
 use std::io;
@@ -21,7 +23,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::serve;
+use super::read::Read;
+use super::serve::{self, LEAVE};
 use super::server::Server;
 use super::shared::Shared;
 use crate::config::Config;
@@ -41,8 +44,6 @@ const MOST_CONNECTIONS: u32 = 256;
 /// A session that nobody uses for so long is gone, and the client has to make
 /// a new one. No wait is longer, and a working day has no longer pause.
 const SESSION_IDLE: Duration = Duration::from_secs(12 * 60 * 60);
-/// How long the end may take: time for answers on their way, not for a wait.
-const LEAVE: Duration = Duration::from_secs(2);
 /// The system is out of descriptors: time for some to be given back.
 const BREATH: Duration = Duration::from_millis(200);
 
@@ -67,8 +68,9 @@ pub(crate) enum Ended {
 /// What comes in meets the guard first, then the SDK.
 struct Door {
     guard: Guard,
-    sessions: Sessions,
-    mcp: StreamableHttpService<Server, LocalSessionManager>,
+    mcp: StreamableHttpService<Server, Sessions>,
+    read: Read,
+    stop: CancellationToken,
 }
 
 /// Takes `address`, as far as the configuration allows.
@@ -102,7 +104,7 @@ impl Listening {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let shared = Shared::new(env.clone());
             tokio::spawn(shared.clone().keep_the_queue_later());
-            let stop = CancellationToken::new();
+            let (stop, read) = (CancellationToken::new(), shared.read.clone());
             let places = Arc::new(Semaphore::new(MOST_CONNECTIONS as usize));
             let door = Arc::new(Door::new(env, profile, self.guard, &stop, shared));
             let ended = tokio::select! {
@@ -114,6 +116,8 @@ impl Listening {
             stop.cancel();
             // All places are free when all connections have ended.
             let _ = tokio::time::timeout(LEAVE, places.acquire_many(MOST_CONNECTIONS)).await;
+            // What was handed out at last.
+            read.settle();
             Ok(ended)
         });
         runtime.shutdown_background();
@@ -146,7 +150,8 @@ impl Door {
     fn new(env: Env, profile: Profile, guard: Guard, stop: &CancellationToken, shared: Shared) -> Self {
         let mut open = LocalSessionManager::default();
         open.session_config.keep_alive = Some(SESSION_IDLE);
-        let open = Arc::new(open);
+        let read = shared.read.clone();
+        let sessions = Arc::new(Sessions::new(open, read.clone(), stop.clone()));
         // The SDK checks hosts and origins once more.
         let config = StreamableHttpServerConfig::default()
             .with_json_response(true)
@@ -156,7 +161,7 @@ impl Door {
             .enforce_origin_validation();
         let gone = stop.clone();
         let server = move || Ok(Server::new(env.clone(), profile, gone.child_token(), shared.clone()));
-        let mcp = StreamableHttpService::new(server, open.clone(), config);
-        Self { guard, sessions: Sessions::new(open), mcp }
+        let mcp = StreamableHttpService::new(server, sessions, config);
+        Self { guard, mcp, read, stop: stop.clone() }
     }
 }

@@ -101,7 +101,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Input<R> {
 }
 
 /// Why a line cannot be read, if it cannot.
-fn wrong(line: &[u8]) -> Option<&'static str> {
+pub(super) fn wrong(line: &[u8]) -> Option<&'static str> {
     if line.trim_ascii().is_empty() {
         return None;
     }

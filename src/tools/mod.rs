@@ -8,6 +8,7 @@ mod call;
 mod cancel;
 mod client;
 mod complete;
+mod delivery;
 mod describe;
 mod dispatch;
 #[cfg(any(test, fuzzing))]
@@ -22,6 +23,7 @@ mod notify;
 mod parked;
 mod primitives;
 mod prompts;
+mod read;
 mod resources;
 mod results;
 mod resume;

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
-use tokio_util::sync::CancellationToken;
 
 use super::call::Observer;
 use crate::host::clock;
@@ -16,14 +15,17 @@ const AT_MOST: Duration = Duration::from_secs(1);
 const AT_LEAST: Duration = Duration::from_secs(10);
 
 /// Makes what a wait calls with the tasks as they are. It sends a line when
-/// there is something to say, and ends the wait once `gone` is cancelled.
-pub(super) fn observer(lines: UnboundedSender<String>, gone: CancellationToken) -> Observer {
+/// there is something to say, and ends the wait once it is not `wanted`.
+pub(super) fn observer(
+    lines: UnboundedSender<String>,
+    wanted: impl Fn(Duration) -> bool + Send + 'static,
+) -> Observer {
     let mut last: Option<(Duration, String)> = None;
     Box::new(move |views| {
-        if gone.is_cancelled() {
+        let now = clock::monotonic();
+        if !wanted(now) {
             return Look::NoMore;
         }
-        let now = clock::monotonic();
         let (what, line) = line(views);
         let wait = last.as_ref().map_or(Duration::ZERO, |(at, before)| due(*before != what, now - *at));
         if wait.is_zero() {

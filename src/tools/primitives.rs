@@ -98,14 +98,14 @@ pub(super) const CLEANUP: Tool = Tool {
 };
 
 fn run_acknowledged(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
-    let start: Start = arguments(call.tool, given)?;
+    let start = Start::of(call, given)?;
     let ask = start.ask(call)?;
     let accepted = tasks::start(&mut call.context, ask).map_err(|error| failure(&error))?;
     acknowledged(call, &start, &accepted)
 }
 
 fn resume_acknowledged(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
-    let start: Start = arguments(call.tool, given)?;
+    let start = Start::of(call, given)?;
     let (of, ask) = (start.resumed()?, start.ask(call)?);
     let accepted =
         tasks::resume(&mut call.context, ResumeAsk { of, ask }).map_err(|error| failure(&error))?;

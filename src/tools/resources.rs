@@ -136,7 +136,10 @@ pub(super) fn trouble(error: TaskError) -> ErrorData {
 fn tasks_of_the_project() -> Resource {
     Resource::new(Address::LIST.to_string(), "tasks")
         .with_title("Tasks of this project")
-        .with_description("What runs, what waits and what ended lately: what delegate_status answers.")
+        .with_description(format!(
+            "What runs, what waits and what ended lately: what delegate_status answers. Of the tasks themselves the \
+             newest {RECENT} are listed; any other is read by its id."
+        ))
         .with_mime_type(JSON)
 }
 

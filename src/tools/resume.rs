@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::call::{Call, Reply, arguments, failure};
+use super::call::{Call, Reply, failure};
 use super::field::{Field, Kind};
 use super::start::{
     CWD, GIT, GLOBAL_SKILLS, MAX_SKILLS, OPTIONS, REPO_SKILLS, ROLE, SANDBOX, SKILLS, SKILLS_MODE, Start,
@@ -51,7 +51,7 @@ pub(super) const TOOL: Tool = Tool {
 };
 
 fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
-    let start: Start = arguments(call.tool, given)?;
+    let start = Start::of(call, given)?;
     let (of, ask) = (start.resumed()?, start.ask(call)?);
     let accepted =
         tasks::resume(&mut call.context, ResumeAsk { of, ask }).map_err(|error| failure(&error))?;

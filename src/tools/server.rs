@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::delivery::Delivery;
 use super::dispatch::{Incoming, crashed, result, told, unheard};
 use super::parked::{self, Begun};
 use super::revision::{check_modern, has_method, is_modern, takes_tasks, unknown_method};
@@ -84,9 +85,16 @@ impl Server {
         let name = context.client_info().map(|client| client.name).unwrap_or_default();
         let token = context.meta.get_progress_token();
         let (lines, mut told) = mpsc::unbounded_channel();
+        let delivery = Delivery::of(&context.extensions)
+            .unwrap_or_else(|| Delivery::new(&self.shared.read, self.gone.child_token()));
         // Ends the wait, if there is one, when nobody wants its answer.
-        let unwanted = self.gone.child_token();
+        let lost = delivery.unwanted().clone();
+        let unwanted = lost.child_token();
         let _unwanted = unwanted.clone().drop_guard();
+        let wanted = {
+            let (delivery, unwanted) = (delivery.clone(), unwanted.clone());
+            move |now| !unwanted.is_cancelled() && delivery.is_wanted(now)
+        };
         let place = self.shared.place();
         let incoming = Incoming {
             env: self.env.clone(),
@@ -99,8 +107,10 @@ impl Server {
                 Duration::ZERO
             },
             place,
-            observe: notify::observer(lines, unwanted.clone()),
+            observe: notify::observer(lines, wanted),
             unwanted,
+            delivery,
+            read: self.shared.read.clone(),
             spare: self.shared.spare.clone(),
         };
         let mut work = tokio::task::spawn_blocking(move || work(incoming));
@@ -123,7 +133,7 @@ impl Server {
                 }
                 () = context.ct.cancelled() => return Err(unheard()),
                 // Whatever does not wait is over in a moment: its answer may still be read.
-                () = self.gone.cancelled(), if waits => return Err(unheard()),
+                () = lost.cancelled(), if waits => return Err(unheard()),
             }
         }
     }

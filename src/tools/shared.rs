@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::read::Read;
 use crate::host::env::Env;
 use crate::registry::Registry;
 use crate::tasks;
@@ -39,15 +40,18 @@ impl Spare {
 pub(super) struct Shared {
     env: Env,
     pub(super) spare: Spare,
+    pub(super) read: Read,
     started: Arc<Once>,
     waiting: Arc<Semaphore>,
 }
 
 impl Shared {
     pub(super) fn new(env: Env) -> Self {
+        let spare = Spare::default();
         Self {
+            read: Read::new(env.clone(), spare.clone()),
             env,
-            spare: Spare::default(),
+            spare,
             started: Arc::new(Once::new()),
             waiting: Arc::new(Semaphore::new(MOST_WAITING)),
         }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::call::{Call, Reply, failure, refused};
-use super::field::{Field, Kind};
+use super::call::{Call, Reply, arguments, failure, refused};
+use super::field::{self, Field, Kind};
 use crate::failure::{Code, Exit, Failure, Voice};
 use crate::host::clock;
 use crate::model::{AgentName, Sandbox, Timestamp};
@@ -164,6 +164,19 @@ pub(super) enum Format {
 }
 
 impl Start {
+    /// What was asked for. A sandbox that there is not is told with those that
+    /// the configuration allows.
+    pub(super) fn of(call: &Call, given: Map<String, Value>) -> Result<Self, Failure> {
+        let max = call.context.config.max_sandbox;
+        let known = |word: &&str| Sandbox::ALL.into_iter().any(|one| one.as_str() == *word);
+        if let Some(word) = given.get("sandbox").and_then(Value::as_str).filter(|word| !known(word)) {
+            let allowed: Vec<&str> =
+                Sandbox::ALL.into_iter().filter(|one| *one <= max).map(Sandbox::as_str).collect();
+            return Err(field::unknown_word("sandbox", word, &allowed));
+        }
+        arguments(call.tool, given)
+    }
+
     pub(super) fn ask(&self, call: &Call) -> Result<Ask, Failure> {
         self.check().map_err(|error| failure(&error))?;
         let options = &self.options;

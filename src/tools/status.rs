@@ -1,6 +1,6 @@
 //! `delegate_status`: what runs, what waits, what ended lately.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::call::{Call, Reply, arguments, failure};
@@ -11,8 +11,10 @@ use crate::failure::{Failure, Voice};
 use crate::reply::{Budget, Category, Envelope, SnapshotMeta, StatusSnapshot, advertised, snapshot};
 use crate::tasks;
 
-/// Finished tasks in a list.
+/// Tasks in a list.
 const RECENT: u32 = 5;
+/// What the rest of a reply may take.
+const AROUND: usize = 800;
 
 pub(super) const TOOL: Tool = Tool {
     name: "delegate_status",
@@ -28,7 +30,7 @@ pub(super) const TOOL: Tool = Tool {
         Field::new(
             "limit",
             Kind::Integer { least: 1, most: 50 },
-            "Most finished tasks to list, the last to end first. Default 5, at most 50.",
+            "Most tasks of each kind to list, the last to end first. Default 5, at most 50.",
         ),
         FORMAT,
     ],
@@ -58,9 +60,26 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     };
     let found = found.map_err(|error| failure(&error))?;
     let kept = call.context.config.retention_age();
-    let (meta, data) = StatusSnapshot::of(&found, kept, Voice::Tools);
-    let meta = meta.with_notice(call.notice(&[]));
-    let text = snapshot(call.tool.name, &meta, &data);
+    let (meta, mut data) = StatusSnapshot::of(&found, kept, Voice::Tools);
+    let mut meta = meta.with_notice(call.notice(&[]));
     let budget = if status.limit.is_some() { Budget::MOST } else { Budget::USUAL };
+    data.keep(status.limit.unwrap_or(RECENT) as usize);
+    let text = loop {
+        meta = meta.of(&data);
+        let text = snapshot(call.tool.name, &meta, &data);
+        // What has to go, goes here: from the text and from the structure.
+        let length = length(&text).max(length(&json(&meta)) + length(&json(&data)));
+        if length + AROUND <= budget.chars || !data.give_way() {
+            break text;
+        }
+    };
     Ok(call.envelope(meta, data, text)?.in_format(status.format).within(budget))
+}
+
+fn json(part: &impl Serialize) -> String {
+    serde_json::to_string(part).unwrap_or_default()
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
 }

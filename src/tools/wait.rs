@@ -123,13 +123,13 @@ impl Wait {
     /// The tasks that are meant, each once.
     fn ids(&self, call: &Call) -> Result<Vec<TaskId>, Failure> {
         let named: Vec<&String> = self.task_id.iter().chain(&self.task_ids).collect();
-        if named.is_empty() || named.len() > MOST_TASKS {
-            let message = if named.is_empty() {
-                "no task is named".to_owned()
-            } else {
-                format!("{} tasks are named; at most {MOST_TASKS} are taken", named.len())
-            };
+        if named.is_empty() {
             let hint = "give `task_id` or `task_ids`; `delegate_status` lists the tasks of this project";
+            return Err(refused("no task is named", hint));
+        }
+        if named.len() > MOST_TASKS {
+            let message = format!("{} tasks are named; at most {MOST_TASKS} are taken", named.len());
+            let hint = format!("wait for {MOST_TASKS} at a time, in several calls");
             return Err(refused(message, hint));
         }
         let mut ids: Vec<TaskId> = Vec::new();

@@ -27,6 +27,8 @@ pub struct Answer {
     from: Box<dyn BufRead>,
     /// What was read of it and not yet asked for.
     pending: Vec<u8>,
+    /// What the last event of a stream is called.
+    last_event: String,
     advertised: Arc<OnceLock<Advertised>>,
 }
 
@@ -97,11 +99,23 @@ impl Answer {
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
         let advertised = Arc::clone(advertised);
-        Answer { status, headers, from: Box::new(from), pending: Vec::new(), advertised }
+        Answer {
+            status,
+            headers,
+            from: Box::new(from),
+            pending: Vec::new(),
+            last_event: String::new(),
+            advertised,
+        }
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// What somebody who has seen all so far asks to go on after.
+    pub fn last_event(&self) -> &str {
+        &self.last_event
     }
 
     /// The next message of a stream, or the only one of a plain answer.
@@ -120,6 +134,9 @@ impl Answer {
         }
         loop {
             let line = self.line()?;
+            if let Some(id) = line.strip_prefix("id:") {
+                id.trim().clone_into(&mut self.last_event);
+            }
             let data = line.strip_prefix("data:").map(str::trim).unwrap_or_default();
             if !data.is_empty() {
                 return Some(serde_json::from_str(data).unwrap());

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::proxy::Proxy;
 use crate::server::Server;
@@ -61,12 +61,7 @@ fn check(revision: &str) -> String {
     });
     let results = results(&env.root().join("out"));
     assert_eq!(results.keys().cloned().collect::<BTreeSet<_>>(), scenarios, "the scenarios that ran");
-    let failed: BTreeMap<Check, String> = results
-        .iter()
-        .flat_map(|(scenario, checks)| checks.iter().map(move |check| (scenario, check)))
-        .filter(|(_, check)| matches!(check["status"].as_str(), Some("FAILURE" | "WARNING")))
-        .map(|(scenario, check)| ((scenario.clone(), text(&check["id"])), text(&check["errorMessage"])))
-        .collect();
+    let failed = not_passed(&results);
     let listed = not_applicable(revision);
     let passed = results.keys().filter(|name| !failed.keys().any(|(scenario, _)| scenario == *name)).count();
     let unexpected: Vec<_> = failed.iter().filter(|(check, _)| !listed.contains(*check)).collect();
@@ -81,6 +76,44 @@ fn check(revision: &str) -> String {
         listed.len(),
         ended("SKIPPED"),
     )
+}
+
+/// What is not known to hold, and why. What was skipped shows nothing, and neither does a scenario without checks.
+fn not_passed(results: &BTreeMap<String, Vec<Value>>) -> BTreeMap<Check, String> {
+    let mut found = BTreeMap::new();
+    for (scenario, checks) in results {
+        if !checks.iter().any(|check| check["status"] == "SUCCESS" || is_open(check)) {
+            found.insert((scenario.clone(), NOTHING.into()), "nothing was checked".into());
+        }
+        for check in checks.iter().filter(|check| is_open(check)) {
+            let why = format!("{} {}", text(&check["status"]), text(&check["errorMessage"]));
+            found.insert((scenario.clone(), text(&check["id"])), why);
+        }
+    }
+    found
+}
+
+/// Stands for the checks of a scenario that has none.
+const NOTHING: &str = "(nothing)";
+
+fn is_open(check: &Value) -> bool {
+    matches!(check["status"].as_str(), Some("FAILURE" | "WARNING" | "SKIPPED"))
+}
+
+#[test]
+fn what_was_skipped_or_never_checked_does_not_count_as_passed() {
+    let check = |id: &str, status: &str| json!({ "id": id, "status": status });
+    let results = BTreeMap::from([
+        ("passes".to_owned(), vec![check("a", "SUCCESS"), check("b", "INFO")]),
+        ("fails".to_owned(), vec![check("c", "SUCCESS"), check("d", "FAILURE"), check("e", "WARNING")]),
+        ("skips".to_owned(), vec![check("f", "SKIPPED")]),
+        ("is empty".to_owned(), Vec::new()),
+        ("only tells".to_owned(), vec![check("g", "INFO")]),
+    ]);
+    let found: Vec<_> = not_passed(&results).into_keys().collect();
+    let expected =
+        [("fails", "d"), ("fails", "e"), ("is empty", NOTHING), ("only tells", NOTHING), ("skips", "f")];
+    assert_eq!(found, expected.map(|(scenario, check)| (scenario.to_owned(), check.to_owned())));
 }
 
 /// The scenarios that the suite has for that revision.

@@ -86,6 +86,28 @@ fn what_is_no_request_gets_an_error_and_troubles_nobody() {
     assert!(Peer::legacy(&server).ask("tools/list", json!({}))["result"]["tools"].is_array());
 }
 
+#[test]
+fn a_message_that_cannot_be_read_gets_an_error_of_the_protocol() {
+    let env = TestEnv::new();
+    let server = Server::start(&env);
+    let legacy = Peer::legacy(&server);
+    for client in [legacy.session(), Peer::modern(&server).session()] {
+        for (body, code, id) in [
+            ("", -32700, json!(null)),
+            ("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":", -32700, json!(7)),
+            ("[{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}]", -32600, json!(null)),
+            ("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":[]}", -32600, json!(7)),
+        ] {
+            let mut answer = client.post(body);
+            assert_eq!((answer.status, answer.header("content-type")), (400, Some("application/json")));
+            let message = answer.message().unwrap();
+            assert_eq!((&message["error"]["code"], &message["id"]), (&json!(code), &id), "{body}: {message}");
+        }
+    }
+    let plain = Client::of(&server).with("Content-Type", "text/plain");
+    assert_eq!(plain.post("{").status, 415);
+}
+
 /// Whoever says nothing for half a minute is left alone: in the head, in the
 /// body, and before anything.
 #[test]

@@ -1,6 +1,7 @@
 //! Several clients of one server: what they share is the registry, and nothing else.
 
 use std::fs;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -8,6 +9,9 @@ use crate::client::Answer;
 use crate::peer::{Peer, answer_in};
 use crate::server::Server;
 use crate::support::env::{PATIENCE, TestEnv, wait_for};
+
+/// Less than the protocol library takes to notice that nobody listens.
+const SOON: Duration = Duration::from_secs(4);
 
 /// Begins to wait for a task, and returns when the server has begun too.
 fn wait_for_task(peer: &Peer, task: &str) -> Answer {
@@ -26,6 +30,46 @@ fn held(env: &TestEnv) -> String {
 
 fn let_go(env: &TestEnv) {
     fs::write(env.side().join("go"), "").unwrap();
+}
+
+/// How many sleep in the server: each wait, and one that looks after the queue.
+fn sleepers(server: &Server) -> usize {
+    let descriptors = fs::read_dir(format!("/proc/{}/fd", server.pid())).unwrap().flatten();
+    let links = descriptors.filter_map(|entry| fs::read_link(entry.path()).ok());
+    links.filter(|link| link.as_os_str() == "anon_inode:inotify").count()
+}
+
+#[track_caller]
+fn settle_at(server: &Server, count: usize) {
+    wait_for("the sleepers", PATIENCE, || (sleepers(server) == count).then_some(()));
+}
+
+/// Begins a call that waits for a run, and returns when the server waits too. The run goes on until it is cancelled.
+fn begin_to_wait(env: &TestEnv, peer: &Peer, tool: &str) -> (Answer, String) {
+    let options = json!({"agent": "replay", "dedupe": false});
+    let arguments = match tool {
+        "delegate_wait" => json!({"task_id": held(env)}),
+        _ => json!({"task": "fix-test --speed 0.01", "wait_ms": 60_000, "options": options}),
+    };
+    let params = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": "w"}});
+    let mut waiting = peer.begin("tools/call", params);
+    assert_eq!(waiting.message().unwrap()["method"], "notifications/progress");
+    let running = env.json(&["status", "--json"]);
+    (waiting, running["data"]["tasks"][0]["task_id"].as_str().unwrap().to_owned())
+}
+
+fn end_run(env: &TestEnv, task: &str) {
+    env.run(&["cancel", task]);
+    env.await_final(task);
+}
+
+fn end_session(peer: &Peer) {
+    assert_eq!(peer.session().send("DELETE", "/mcp", "").status, 202);
+}
+
+fn is_unread(env: &TestEnv, task: &str) -> bool {
+    let status = env.json(&["status", task, "--json"]);
+    status["data"]["recently_completed"][0]["unread"].as_bool().unwrap_or_else(|| panic!("{status}"))
 }
 
 #[track_caller]
@@ -60,19 +104,89 @@ fn a_wait_ends_with_the_client_that_went_away() {
     let server = Server::start(&env);
     let peer = Peer::modern(&server);
     let task = held(&env);
-    // Whoever waits sleeps on one of these, and so does the server itself.
-    let sleepers = || {
-        let descriptors = fs::read_dir(format!("/proc/{}/fd", server.pid())).unwrap().flatten();
-        let links = descriptors.filter_map(|entry| fs::read_link(entry.path()).ok());
-        links.filter(|link| link.as_os_str() == "anon_inode:inotify").count()
-    };
-    let settle_at = |count| wait_for("the sleepers", PATIENCE, || (sleepers() == count).then_some(()));
     peer.call("delegate_status", json!({}));
-    settle_at(1);
+    settle_at(&server, 1);
     let waiting = wait_for_task(&peer, &task);
-    settle_at(2);
+    settle_at(&server, 2);
     drop(waiting);
-    settle_at(1);
+    settle_at(&server, 1);
+}
+
+#[test]
+fn a_wait_ends_with_its_session() {
+    let env = TestEnv::new();
+    let server = Server::start(&env);
+    let task = held(&env);
+    // Whether or not its connection was there to the end.
+    for stays in [true, false] {
+        let peer = Peer::legacy(&server);
+        let waiting = wait_for_task(&peer, &task);
+        settle_at(&server, 2);
+        let stays = stays.then_some(waiting);
+        end_session(&peer);
+        wait_for("the end of the wait", SOON, || (sleepers(&server) == 1).then_some(()));
+        drop(stays);
+    }
+    assert_eq!(env.json(&["status", &task, "--json"])["data"]["tasks"][0]["state"], "working");
+}
+
+/// Who asks, and how it goes away before there is an answer.
+struct Way {
+    of: fn(&Server) -> Peer,
+    leave: fn(&Peer, Answer),
+}
+
+#[test]
+fn a_result_that_nobody_got_stays_unread() {
+    let env = TestEnv::new();
+    let server = Server::start(&env);
+    let ways = [
+        Way { of: Peer::legacy, leave: |_, stream| drop(stream) },
+        Way {
+            of: Peer::legacy,
+            leave: |peer, stream| {
+                drop(stream);
+                end_session(peer);
+            },
+        },
+        Way { of: Peer::legacy, leave: |peer, _stream| end_session(peer) },
+        Way { of: Peer::modern, leave: |_, stream| drop(stream) },
+    ];
+    for tool in ["delegate_wait", "delegate_run"] {
+        for (at, Way { of, leave }) in ways.iter().enumerate() {
+            let peer = of(&server);
+            let (waiting, task) = begin_to_wait(&env, &peer, tool);
+            leave(&peer, waiting);
+            end_run(&env, &task);
+            settle_at(&server, 1);
+            let status = Peer::modern(&server).call("delegate_status", json!({}));
+            let notice = status["meta"]["notice"].as_str().unwrap_or_default();
+            assert!(is_unread(&env, &task) && notice.contains(&task), "{tool}, {at}: {status}");
+            // Whoever gets it has read it.
+            let result = peer_of(&server, at).call("delegate_results", json!({"task_id": task}));
+            assert_eq!((&result["data"]["state"], result["meta"].get("notice")), (&json!("cancelled"), None));
+            wait_for("the mark", PATIENCE, || (!is_unread(&env, &task)).then_some(()));
+        }
+    }
+}
+
+fn peer_of(server: &Server, at: usize) -> Peer {
+    if at.is_multiple_of(2) { Peer::legacy(server) } else { Peer::modern(server) }
+}
+
+#[test]
+fn an_answer_that_is_asked_for_again_is_had_and_read() {
+    let env = TestEnv::new();
+    let server = Server::start(&env);
+    let peer = Peer::legacy(&server);
+    let (waiting, task) = begin_to_wait(&env, &peer, "delegate_wait");
+    let seen = waiting.last_event().to_owned();
+    drop(waiting);
+    let mut again = peer.session().with("Last-Event-ID", &seen).send("GET", "/mcp", "");
+    end_run(&env, &task);
+    let answer = answer_in(&mut again);
+    assert_eq!(answer["result"]["structuredContent"]["data"]["state"], "cancelled", "{answer}");
+    wait_for("the mark", PATIENCE, || (!is_unread(&env, &task)).then_some(()));
 }
 
 #[test]

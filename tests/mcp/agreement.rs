@@ -54,7 +54,7 @@ fn world() -> TestEnv {
 /// A reply and who gave it.
 pub struct Reply {
     tool: &'static str,
-    text: String,
+    pub text: String,
     pub content: Value,
 }
 

@@ -122,6 +122,13 @@ fn lines_that_nobody_waits_for_are_passed_over() {
     client.raw(b"{\"jsonrpc\":\"2.0\",\"id\":500,\"method\":\"ping\"}\n{\"jsonrpc\":\"2.0\",\"id\":500,\"method\":\"ping\"}\n");
     client.answer(500);
     alive(&mut client);
+    // While the first is still at work, the second is refused, and the first goes on.
+    let task = client.replay("fix-test --speed 0.01");
+    let id = client.begin("tools/call", json!({ "name": "delegate_wait", "arguments": { "task_id": task } }));
+    client.raw(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n").as_bytes());
+    assert_eq!(client.answer(id)["error"]["code"], -32600);
+    client.call("delegate_cancel", json!({ "task_id": task })).unwrap();
+    assert_eq!(client.answer(id)["result"]["structuredContent"]["data"]["state"], "cancelled");
     // A request that was answered is cancelled: some clients do that after every call.
     let id = client.begin("tools/list", json!({}));
     client.answer(id);

@@ -72,6 +72,23 @@ fn details_name_the_reason_and_the_values() {
 }
 
 #[test]
+fn a_hint_leads_to_what_would_be_taken() {
+    let env = TestEnv::new();
+    let mut client = Client::of(&env, &["--tools", "all"], &[]);
+    for tool in ["delegate_run", "delegate_resume", "_codex_local_run"] {
+        let told = error(&mut client, tool, json!({ "task": "quick", "sandbox": "readonly" }));
+        let hint = "did you mean `read-only`? It is one of read-only, workspace-write";
+        assert_eq!((&told["hint"], &told["details"]["field"]), (&json!(hint), &json!("sandbox")), "{told}");
+    }
+    let many: Vec<String> = (0..51).map(|at| format!("T-local-{at}")).collect();
+    let told = error(&mut client, "delegate_wait", json!({ "task_ids": many }));
+    let hint = told["hint"].as_str().unwrap();
+    assert!(hint.contains("50") && hint.contains("several calls"), "{told}");
+    let told = error(&mut client, "delegate_wait", json!({}));
+    assert!(told["hint"].as_str().unwrap().contains("`task_ids`"), "{told}");
+}
+
+#[test]
 fn an_agent_that_cannot_be_run_is_the_tools_fault() {
     let env = TestEnv::new();
     let program = env.side().join("codex");

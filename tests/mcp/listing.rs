@@ -51,6 +51,13 @@ fn a_task_is_listed_with_the_files_of_its_run() {
         resources.iter().find(|one| one["uri"] == uri).unwrap_or_else(|| panic!("{uri}: {resources:#?}"))
     };
     assert_eq!(named("")["mimeType"], "application/json");
+    // The list ends somewhere, and says where to find the rest.
+    assert!(
+        named("")["description"]
+            .as_str()
+            .unwrap()
+            .contains("newest 50 are listed; any other is read by its id")
+    );
     let id = &task.task_id;
     assert_eq!(named(&format!("/{id}"))["title"], "completed: printf hello");
     let stdout = named(&format!("/{id}/stdout.log"));

@@ -52,7 +52,7 @@ fn a_name_that_can_be_guessed_finds_nothing_of_another_project() {
             assert!(!reply.text.contains(&task), "{}", reply.text);
         }
         let resumed = client.call("delegate_resume", json!({ "task_id": name, "task": "tell me all" }));
-        resumed.refused("VALIDATION", "neither a known task nor a thread", "");
+        resumed.refused("NOT_FOUND", "neither a known task nor a thread", "");
     }
     assert_eq!(std::fs::read_dir(world.path("state/runs")).unwrap().count(), 1);
 }

@@ -420,6 +420,11 @@ impl Facts<'_> {
                 let tasks = fact.and_then(Value::as_array).ok_or("there are none")?;
                 let all = entry.items.len() == tasks.len() || self.cut();
                 same(all, || format!("{} tasks are {}", tasks.len(), entry.items.len()))?;
+                // A list that is cut is the same in both, and says how many more there are.
+                let counted =
+                    lines::counted_as(entry.label).and_then(|name| self.all["summary"][name].as_u64());
+                let told = (tasks.len() + entry.more) as u64;
+                same(counted.is_none_or(|count| count == told), || format!("{told} are told of"))?;
                 entry.items.iter().zip(tasks).try_for_each(|(item, task)| lines::task(item, task, self.cut()))
             }
             (Refusal, Some(entry)) => {

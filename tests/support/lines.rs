@@ -184,6 +184,13 @@ fn words(list: &Value) -> Vec<&str> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
+/// Under which name the summary counts the tasks of a list.
+pub fn counted_as(label: &str) -> Option<&'static str> {
+    [("running", "running"), ("queued", "queued"), ("finished", "recently_completed")]
+        .into_iter()
+        .find_map(|(known, name)| (known == label).then_some(name))
+}
+
 /// `1 running, 0 queued, 5 finished lately`, or `3 of 4 done`.
 pub fn counted(fact: &Value) -> String {
     match fact.as_array() {

@@ -10,15 +10,22 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::model::ErrorCode;
+use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
+use super::super::delivery::Delivery;
+use super::super::input;
+use super::super::scan::Scan;
 use super::Door;
 use super::guard::{Admitted, Refusal};
+use super::handed::Handed;
 use crate::host::listen;
 
 /// A task is at most 1 MiB, and may need several bytes for one in JSON.
@@ -83,16 +90,15 @@ impl Door {
     async fn pass(&self, request: Request<Incoming>) -> Answer {
         let (mut head, body) = request.into_parts();
         head.headers.remove(header::AUTHORIZATION);
-        if let Some(id) = session(&head.headers) {
-            self.sessions.used(id);
-        }
         match read(body).await {
             Ok(body) => {
-                let answer = self.mcp.handle(Request::from_parts(head, Full::new(body))).await;
-                if let Some(id) = session(answer.headers()) {
-                    self.sessions.begun(id).await;
+                if let Some(reason) = wrong(&body).filter(|_| is_message(&head)) {
+                    return unreadable(&body, reason);
                 }
-                answer
+                let delivery = Delivery::new(&self.read, self.stop.child_token());
+                head.extensions.insert(delivery.clone());
+                let answer = self.mcp.handle(Request::from_parts(head, Full::new(body))).await;
+                answer.map(|body| Handed::new(body, delivery).boxed())
             }
             Err((status, text)) => {
                 let mut answer = plain(status, text);
@@ -101,10 +107,6 @@ impl Door {
             }
         }
     }
-}
-
-fn session(headers: &HeaderMap) -> Option<&str> {
-    headers.get("mcp-session-id")?.to_str().ok()
 }
 
 async fn read(body: Incoming) -> Result<Bytes, (StatusCode, &'static str)> {
@@ -119,6 +121,35 @@ async fn read(body: Incoming) -> Result<Bytes, (StatusCode, &'static str)> {
         Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the request broke off\n")),
         Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time\n")),
     }
+}
+
+/// Whether the head says that a message follows.
+fn is_message(head: &Parts) -> bool {
+    let kind = head.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    head.method == Method::POST && kind.is_some_and(|kind| kind.starts_with("application/json"))
+}
+
+/// Why a body can be no message, if it cannot.
+fn wrong(body: &[u8]) -> Option<&'static str> {
+    input::wrong(body).or_else(|| {
+        let message: Value = serde_json::from_slice(body).unwrap_or_default();
+        let is_one = ["method", "result", "error"].iter().any(|name| message.get(name).is_some());
+        match body.trim_ascii() {
+            b"" => Some("the message is empty"),
+            _ => (!is_one).then_some(input::MISSHAPEN),
+        }
+    })
+}
+
+/// The error of the protocol that such a body gets.
+fn unreadable(body: &[u8], reason: &str) -> Answer {
+    let code = if reason == input::MISSHAPEN { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
+    let error =
+        json!({ "jsonrpc": "2.0", "id": Scan::of(body).id(), "error": { "code": code, "message": reason } });
+    let mut answer = Response::new(Full::new(Bytes::from(error.to_string())).boxed());
+    *answer.status_mut() = StatusCode::BAD_REQUEST;
+    set(answer.headers_mut(), header::CONTENT_TYPE, "application/json");
+    answer
 }
 
 fn refuse(refusal: Refusal) -> Answer {
