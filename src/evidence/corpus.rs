@@ -100,8 +100,8 @@ fn recorded_failures_are_explained_as_recorded() {
     assert!(all.len() >= 40, "only {} recordings", all.len());
     snapshots(|| {
         for recording in &all {
-            let mut errors =
-                Errors::new("/home/dev/project", Origin::new("/home/dev/project", "/home/dev/project"));
+            let root = "/home/dev/project";
+            let mut errors = Errors::where_all_is_there(root, Origin::new(root, root));
             errors.note_command(&recording.command, recording.exit_code, &recording.text);
             let told = match errors.finish(None) {
                 Some(evidence) => serde_json::to_string_pretty(&evidence).unwrap(),

@@ -57,7 +57,7 @@ impl Gathered {
             // Without an exit code no count is taken for complete.
             _ => self.tests.note_command("command", command, exit_code.filter(|_| whole), text, at),
         }
-        self.errors.note_command(command, exit_code, text);
+        self.errors.note_only_command(command, exit_code, text);
     }
 
     pub(crate) fn edits(&self) -> &Edits {

@@ -38,6 +38,8 @@ pub(crate) struct Step {
     pub(crate) shells: Vec<usize>,
     /// Whether what follows does not wait for it.
     pub(crate) background: bool,
+    /// Whether `timeout` ends it when it takes too long.
+    pub(crate) limited: bool,
 }
 
 impl Step {
@@ -272,9 +274,10 @@ impl Command {
         }
         let first = step.words.first().map_or("", String::as_str);
         self.defines |= first.ends_with("()") || matches!(first, "function" | "alias");
-        let wrappers::Bare { words, context, repeats } = wrappers::removed(step.words);
+        let wrappers::Bare { words, context, repeats, limited } = wrappers::removed(step.words);
         step.words = words;
         step.repeats |= repeats;
+        step.limited |= limited;
         if step.words.is_empty() {
             self.assigned.extend(context.iter().cloned());
         } else if step.program() == "export" {
@@ -300,6 +303,7 @@ impl Command {
                     inner.repeats |= step.repeats;
                     inner.silent |= step.silent;
                     inner.background |= step.background;
+                    inner.limited |= step.limited;
                     inner.writes.extend(step.writes.iter().cloned());
                     inner.context.extend(step.context.iter().cloned());
                 }

@@ -14,7 +14,7 @@ use crate::evidence::{ChangeOf, Changed, Edits, Evidence, Files, Gathered, Obser
 use crate::git::{self, Before, Differences, Git, History, Time, User};
 use crate::host::env::Env;
 use crate::host::{clock, memory};
-use crate::model::{AgentName, Outcome, Request, Timestamp};
+use crate::model::{AgentName, FailureCode, Fault, Outcome, Request, Timestamp};
 use crate::runs::RunDir;
 use crate::tasks::gaps;
 use crate::tasks::overlap::{self, Present};
@@ -92,11 +92,16 @@ impl<'a> Watch<'a> {
         };
         files.overlapped_with = self.present.as_ref().map(Present::others).unwrap_or_default();
         let fault = match outcome {
-            Outcome::Failed { fault } => Some(fault),
-            Outcome::Completed | Outcome::Cancelled { .. } | Outcome::TimedOut { .. } => None,
+            Outcome::Failed { fault } => Some(fault.clone()),
+            Outcome::TimedOut { limit, .. } => {
+                Some(Fault::new(FailureCode::Timeout, format!("ended by its {limit} limit")))
+            }
+            Outcome::Completed | Outcome::Cancelled { .. } => None,
         };
         let (tests, errors) = match request.agent {
-            AgentName::Codex | AgentName::Command => gathered.finish(seen_at(changed, self.second), fault),
+            AgentName::Codex | AgentName::Command => {
+                gathered.finish(seen_at(changed, self.second), fault.as_ref())
+            }
             // What a recording reports did not happen here.
             AgentName::Replay => (None, None),
         };

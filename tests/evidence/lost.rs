@@ -100,8 +100,13 @@ fn an_agent_whose_supervisor_was_killed_is_known_by_what_is_on_disk() {
         (&json!(2), &json!(null))
     );
     let context = &metadata["error_context"];
-    assert_eq!((&context["code"], &context["error_type"]), (&json!("LOST"), &json!("compile error E0308")));
-    assert_eq!(context["error_locations"], json!([{ "file": "src/a.rs", "line": 2, "column": 5 }]));
+    let first = (&context["first_error"], &context["failed_command"]);
+    assert_eq!(
+        (&context["code"], first),
+        (&json!("LOST"), (&json!("mismatched types"), &json!("cargo build")))
+    );
+    // The build is not what the supervisor died of.
+    assert_eq!((context.get("error_type"), context.get("error_locations")), (None, None));
     let thread = &metadata["thread_info"];
     assert_eq!(thread["thread_id"], "01a1de11-e775-7fc2-8102-000000000001");
     assert_eq!(

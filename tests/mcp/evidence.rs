@@ -86,14 +86,10 @@ fn turn_completed() -> Vec<Value> {
     ]
 }
 
-const OF_A_FAILURE: [&str; 13] = [
-    "/error_context/error_type",
+const OF_A_FAILURE: [&str; 9] = [
     "/error_context/first_error",
     "/error_context/failed_command",
-    "/error_context/error_locations",
-    "/error_context/error_locations/0/line",
     "/error_context/refused",
-    "/error_context/suggestions",
     "/file_operations/files_changed",
     "/file_operations/modified_files",
     "/test_results/passed",
@@ -117,12 +113,9 @@ fn what_was_seen_of_a_failed_run_is_told_the_same_twice() {
     world.side("go");
     let mut client = Client::of(&world.env, &["--tools", "all"], &[]);
     let all = [
-        "error_type: compile error E0308",
         "first_error: mismatched types",
         "failed_command: /bin/bash -lc 'cargo build'",
-        "error_locations:\n- src/lib.rs:4:5\n",
         "refused:\n- a change of /etc/passwd\n",
-        "suggestions:\n- fix src/lib.rs:4 first: E0308 mismatched types\n",
         "files: 1 changed, +1 -0 lines (git)\n- modified kept\n",
         "tests: 1 passed, 1 failed, 1 skipped (cargo_test",
         "failed_tests:\n- b\n",
@@ -138,11 +131,47 @@ fn what_was_seen_of_a_failed_run_is_told_the_same_twice() {
         let places = OF_A_FAILURE.map(|place| format!("/data/metadata{place}"));
         reply.no_fact_can_be_changed(&places.each_ref().map(String::as_str));
         let context = &reply.content["data"]["metadata"]["error_context"];
-        assert_eq!(context["failed_files"], json!(["src/lib.rs"]));
+        // The build is not what the agent failed of.
+        assert_eq!((context.get("error_type"), context.get("failed_files")), (None, None));
         assert_eq!(context["error_message"], "stream disconnected before completion");
     }
     let shell = world.env.run(&["results", task.as_str().unwrap()]);
     all.iter().for_each(|line| assert!(shell.stdout.contains(&format!("\n{line}")), "{}", shell.stdout));
+}
+
+const OF_A_COMMAND: [&str; 6] = [
+    "/error_context/error_type",
+    "/error_context/first_error",
+    "/error_context/failed_command",
+    "/error_context/error_locations",
+    "/error_context/error_locations/0/line",
+    "/error_context/suggestions",
+];
+
+#[test]
+fn what_a_command_failed_of_is_told_the_same_twice() {
+    let env = TestEnv::new();
+    fs::create_dir(env.work().join("src")).unwrap();
+    fs::write(env.work().join("src/lib.rs"), "").unwrap();
+    fs::write(env.work().join("said"), BROKEN).unwrap();
+    fs::write(env.work().join("build.sh"), "cat said\nexit 101\n").unwrap();
+    let run = env.json(&["run", "--agent", "command", "--wait", "--json", "sh ./build.sh"]);
+    let mut client = Client::of(&env, &["--tools", "all"], &[]);
+    let all = [
+        "error_type: compile error E0308",
+        "first_error: mismatched types",
+        "failed_command: sh ./build.sh",
+        "error_locations:\n- src/lib.rs:4:5\n",
+        "suggestions:\n- fix src/lib.rs:4 first: E0308 mismatched types\n",
+    ];
+    for tool in ["delegate_wait", "delegate_results", "_codex_local_wait", "_codex_local_results"] {
+        let reply = Reply::to(&mut client, tool, json!({ "task_id": run["task_id"] })).has(&all);
+        reply.no_line_can_be_missed();
+        let places = OF_A_COMMAND.map(|place| format!("/data/metadata{place}"));
+        reply.no_fact_can_be_changed(&places.each_ref().map(String::as_str));
+        let context = &reply.content["data"]["metadata"]["error_context"];
+        assert_eq!(context["failed_files"], json!(["src/lib.rs"]));
+    }
 }
 
 const OF_A_SUCCESS: [&str; 6] = [

@@ -91,12 +91,14 @@ fn a_failed_run_names_the_first_error_that_was_left() {
     let run = env.run(&[], &task("call", &script)).ended(1);
     let context = &env.results(&run)["metadata"]["error_context"];
     assert_eq!(context["code"], "TOOL_ERROR", "{context:#}");
-    assert_eq!(context["error_type"], "AssertionError");
     assert_eq!(context["first_error"], "1 != 2");
-    assert_eq!(context["error_locations"][0], json!({ "file": "test_shop.py", "line": 9 }));
-    assert_eq!(context["failed_files"], json!(["test_shop.py"]));
-    let first = context["suggestions"][0].as_str().unwrap_or_default();
-    assert_eq!(first, "start at test_shop.py:9: AssertionError: 1 != 2", "{context:#}");
+    let command = context["failed_command"].as_str().unwrap();
+    assert!(command.contains("sh run_tests.sh"), "{command}");
+    // What the provider refused is another matter than the tests.
+    for other in ["error_type", "error_locations", "failed_files"] {
+        assert_eq!(context.get(other), None, "{context:#}");
+    }
+    assert!(!context["suggestions"].to_string().contains("start at"), "{context:#}");
 }
 
 #[test]

@@ -78,14 +78,15 @@ pub(crate) fn is_thread_gone(fault: &Fault) -> bool {
     fault.hint.as_deref() == Some(THREAD_GONE)
 }
 
-/// The line that says why: an error line first, then any plain line, then the
-/// first log entry. The first of a kind is the cause, the others its echo.
+/// The line that says why: an error line first, then the error above or below a stack, then
+/// any plain line, then the first log entry. The first of a kind is the cause, the others its echo.
 fn reason(stderr: &str) -> Option<String> {
     let lines = || stderr.lines().map(str::trim).filter(|line| !is_noise(line));
     let error = lines().find_map(|line| line.strip_prefix("Error: ").or(line.strip_prefix("error: ")));
+    let raised = || lines().find(|line| is_raised(line)).filter(|_| has_stack(stderr));
     let plain = || lines().find(|line| log_text(line).is_none());
     let logged = || lines().find_map(log_text);
-    let found = unwrapped(error.or_else(plain).or_else(logged)?);
+    let found = unwrapped(error.or_else(raised).or_else(plain).or_else(logged)?);
     let whole = match stderr.split_once("Caused by:").and_then(|(_, rest)| causes(rest)) {
         Some(causes) => format!("{found}: {causes}"),
         None => found.to_owned(),
@@ -98,6 +99,18 @@ fn unwrapped(reason: &str) -> &str {
     let inner = reason.rsplit_once(" failed: ").filter(|(call, _)| call.starts_with("thread/"));
     let inner = inner.map_or(reason, |(_, inner)| inner);
     inner.rsplit_once(" (code ").map_or(inner, |(inner, _)| inner)
+}
+
+/// `RuntimeError: no backend`
+fn is_raised(line: &str) -> bool {
+    let name = line.split_once(": ").map_or("", |(name, _)| name);
+    let word = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_'));
+    word && (name.ends_with("Error") || name.ends_with("Exception"))
+}
+
+/// Whether a program that wraps Codex died in its own code.
+fn has_stack(stderr: &str) -> bool {
+    stderr.contains("Traceback (most recent call last):") || stderr.contains("\n    at ")
 }
 
 fn is_noise(line: &str) -> bool {
@@ -183,6 +196,19 @@ mod tests {
                 "Not inside a trusted directory and --skip-git-repo-check was not specified.",
             )),
         );
+    }
+
+    #[test]
+    fn a_program_that_died_says_why_beside_its_stack() {
+        check(
+            "Traceback (most recent call last):\n  File \"codex\", line 3, in <module>\n    raise RuntimeError(\"x\")\nRuntimeError: no backend\n",
+            Some((FailureCode::ToolError, "RuntimeError: no backend")),
+        );
+        check(
+            "/opt/codex.js:3\n  null.x\n       ^\n\nTypeError: Cannot read properties of null\n    at Object.<anonymous> (/opt/codex.js:3:8)\n\nNode.js v24.21.0\n",
+            Some((FailureCode::ToolError, "TypeError: Cannot read properties of null")),
+        );
+        check("a plain line\nKeyError: of whom\n", Some((FailureCode::ToolError, "a plain line")));
     }
 
     #[test]

@@ -6,10 +6,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::diagnose::{Diagnosis, Found, diagnose};
-use super::place::Location;
+use super::diagnose::{Found, diagnose};
+use super::failing;
+use super::place::{Location, is_there};
+use super::said::Speakers;
+use super::whereabouts::Whereabouts;
 use super::work::{Done, Work};
-use crate::evidence::tests::{Origin, below, read};
+use crate::evidence::tests::Origin;
 use crate::model::{Event, FailureCode, Fault, ItemStatus};
 use crate::progress::plain;
 
@@ -27,6 +30,10 @@ pub(crate) struct Errors {
     /// Commands that failed and were not mended, oldest first.
     failures: Vec<Failure>,
     refusals: Vec<String>,
+    /// Whether the run is one command: what that failed of is why the run did.
+    is_one_command: bool,
+    /// Whether a file is below a directory.
+    is_there: fn(&str, &str) -> bool,
 }
 
 #[derive(Debug)]
@@ -60,7 +67,14 @@ pub(crate) struct ErrorEvidence {
 impl Errors {
     pub(crate) fn new(directory: &str, origin: Origin) -> Self {
         let directory = format!("{}/", directory.trim_end_matches('/'));
-        Self { directory, origin, failures: Vec::new(), refusals: Vec::new() }
+        let (failures, refusals) = (Vec::new(), Vec::new());
+        Self { directory, origin, failures, refusals, is_one_command: false, is_there }
+    }
+
+    /// Where every file is that somebody names.
+    #[cfg(test)]
+    pub(crate) fn where_all_is_there(directory: &str, origin: Origin) -> Self {
+        Self { is_there: |_, _| true, ..Self::new(directory, origin) }
     }
 
     /// What the agent itself says was refused.
@@ -82,6 +96,12 @@ impl Errors {
         }
     }
 
+    /// The run is this command, and ended with it.
+    pub(crate) fn note_only_command(&mut self, command: &str, exit_code: Option<i64>, text: &str) {
+        self.is_one_command = true;
+        self.note_command(command, exit_code, text);
+    }
+
     /// A command came to its end, with all that it printed.
     pub(crate) fn note_command(&mut self, command: &str, exit_code: Option<i64>, text: &str) {
         let done = Done::new(command, self.directory.trim_end_matches('/'), &self.origin);
@@ -89,30 +109,38 @@ impl Errors {
             return;
         }
         let found = match exit_code {
+            Some(124) if done.has_a_limit() => Some(failing::took_too_long()),
+            Some(127) if done.shows_other_text() => failing::missing(text, &done),
             // Nobody can say whose words a text shown beside has. A failure of tests is one all the same.
             Some(0) | None if done.shows_other_text() => None,
             Some(_) if done.shows_other_text() && !done.ends_with_tests() => None,
-            Some(code) if done.shows_other_text() => Some(failed_beside_text(command, code, text, &done)),
+            Some(code) if done.shows_other_text() => failing::beside_text(command, code, text, &done),
             Some(0) if done.repeats_itself() => None,
-            Some(0) if done.hides_exit() => diagnose(text, &[]).filter(Found::is_of_a_compiler),
-            Some(0) => None,
+            Some(0) if done.ends_with_tests() => None,
+            Some(0) => {
+                let built = done.hides_exit().then(|| diagnose(text, &Speakers::default())).flatten();
+                let built = built.filter(Found::is_of_a_compiler);
+                built.or_else(|| failing::before_another(command, text))
+            }
             // What failed first may be mended, unless it is told of again.
-            Some(_) | None => {
-                diagnose(text, &done.programs()).filter(|found| !done.repeats_itself() || found.tells_twice())
+            Some(_) | None if done.repeats_itself() => {
+                diagnose(text, &done.speakers(exit_code)).filter(Found::tells_twice)
             }
+            Some(_) | None => diagnose(text, &done.speakers(exit_code))
+                .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
-        match found {
-            Some(mut found) => {
-                found.tell_files_from(&self.directory, done.directory.as_deref());
-                let command = plain::line(command, LONGEST_COMMAND);
-                self.keep(Failure { works: done.works(), command, found });
-            }
-            None if exit_code == Some(0) => {
-                let proven = done.proven(command, text);
-                let is_mended = |failed: &Work| proven.iter().any(|work| work.mends(failed));
-                self.failures.retain(|failure| !failure.works.iter().all(is_mended));
-            }
-            None => {}
+        if exit_code == Some(0) {
+            let proven = done.proven(command, text);
+            let is_mended = |failed: &Work| proven.iter().any(|work| work.mends(failed));
+            self.failures.retain(|failure| !failure.works.iter().all(is_mended));
+        }
+        if let Some(mut found) = found {
+            let is_there = self.is_there;
+            Whereabouts { root: &self.directory, done: &done, is_there }.tell(&mut found);
+            let tests = if exit_code == Some(0) { done.tests() } else { Vec::new() };
+            // Whatever followed them is not what has to be done again.
+            let works = if tests.is_empty() { done.works() } else { tests };
+            self.keep(Failure { works, command: plain::line(command, LONGEST_COMMAND), found });
         }
     }
 
@@ -132,7 +160,13 @@ impl Errors {
             // The account or the sandbox is the reason, whatever else failed.
             Some((fault, Some(kind))) => ErrorEvidence { error_type: Some(kind.to_owned()), ..told(fault) },
             Some((fault, None)) => match first {
-                Some(failure) => failure.evidence(Some(fault)),
+                Some(failure) if self.is_one_command && fault.code != FailureCode::Timeout => {
+                    failure.evidence(Some(fault))
+                }
+                // The agent, or who ended it, had a reason of its own.
+                Some(failure) => failure.beside(fault),
+                // That a limit was reached is no error.
+                None if fault.code == FailureCode::Timeout && self.refusals.is_empty() => return None,
                 None => told(fault),
             },
             None => match (first, self.refusals.len()) {
@@ -147,24 +181,6 @@ impl Errors {
 }
 
 impl Found {
-    /// Names files as seen from `root`, where the command worked in `directory`
-    /// below it. A place that may be another file is none.
-    fn tell_files_from(&mut self, root: &str, directory: Option<&str>) {
-        for error in &mut self.errors {
-            let compiled = is_fixed_in_place(&error.kind) || error.kind == "link error";
-            error.place = error.place.take().and_then(|mut place| {
-                let frame_of_java = !compiled && place.has_end(&[".java", ".kt", ".scala", ".groovy"]);
-                if let Some(below) = place.file.strip_prefix(root) {
-                    place.file = below.to_owned();
-                } else if !place.file.starts_with('/') && !frame_of_java {
-                    place.file = below(root.trim_end_matches('/'), &below_root(&place, directory?)?);
-                }
-                // What else came to grief is not where to look; a compiler means what it says.
-                (compiled || place.is_own()).then_some(place)
-            });
-        }
-    }
-
     /// Whether its first error came up again.
     fn tells_twice(&self) -> bool {
         let mut errors = self.errors.iter();
@@ -183,30 +199,24 @@ impl Found {
     }
 }
 
-/// Whether it is of a tool that points at what is wrong.
-fn is_fixed_in_place(kind: &str) -> bool {
-    kind.starts_with("compile error") || kind.starts_with("lint error")
-}
-
 fn is_of_project(place: &Location) -> bool {
     place.is_own() && !place.file.starts_with('/') && !place.file.starts_with("../")
 }
 
-/// The file of a place that is named as seen from `directory`.
-fn below_root(place: &Location, directory: &str) -> Option<String> {
-    match directory {
-        "" => Some(place.file.clone()),
-        // rustc names files from the root of the workspace, wherever that is.
-        _ if place.has_end(&[".rs"]) => place
-            .file
-            .strip_prefix(directory)
-            .filter(|rest| rest.starts_with('/'))
-            .map(|_| place.file.clone()),
-        _ => Some(format!("{directory}/{}", place.file)),
-    }
-}
-
 impl Failure {
+    /// Its first error, beside a reason that is another.
+    fn beside(&self, fault: &Fault) -> ErrorEvidence {
+        let (first_error, command) = (Some(self.message()), Some(self.command.clone()));
+        ErrorEvidence { first_error, command, ..told(fault) }
+    }
+
+    fn message(&self) -> String {
+        let first = self.found.errors.first();
+        // Some errors have a name only.
+        let words = first.map(|first| if first.message.is_empty() { &first.kind } else { &first.message });
+        words.cloned().unwrap_or_default()
+    }
+
     fn evidence(&self, fault: Option<&Fault>) -> ErrorEvidence {
         let Some(first) = self.found.errors.first() else {
             return fault.map(told).unwrap_or_default();
@@ -225,7 +235,7 @@ impl Failure {
             let place = format!("{}:{}", place.file, place.line);
             let what = first.kind.trim_start_matches("compile error").trim_start_matches("lint error").trim();
             let what = [what, &first.message].into_iter().filter(|part| !part.is_empty());
-            suggestions.push(match is_fixed_in_place(&first.kind) {
+            suggestions.push(match first.is_fixed_in_place() {
                 true => format!("fix {place} first: {}", what.collect::<Vec<_>>().join(" ")),
                 // An exception comes out at a place; what is wrong may be another.
                 false => format!("start at {place}: {}", what.collect::<Vec<_>>().join(": ")),
@@ -240,8 +250,7 @@ impl Failure {
             let plural = if others == 1 { "error follows" } else { "errors follow" };
             suggestions.push(format!("{others} more {plural} it in the output of `{}`", self.command));
         }
-        // Some errors have a name only.
-        let message = if first.message.is_empty() { first.kind.clone() } else { first.message.clone() };
+        let message = self.message();
         ErrorEvidence {
             error_message: fault.map_or_else(|| message.clone(), |fault| fault.message.clone()),
             error_type: Some(first.kind.clone()),
@@ -253,20 +262,6 @@ impl Failure {
             refused: Vec::new(),
         }
     }
-}
-
-/// Why tests failed, in an output that has the text of others too.
-fn failed_beside_text(command: &str, exit_code: i64, text: &str, done: &Done) -> Found {
-    let runs = read(command, Some(exit_code), text);
-    let is_own = runs.iter().any(|run| run.counts.is_some());
-    let found = diagnose(text, &done.programs()).filter(|_| is_own);
-    found.unwrap_or_else(|| {
-        let message = match runs.iter().find_map(|run| run.failing.first()) {
-            Some(name) => format!("{name} failed"),
-            None => format!("tests ended with exit code {exit_code}"),
-        };
-        Found { errors: vec![Diagnosis::new(0, "test failure", &message, None)], count: 1, is_vague: true }
-    })
 }
 
 fn count(refused: usize) -> String {
@@ -302,8 +297,8 @@ mod tests {
     const PANIC: &str = "thread 'main' panicked at src/main.rs:4:5:\nno settings\n";
 
     fn collected(commands: &[(&str, i64, &str)]) -> Errors {
-        let mut errors =
-            Errors::new("/home/dev/project", Origin::new("/home/dev/project", "/home/dev/project"));
+        let root = "/home/dev/project";
+        let mut errors = Errors::where_all_is_there(root, Origin::new(root, root));
         for (command, exit_code, text) in commands {
             errors.note_command(command, Some(*exit_code), text);
         }
@@ -509,18 +504,194 @@ E           json.decoder.JSONDecodeError: Expecting property name
         let text = format!(
             "{BROKEN}==== short test summary info ====\nFAILED a.py::x - assert 0\n1 failed in 0.01s\n1 passed in 0.02s\n"
         );
-        let failed = Some(("test failure", "a.py::x failed"));
+        // Which of the two summaries is its own is not known, nor whose the name is.
+        let failed = Some(("test failure", "tests ended with exit code 1"));
         check(&[("cat build.log; pytest -q", 1, &text)], failed);
-        check(
-            &[("git diff && npm test", 1, "nothing\n")],
-            Some(("test failure", "tests ended with exit code 1")),
-        );
+        check(&[("cat build.log && pytest -q", 1, &text)], failed);
+        check(&[("git diff; pytest -q >/dev/null", 1, "+ a\n")], failed);
+        let own = "def x(): assert 0\n==== short test summary info ====\nFAILED a.py::x\n1 failed in 0.01s\n";
+        check(&[("cat a.py; pytest -q --tb=no", 1, own)], Some(("test failure", "a.py::x failed")));
         // The exit code is not that of the tests, and what is shown is no reason.
         check(&[("pytest -q; cat build.log missing", 1, &text)], None);
         let passed = "+ a\n1 passed in 0.01s\n";
         check(&[("cat build.log; pytest -q", 1, &text), ("pytest -q && git diff", 0, passed)], None);
         check(&[("pytest -q", 1, &text[BROKEN.len()..]), ("cat a.py && pytest -q", 0, passed)], None);
         check(&[("cat build.log; pytest -q", 1, &text), ("pytest -q; git diff", 0, passed)], failed);
+    }
+
+    #[test]
+    fn tests_that_were_never_reached_did_not_fail() {
+        let log = "==== 1 failed in 0.01s ====\n1 failed in 0.02s\n";
+        for (command, code, text) in [
+            ("grep -rn zzz t && pytest -q t", 1, ""),
+            ("grep -q zzz f && pytest", 1, ""),
+            ("cat nope && pytest -q", 1, "cat: nope: No such file or directory\n"),
+            ("cat nope && npx jest", 1, "cat: nope: No such file or directory\n"),
+            ("cat nope && npm test", 1, "cat: nope: No such file or directory\n"),
+            ("cat nope && cargo test", 1, "cat: nope: No such file or directory\n"),
+            ("cat nope 2>/dev/null && cargo test", 1, ""),
+            ("git diff --exit-code && pytest -q", 1, "+ a\n"),
+            ("git diff HEAD~5 && pytest -q", 128, "fatal: ambiguous argument 'HEAD~5'\n"),
+            ("cat a.py && false && pytest -q", 1, "a\n"),
+            ("cat a.py && python3 -c 'import sys; sys.exit(3)' && pytest -q", 3, "a\n"),
+            ("cat a.py && cd nope && pytest -q", 1, "a\nbash: line 1: cd: nope: No such file or directory\n"),
+            ("set -e; cat nope; pytest -q", 1, "cat: nope: No such file or directory\n"),
+            ("cat a.log && false && pytest -q", 1, log),
+            // One summary, which ends like that of a test run.
+            ("cat a.log && false && pytest -q", 1, "==== 1 failed in 0.01s ====\n"),
+            ("git diff && npm test", 1, "nothing\n"),
+        ] {
+            let told = collected(&[(command, code, text)]).finish(None);
+            assert_eq!(told, None, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_was_not_there_is_told_beside_a_text() {
+        let text = "def test_a(): pass\nbash: line 1: mypy_missing: command not found\n";
+        let missing = Some(("error", "mypy_missing: command not found"));
+        check(&[("cat t/test_a.py && mypy_missing . && pytest -q t", 127, text)], missing);
+        // In the text that is shown, or of another time.
+        check(&[("cat t/test_a.py && pytest -q t", 127, text)], None);
+        check(&[("cat a.log && mypy_missing . && pytest -q t", 1, text)], None);
+    }
+
+    #[test]
+    fn a_test_that_failed_is_told_where_nothing_says_why() {
+        let mocha =
+            "  1 passing (3ms)\n  1 failing\n\n  1) sums\n       breaks:\n     something of its own\n\n";
+        check(&[("npx mocha", 1, mocha)], Some(("test failure", "sums > breaks failed")));
+        check(&[("npm run build", 1, mocha)], None);
+        check(&[("npx mocha", 0, mocha)], None);
+    }
+
+    #[test]
+    fn tests_that_failed_before_a_pipe_failed() {
+        let failed = "==== FAILURES ====\n____ test_b ____\n\n    def test_b():\n>       assert 1 == 2\nE       assert 1 == 2\n\na.py:4: AssertionError\n==== short test summary info ====\nFAILED a.py::test_b - assert 1 == 2\n1 failed in 0.01s\n";
+        let why = Some(("AssertionError", "assert 1 == 2"));
+        check(&[("pytest -q 2>&1 | tail -30", 0, failed)], why);
+        let end = &failed[failed.find("FAILED").unwrap()..];
+        let named = Some(("test failure", "a.py::test_b failed"));
+        check(&[("pytest -q | tail -2 && git add -A", 0, end)], named);
+        check(&[("pytest -q --tb=no; echo $?", 0, end)], named);
+        check(
+            &[("pytest -q | tail -2 && git add -A", 0, end), ("pytest -q", 0, "1 passed in 0.01s\n")],
+            None,
+        );
+        check(
+            &[("pytest --tb=no | tail -2", 0, "FAILED a.py::test_b\n1 failed in 0.01s\n")],
+            Some(("test failure", "a.py::test_b failed")),
+        );
+        check(
+            &[("pytest -q | tail -30", 0, failed), ("pytest -q | tail -3", 0, "1 passed in 0.01s\n")],
+            None,
+        );
+        check(&[("pytest -q | tail -30; touch a; pytest -q | tail -30", 0, failed)], None);
+        check(&[("pytest -q | tail -30; git add -A", 0, "1 passed in 0.01s\n")], None);
+        // Nobody knows whether that is how they ended.
+        check(&[("cat a.log | tail -30", 0, failed), ("./x | tail -3", 0, failed)], None);
+    }
+
+    #[test]
+    fn files_of_a_script_are_told_where_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().to_str().unwrap();
+        for file in ["api/tests/test_x.py", "web/a.py", "a.py", "tool/b.py", "svc/pkg/a_test.go"] {
+            let file = dir.path().join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "").unwrap();
+        }
+        let told = |command: &str, text: &str| {
+            let mut errors = Errors::new(root, Origin::new(root, root));
+            errors.note_command(command, Some(1), text);
+            let told = errors.finish(None).unwrap();
+            assert_eq!(told.failed_files.is_empty(), told.suggestions.is_empty(), "{told:?}");
+            told.failed_files.into_iter().next()
+        };
+        let raised = |file: &str| {
+            format!(
+                "Traceback (most recent call last):\n  File \"{file}\", line 3, in f\n    x\nKeyError: 'a'\n"
+            )
+        };
+        let file =
+            |command: &str, before: &str, file: &str| told(command, &format!("{before}{}", raised(file)));
+        assert_eq!(file("make test", "", "tests/test_x.py"), None);
+        let echoed = "cd api && pytest -q\n";
+        assert_eq!(file("make test", echoed, "tests/test_x.py").as_deref(), Some("api/tests/test_x.py"));
+        assert_eq!(file("npm test", "> test\n> cd tool && x\n", "b.py").as_deref(), Some("tool/b.py"));
+        // Here, or there?
+        assert_eq!(file("make test", "cd web && pytest\n", "a.py"), None);
+        assert_eq!(file("make test", "", "a.py").as_deref(), Some("a.py"));
+        assert_eq!(file("make -C tool", "", "b.py").as_deref(), Some("tool/b.py"));
+        assert_eq!(file("sh run.sh", "", "b.py"), None);
+        assert_eq!(file("./run.sh", "", "../outside.py"), None);
+        // Whoever ran it themselves knows where it is, there or not any more.
+        assert_eq!(file("python3 gone.py", "", "gone.py").as_deref(), Some("gone.py"));
+    }
+
+    #[test]
+    fn a_file_of_a_javascript_project_is_looked_for_from_its_root() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().to_str().unwrap();
+        std::fs::create_dir_all(dir.path().join("web/src")).unwrap();
+        std::fs::write(dir.path().join("web/src/price.js"), "").unwrap();
+        let told = |command: &str, file: &str| {
+            let text = format!("TypeError: x is not a function\n    at f ({file}:1:36)\n");
+            let mut errors = Errors::new(root, Origin::new(root, root));
+            errors.note_command(command, Some(1), &text);
+            errors.finish(None).unwrap().failed_files.into_iter().next()
+        };
+        for command in ["cd web && npx jest", "cd web/src && npx jest"] {
+            assert_eq!(told(command, "src/price.js").as_deref(), Some("web/src/price.js"), "{command}");
+        }
+        assert_eq!(told("cd web && npx jest", "src/gone.js"), None);
+        assert_eq!(told("npx jest", "src/price.js"), None);
+        assert_eq!(told("npx jest", "web/src/price.js").as_deref(), Some("web/src/price.js"));
+    }
+
+    #[test]
+    fn a_file_of_a_go_package_is_looked_for_in_that_package() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().to_str().unwrap();
+        for file in ["svc/pkg/a_test.go", "svc/x_test.go", "svc/pkg/x_test.go"] {
+            let file = dir.path().join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "").unwrap();
+        }
+        let told = |command: &str, file: &str| {
+            let text = format!(
+                "--- FAIL: TestA (0.00s)\n    {file}:6: got 1\nFAIL\nFAIL\texample.com/x/pkg\t0.002s\nok  \texample.com/x/q\t0.002s\nFAIL\n"
+            );
+            let mut errors = Errors::new(root, Origin::new(root, root));
+            errors.note_command(command, Some(1), &text);
+            let told = errors.finish(None).unwrap();
+            assert_eq!(told.error_message, "got 1");
+            told.failed_files.into_iter().next()
+        };
+        assert_eq!(told("cd svc && go test ./...", "a_test.go").as_deref(), Some("svc/pkg/a_test.go"));
+        assert_eq!(told("go test ./...", "a_test.go"), None);
+        // Of the package, or of the module's root?
+        assert_eq!(told("cd svc && go test ./...", "x_test.go"), None);
+        assert_eq!(told("cd svc && go test ./pkg", "x_test.go").as_deref(), Some("svc/pkg/x_test.go"));
+        assert_eq!(told("cd svc/pkg && go test -run A .", "x_test.go").as_deref(), Some("svc/pkg/x_test.go"));
+        assert_eq!(told("cd svc/pkg && go test", "a_test.go").as_deref(), Some("svc/pkg/a_test.go"));
+        assert_eq!(told("cd svc && go test ./pkg ./q", "x_test.go"), None);
+    }
+
+    #[test]
+    fn tests_and_builds_that_took_too_long_failed() {
+        let late = Some(("timeout", "`timeout` ended it: it took too long"));
+        check(&[("timeout 2 pytest -q", 124, "..")], late);
+        check(&[("cd a && timeout -k 5 60 cargo build", 124, "")], late);
+        check(&[("cat a.py; timeout 2 npm test", 124, "a\n")], late);
+        check(&[("timeout 2 bash -c 'npx jest'", 124, "")], late);
+        check(&[("timeout 2 pytest -q", 124, ".."), ("pytest -q", 0, "1 passed in 0.01s\n")], None);
+        // Another's exit code, or what was meant to go on for ever.
+        check(&[("pytest -q", 124, "..")], None);
+        check(&[("timeout 2 pytest -q; ./x", 124, "..")], None);
+        check(&[("timeout 5 node server.js", 124, "listening\n")], None);
+        check(&[("timeout 5 cargo run", 124, "listening\n")], None);
+        check(&[("timeout 5 cargo nextest run", 124, "")], late);
     }
 
     #[test]
@@ -543,13 +714,24 @@ E           json.decoder.JSONDecodeError: Expecting property name
     }
 
     #[test]
-    fn another_fault_is_told_with_the_error_that_was_left() {
+    fn the_reason_that_an_agent_tells_is_not_the_error_of_a_command() {
+        for code in [FailureCode::ToolError, FailureCode::Lost, FailureCode::Timeout] {
+            let fault = Fault::new(code, "stream disconnected").hint("try again");
+            let evidence = collected(&[("cargo build", 101, BROKEN)]).finish(Some(&fault)).unwrap();
+            let expected = ErrorEvidence {
+                error_message: "stream disconnected".to_owned(),
+                first_error: Some("mismatched types".to_owned()),
+                command: Some("cargo build".to_owned()),
+                suggestions: vec!["try again".to_owned()],
+                ..ErrorEvidence::default()
+            };
+            assert_eq!(evidence, expected);
+        }
         let fault = Fault::new(FailureCode::ToolError, "stream disconnected");
-        let evidence = collected(&[("cargo build", 101, BROKEN)]).finish(Some(&fault)).unwrap();
-        assert_eq!(evidence.error_message, "stream disconnected");
-        assert_eq!(evidence.first_error.as_deref(), Some("mismatched types"));
-        assert_eq!(evidence.error_locations.len(), 1);
         assert_eq!(collected(&[]).finish(Some(&fault)).unwrap().error_type, None);
+        // That a limit was reached is told elsewhere.
+        let limit = Fault::new(FailureCode::Timeout, "it took too long");
+        assert_eq!(collected(&[]).finish(Some(&limit)), None);
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! The errors that an output tells of, whatever wrote them.
 
 use super::place::Location;
-use super::said::Said;
+use super::said::{Said, Speakers};
 use super::verdict::Verdict;
-use super::{c, go, java, lint, node, python, rust, tap, tsc};
+use super::{c, go, java, jest, lint, node, python, rust, tap, tsc};
 use crate::evidence::lines::lines;
 use crate::progress::plain;
 
 const MOST_ERRORS: usize = 20;
 const LONGEST_MESSAGE: usize = 300;
+/// A script that shows more of where it goes is not followed.
+const MOST_SHOWN: usize = 8;
 
 /// One error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +33,16 @@ impl Diagnosis {
 }
 
 impl Diagnosis {
+    /// Whether it is of a tool that points at what is wrong.
+    pub(super) fn is_fixed_in_place(&self) -> bool {
+        self.kind.starts_with("compile error") || self.kind.starts_with("lint error")
+    }
+
+    /// Whether its file is named as `go test` names them.
+    pub(super) fn is_of_go_test(&self) -> bool {
+        self.kind == go::OF_TEST && self.place.as_ref().is_some_and(|place| place.has_end(&[".go"]))
+    }
+
     /// The same, where `make` said that it works in `directory`.
     fn from(mut self, directory: Option<&String>) -> Self {
         if let (Some(place), Some(directory)) = (&mut self.place, directory)
@@ -51,6 +63,8 @@ pub(super) struct Found {
     pub(super) count: u64,
     /// Whether a program only said something: no more is known of it.
     pub(super) is_vague: bool,
+    /// Where a script says that it goes: `cd api && pytest`.
+    pub(super) shown: Vec<String>,
 }
 
 /// Reads the lines of one output for one format.
@@ -63,9 +77,9 @@ pub(super) trait Format {
 }
 
 /// All errors of an output, those of a known place before anything else; `None` where nothing says why.
-/// `programs` are those that may speak in it under their own name.
-pub(super) fn diagnose(text: &str, programs: &[&str]) -> Option<Found> {
-    let mut formats: [(Box<dyn Format>, Found); 9] = [
+/// `speakers` are those that may speak in it under their own name.
+pub(super) fn diagnose(text: &str, speakers: &Speakers<'_>) -> Option<Found> {
+    let mut formats: [(Box<dyn Format>, Found); 10] = [
         (Box::new(rust::Rust::default()), Found::default()),
         (Box::new(tsc::Tsc), Found::default()),
         (Box::new(c::C), Found::default()),
@@ -73,11 +87,13 @@ pub(super) fn diagnose(text: &str, programs: &[&str]) -> Option<Found> {
         (Box::new(java::Java::default()), Found::default()),
         (Box::new(python::Python::default()), Found::default()),
         (Box::new(node::Node::default()), Found::default()),
+        (Box::new(jest::Jest::default()), Found::default()),
         (Box::new(tap::Tap::default()), Found::default()),
         (Box::new(lint::Lint::default()), Found::default()),
     ];
     let mut entered: Vec<String> = Vec::new();
-    let mut said = Said::new(programs);
+    let mut shown: Vec<String> = Vec::new();
+    let mut said = Said::new(speakers);
     let mut verdict = Verdict::default();
     let mut died = python::Died::default();
     let mut before = Found::default();
@@ -86,7 +102,15 @@ pub(super) fn diagnose(text: &str, programs: &[&str]) -> Option<Found> {
             let error = format.line(at, &line);
             error.into_iter().for_each(|error| found.add(error.from(entered.last())));
         }
+        if let Some(package) = go::failed_package(&line) {
+            formats.iter_mut().for_each(|(_, found)| found.are_of_package(package));
+        }
         follow(&line, &mut entered);
+        if let Some(directory) = gone_to(&line)
+            && shown.len() < MOST_SHOWN
+        {
+            shown.push(directory.to_owned());
+        }
         said.line(at, &line);
         died.line(at, &line);
         if verdict.begins(at, &line) {
@@ -94,7 +118,7 @@ pub(super) fn diagnose(text: &str, programs: &[&str]) -> Option<Found> {
         }
     }
     // What one program caught before is not what it died of.
-    let died = died.of().filter(|_| programs.len() == 1 && verdict.began.is_none());
+    let died = died.of().filter(|_| speakers.programs.len() == 1 && verdict.began.is_none());
     let mut all = Found::default();
     for (format, found) in &mut formats {
         format.end().into_iter().for_each(|error| found.add(error.from(entered.last())));
@@ -115,6 +139,7 @@ pub(super) fn diagnose(text: &str, programs: &[&str]) -> Option<Found> {
         }
         all.count = all.errors.len() as u64;
     }
+    all.shown = shown;
     (!all.errors.is_empty()).then_some(all)
 }
 
@@ -123,6 +148,15 @@ impl Found {
         self.count += 1;
         if self.errors.len() < MOST_ERRORS {
             self.errors.push(error);
+        }
+    }
+
+    /// Those of `go test` whose package is told now.
+    fn are_of_package(&mut self, package: &str) {
+        for error in self.errors.iter_mut().filter(|error| error.is_of_go_test()) {
+            if let Some(place) = error.place.as_mut().filter(|place| !place.file.contains('/')) {
+                place.file = format!("{package}/{}", place.file);
+            }
         }
     }
 
@@ -147,6 +181,16 @@ fn follow(line: &str, entered: &mut Vec<String>) {
     } else if line.contains(": Leaving directory ") {
         entered.pop();
     }
+}
+
+/// `cd api && pytest -q`, as make shows what it runs; npm puts a mark before it, and so does a shell.
+fn gone_to(line: &str) -> Option<&str> {
+    let marked = line.strip_prefix("> ").or_else(|| line.strip_prefix("+ ")).unwrap_or(line);
+    let rest = marked.trim_start_matches('(').strip_prefix("cd ")?;
+    let alone = line.starts_with("+ ").then_some(rest.len());
+    let end = rest.find("&&").or_else(|| rest.find(';')).or(alone)?;
+    let directory = rest[..end].trim().trim_matches(['\'', '"']);
+    (!directory.is_empty() && !directory.contains([' ', '$', '`', '*', '~'])).then_some(directory)
 }
 
 /// What only says that something before it failed.

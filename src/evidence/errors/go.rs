@@ -3,6 +3,9 @@
 use super::diagnose::{Diagnosis, Format};
 use super::place::Location;
 
+/// The kind of what a test itself reports, in a file that is named without its directory.
+pub(super) const OF_TEST: &str = "test failure";
+
 #[derive(Debug, Default)]
 pub(super) struct Go {
     /// A panic whose place is still to come.
@@ -34,9 +37,7 @@ impl Format for Go {
         let (place, rest) = Location::leading(text).filter(|(place, _)| place.has_end(&[".go"]))?;
         let message = rest.strip_prefix(": ")?;
         match (indented, place.column) {
-            (true, None) if self.failed_test => {
-                Some(Diagnosis::new(at, "test failure", message, Some(place)))
-            }
+            (true, None) if self.failed_test => Some(Diagnosis::new(at, OF_TEST, message, Some(place))),
             (false, Some(_)) => Some(Diagnosis::new(at, "compile error", message, Some(place))),
             _ => None,
         }
@@ -45,4 +46,10 @@ impl Format for Go {
     fn end(&mut self) -> Option<Diagnosis> {
         None
     }
+}
+
+/// `FAIL example.com/shop/total 0.006s`, with tabs: the package of the tests that were told of before.
+pub(super) fn failed_package(line: &str) -> Option<&str> {
+    let package = line.strip_prefix("FAIL\t")?.split(['\t', ' ']).next()?;
+    (!package.is_empty()).then_some(package)
 }

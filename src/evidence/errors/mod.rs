@@ -6,8 +6,10 @@
 mod c;
 mod collect;
 mod diagnose;
+mod failing;
 mod go;
 mod java;
+mod jest;
 mod lint;
 mod node;
 mod place;
@@ -17,6 +19,7 @@ mod said;
 mod tap;
 mod tsc;
 mod verdict;
+mod whereabouts;
 mod work;
 
 pub(crate) use collect::{ErrorEvidence, Errors};

@@ -106,10 +106,11 @@ impl Format for Node {
     }
 }
 
-const ENDS: &[&str] = &[".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".vue", ".svelte"];
+pub(super) const ENDS: &[&str] =
+    &[".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".vue", ".svelte"];
 
 /// `at main (/a/b.js:3:9)`, or `❯ b.test.js:9:38`. A frame may have no place that can be read.
-fn frame(line: &str) -> Option<Option<Location>> {
+pub(super) fn frame(line: &str) -> Option<Option<Location>> {
     let text = line.strip_prefix("at ").or_else(|| line.strip_prefix("❯ "))?;
     let text = text.trim_end_matches(" {");
     let place = match text.strip_suffix(')').and_then(|text| text.rsplit_once('(')) {

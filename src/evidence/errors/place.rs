@@ -1,8 +1,11 @@
 //! A place in a file, as tools write it.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::scan::Scan;
+use crate::git::{Found, WorkTree};
 
 /// A longer path is none that a person wrote.
 const LONGEST_PATH: usize = 400;
@@ -76,6 +79,12 @@ impl Location {
     pub(super) fn has_end(&self, ends: &[&str]) -> bool {
         ends.iter().any(|end| self.file.ends_with(end))
     }
+}
+
+/// Whether there is such a file below a directory.
+pub(super) fn is_there(directory: &str, file: &str) -> bool {
+    let tree = WorkTree::open(Path::new(directory));
+    tree.is_ok_and(|mut tree| matches!(tree.look(file.as_bytes()), Found::File(_)))
 }
 
 #[cfg(test)]

@@ -3,26 +3,41 @@
 use super::diagnose::{Diagnosis, is_echo, named};
 use crate::evidence::shell::base_name;
 
+/// Who may speak in an output under their own name.
+#[derive(Debug, Default)]
+pub(super) struct Speakers<'a> {
+    pub(super) programs: Vec<&'a str>,
+    /// Whether something is known not to have been there that one of them wanted to run.
+    pub(super) lack_one: bool,
+}
+
 #[derive(Debug)]
 pub(super) struct Said<'a> {
     programs: &'a [&'a str],
+    lack_one: bool,
     /// What is called an error.
     error: Option<Diagnosis>,
     /// The first test that pytest lists, with its reason.
     listed: Option<Diagnosis>,
     /// What a program of the command said under its own name.
     own: Option<Diagnosis>,
+    /// The last program that a shell did not find.
+    missing: Option<Diagnosis>,
+    /// Whether npm failed of its own accord, and is about to say why.
+    npm_fails: bool,
 }
 
 impl<'a> Said<'a> {
-    pub(super) fn new(programs: &'a [&'a str]) -> Self {
-        Self { programs, error: None, listed: None, own: None }
+    pub(super) fn new(speakers: &'a Speakers<'a>) -> Self {
+        let (programs, lack_one) = (speakers.programs.as_slice(), speakers.lack_one);
+        let (error, listed, own, missing) = (None, None, None, None);
+        Self { programs, lack_one, error, listed, own, missing, npm_fails: false }
     }
 
     pub(super) fn line(&mut self, at: usize, line: &str) {
         let plain = |message| Diagnosis::new(at, "error", message, None);
         if self.error.is_none() {
-            self.error = message(line).map(plain);
+            self.error = message(line).or_else(|| self.npm(line)).map(plain);
         }
         if self.listed.is_none() {
             self.listed = listed(line).map(|(kind, message)| Diagnosis::new(at, kind, message, None));
@@ -30,12 +45,31 @@ impl<'a> Said<'a> {
         if self.own.is_none() {
             self.own = own(line, self.programs).map(plain);
         }
+        self.missing = not_there(line).map(|(_, message)| plain(message)).or(self.missing.take());
+        // `make: *** [Makefile:2: all] Error 127`
+        self.lack_one |= line.contains("make") && line.ends_with(" Error 127");
+    }
+
+    fn npm<'l>(&mut self, line: &'l str) -> Option<&'l str> {
+        let rest = line.strip_prefix("npm error").or_else(|| line.strip_prefix("npm ERR!"))?;
+        let rest = rest.strip_prefix(' ')?;
+        if let Some(code) = rest.strip_prefix("code ") {
+            // A number, or the other, is of what it ran.
+            self.npm_fails = code.starts_with('E') && code != "ELIFECYCLE";
+            return None;
+        }
+        let own = ["Missing script: ", "npx canceled ", "could not determine executable "];
+        let details = ["errno ", "syscall ", "path ", "dest ", "A complete log "];
+        let says = self.npm_fails && !details.iter().any(|head| rest.starts_with(head));
+        let says = says || own.iter().any(|head| rest.starts_with(head));
+        (says && !rest.trim().is_empty()).then_some(rest)
     }
 
     /// What says most, and whether it is called an error at all.
     pub(super) fn first(self) -> Option<(Diagnosis, bool)> {
         let error = self.listed.or(self.error).map(|error| (error, true));
-        error.or_else(|| self.own.map(|own| (own, false)))
+        let missing = self.missing.filter(|_| self.lack_one);
+        error.or_else(|| self.own.or(missing).map(|own| (own, false)))
     }
 }
 
@@ -48,14 +82,10 @@ fn message(line: &str) -> Option<&str> {
         let both = line.split_once(": error: ").or_else(|| line.split_once(": fatal error: "));
         both.filter(|(name, _)| is_name(name)).map(|(_, text)| text)
     };
-    let npm = || {
-        let rest = line.strip_prefix("npm error ").or_else(|| line.strip_prefix("npm ERR! "))?;
-        ["Missing script: ", "enoent ", "404 ", "ERESOLVE "]
-            .iter()
-            .any(|head| rest.starts_with(head))
-            .then_some(rest)
-    };
-    let message = heads.iter().find_map(|head| line.strip_prefix(head)).or_else(named).or_else(npm)?;
+    // jest and vitest, of a word that no file has in its name.
+    let none = ["No tests found, exiting with code 1", "No test files found, exiting with code 1"];
+    let found_none = || none.contains(&line).then_some(line);
+    let message = heads.iter().find_map(|head| line.strip_prefix(head)).or_else(named).or_else(found_none)?;
     let usage = message.starts_with("usage: ");
     (!message.trim().is_empty() && !usage && !is_nothing(message) && !is_echo(message)).then_some(message)
 }
@@ -79,17 +109,36 @@ fn listed(line: &str) -> Option<(&str, &str)> {
     }
 }
 
+/// `bash: line 1: x: command not found`: the program, and what is said of it.
+pub(super) fn not_there(line: &str) -> Option<(&str, &str)> {
+    let (before, why) = line.rsplit_once(": ")?;
+    let (speaker, program) = before.rsplit_once(": ")?;
+    let speaker = base_name(speaker.split(": ").next().unwrap_or(speaker));
+    let starts_others = matches!(speaker, "bash" | "sh" | "dash" | "zsh" | "make" | "gmake");
+    let is_missing = match why {
+        // `./build.sh: line 3: x: command not found`
+        "command not found" | "not found" => starts_others || has_row(before),
+        "No such file or directory" | "Permission denied" => starts_others,
+        _ => false,
+    };
+    let is_program = !program.is_empty() && !program.contains(' ') && program != "cd";
+    (is_missing && is_program).then(|| (base_name(program), &line[before.len() - program.len()..]))
+}
+
+/// `./build.sh: line 3: x`
+fn has_row(before: &str) -> bool {
+    let row = before.rsplit(": ").nth(1).unwrap_or_default();
+    let row = row.strip_prefix("line ").unwrap_or(row);
+    !row.is_empty() && row.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// `rm: cannot remove 'a': No such file or directory`, `bash: line 1: x: command not found`.
 fn own<'l>(line: &'l str, programs: &[&str]) -> Option<&'l str> {
     let (name, rest) = line.split_once(": ")?;
     let name = base_name(name);
     if matches!(name, "bash" | "sh" | "dash" | "zsh") {
-        // `bash: line 1: x: command not found`, `sh: 1: x: not found`
-        let is_row =
-            |place: &str| place.trim_start_matches("line ").bytes().all(|byte| byte.is_ascii_digit());
-        let message = rest.split_once(": ").filter(|(place, _)| is_row(place)).map_or(rest, |(_, rest)| rest);
-        let (program, why) = message.split_once(": ")?;
-        return (programs.contains(&base_name(program)) && why.ends_with("not found")).then_some(message);
+        let (program, message) = not_there(line)?;
+        return programs.contains(&program).then_some(message);
     }
     let spoke = programs.contains(&name);
     let message = match name {
@@ -109,7 +158,9 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: Option<(&str, &str)>) {
-        let mut said = Said::new(&["rm", "make", "python3", "x"]);
+        let programs = vec!["rm", "make", "python3", "x"];
+        let speakers = Speakers { programs, lack_one: false };
+        let mut said = Said::new(&speakers);
         text.lines().enumerate().for_each(|(at, line)| said.line(at, line));
         let first = said.first().map(|(first, _)| first);
         let told = first.as_ref().map(|first| (first.kind.as_str(), first.message.as_str()));
@@ -127,6 +178,40 @@ mod tests {
         );
         check("cc1: fatal error: a.c: No such file", Some(("error", "a.c: No such file")));
         check("npm error code E\nnpm error Missing script: \"x\"", Some(("error", "Missing script: \"x\"")));
+        check(
+            "npm error code EUSAGE\nnpm error\nnpm error The `npm ci` command can only install\nnpm error more",
+            Some(("error", "The `npm ci` command can only install")),
+        );
+        check(
+            "npm ERR! code ENOENT\nnpm ERR! syscall open\nnpm ERR! path /a\nnpm ERR! errno -2\nnpm ERR! no package.json",
+            Some(("error", "no package.json")),
+        );
+        check(
+            "npm error npx canceled due to missing packages and no YES option: [\"tsc@2.0.4\"]",
+            Some(("error", "npx canceled due to missing packages and no YES option: [\"tsc@2.0.4\"]")),
+        );
+        check(
+            "bash: line 1: ./x: No such file or directory",
+            Some(("error", "./x: No such file or directory")),
+        );
+        check("bash: ./x: Permission denied", Some(("error", "./x: Permission denied")));
+        check("No tests found, exiting with code 1", Some(("error", "No tests found, exiting with code 1")));
+        check(
+            "No test files found, exiting with code 1",
+            Some(("error", "No test files found, exiting with code 1")),
+        );
+        check(
+            "make: tsc: No such file or directory\nmake: *** [Makefile:2: all] Error 127",
+            Some(("error", "tsc: No such file or directory")),
+        );
+        check(
+            "./build.sh: line 3: other: command not found\nmake: *** [Makefile:2: all] Error 127",
+            Some(("error", "other: command not found")),
+        );
+        check(
+            "/bin/sh: 1: other: not found\nmake: *** [Makefile:2: all] Error 127",
+            Some(("error", "other: not found")),
+        );
         check("FAILED a.py::x - assert 1 == 2\n1 failed in 0.1s", Some(("AssertionError", "assert 1 == 2")));
         check("FAILED a.py::x - json.E.JSONDecodeError: no", Some(("JSONDecodeError", "no")));
     }
@@ -144,6 +229,12 @@ mod tests {
             "bash: line 1: 12 Killed sleep 5",
             "python3: ok",
             "bash: line 1: other: command not found",
+            "webpack: module: not found\nmake: *** [Makefile:2: all] Error 127",
+            "sh: 1: other: not found\nmake: *** [Makefile:2: all] Error 1",
+            "npm error code 1\nnpm error path /a\nnpm error command failed\nnpm error command sh -c tsc",
+            "npm error code ELIFECYCLE\nnpm error errno 1\nnpm error a@1.0.0 build: `tsc`\nnpm error Exit status 1",
+            "npm error Test failed.  See above for more details.",
+            "npm error A complete log of this run can be found in: /a.log",
         ] {
             check(text, None);
         }

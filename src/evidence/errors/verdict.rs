@@ -1,5 +1,7 @@
 //! Where a test runner begins to tell which tests failed.
 
+use crate::evidence::lines::lines;
+
 /// What comes before is what tests printed, those that passed among them.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
@@ -29,4 +31,12 @@ impl Verdict {
         }
         begins
     }
+}
+
+/// An output from where failed tests are told of.
+pub(super) fn told_from(text: &str) -> Option<&str> {
+    let mut verdict = Verdict::default();
+    let at = lines(text).enumerate().position(|(at, line)| verdict.begins(at, &line))?;
+    let from: usize = text.split_inclusive('\n').take(at).map(str::len).sum();
+    Some(&text[from..])
 }

@@ -1,5 +1,6 @@
 //! What a command is for, and which failures a success of it mends.
 
+use super::said::Speakers;
 use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{
     Framework, Origin, Relation, Scope, Started, Walk, below, moved, read, started,
@@ -65,8 +66,25 @@ impl Done {
     }
 
     /// The programs that do more than look: what they say may be a reason.
-    pub(super) fn programs(&self) -> Vec<&str> {
-        self.command.steps.iter().filter(|step| step.may_write()).map(Step::program).collect()
+    pub(super) fn speakers(&self, exit_code: Option<i64>) -> Speakers<'_> {
+        let programs = self.command.steps.iter().filter(|step| step.may_write()).map(Step::program).collect();
+        Speakers { programs, lack_one: exit_code == Some(127) && self.runs_a_script() }
+    }
+
+    pub(super) fn starts(&self, program: &str) -> bool {
+        self.command.steps.iter().any(|step| step.program() == program)
+    }
+
+    /// Whether a part of it starts programs of its own accord, wherever it likes.
+    pub(super) fn runs_a_script(&self) -> bool {
+        self.command.steps.iter().any(starts_others)
+    }
+
+    /// The directory of the one package whose tests go runs.
+    pub(super) fn go_package(&self) -> Option<&str> {
+        let mut of_go = self.command.steps.iter().filter(|step| step.program() == "go");
+        let step = of_go.next().filter(|_| of_go.next().is_none())?;
+        one_package(step.args())
     }
 
     /// Whether it did nothing that could fail in a way worth telling.
@@ -94,6 +112,46 @@ impl Done {
         ) || self.command.steps.last().is_some_and(|step| matches!(started(step), Some(Started::Script)))
     }
 
+    /// Whether its last step, pipes aside, is known to have begun: nothing that it waited for says
+    /// in `text` that it failed, and all of that would.
+    pub(super) fn reached_its_end(&self, text: &str) -> bool {
+        let steps = self.command.steps.as_slice();
+        let piped = steps.iter().rev().take_while(|step| step.piped).count();
+        let Some((last, before)) = steps[..steps.len() - piped].split_last() else { return false };
+        let stops = steps.iter().any(stops_at_failure);
+        let mut waits = last.and || stops;
+        for step in before.iter().rev() {
+            if !waits {
+                break;
+            }
+            let heads: &[&str] = if step.program() == "git" { &["fatal: ", "error: "] } else { &[] };
+            let name = format!("{}: ", step.program());
+            let complains =
+                |line: &str| line.contains(&name) || heads.iter().any(|head| line.starts_with(head));
+            if !tells_of_failure(step) || text.lines().any(complains) {
+                return false;
+            }
+            waits = step.and || stops;
+        }
+        true
+    }
+
+    /// Whether an exit code of 124 is that of a `timeout` around tests or a build.
+    pub(super) fn has_a_limit(&self) -> bool {
+        for (step, work) in self.command.steps.iter().zip(&self.works).rev() {
+            let builds = matches!(work, Some(Work::Cargo { .. }))
+                && !step.args().iter().any(|arg| matches!(arg.as_str(), "run" | "r"));
+            if step.limited && (builds || runs_tests(step, work)) {
+                return true;
+            }
+            let goes_on = step.and || (step.piped && self.command.pipefail);
+            if !goes_on {
+                break;
+            }
+        }
+        false
+    }
+
     /// Whether its exit code is not that of the work.
     pub(super) fn hides_exit(&self) -> bool {
         self.command.steps.last().is_some_and(|step| step.piped) && !self.command.pipefail
@@ -101,6 +159,12 @@ impl Done {
 
     pub(super) fn works(&self) -> Vec<Work> {
         self.works.iter().flatten().cloned().collect()
+    }
+
+    /// Those of them that are tests.
+    pub(super) fn tests(&self) -> Vec<Work> {
+        let both = self.command.steps.iter().zip(&self.works);
+        both.filter(|(step, work)| runs_tests(step, work)).filter_map(|(_, work)| work.clone()).collect()
     }
 
     /// What an exit of 0 shows to have succeeded: the last step, and those that had
@@ -185,6 +249,69 @@ impl Work {
             (Self::Program { .. }, Self::Program { .. }) => self == failed,
             _ => false,
         }
+    }
+}
+
+fn runs_tests(step: &Step, work: &Option<Work>) -> bool {
+    match work {
+        Some(Work::Tests(_) | Work::Cargo { shows: Shows::Passes, .. }) => true,
+        Some(Work::Cargo { shows: Shows::Builds, .. }) | None => false,
+        Some(Work::Program { .. }) => matches!(started(step), Some(Started::Script)),
+    }
+}
+
+/// Whether a step starts programs that its words do not name.
+fn starts_others(step: &Step) -> bool {
+    let own = step.words.first().is_some_and(|word| word.contains('/'));
+    match started(step) {
+        Some(Started::Framework(..)) => false,
+        Some(Started::Script) => true,
+        Some(Started::Program) | None => match step.program() {
+            "make" | "gmake" | "just" | "task" | "rake" | "invoke" | "inv" | "mage" | "ninja" | "npm"
+            | "pnpm" | "yarn" | "bun" => true,
+            "bash" | "sh" | "zsh" | "dash" => !step.args().is_empty(),
+            program => own && !program.starts_with("python") && program != "node",
+        },
+    }
+}
+
+/// Whether a step that fails says so under its name.
+fn tells_of_failure(step: &Step) -> bool {
+    let asks = |arg: &String| matches!(arg.as_str(), "--exit-code" | "--quiet" | "--check" | "-q" | "-s");
+    let tells = match step.program() {
+        "cd" | "pushd" | "popd" | "export" | "echo" | "printf" | "true" | "mkdir" | "sleep" | "cat"
+        | "head" | "tail" | "nl" | "sed" | "ls" | "pwd" => true,
+        "git" => step.shows_stored_text() && !step.args().iter().any(|arg| arg == "grep"),
+        _ => false,
+    };
+    tells && step.writes.is_empty() && !step.silent && !step.args().iter().any(asks)
+}
+
+/// `set -e`, `set -euo pipefail`.
+fn stops_at_failure(step: &Step) -> bool {
+    let asks = |arg: &String| arg == "errexit" || (arg.starts_with('-') && arg.contains('e'));
+    step.program() == "set" && step.args().iter().any(asks)
+}
+
+/// The directory of the one package that `go test` is asked for.
+fn one_package(args: &[String]) -> Option<&str> {
+    const ALONE: [&str; 10] =
+        ["-v", "-race", "-cover", "-short", "-failfast", "-json", "-x", "-a", "-n", "-benchmem"];
+    let from = args.iter().position(|arg| arg == "test").filter(|at| *at == 0)?;
+    let mut packages = Vec::new();
+    let mut is_value = false;
+    for arg in args[from + 1..].iter().map(String::as_str).take_while(|arg| *arg != "-args") {
+        let is_path = arg == "." || arg.starts_with("./");
+        if arg.starts_with('-') {
+            is_value = !arg.contains('=') && !ALONE.contains(&arg);
+        } else if is_path || !std::mem::take(&mut is_value) {
+            packages.push(arg);
+        }
+    }
+    match packages.as_slice() {
+        [] => Some("."),
+        [one] if one.starts_with('.') && !one.contains("...") => Some(one),
+        _ => None,
     }
 }
 

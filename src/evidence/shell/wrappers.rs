@@ -67,6 +67,8 @@ pub(super) struct Bare {
     pub(super) context: Vec<String>,
     /// Whether the program may run more than once.
     pub(super) repeats: bool,
+    /// Whether it has a limit of time.
+    pub(super) limited: bool,
 }
 
 /// The words from the program on, keywords, assignments and wrappers removed.
@@ -89,6 +91,7 @@ pub(super) fn removed(mut words: Vec<String>) -> Bare {
     }
     let rest = words.split_off(at.min(words.len()));
     let repeats = repeats(&words);
+    let limited = words.iter().any(|word| base_name(word) == "timeout");
     let rest = match rest.as_slice() {
         // What is measured is a program of Python.
         [program, run, args @ ..] if base_name(program) == "coverage" && run == "run" => {
@@ -98,7 +101,7 @@ pub(super) fn removed(mut words: Vec<String>) -> Bare {
         }
         _ => rest,
     };
-    Bare { words: rest, context, repeats }
+    Bare { words: rest, context, repeats, limited }
 }
 
 /// Variables that change how a program is found or what it shows, not what it does.

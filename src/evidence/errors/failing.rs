@@ -1,0 +1,60 @@
+//! What is known of tests that failed where no error says why.
+
+use super::diagnose::{Diagnosis, Found, diagnose};
+use super::said::{Speakers, not_there};
+use super::verdict::told_from;
+use super::work::Done;
+use crate::evidence::lines::lines;
+use crate::evidence::tests::{TestRun, read, runs_tests};
+
+/// The first test that failed.
+pub(super) fn test(command: &str, exit_code: i64, text: &str) -> Option<Found> {
+    let runs = if runs_tests(command) { read(command, Some(exit_code), text) } else { Vec::new() };
+    named(&runs)
+}
+
+/// Why tests failed that were followed by something else, whose exit code says nothing of them.
+pub(super) fn before_another(command: &str, text: &str) -> Option<Found> {
+    let runs = if runs_tests(command) { read(command, Some(0), text) } else { Vec::new() };
+    // Of several, one may have mended what another failed of.
+    let [run] = runs.as_slice() else { return None };
+    run.counts.filter(|counts| counts.failed > 0)?;
+    told_from(text).and_then(|text| diagnose(text, &Speakers::default())).or_else(|| named(&runs))
+}
+
+/// Why tests failed, in an output that has the text of others too; `None` where they
+/// may not have begun at all.
+pub(super) fn beside_text(command: &str, exit_code: i64, text: &str, done: &Done) -> Option<Found> {
+    let runs = read(command, Some(exit_code), text);
+    if runs.is_empty() || !done.reached_its_end(text) {
+        return None;
+    }
+    // What is read may be part of the text that is shown.
+    let is_own = runs.iter().any(|run| run.counts.is_some());
+    let own = is_own.then(|| {
+        let told = told_from(text).and_then(|text| diagnose(text, &Speakers::default()));
+        told.or_else(|| named(&runs))
+    });
+    own.flatten().or_else(|| Some(vague("test failure", &format!("tests ended with exit code {exit_code}"))))
+}
+
+/// A program of the command that was not there: the last that was said.
+pub(super) fn missing(text: &str, done: &Done) -> Option<Found> {
+    let last = lines(text).filter(|line| !line.trim().is_empty()).last()?;
+    let (program, message) = not_there(&last)?;
+    done.starts(program).then(|| vague("error", message))
+}
+
+pub(super) fn took_too_long() -> Found {
+    vague("timeout", "`timeout` ended it: it took too long")
+}
+
+fn named(runs: &[TestRun]) -> Option<Found> {
+    let name = runs.iter().find_map(|run| run.failing.first())?;
+    Some(vague("test failure", &format!("{name} failed")))
+}
+
+fn vague(kind: &str, message: &str) -> Found {
+    let errors = vec![Diagnosis::new(0, kind, message, None)];
+    Found { errors, count: 1, is_vague: true, ..Found::default() }
+}
