@@ -31,14 +31,15 @@ impl Gathered {
         self.edits.note(event);
         self.tests.note_event(event, at);
         self.errors.note_event(event);
-        if let (Event::CommandEnded { item, command, exit_code, status, .. }, Some(text)) = (event, printed)
-            // What was refused did not run, whatever stands where its output would.
-            && *status != ItemStatus::Declined
-        {
+        let Event::CommandEnded { item, command, exit_code, status, .. } = event else { return };
+        // What was refused did not run, whatever stands where its output would.
+        if let Some(text) = printed.filter(|_| *status != ItemStatus::Declined) {
             // Blocks may be missing in the middle. Without an exit code no count is complete.
             let whole = exit_code.filter(|_| text.len() < MOST_PRINTED);
             self.tests.note_command(item, command, whole, text, at);
             self.errors.note_command(command, *exit_code, text);
+        } else {
+            self.tests.note_unseen(item);
         }
     }
 
@@ -53,11 +54,16 @@ impl Gathered {
         at: Timestamp,
     ) {
         match exit_code {
-            None if whole => self.tests.note_killed("command", command, text, at),
+            None => self.tests.note_killed("command", command, text, whole, at),
             // Without an exit code no count is taken for complete.
-            _ => self.tests.note_command("command", command, exit_code.filter(|_| whole), text, at),
+            Some(_) => self.tests.note_command("command", command, exit_code.filter(|_| whole), text, at),
         }
         self.errors.note_only_command(command, exit_code, text);
+    }
+
+    /// The command that has been running for longest, where one is.
+    pub(crate) fn oldest_running(&self) -> Option<&str> {
+        self.tests.oldest_running()
     }
 
     pub(crate) fn edits(&self) -> &Edits {
@@ -67,10 +73,11 @@ impl Gathered {
     /// What it all came to. `changed` is when files last changed; `fault` is why
     /// the run failed.
     pub(crate) fn finish(
-        self,
+        mut self,
         changed: Changed,
         fault: Option<&Fault>,
     ) -> (Option<TestResults>, Option<ErrorEvidence>) {
+        self.errors.forget_tests_of(&self.tests.mended());
         (self.tests.finish(changed), self.errors.finish(fault))
     }
 }
@@ -90,6 +97,10 @@ mod tests {
         Timestamp::from_millis(ms)
     }
 
+    fn started(command: &str) -> Event {
+        Event::CommandStarted { item: "1".to_owned(), command: command.to_owned() }
+    }
+
     const NEVER: Changed = Changed::Known { at: None, by: None };
 
     fn after(event: &Event, printed: Option<&str>) -> Option<TestResults> {
@@ -106,11 +117,70 @@ mod tests {
     }
 
     #[test]
+    fn tests_that_were_cut_off_are_there_without_counts() {
+        let one =
+            "==== short test summary info ====\nFAILED a/test_a.py::x - no\n1 failed, 1 passed in 0.1s\n";
+        let after = |command: &str, cut: &str| {
+            let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
+            gathered.note_only_command(command, Some(1), one, true, at(1));
+            gathered.note(&started(cut), None, at(2));
+            assert_eq!(gathered.oldest_running(), Some(cut));
+            gathered.finish(NEVER, None).0.unwrap()
+        };
+        // What it holds has no other word now, and may fail still.
+        let found = after("pytest -q a", "pytest -v");
+        assert_eq!((found.passed, found.failed, found.complete), (None, None, false));
+        assert_eq!((found.failed_tests.len(), found.earlier_runs, found.runs.len()), (1, 1, 1));
+        for (before, cut) in [
+            ("pytest -q a", "pip install x && pytest"),
+            ("npm test", "npm test"),
+            ("npm test", "cd /home/dev/shop && npm test"),
+            ("make check", "make check"),
+            ("npm test", "npx pytest"),
+            ("pytest a", "make check"),
+        ] {
+            let found = after(before, cut);
+            assert_eq!((found.passed, found.complete, found.failed_tests.len()), (None, false, 1), "{cut}");
+        }
+        // Others say nothing of these.
+        for cut in ["sleep 60", "cat a/test_a.py", "cd /tmp/base && pytest"] {
+            assert_eq!(after("pytest -q a", cut).passed, Some(1), "{cut}");
+        }
+        let beside = after("pytest -q a", "pytest b");
+        assert_eq!((beside.passed, beside.runs[0].passed, beside.complete), (None, Some(1), false));
+        let alone = |command: &str, end: Option<ItemStatus>, text| {
+            let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
+            match end {
+                Some(status) => {
+                    gathered.note(&started(command), None, at(1));
+                    gathered.note(&ended(status), None, at(2));
+                }
+                None => gathered.note_only_command(command, None, text, true, at(2)),
+            }
+            gathered.finish(NEVER, None).0.map(|found| (found.passed, found.complete))
+        };
+        for command in
+            ["pytest -v x", "npm test", "cargo test", "cd a && pytest", "tox", "pytest a && npx jest"]
+        {
+            assert_eq!(alone(command, None, "a PASSED\n"), Some((None, false)), "{command}");
+        }
+        assert_eq!(alone("pytest a && npx jest", None, "1 passed in 0.1s\n"), Some((None, false)));
+        // It may not have come so far, or be something else.
+        for command in
+            ["cargo build && cargo test", "make check", "npm run verify", "sleep 60; pytest", "./x"]
+        {
+            assert_eq!(alone(command, None, ""), None, "{command}");
+        }
+        for status in [ItemStatus::Declined, ItemStatus::Completed] {
+            assert_eq!(alone("pytest", Some(status), ""), None);
+        }
+    }
+
+    #[test]
     fn a_file_that_changed_after_the_tests_makes_them_stale() {
         let stale = |command: &str, changed| {
             let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
-            let started = Event::CommandStarted { item: "1".into(), command: command.into() };
-            gathered.note(&started, None, at(5));
+            gathered.note(&started(command), None, at(5));
             let (item, command, status) = ("1".into(), command.into(), ItemStatus::Completed);
             let ended = Event::CommandEnded { item, command, exit_code: Some(0), output_bytes: 0, status };
             gathered.note(&ended, Some(PASSED), at(10));

@@ -43,7 +43,7 @@ pub(super) fn shown(what: &str, text: &str) -> String {
 
 /// What a shell was told to run, without the shell: `/bin/bash -lc 'cargo test'`
 /// is `cargo test` to a person.
-fn inner_command(command: &str) -> &str {
+pub(crate) fn inner_command(command: &str) -> &str {
     let Some((shell, rest)) = command.split_once(' ') else { return command };
     let name = shell.rsplit('/').next().unwrap_or(shell);
     let flag = rest.split_once(' ').filter(|_| matches!(name, "sh" | "bash" | "zsh" | "dash"));

@@ -8,6 +8,7 @@ mod outlook;
 pub(crate) mod plain;
 mod reduce;
 
+pub(crate) use activity::inner_command;
 pub(crate) use eta::eta;
 pub(crate) use outlook::Outlook;
 pub(crate) use reduce::Reducer;

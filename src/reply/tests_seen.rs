@@ -51,7 +51,7 @@ impl TestsSeen {
             }
         }
         let name = |name: &String| plain::line(name, LONGEST_NAME);
-        let packages = counted.iter().all(|run| run.unit == Unit::Packages);
+        let packages = !counted.is_empty() && counted.iter().all(|run| run.unit == Unit::Packages);
         let several = counted.len() > 1 && tests.passed.is_none();
         let apart = tests.runs.iter().filter(|run| several || run.elsewhere.is_some());
         let named = tests.failed_tests.len().min(MOST_NAMED) as u64;
@@ -77,7 +77,11 @@ impl TestsSeen {
 
     /// `3 passed, 1 failed, 0 skipped (pytest; stale: files changed afterwards)`.
     pub(super) fn line(&self) -> String {
-        let names: Vec<&str> = self.frameworks.iter().map(|one| one.as_str()).collect();
+        let names = match self.frameworks.as_slice() {
+            // A script that was cut off before it told of any test.
+            [] => "a script".to_owned(),
+            frameworks => frameworks.iter().map(|one| one.as_str()).collect::<Vec<_>>().join(", "),
+        };
         let unit = if self.unit == "packages" { "; counted in packages" } else { "" };
         let stale = match self.stale {
             Some(true) => "; stale: files changed afterwards",
@@ -90,7 +94,7 @@ impl TestsSeen {
             true => String::new(),
             false => format!("; runs that may not be added up: {}", self.apart.join("; ")),
         };
-        format!("{counts} ({}{unit}{stale}{part}{apart})", names.join(", "))
+        format!("{counts} ({names}{unit}{stale}{part}{apart})")
     }
 }
 
@@ -145,7 +149,7 @@ mod tests {
         runs: Vec<RunResults>,
         expected: &str,
     ) {
-        let complete = runs.iter().all(|run| run.complete);
+        let complete = !runs.is_empty() && runs.iter().all(|run| run.complete);
         let skipped = passed.map(|_| 0);
         let failed_tests = Vec::new();
         let tests =
@@ -169,6 +173,13 @@ mod tests {
             Some(false),
             vec![pytest(None)],
             "counts are not known (pytest; not the whole test run was seen)",
+        );
+        check(
+            None,
+            None,
+            Some(false),
+            Vec::new(),
+            "counts are not known (a script; not the whole test run was seen)",
         );
         let base = RunResults { elsewhere: Some("/tmp/base".to_owned()), ..pytest(Some((1, 1))) };
         check(

@@ -270,7 +270,7 @@ fn judge(
         (Some(StopReason::Fault(fault)), _) | (None, Err(fault)) => Outcome::Failed { fault },
         (None, Ok(())) => Outcome::Completed,
     };
-    let summary = summary(request, &outcome, verdict.summary);
+    let summary = summary(request, &outcome, verdict.summary, recorded.gathered.oldest_running());
     let mut warnings = [noted, verdict.warnings, recorded.warnings].concat();
     if ended.processes_left > 0 {
         warnings

@@ -8,13 +8,19 @@ use std::time::Duration;
 use crate::agents;
 use crate::evidence::{Evidence, TestResults, Unit};
 use crate::model::{AgentName, FailureCode, Limit, Outcome, Request};
-use crate::progress::plain;
+use crate::progress::{inner_command, plain};
 
 const LONGEST: usize = 200;
 /// Of the last line, where something else comes before it.
 const LAST_LINE: usize = 80;
 
-pub(super) fn summary(request: &Request, outcome: &Outcome, reported: String) -> String {
+/// `running` is the command that had been running for longest.
+pub(super) fn summary(
+    request: &Request,
+    outcome: &Outcome,
+    reported: String,
+    running: Option<&str>,
+) -> String {
     let seconds = |limit: Option<Duration>| limit.map_or(0.0, |limit| limit.as_secs_f64());
     match outcome {
         Outcome::Completed => reported,
@@ -30,7 +36,11 @@ pub(super) fn summary(request: &Request, outcome: &Outcome, reported: String) ->
             }
             Limit::Hard => format!("ended by the hard limit of {} s", seconds(request.limits.hard)),
             Limit::Command => {
-                format!("ended because one command took more than {} s", seconds(request.limits.command))
+                let took = format!("took more than {} s", seconds(request.limits.command));
+                match running.map(|command| plain::line(inner_command(command), LAST_LINE)) {
+                    Some(command) => format!("ended because the command `{command}` {took}"),
+                    None => format!("ended because one command {took}"),
+                }
             }
         },
     }
@@ -116,6 +126,19 @@ mod tests {
         let told =
             observed(&request, &outcome, format!("exit {exit}: {last}"), &evidence(tests, Value::Null));
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_command_that_took_too_long_is_named() {
+        let mut request = testing::request();
+        request.limits.command = Some(Duration::from_secs(3));
+        let outcome = Outcome::TimedOut { limit: Limit::Command, elapsed_ms: 3000 };
+        let told = |running| summary(&request, &outcome, String::new(), running);
+        assert_eq!(
+            told(Some("/bin/bash -lc 'pytest -v'")),
+            "ended because the command `pytest -v` took more than 3 s"
+        );
+        assert_eq!(told(None), "ended because one command took more than 3 s");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::diagnose::{Found, diagnose};
+use super::diagnose::{Diagnosis, Found, diagnose};
 use super::failing;
 use super::place::{Location, is_there};
 use super::said::Speakers;
@@ -39,6 +39,8 @@ pub(crate) struct Errors {
 #[derive(Debug)]
 struct Failure {
     works: Vec<Work>,
+    /// The whole command line.
+    line: String,
     command: String,
     found: Found,
 }
@@ -140,8 +142,14 @@ impl Errors {
             let tests = if exit_code == Some(0) { done.tests() } else { Vec::new() };
             // Whatever followed them is not what has to be done again.
             let works = if tests.is_empty() { done.works() } else { tests };
-            self.keep(Failure { works, command: plain::line(command, LONGEST_COMMAND), found });
+            let (line, command) = (command.to_owned(), plain::line(command, LONGEST_COMMAND));
+            self.keep(Failure { works, line, command, found });
         }
+    }
+
+    /// Commands whose tests were seen to pass since, however they were run.
+    pub(crate) fn forget_tests_of(&mut self, lines: &[String]) {
+        self.failures.retain(|failure| !(lines.contains(&failure.line) && failure.is_of_tests()));
     }
 
     fn keep(&mut self, new: Failure) {
@@ -204,6 +212,12 @@ fn is_of_project(place: &Location) -> bool {
 }
 
 impl Failure {
+    /// Whether nothing but tests failed. A script may have compiled, or looked for faults.
+    fn is_of_tests(&self) -> bool {
+        self.works.iter().all(Work::is_tests)
+            || (self.works.len() == 1 && !self.found.errors.iter().any(Diagnosis::is_fixed_in_place))
+    }
+
     /// Its first error, beside a reason that is another.
     fn beside(&self, fault: &Fault) -> ErrorEvidence {
         let (first_error, command) = (Some(self.message()), Some(self.command.clone()));

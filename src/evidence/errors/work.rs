@@ -238,6 +238,10 @@ impl Work {
         Some(Self::Program { words: words.cloned().collect(), context, directory })
     }
 
+    pub(super) fn is_tests(&self) -> bool {
+        matches!(self, Self::Tests(_) | Self::Cargo { shows: Shows::Passes, .. })
+    }
+
     /// Whether a success of this shows that what failed does not fail any more.
     pub(super) fn mends(&self, failed: &Work) -> bool {
         let at_least = |a: &Scope, b: &Scope| matches!(a.relation(b), Relation::Same | Relation::Covers);

@@ -12,7 +12,7 @@ use super::shown::Shown;
 use super::started::{Started, identity, started};
 use crate::evidence::shell::{Command, Step};
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Detected {
     /// In the order in which they are written.
     pub(super) starts: Vec<Start>,
@@ -45,6 +45,8 @@ pub(super) struct Start {
     pub(super) scope: Scope,
     /// Whether it may have run any number of times.
     pub(super) repeats: bool,
+    /// Whether it began as soon as those before it were over.
+    pub(super) begins_at_once: bool,
     /// Whether the same command does something after it.
     pub(super) is_followed: bool,
     /// Whether files may be changed by that.
@@ -66,6 +68,11 @@ pub(super) enum Runs {
 }
 
 impl Start {
+    /// Whether this is `other`, of the same command.
+    pub(super) fn is(&self, other: &Start) -> bool {
+        self.at == other.at
+    }
+
     pub(super) fn is_of(&self, framework: Framework) -> bool {
         self.runs == Runs::Framework(framework)
     }
@@ -138,10 +145,13 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
             };
             scope = Scope::of_script(framework, "-", &format!("{at} {line}"));
         }
+        let before = starts.last().map_or(0, |start| start.at + 1);
+        let begins_at_once = command.steps[before..at].iter().all(|step| step.piped || takes_no_time(step));
         starts.push(Start {
             runs,
             scope,
             repeats,
+            begins_at_once,
             is_followed: false,
             goes_on: false,
             stops_early,
@@ -209,6 +219,28 @@ fn may_be_kept_from(steps: &[Step]) -> bool {
         waits = step.and;
     }
     false
+}
+
+fn takes_no_time(step: &Step) -> bool {
+    matches!(
+        step.program(),
+        "" | "."
+            | "cd"
+            | "echo"
+            | "export"
+            | "ls"
+            | "mkdir"
+            | "popd"
+            | "printf"
+            | "pushd"
+            | "pwd"
+            | "rm"
+            | "set"
+            | "source"
+            | "touch"
+            | "true"
+            | "unset"
+    )
 }
 
 /// Files that hold what the tests of this command printed.

@@ -21,8 +21,8 @@ pub(super) struct Dialect {
 /// What a word that is no option is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Words {
-    /// A file or folder, with what is inside of it after one of these.
-    Places(&'static [&'static str]),
+    /// A file, a folder or a module.
+    Places,
     /// A pattern of packages.
     Packages,
     /// A part of a name.
@@ -53,7 +53,7 @@ const OTHER: Dialect = Dialect {
     filter_beside: &[],
     target: &[],
     target_beside: &[],
-    words: Words::Places(&["/"]),
+    words: Words::Places,
 };
 
 const CARGO: Dialect = Dialect {
@@ -105,6 +105,10 @@ const PYTEST: Dialect = Dialect {
         "--capture",
         "--color",
         "--cov",
+        "--cov-append",
+        "--cov-branch",
+        "--cov-config",
+        "--cov-fail-under",
         "--cov-report",
         "--disable-warnings",
         "--durations",
@@ -119,6 +123,9 @@ const PYTEST: Dialect = Dialect {
         "--no-summary",
         "--quiet",
         "--showlocals",
+        "--strict",
+        "--strict-config",
+        "--strict-markers",
         "--tb",
         "--verbose",
         "-l",
@@ -134,12 +141,34 @@ const PYTEST: Dialect = Dialect {
         "-vvv",
         "-x",
     ],
-    shown_beside: &["-n", "--numprocesses", "-p", "-W", "--dist"],
-    filter: &["--lf", "--last-failed", "--sw", "--stepwise", "--deselect", "--ignore"],
-    filter_beside: &["-k", "-m", "--deselect", "--ignore"],
+    shown_beside: &[
+        "-n",
+        "--numprocesses",
+        "-p",
+        "-r",
+        "-W",
+        "--asyncio-mode",
+        "--capture",
+        "--color",
+        "--cov",
+        "--cov-config",
+        "--cov-fail-under",
+        "--cov-report",
+        "--dist",
+        "--durations",
+        "--import-mode",
+        "--junitxml",
+        "--log-cli-level",
+        "--log-level",
+        "--maxfail",
+        "--tb",
+        "--timeout",
+    ],
+    filter: &["--lf", "--last-failed", "--sw", "--stepwise", "--deselect", "--ignore", "--ignore-glob"],
+    filter_beside: &["-k", "-m", "--deselect", "--ignore", "--ignore-glob"],
     target: &[],
     target_beside: &[],
-    words: Words::Places(&["/", "::", "["]),
+    words: Words::Places,
 };
 
 const UNITTEST: Dialect = Dialect {
@@ -149,7 +178,7 @@ const UNITTEST: Dialect = Dialect {
     filter_beside: &["-k"],
     target: &[],
     target_beside: &[],
-    words: Words::Places(&["."]),
+    words: Words::Places,
 };
 
 const JEST: Dialect = Dialect {
@@ -232,7 +261,7 @@ const MOCHA: Dialect = Dialect {
     filter_beside: &["-g", "--grep", "-f", "--fgrep"],
     target: &[],
     target_beside: &[],
-    words: Words::Places(&["/"]),
+    words: Words::Places,
 };
 
 const NODE: Dialect = Dialect {
@@ -242,7 +271,7 @@ const NODE: Dialect = Dialect {
     filter_beside: &["--test-name-pattern", "--test-skip-pattern"],
     target: &[],
     target_beside: &[],
-    words: Words::Places(&["/"]),
+    words: Words::Places,
 };
 
 const GO: Dialect = Dialect {

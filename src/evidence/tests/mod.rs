@@ -7,12 +7,16 @@
 
 mod cargo;
 mod checkouts;
+mod compare;
 mod detect;
 mod dialect;
+mod failed;
 mod forms;
 mod go;
+mod held;
 mod jest;
 mod junit;
+mod mended;
 mod mocha;
 mod nextest;
 mod node;
@@ -20,6 +24,7 @@ mod packages;
 mod patterns;
 mod pipes;
 mod places;
+mod printed;
 mod programs;
 mod pytest;
 mod relation;
@@ -33,6 +38,7 @@ mod started;
 mod sum;
 mod tally;
 mod tap;
+mod unfinished;
 mod unittest;
 mod vitest;
 mod whole;
@@ -117,8 +123,14 @@ pub(crate) struct TestRun {
     /// Whether they are that too where its command was killed: in a step that follows it.
     #[serde(skip)]
     was_over: bool,
+    /// Whether it is not known to have begun: its command was cut off, maybe before it.
+    #[serde(skip)]
+    may_not_have_begun: bool,
     #[serde(skip)]
     scope: Scope,
+    /// What its output tells of single tests that failed in it, or in one before it.
+    #[serde(skip)]
+    told: Vec<printed::Told>,
     /// Whether files may have been changed by what its command did afterwards.
     #[serde(skip)]
     goes_on: bool,
@@ -177,6 +189,7 @@ pub(crate) fn read(command: &str, exit_code: Option<i64>, text: &str) -> Vec<Tes
 }
 
 /// One command that ran tests, and what it printed.
+#[derive(Clone, Copy)]
 struct Reading<'a> {
     detected: &'a Detected,
     command: &'a str,
@@ -253,20 +266,6 @@ impl Reading<'_> {
             }
         }
         found
-    }
-
-    /// Whether tests were run although no summary is there to be seen.
-    fn ran_silently(&self, ends_it: bool) -> bool {
-        let Some(code) = self.exit_code else { return false };
-        // 126, 127 and these words: it was not there at all.
-        let absent = ["command not found", ": not found", "No module named "];
-        let is_absent = matches!(code, 126 | 127)
-            || (self.text.len() < 1000 && absent.iter().any(|words| self.text.contains(words)));
-        let ran = match code {
-            0 => !self.detected.branches,
-            _ => ends_it && self.detected.owns_exit && !self.detected.may_be_kept_from,
-        };
-        ran && !is_absent
     }
 
     /// What a program that may do anything ran, where all of its output says so.
@@ -376,7 +375,9 @@ impl Reading<'_> {
             complete: !broken && self.exit_code.is_some(),
             // Of one with many summaries, or of a script, more may have been to come.
             was_over: !broken && start.is_followed && !many,
-            scope: scope.clone(),
+            may_not_have_begun: false,
+            told: Vec::new(),
+            scope: if tally.deselected { scope.clone().leaving_out_some() } else { scope.clone() },
             goes_on: start.goes_on,
         }
     }

@@ -102,7 +102,8 @@ pub(super) fn summary(line: &str) -> Option<Tally> {
             "passed" | "xpassed" => tally.passed = tally.passed.checked_add(count)?,
             "failed" | "error" | "errors" => tally.failed = tally.failed.checked_add(count)?,
             "skipped" | "xfailed" => tally.skipped = tally.skipped.checked_add(count)?,
-            "deselected" | "warning" | "warnings" | "rerun" | "subtests passed" => {}
+            "deselected" => tally.deselected = true,
+            "warning" | "warnings" | "rerun" | "subtests passed" => {}
             _ => return None,
         }
     }

@@ -81,8 +81,21 @@ pub(super) fn is_path(package: &str) -> bool {
 pub(super) fn contains_package(outer: &str, inner: &str) -> bool {
     match outer.strip_suffix("...") {
         _ if outer == inner => true,
-        Some("./") => !inner.starts_with("..") && !inner.starts_with('/'),
-        Some(root) => inner == root.trim_end_matches('/') || inner.starts_with(root),
+        Some(root) => {
+            let rest = match root {
+                "./" => Some(inner.trim_start_matches("./"))
+                    .filter(|rest| !rest.starts_with(['/']) && !rest.starts_with("..")),
+                root if inner == root.trim_end_matches('/') => Some(""),
+                root => inner.strip_prefix(root),
+            };
+            // Folders that are not looked into, whatever is in them.
+            let left_alone = |part: &str| {
+                matches!(part, "testdata" | "vendor")
+                    || part.starts_with('_')
+                    || (part.starts_with('.') && !part.trim_matches('.').is_empty())
+            };
+            rest.is_some_and(|rest| !rest.split('/').any(left_alone))
+        }
         None => false,
     }
 }

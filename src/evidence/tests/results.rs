@@ -4,27 +4,30 @@
 //! ran again; runs that have no test in common add up; a run of some tests of
 //! another corrects it. Where none of that is known, no count is told.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use super::checkouts;
+use super::failed::FailedCommands;
 use super::places::{self, Origin};
+use super::printed::{self, Told};
 use super::relation::Relation;
 use super::scope::Scope;
 use super::sum::Sum;
+use super::unfinished::read_cut;
 use super::{Framework, TestRun, Unit, read};
 use crate::model::{Event, ItemStatus, Timestamp};
 
 /// Runs that are told apart; the oldest go first.
 const MOST_RUNS: usize = 32;
-const MOST_COMMANDS: usize = 64;
+pub(super) const MOST_COMMANDS: usize = 64;
 pub(super) const MOST_NAMES: usize = 50;
 
 /// Files carry the time of the clock's last tick, 10 ms ago at most, and the end of a
 /// command is known from when it was read.
 const CLOCKS_APART_MS: i64 = 20;
 
+/// Later than any change.
+const NEVER_ENDED: Timestamp = Timestamp::from_millis(i64::MAX);
 /// What begins so soon after a command may have been read together with its end,
 /// however long ago that was.
 const SOON_MS: u64 = 100;
@@ -43,12 +46,17 @@ pub(crate) struct Tests {
     edits: u64,
     commands: u64,
     running: Vec<Running>,
+    /// Whether some never ended.
+    any_cut: bool,
+    /// What failed in which command, as it ran last.
+    failed: FailedCommands,
 }
 
 /// A command that is running.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Running {
     item: String,
+    command: String,
     began: Began,
 }
 
@@ -128,23 +136,26 @@ impl Tests {
     /// Commands that begin, and files that change.
     pub(crate) fn note_event(&mut self, event: &Event, at: Timestamp) {
         match event {
-            Event::CommandStarted { item, .. } => self.note_started(item, at),
-            Event::CommandEnded { item, status: ItemStatus::Declined, .. } => {
-                self.running.retain(|running| running.item != *item);
-            }
+            Event::CommandStarted { item, command } => self.note_started(item, command, at),
+            Event::CommandEnded { item, status: ItemStatus::Declined, .. } => self.note_unseen(item),
             Event::Edited { status: ItemStatus::Completed, .. } => self.note_edit(),
             _ => {}
         }
     }
 
     /// A command began, under the agent's own name for it.
-    fn note_started(&mut self, item: &str, at: Timestamp) {
+    fn note_started(&mut self, item: &str, command: &str, at: Timestamp) {
         if self.running.len() == MOST_COMMANDS {
             self.running.remove(0);
         }
         self.runs.iter_mut().for_each(|kept| kept.next_at = kept.next_at.or(Some(at)));
         let began = Began { edits: self.edits, at: Some(at) };
-        self.running.push(Running { item: item.to_owned(), began });
+        self.running.push(Running { item: item.to_owned(), command: command.to_owned(), began });
+    }
+
+    /// A command came to its end, and nothing is known of what it printed, or that it ran.
+    pub(crate) fn note_unseen(&mut self, item: &str) {
+        self.running.retain(|running| running.item != item);
     }
 
     /// A command came to its end, with all that it printed.
@@ -156,28 +167,58 @@ impl Tests {
         text: &str,
         at: Timestamp,
     ) {
-        self.note_runs(item, command, read(command, exit_code, text), at);
+        self.note_runs(item, command, text, read(command, exit_code, text), at);
     }
 
-    /// A command was killed, with all that it had printed until then.
-    pub(crate) fn note_killed(&mut self, item: &str, command: &str, text: &str, at: Timestamp) {
-        let mut runs = read(command, None, text);
-        runs.iter_mut().for_each(|run| run.complete = run.was_over);
-        self.note_runs(item, command, runs, at);
+    /// A command was killed, with what it had printed until then; `whole` where that is all.
+    pub(crate) fn note_killed(&mut self, item: &str, command: &str, text: &str, whole: bool, at: Timestamp) {
+        let mut runs = read_cut(command, text);
+        runs.iter_mut().for_each(|run| run.complete &= whole);
+        self.note_runs(item, command, text, runs, at);
     }
 
-    fn note_runs(&mut self, item: &str, command: &str, runs: Vec<TestRun>, at: Timestamp) {
+    /// The command that has been running for longest.
+    pub(crate) fn oldest_running(&self) -> Option<&str> {
+        self.running.first().map(|running| running.command.as_str())
+    }
+
+    fn note_runs(&mut self, item: &str, command: &str, text: &str, runs: Vec<TestRun>, at: Timestamp) {
         let known = self.running.iter().position(|running| running.item == item);
         let unseen = Began { edits: self.edits, at: None };
         let began = known.map_or(unseen, |at| self.running.remove(at).began);
         self.commands += 1;
         let command_of_run = self.commands;
         self.note_checkouts(command);
+        self.failed.forget(command);
         for mut run in runs {
-            let seen = self.seen(run.scope).apart_from(&self.checkouts);
-            run.scope = seen.beside_settings(Path::new(&self.origin.root));
+            run.scope = self.seen(run.scope).apart_from(&self.checkouts);
+            run.told = self.told(&run, command, text);
+            self.failed.note(command, &run);
+            let touches = |old: &Kept| run.scope.relation(&old.run.scope) != Relation::Apart;
+            // Where it did not begin, there is nothing to tell of it alone.
+            if run.may_not_have_begun && !self.runs.iter().any(touches) {
+                continue;
+            }
             self.keep(Kept { run, began, ended_at: at, next_at: None, command: command_of_run });
         }
+    }
+
+    /// Commands whose tests failed, and of which none is left that fails.
+    pub(crate) fn mended(&mut self) -> Vec<String> {
+        self.end_running();
+        let sum = self.sum().1;
+        if self.lost { Vec::new() } else { self.failed.mended(&sum) }
+    }
+
+    /// What a command printed of tests that failed in it, or before.
+    fn told(&self, run: &TestRun, command: &str, text: &str) -> Vec<Told> {
+        let same = self.runs.iter().filter(|old| old.run.framework == run.framework);
+        let failed = same.flat_map(|old| old.run.failing.iter().map(|name| (&old.run.scope, name)));
+        // A file may have another name where this ran.
+        let names =
+            failed.flat_map(|(scope, name)| [name.clone(), run.scope.name_here(&scope.full_name(name))]);
+        let names: Vec<String> = names.chain(run.failing.iter().cloned()).collect();
+        printed::told(run.framework, command, text, &names.iter().map(String::as_str).collect())
     }
 
     /// A scope from the root, by whatever name that was called.
@@ -217,30 +258,47 @@ impl Tests {
         self.runs.push(new);
     }
 
-    /// What it all came to; `None` where no test ran.
-    pub(crate) fn finish(self, changed: Changed) -> Option<TestResults> {
-        if self.runs.is_empty() {
-            return None;
+    /// The end of commands that still run was not seen, so nothing came after it.
+    fn end_running(&mut self) {
+        self.any_cut |= !self.running.is_empty();
+        while let Some(Running { item, command, .. }) = self.running.first().cloned() {
+            self.note_killed(&item, &command, "", false, NEVER_ENDED);
         }
-        let stale = |kept: &Kept| {
-            let others = kept.command < self.commands || !self.running.is_empty();
-            kept.stale(self.edits, others, changed)
-        };
+    }
+
+    /// The runs that count, and what they come to together.
+    fn sum(&self) -> (Vec<&Kept>, Sum) {
         let here: Vec<&Kept> = self.runs.iter().filter(|kept| kept.run.scope.elsewhere().is_none()).collect();
         // Where all ran elsewhere, their names are all that there is to tell.
-        let told: Vec<&Kept> = if here.is_empty() { self.runs.iter().collect() } else { here.clone() };
+        let told: Vec<&Kept> = if here.is_empty() { self.runs.iter().collect() } else { here };
         let mut sum = Sum::default();
         let runs: Vec<&TestRun> = told.iter().map(|kept| &kept.run).collect();
         for (at, run) in runs.iter().enumerate() {
             sum.add(&runs[..at], run);
         }
-        let counted = !self.lost && !here.is_empty() && !sum.mixed;
+        (told, sum)
+    }
+
+    /// What it all came to; `None` where no test ran.
+    pub(crate) fn finish(mut self, changed: Changed) -> Option<TestResults> {
+        self.end_running();
+        if self.runs.is_empty() {
+            return None;
+        }
+        let stale = |kept: &Kept| {
+            let others = kept.command < self.commands || self.any_cut;
+            kept.stale(self.edits, others, changed)
+        };
+        let (told, sum) = self.sum();
+        let any_here = told.iter().any(|kept| kept.run.scope.elsewhere().is_none());
+        let counted = !self.lost && any_here && !sum.mixed;
         let counts = sum.counts.filter(|_| counted);
+        let known = |kept: &&Kept| !kept.run.scope.is_of_any_framework();
         Some(TestResults {
             passed: counts.map(|counts| counts.passed),
             failed: sum.failed.filter(|_| counted),
             skipped: counts.map(|counts| counts.skipped),
-            failed_tests: sum.failing.into_iter().map(|(_, name)| name).collect(),
+            failed_tests: sum.failing.into_iter().map(|failing| failing.name).collect(),
             stale: match told.iter().map(|kept| stale(kept)).collect::<Vec<_>>() {
                 all if all.contains(&Some(true)) => Some(true),
                 all if all.contains(&None) => None,
@@ -248,7 +306,7 @@ impl Tests {
             },
             complete: told.iter().all(|kept| kept.run.complete) && !self.lost,
             earlier_runs: self.earlier,
-            runs: self.runs.iter().map(|kept| kept.told(stale(kept))).collect(),
+            runs: self.runs.iter().filter(known).map(|kept| kept.told(stale(kept))).collect(),
         })
     }
 }
@@ -267,16 +325,19 @@ impl Kept {
 
     /// What failed before, and is not known to have run again, may fail still.
     fn take_over(&mut self, old: &Kept) {
+        let failing: Vec<&String> =
+            old.run.failing.iter().filter(|name| !self.run.mends(&old.run, name)).collect();
         let run = &mut self.run;
         let ran = run.counts.is_some_and(|counts| counts.passed + counts.failed > 0);
         if run.complete && ran {
             return;
         }
         let same_place = run.scope.is_beside(&old.run.scope);
-        for name in &old.run.failing {
+        for name in failing {
             let full = old.run.scope.full_name(name);
             let is_known = run.failing.iter().any(|name| run.scope.full_name(name) == full);
             if run.failing.len() < MOST_NAMES && !is_known {
+                run.told.extend(old.run.told.iter().filter(|told| told.name == *name).cloned());
                 run.failing.push(if same_place { name.clone() } else { full });
                 run.counts = run.counts.filter(|counts| counts.failed > 0);
                 run.complete = false;
@@ -377,7 +438,7 @@ mod tests {
             match step {
                 Edit => tests.note_edit(),
                 Run(command, passed, failing) => {
-                    tests.note_started("item", at);
+                    tests.note_started("item", command, at);
                     let (exit, text) = match command.contains("pytest") {
                         true => (1, pytest(*passed, failing)),
                         false => (101, cargo(*passed, failing)),
@@ -386,7 +447,7 @@ mod tests {
                     tests.note_command("item", command, Some(exit), &text, at);
                 }
                 Print(command, exit, text) => {
-                    tests.note_started("item", at);
+                    tests.note_started("item", command, at);
                     tests.note_command("item", command, Some(*exit), text, at);
                 }
             }
@@ -499,21 +560,24 @@ mod tests {
     fn what_a_later_run_holds_is_not_counted_twice() {
         check(
             &[
-                Run("pytest tests/a.py::test_x", 0, &["tests/a.py::test_x"]),
+                Run("pytest tests/test_a.py::test_x", 0, &["tests/test_a.py::test_x"]),
                 Edit,
-                Run("pytest tests/a.py", 5, &[]),
+                Run("pytest tests/test_a.py", 5, &[]),
             ],
             (Some(5), Some(0), &[], 1),
         );
         check(
-            &[Run("pytest tests/a.py", 4, &["tests/a.py::x"]), Run("pytest tests/a.py tests/b.py", 10, &[])],
+            &[
+                Run("pytest tests/test_a.py", 4, &["tests/test_a.py::x"]),
+                Run("pytest tests/test_a.py tests/test_b.py", 10, &[]),
+            ],
             (Some(10), Some(0), &[], 1),
         );
         check(
             &[
-                Run("pytest tests/a.py", 4, &["tests/a.py::test_x"]),
-                Run("pytest tests/a.py::test_x", 1, &[]),
-                Run("pytest tests/a.py", 5, &[]),
+                Run("pytest tests/test_a.py", 4, &["tests/test_a.py::test_x"]),
+                Run("pytest tests/test_a.py::test_x", 1, &[]),
+                Run("pytest tests/test_a.py", 5, &[]),
             ],
             (Some(5), Some(0), &[], 2),
         );
@@ -575,44 +639,59 @@ mod tests {
     #[test]
     fn a_part_after_all_has_the_last_word() {
         check(
-            &[Run("pytest", 9, &[]), Edit, Run("pytest a.py", 0, &["a.py::x"])],
-            (Some(8), Some(1), &["a.py::x"], 0),
+            &[Run("pytest", 9, &[]), Edit, Run("pytest test_a.py", 0, &["test_a.py::x"])],
+            (Some(8), Some(1), &["test_a.py::x"], 0),
         );
         check(
-            &[Run("pytest", 8, &["a.py::x"]), Edit, Run("pytest a.py::x", 1, &[])],
+            &[Run("pytest", 8, &["test_a.py::x"]), Edit, Run("pytest test_a.py::x", 1, &[])],
             (Some(9), Some(0), &[], 0),
         );
         check(
-            &[Run("pytest", 8, &["a.py::x"]), Run("pytest a.py::x", 0, &["a.py::x"])],
-            (Some(8), Some(1), &["a.py::x"], 0),
+            &[Run("pytest", 8, &["test_a.py::x"]), Run("pytest test_a.py::x", 0, &["test_a.py::x"])],
+            (Some(8), Some(1), &["test_a.py::x"], 0),
         );
         // Whether it ran again is not known.
-        check(&[Run("pytest", 8, &["a.py::x"]), Run("pytest -k y", 1, &[])], (None, None, &["a.py::x"], 0));
+        check(
+            &[Run("pytest", 8, &["test_a.py::x"]), Run("pytest -k y", 1, &[])],
+            (None, None, &["test_a.py::x"], 0),
+        );
     }
 
     #[test]
     fn the_tests_of_one_command_are_told_apart() {
-        let twice = pytest(0, &["f.py::f"]) + &pytest(1, &[]);
-        check(&[Print("pytest -q f.py; touch f.py; pytest -q f.py", 0, twice)], (Some(1), Some(0), &[], 1));
+        let twice = pytest(0, &["test_f.py::f"]) + &pytest(1, &[]);
+        check(
+            &[Print("pytest -q test_f.py; touch test_f.py; pytest -q test_f.py", 0, twice)],
+            (Some(1), Some(0), &[], 1),
+        );
         let again = pytest(1, &[]).repeat(3);
-        check(&[Print("pytest a.py; pytest a.py; pytest a.py", 0, again)], (Some(1), Some(0), &[], 2));
+        check(
+            &[Print("pytest test_a.py; pytest test_a.py; pytest test_a.py", 0, again)],
+            (Some(1), Some(0), &[], 2),
+        );
         let wider = pytest(1, &[]) + &pytest(103, &[]);
-        check(&[Print("pytest -q a.py; pytest -q", 0, wider)], (Some(103), Some(0), &[], 1));
+        check(&[Print("pytest -q test_a.py; pytest -q", 0, wider)], (Some(103), Some(0), &[], 1));
         // Which of them ended first is not known.
         check(
-            &[Print("pytest & pytest a.py; wait", 0, pytest(2, &["p.py::b"]) + &pytest(1, &[]))],
-            (None, None, &["p.py::b"], 0),
+            &[Print("pytest & pytest test_a.py; wait", 0, pytest(2, &["test_p.py::b"]) + &pytest(1, &[]))],
+            (None, None, &["test_p.py::b"], 0),
         );
-        let each = pytest(2, &["p.py::b"]) + &pytest(1, &[]);
-        check(&[Print("(cd a && pytest); (cd b && pytest)", 0, each)], (Some(3), Some(1), &["p.py::b"], 0));
-        let loop_of = pytest(2, &["p.py::b"]) + &pytest(1, &[]);
-        let line = "for f in p.py q.py; do pytest -q $f; done";
-        check(&[Print(line, 0, loop_of.clone())], (None, None, &["p.py::b"], 0));
-        check(&[Print("ls *.py | xargs -n1 pytest -q", 1, loop_of.clone())], (None, None, &["p.py::b"], 0));
+        let each = pytest(2, &["test_p.py::b"]) + &pytest(1, &[]);
+        check(
+            &[Print("(cd a && pytest); (cd b && pytest)", 0, each)],
+            (Some(3), Some(1), &["test_p.py::b"], 0),
+        );
+        let loop_of = pytest(2, &["test_p.py::b"]) + &pytest(1, &[]);
+        let line = "for f in test_p.py test_q.py; do pytest -q $f; done";
+        check(&[Print(line, 0, loop_of.clone())], (None, None, &["test_p.py::b"], 0));
+        check(
+            &[Print("ls *.py | xargs -n1 pytest -q", 1, loop_of.clone())],
+            (None, None, &["test_p.py::b"], 0),
+        );
         // The same once more: whose summary each is cannot be told, nor whether one is missing.
         check(
             &[Print(line, 0, loop_of), Print(line, 0, pytest(3, &[]) + &pytest(1, &[]))],
-            (None, None, &["p.py::b"], 1),
+            (None, None, &["test_p.py::b"], 1),
         );
         let cargo_twice = |head: &str| format!("{head}{}{head}{}", cargo(3, &["x"]), cargo(4, &[]));
         let finished = "    Finished `test` profile [unoptimized] target(s) in 0.1s\n";
@@ -631,10 +710,10 @@ mod tests {
         let line = "cargo test 2>&1 | tee o.log; grep 'test result' o.log";
         check(&[Print(line, 0, format!("{once}{last}\n"))], (Some(3), Some(0), &[], 0));
         check(&[Print("cargo test 2>&1 | tee o.log; cat o.log", 0, once.repeat(2))], (None, None, &[], 0));
-        let failed = pytest(1, &["a.py::x"]);
+        let failed = pytest(1, &["test_a.py::x"]);
         let end = failed.lines().last().unwrap();
         let line = "pytest | tee o.log; tail -1 o.log";
-        check(&[Print(line, 0, format!("{failed}{end}\n"))], (Some(1), Some(1), &["a.py::x"], 0));
+        check(&[Print(line, 0, format!("{failed}{end}\n"))], (Some(1), Some(1), &["test_a.py::x"], 0));
     }
 
     const JEST: &str = "Tests:       5 passed, 5 total\nTime:        0.5 s\nRan all test suites.\n";
@@ -688,8 +767,9 @@ mod tests {
             (".mocharc.cjs", "module.exports = { 'spec': 'test/*.js' };"),
             ("package.json", r#"{"mocha": {"spec": "test/*.js"}}"#),
         ] {
-            assert_eq!(two(name, settings, file), (None, Some(0)), "{name}");
-            assert_eq!(two(name, settings, all), (Some(2), Some(0)), "{name}");
+            for later in [file, all] {
+                assert_eq!(two(name, settings, later), (None, Some(0)), "{name}: {later}");
+            }
         }
         for (name, settings) in [
             (".mocharc.json", r#"{"reporter": "spec", "timeout": 5000}"#),
@@ -758,10 +838,13 @@ mod tests {
             ("pytest", "export PYTEST_ADDOPTS=--lf && pytest"),
             ("pytest", "env PYTEST_ADDOPTS=--lf pytest"),
         ] {
-            check(&[Run(first, 4, &["a.py::x"]), Run(second, 1, &[])], (None, None, &["a.py::x"], 0));
+            check(
+                &[Run(first, 4, &["test_a.py::x"]), Run(second, 1, &[])],
+                (None, None, &["test_a.py::x"], 0),
+            );
         }
         check(
-            &[Run("pytest", 4, &["a.py::x"]), Run("PYTHONPATH=. NO_COLOR=1 pytest", 5, &[])],
+            &[Run("pytest", 4, &["test_a.py::x"]), Run("PYTHONPATH=. NO_COLOR=1 pytest", 5, &[])],
             (Some(5), Some(0), &[], 1),
         );
     }
@@ -789,16 +872,16 @@ mod tests {
 
     #[test]
     fn a_place_has_many_names() {
-        let failed: &[&str] = &["tests/a.py::x"];
+        let failed: &[&str] = &["tests/test_a.py::x"];
         for (first, second) in [
-            ("pytest /home/dev/shop/tests/a.py", "pytest tests/a.py"),
-            ("pytest tests/a.py", "pytest /home/dev/shop/tests/a.py"),
-            ("pytest tests/a.py", "cd tests && pytest a.py"),
-            ("pytest tests/a.py", "cd web && pytest ../tests/a.py"),
+            ("pytest /home/dev/shop/tests/test_a.py", "pytest tests/test_a.py"),
+            ("pytest tests/test_a.py", "pytest /home/dev/shop/tests/test_a.py"),
+            ("pytest tests/test_a.py", "cd tests && pytest test_a.py"),
+            ("pytest tests/test_a.py", "cd web && pytest ../tests/test_a.py"),
         ] {
             check(&[Run(first, 4, failed), Run(second, 5, &[])], (Some(5), Some(0), &[], 1));
         }
-        let covered = [Run("pytest tests/a.py", 5, &[]), Run("pytest /home/dev/shop/tests", 10, &[])];
+        let covered = [Run("pytest tests/test_a.py", 5, &[]), Run("pytest /home/dev/shop/tests", 10, &[])];
         check(&covered, (Some(10), Some(0), &[], 1));
         let go = |line, package: &str| Print(line, 0, format!("ok  \t{package}\t0.1s\n"));
         assert_eq!(results(&[go("go test ./a", "m/a"), go("go test m/a", "m/a")]).passed, None);
@@ -865,11 +948,14 @@ mod tests {
         let broken = "error: could not compile `a` (lib test)\n".to_owned();
         check(&[Run("cargo test", 4, failed), Print("cargo test", 101, broken)], (None, None, failed, 1));
         let none = "no tests ran in 0.01s\n".to_owned();
-        check(&[Run("pytest a.py", 4, failed), Print("pytest a.py", 5, none)], (None, None, failed, 1));
+        check(
+            &[Run("pytest test_a.py", 4, failed), Print("pytest test_a.py", 5, none)],
+            (None, None, failed, 1),
+        );
         check(&[Run("cargo test", 4, failed), Run("cargo test", 5, &[])], (Some(5), Some(0), &[], 1));
         check(
-            &[Run("pytest", 4, failed), Run("pytest", 4, &["a.py::b"])],
-            (Some(4), Some(1), &["a.py::b"], 1),
+            &[Run("pytest", 4, failed), Run("pytest", 4, &["test_a.py::b"])],
+            (Some(4), Some(1), &["test_a.py::b"], 1),
         );
     }
 
@@ -914,7 +1000,7 @@ mod tests {
         let found = told(&[Run("pytest -q", 1, &[]), wider]);
         assert_eq!(found, (Some(1), Some(1), one("web/test_web.py::x"), 1));
         // Another checkout is another still.
-        let other = Run("cd ../../shop2 && pytest", 0, &["a.py::x"]);
+        let other = Run("cd ../../shop2 && pytest", 0, &["test_a.py::x"]);
         let found = results_in("/home/dev/shop/api", &[Run("pytest -q", 1, &[]), other]);
         assert_eq!((found.passed, found.failed), (Some(1), Some(0)));
         assert_eq!(found.runs[1].elsewhere.as_deref(), Some("/home/dev/shop2"));
@@ -922,8 +1008,8 @@ mod tests {
 
     #[test]
     fn a_test_that_was_mended_below_the_root_is_not_told_to_fail() {
-        let (here, there) = ("tests/a.py::x", "api/tests/a.py::x");
-        let steps = [Run("cd api && pytest", 1, &[here]), Run("cd api && pytest tests/a.py::x", 1, &[])];
+        let (here, there) = ("tests/test_a.py::x", "api/tests/test_a.py::x");
+        let steps = [Run("cd api && pytest", 1, &[here]), Run("cd api && pytest tests/test_a.py::x", 1, &[])];
         check(&steps, (Some(2), Some(0), &[], 0));
         let steps = [Run("pytest", 2, &[there]), Run("cd api && pytest", 2, &[])];
         check(&steps, (Some(3), Some(0), &[], 0));
@@ -933,11 +1019,11 @@ mod tests {
         let steps = [
             Run("cd api && pytest", 1, &[here]),
             Run("cd web && pytest", 1, &[here]),
-            Run("cd api && pytest tests/a.py::x", 1, &[]),
+            Run("cd api && pytest tests/test_a.py::x", 1, &[]),
         ];
         check(&steps, (Some(3), Some(1), &[here], 0));
         // From where the run started, as ever.
-        let steps = [Run("pytest", 1, &[here]), Run("pytest tests/a.py::x", 1, &[])];
+        let steps = [Run("pytest", 1, &[here]), Run("pytest tests/test_a.py::x", 1, &[])];
         let found = results_in("/home/dev/shop/api", &steps);
         assert_eq!((found.passed, found.failed, found.failed_tests.len()), (Some(2), Some(0), 0));
     }
@@ -950,11 +1036,13 @@ mod tests {
             (found.passed, found.failed, found.complete, found.failed_tests.len(), found.earlier_runs)
         };
         let (known, unknown) = ((Some(1), Some(1), true, 1, 1), (None, None, false, 1, 1));
-        let failed = pytest(1, &["web/a.py::x"]);
+        let failed = pytest(1, &["web/test_a.py::x"]);
         let source = format!("def test_x():\n    assert 0\n{failed}");
-        for line in
-            ["cat web/a.py; pytest -q", "sed -n 1,9p web/a.py && pytest -q", "grep -n x a; pytest | tail -3"]
-        {
+        for line in [
+            "cat web/test_a.py; pytest -q",
+            "sed -n 1,9p web/test_a.py && pytest -q",
+            "grep -n x a; pytest | tail -3",
+        ] {
             assert_eq!(told(line, 1, &source), known, "{line}");
         }
         let diff =
@@ -966,7 +1054,7 @@ mod tests {
         }
         let passed = pytest(2, &[]);
         let mended = [
-            Run("pytest -q", 1, &["web/a.py::x"]),
+            Run("pytest -q", 1, &["web/test_a.py::x"]),
             Edit,
             Print("pytest -q && git diff", 0, format!("{passed}diff --git a/a b/a\n")),
         ];
@@ -989,28 +1077,48 @@ mod tests {
 
     #[test]
     fn a_script_that_ran_twice_in_a_line_has_its_last_word() {
-        let text = format!("{}{}", pytest(2, &["a.py::x"]), pytest(3, &[]));
-        let line = |line, exit| Print(line, exit, text.clone());
-        check(&[line("npm test; sed -i s/1/2/ m.js; npm test", 0)], (Some(3), Some(0), &[], 1));
-        for (other, exit) in
-            [("npm test || npm test", 0), ("npm test; npm run test:e2e", 0), ("npm test; npm test", 1)]
-        {
-            check(&[line(other, exit)], (None, None, &["a.py::x"], 0));
+        let failed: &[&str] = &["test_a.py::x"];
+        let (red, green) = (pytest(2, failed), pytest(3, &[]));
+        let line = "npm test; sed -i s/1/2/ m.js; npm test";
+        let told = |line, exit, texts: [&str; 2]| {
+            let heading = |text| format!("\n> shop@1.0.0 test\n> pytest -q\n\n{text}");
+            Print(line, exit, texts.map(heading).concat())
+        };
+        check(&[told(line, 0, [&red, &green])], (Some(3), Some(0), &[], 1));
+        assert!(results(&[told(line, 0, [&red, &green])]).complete);
+        check(&[told(line, 1, [&green, &red])], (Some(2), Some(1), failed, 1));
+        check(&[told("npm test || npm test", 0, [&red, &green])], (Some(3), Some(0), &[], 1));
+        // The first stopped before any test, and the second ran both.
+        let both = format!("{red}{green}");
+        check(&[told(line, 0, ["no\n", &both])], (None, None, failed, 0));
+        check(&[told(line, 1, [&both, "no\n"])], (None, None, failed, 0));
+        assert!(!results(&[told(line, 1, [&both, "no\n"])]).complete);
+        // Without a word of where each begins, that may be so with any two summaries.
+        for (line, exit) in [
+            (line, 0),
+            ("make test; sed -i s/1/2/ m.js; make test", 0),
+            ("./run_tests.sh; echo X=2 > m.py; ./run_tests.sh", 0),
+            ("npm test || npm test", 0),
+            ("npm test; npm run test:e2e", 0),
+            ("npm test; npm test", 1),
+        ] {
+            check(&[Print(line, exit, both.clone())], (None, None, failed, 0));
         }
     }
 
     #[test]
     fn what_is_not_known_to_be_here_corrects_nothing() {
-        let failed: &[&str] = &["tests/a.py::x"];
-        for line in ["cd ~/other && pytest", "popd && pytest", "pytest @some.txt", "pytest ~/other/a.py"] {
+        let failed: &[&str] = &["tests/test_a.py::x"];
+        for line in ["cd ~/other && pytest", "popd && pytest", "pytest @some.txt", "pytest ~/other/test_a.py"]
+        {
             check(&[Run("pytest", 5, &[]), Run(line, 4, failed)], (None, Some(1), failed, 0));
         }
     }
 
     #[test]
     fn what_a_test_prints_is_no_run() {
-        let printed = format!("{}{}{}", pytest(9, &[]), pytest(2, &["a.py::x"]), pytest(1, &[]));
-        let found = results(&[Print("pytest -q; pytest -q c.py", 0, printed)]);
+        let printed = format!("{}{}{}", pytest(9, &[]), pytest(2, &["test_a.py::x"]), pytest(1, &[]));
+        let found = results(&[Print("pytest -q; pytest -q test_c.py", 0, printed)]);
         assert_eq!((found.passed, found.failed, found.failed_tests.len()), (None, None, 1));
         assert!(found.runs.iter().all(|run| run.passed.is_none()), "{found:?}");
     }

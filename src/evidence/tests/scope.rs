@@ -1,36 +1,36 @@
-//! Which part of the tests a command asked for, and how two parts lie to each
-//! other. What is not known to be so is unclear, and then nothing is added up.
-
-use std::path::Path;
+//! Which part of the tests a command asked for.
 
 use super::Framework;
 use super::dialect::{Dialect, Words, dialect};
 use super::packages::Packages;
-use super::patterns::patterns;
-use super::places::{Origin, below, is_elsewhere, is_in, is_known, moved};
-use super::relation::{Relation, both, contains, contains_package, directories, filters, is_path, sets};
-use super::settings;
+use super::places::{Origin, below, is_elsewhere, is_in, moved};
+use super::relation::is_path;
+use super::settings::{Settings, Way};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scope {
-    framework: Framework,
+    pub(super) framework: Framework,
     /// Where it ran, as far as the command itself says.
-    directory: String,
-    packages: Packages,
+    pub(super) directory: String,
+    pub(super) packages: Packages,
     /// Targets of a package; none is every one that is tested without being named.
-    targets: Vec<String>,
-    /// Files, folders, modules or patterns of packages; none is all of them.
-    places: Vec<String>,
+    pub(super) targets: Vec<String>,
+    /// Files, folders, modules or patterns of packages; none is whatever is found without.
+    pub(super) places: Vec<String>,
     /// What leaves tests out.
-    filters: Vec<String>,
+    pub(super) filters: Vec<String>,
     /// What else may change the choice.
-    modes: Vec<String>,
+    pub(super) modes: Vec<String>,
     /// The command, where what it asks for cannot be told.
-    unclear: Option<String>,
+    pub(super) unclear: Option<String>,
     /// Whether it ran in no part of the checkout that the run works in.
-    elsewhere: bool,
+    pub(super) elsewhere: bool,
     /// Of several runs that one command made, which.
-    part: usize,
+    pub(super) part: usize,
+    /// Whether the framework is not known.
+    pub(super) any_framework: bool,
+    /// What the project's own files say of the choice.
+    pub(super) settings: Settings,
 }
 
 impl Scope {
@@ -47,6 +47,7 @@ impl Scope {
             return scope;
         }
         let dialect = dialect(framework);
+        let discovers = args.iter().any(|arg| arg == "discover");
         let mut args = args.iter().map(String::as_str).peekable();
         while let Some(arg) = args.next() {
             let value =
@@ -63,7 +64,7 @@ impl Scope {
                 let package = if has_value { &arg[key.len() + 1..] } else { args.next().unwrap_or_default() };
                 scope.packages.add(package);
             } else if !has_value && dialect.shown_beside.contains(&arg) {
-                args.next();
+                args.next_if(|next| !next.starts_with('-'));
             } else if dialect.shown.contains(&key)
                 || dialect.shown.contains(&arg)
                 || dialect.shown_beside.contains(&key)
@@ -83,6 +84,10 @@ impl Scope {
                     scope.unclear = Some(whole.clone());
                 }
             }
+        }
+        // Where it looks, not what it runs: modules below have other names then.
+        if framework == Framework::Unittest && discovers && !scope.places.is_empty() {
+            scope.unclear = Some(format!("discover {}", scope.places.join(" ")));
         }
         for list in [&mut scope.targets, &mut scope.places, &mut scope.filters, &mut scope.modes] {
             list.sort();
@@ -108,6 +113,8 @@ impl Scope {
             unclear: None,
             elsewhere: false,
             part: 0,
+            any_framework: false,
+            settings: Settings::default(),
         }
     }
 
@@ -116,12 +123,21 @@ impl Scope {
         Self { framework, part, ..self.clone() }
     }
 
+    /// The same script, whatever it runs.
+    pub(super) fn of_any_framework(self) -> Self {
+        Self { any_framework: true, ..self }
+    }
+
+    pub(super) fn is_of_any_framework(&self) -> bool {
+        self.any_framework
+    }
+
     fn add_word(&mut self, dialect: &Dialect, word: &str) {
         match dialect.words {
             // Looking for tests is what it does without a word.
-            Words::Places(_) if self.framework == Framework::Unittest && word == "discover" => {}
+            Words::Places if self.framework == Framework::Unittest && word == "discover" => {}
             Words::Filters | Words::Patterns => self.filters.push(word.to_owned()),
-            Words::Places(_) => {
+            Words::Places => {
                 let place = if word == "." { word } else { word.strip_prefix("./").unwrap_or(word) };
                 self.places.push(place.trim_end_matches('/').to_owned());
             }
@@ -186,9 +202,48 @@ impl Scope {
         if !self.elsewhere && (unclear || away > 0) {
             self.unclear = Some(self.places.join(" "));
         }
+        if !root.is_empty() && !self.elsewhere && self.unclear.is_none() {
+            self.look_at_settings(root);
+        }
         self.places.sort();
         self.places.dedup();
         self
+    }
+
+    /// What the project says of tests that are not named.
+    fn look_at_settings(&mut self, root: &str) {
+        let way = Way { root: root.as_ref(), directory: &self.directory, places: &self.places };
+        let mut settings = way.settings(self.framework);
+        if self.framework == Framework::Pytest && self.places.is_empty() {
+            let found = way.test_paths();
+            settings.own_rules |= found.is_err();
+            let paths = found.unwrap_or_default();
+            self.places = paths.iter().map(|path| below(root, &moved(&self.directory, path))).collect();
+        }
+        if settings.filters.is_empty() {
+            settings.filters = std::mem::take(&mut self.settings.filters);
+        }
+        self.settings = settings;
+    }
+
+    /// The same, where tests were left out though nothing in the command asks for that.
+    pub(super) fn leaving_out_some(mut self) -> Self {
+        if self.filters.is_empty() && self.unclear.is_none() {
+            self.settings.filters = vec!["deselected".to_owned()];
+        }
+        self
+    }
+
+    /// As options that are always given: which of them leave tests out, and whether they may change
+    /// what is found.
+    pub(super) fn as_options(&self) -> (Vec<String>, bool) {
+        let finds = |option: &String| {
+            ["--ignore", "--lf", "--last-failed", "--sw", "--stepwise"]
+                .iter()
+                .any(|name| option.starts_with(name))
+        };
+        let (finding, leaving): (Vec<String>, Vec<String>) = self.filters.iter().cloned().partition(finds);
+        (leaving, !finding.is_empty() || !self.places.is_empty() || self.unclear.is_some())
     }
 
     /// Where it ran, where that is not the checkout that the run works in.
@@ -210,14 +265,9 @@ impl Scope {
         self
     }
 
-    /// The same, where the settings of the project below `root` name files that run beside these:
-    /// then nobody knows which two choices have in common.
-    pub(super) fn beside_settings(mut self, root: &Path) -> Self {
-        let here = root.is_absolute() && !self.elsewhere && !self.places.is_empty();
-        if here && settings::name_files(self.framework, &root.join(&self.directory)) {
-            self.filters.append(&mut self.places);
-        }
-        self
+    /// The command, where it is a script or something else that cannot be told.
+    pub(super) fn script(&self) -> Option<&str> {
+        self.unclear.as_deref()
     }
 
     /// Whether only some tests were asked for.
@@ -233,101 +283,15 @@ impl Scope {
         matches!(self.targets.as_slice(), [one] if one.starts_with("--test ") || one.starts_with("--bin "))
     }
 
-    /// How this lies to `other`, another run of the same tests' framework.
-    pub(crate) fn relation(&self, other: &Scope) -> Relation {
-        match self.relation_of_commands(other) {
-            // Runs of one command beside each other: what each did is not known.
-            Relation::Same if self.part != other.part => Relation::Unclear,
-            relation => relation,
-        }
-    }
-
-    /// The same between whole commands, whatever their parts.
-    pub(super) fn relation_of_commands(&self, other: &Scope) -> Relation {
-        if self.elsewhere != other.elsewhere {
-            return Relation::Apart;
-        }
-        if self.framework != other.framework {
-            return if self.has_tests_in_common(other) { Relation::Unclear } else { Relation::Apart };
-        }
-        let directories = directories(&self.directory, &other.directory);
-        if self.unclear.is_some() || other.unclear.is_some() {
-            return match directories {
-                Relation::Same if self.unclear == other.unclear => Relation::Same,
-                Relation::Apart => Relation::Apart,
-                _ => Relation::Unclear,
-            };
-        }
-        let words = dialect(self.framework).words;
-        let places = match (words, directories) {
-            // Folders and files in them are told apart wherever it ran.
-            (Words::Places(inside), _) if self.framework == Framework::Pytest => {
-                let (a, b) = (self.looked_in(), other.looked_in());
-                // What holds the root holds more than that.
-                let beyond =
-                    |places: &[String]| places.iter().any(|place| place.starts_with('/') || !is_known(place));
-                match a != b && beyond(&a) != beyond(&b) {
-                    true => Relation::Unclear,
-                    false => sets(&a, &b, |a, b| contains(a, b, inside)),
-                }
-            }
-            (_, Relation::Apart) => Relation::Apart,
-            (Words::Places(inside), Relation::Same) => {
-                sets(&self.places, &other.places, |a, b| contains(a, b, inside))
-            }
-            (Words::Packages, Relation::Same) => {
-                let (a, b) = (self.packages_here(), other.packages_here());
-                // What a package is called elsewhere, or where another module begins, is not known.
-                let paths = |places: &[String]| places.iter().all(|place| is_path(place));
-                let names = |places: &[String]| !places.iter().any(|place| is_path(place));
-                let alike = (paths(&a) && paths(&b)) || (names(&a) && names(&b));
-                match a == b || alike {
-                    true => sets(&a, &b, contains_package),
-                    false => Relation::Unclear,
-                }
-            }
-            (Words::Filters | Words::Patterns, Relation::Same) => Relation::Same,
-            (_, Relation::Covers | Relation::Within | Relation::Unclear) => Relation::Unclear,
-        };
-        let same = |a: &str, b: &str| a == b;
-        let filters = match words {
-            Words::Patterns => patterns(&self.filters, &other.filters),
-            Words::Places(_) | Words::Packages | Words::Filters => filters(&self.filters, &other.filters),
-        };
-        let all = [
-            places,
-            self.packages.relation(&other.packages),
-            sets(&self.targets, &other.targets, same),
-            filters,
-            if self.modes == other.modes { Relation::Same } else { Relation::Unclear },
-        ];
-        all.into_iter().reduce(both).unwrap_or(Relation::Unclear)
-    }
-
-    /// Two programs that may well run the same tests.
-    fn has_tests_in_common(&self, other: &Scope) -> bool {
-        let pair = [self.framework, other.framework];
-        let both = |a, b| pair.contains(&a) && pair.contains(&b);
-        both(Framework::CargoTest, Framework::Nextest) || both(Framework::Pytest, Framework::Unittest)
-    }
-
-    /// Where it looks for tests; none is everywhere below the root.
-    fn looked_in(&self) -> Vec<String> {
-        match self.places.is_empty() && !self.directory.is_empty() {
-            true => vec![self.directory.clone()],
-            // The root itself is every place.
-            false if self.places.iter().any(String::is_empty) => Vec::new(),
-            false => self.places.clone(),
-        }
-    }
-
-    fn packages_here(&self) -> Vec<String> {
-        if self.places.is_empty() { vec![".".to_owned()] } else { self.places.clone() }
-    }
-
     /// Whether both ran in one directory, so that a name means the same in both.
     pub(super) fn is_beside(&self, other: &Scope) -> bool {
         self.directory == other.directory
+    }
+
+    /// The name that a test has here which is called `full` from the root.
+    pub(super) fn name_here(&self, full: &str) -> String {
+        let below = full.strip_prefix(self.directory.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        below.filter(|_| self.framework == Framework::Pytest).unwrap_or(full).to_owned()
     }
 
     /// A test's name from the root, where its framework names files as seen from where it ran.
@@ -341,37 +305,11 @@ impl Scope {
             _ => name.to_owned(),
         }
     }
-
-    /// Whether the test `name` was among those asked for; `None` where that is not known.
-    /// It is named from the root, as by `full_name`.
-    pub(super) fn asks_for(&self, name: &str) -> Option<bool> {
-        if self.unclear.is_some() || !self.modes.is_empty() || self.part > 0 {
-            return None;
-        }
-        match self.framework {
-            Framework::Pytest if self.filters.is_empty() => {
-                let inside = ["/", "::", "["];
-                let places = self.looked_in();
-                Some(places.is_empty() || places.iter().any(|place| contains(place, name, &inside)))
-            }
-            Framework::CargoTest | Framework::Nextest
-                if self.packages == Packages::Default
-                    && self.targets.is_empty()
-                    && !self.filters.iter().any(|filter| filter.starts_with('-')) =>
-            {
-                let name = name.rsplit(' ').next().unwrap_or(name);
-                Some(
-                    self.filters.is_empty()
-                        || self.filters.iter().any(|filter| name.contains(filter.as_str())),
-                )
-            }
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::relation::Relation;
     use super::*;
 
     fn scope(framework: Framework, line: &str) -> Scope {
@@ -398,7 +336,11 @@ mod tests {
             !scope(Framework::CargoTest, "-q --no-fail-fast -j 4 --color=always -- --nocapture")
                 .is_filtered()
         );
-        check(Framework::Pytest, Relation::Same, &[("-v a.py", "a.py --tb=short"), (".", ""), ("./t/", "t")]);
+        check(
+            Framework::Pytest,
+            Relation::Same,
+            &[("-v test_a.py", "test_a.py --tb=short"), (".", ""), ("./t/", "t")],
+        );
         check(Framework::Jest, Relation::Same, &[("--ci -i", "")]);
         check(Framework::Unittest, Relation::Same, &[("discover -v", "")]);
     }
@@ -421,30 +363,30 @@ mod tests {
     #[test]
     fn a_file_holds_its_tests_and_a_folder_its_files() {
         let wider = [
-            ("tests/a.py", "tests/a.py::test_x"),
-            ("tests/a.py tests/b.py", "tests/a.py"),
-            ("tests", "tests/a.py"),
-            ("", "tests/a.py -k x"),
-            ("a.py::test_x", "a.py::test_x[1]"),
-            ("", "tests$ -q a.py"),
-            ("tests$ ", "tests/a.py"),
+            ("tests/test_a.py", "tests/test_a.py::test_x"),
+            ("tests/test_a.py tests/test_b.py", "tests/test_a.py"),
+            ("tests", "tests/test_a.py"),
+            ("", "tests/test_a.py -k x"),
+            ("test_a.py::test_x", "test_a.py::test_x[1]"),
+            ("", "tests$ -q test_a.py"),
+            ("tests$ ", "tests/test_a.py"),
         ];
         check(Framework::Pytest, Relation::Covers, &wider);
         check(Framework::Pytest, Relation::Within, &wider.map(|(wider, narrower)| (narrower, wider)));
         check(
             Framework::Pytest,
             Relation::Apart,
-            &[("a.py", "b.py"), ("a.py::x", "a.py::y"), ("a$ ", "b$ ")],
+            &[("test_a.py", "test_b.py"), ("test_a.py::x", "test_a.py::y"), ("a$ ", "b$ ")],
         );
         check(
             Framework::Pytest,
             Relation::Unclear,
             &[
-                ("a.py b.py", "b.py c.py"),
+                ("test_a.py test_b.py", "test_b.py test_c.py"),
                 ("-k x", "-k y"),
-                ("a.py", "-k x"),
+                ("test_a.py", "-k x"),
                 ("--new x", ""),
-                ("$F", "a.py"),
+                ("$F", "test_a.py"),
             ],
         );
         check(Framework::Unittest, Relation::Covers, &[("t.A", "t.A.test_x")]);
@@ -475,7 +417,11 @@ mod tests {
         );
         check(Framework::Go, Relation::Covers, &[("./...", ""), ("./...", "./a"), ("./a/...", "./a/b")]);
         check(Framework::Go, Relation::Within, &[("", "./..."), ("-run X ./a", "./a")]);
-        check(Framework::Go, Relation::Apart, &[("./a", "./b")]);
+        check(
+            Framework::Go,
+            Relation::Apart,
+            &[("./a", "./b"), ("./...", "./testdata/x"), ("./a/...", "./a/_x"), ("./...", "./.x")],
+        );
         check(Framework::Jest, Relation::Within, &[("-f", ""), ("a", "")]);
     }
 
@@ -559,9 +505,9 @@ mod tests {
     #[test]
     fn a_test_is_known_to_be_asked_for_by_its_name() {
         let asks = |framework, line: &str, name: &str| scope(framework, line).asks_for(name);
-        assert_eq!(asks(Framework::Pytest, "a.py::x", "a.py::x"), Some(true));
-        assert_eq!(asks(Framework::Pytest, "a.py", "b.py::x"), Some(false));
-        assert_eq!(asks(Framework::Pytest, "a.py -k x", "a.py::x"), None);
+        assert_eq!(asks(Framework::Pytest, "test_a.py::x", "test_a.py::x"), Some(true));
+        assert_eq!(asks(Framework::Pytest, "test_a.py", "test_b.py::x"), Some(false));
+        assert_eq!(asks(Framework::Pytest, "test_a.py -k x", "test_a.py::x"), None);
         assert_eq!(asks(Framework::CargoTest, "adds", "tests::adds_two"), Some(true));
         assert_eq!(asks(Framework::Jest, "adds", "adds"), None);
     }

@@ -1,12 +1,16 @@
 //! What a script ran, which only its output tells.
 
-use super::detect::Start;
+use super::detect::{Detected, Start};
 use super::scope::Scope;
 use super::tally::Tally;
 use super::{BY_OUTPUT, Framework, Reading, TestRun, has_many_blocks};
 
 impl Reading<'_> {
     pub(super) fn by_output(&self, script: &Start) -> Vec<TestRun> {
+        if let Some(texts) = self.one_script_again() {
+            let starts = self.detected.starts.iter().zip(&texts);
+            return starts.flat_map(|(start, text)| self.again(start, text)).collect();
+        }
         let scope = match self.detected.starts.as_slice() {
             [_] => script.scope.clone(),
             _ => Scope::of_script(Framework::Tap, "", self.command),
@@ -34,17 +38,6 @@ impl Reading<'_> {
                         found
                     }
                 });
-            // One summary each: the last is the last word.
-            if self.is_one_script_again() && found.len() == self.detected.starts.len() {
-                let last = found.last().is_some_and(|last| (self.exit_code == Some(0)) == (last.failed == 0));
-                if let (true, Some(start)) = (last, self.detected.starts.last()) {
-                    let scope = start.scope.part(framework, 0);
-                    let again =
-                        found.into_iter().map(|tally| self.run(framework, start, &scope, tally, false));
-                    runs.extend(again);
-                    continue;
-                }
-            }
             for (part, mut tally) in found.into_iter().enumerate() {
                 tally.cut |= !is_own;
                 tally.unknown |= !is_own;
@@ -59,14 +52,51 @@ impl Reading<'_> {
         runs
     }
 
-    /// Whether all starts are of one script, each ran whatever came before, and the exit code is
-    /// that of the last.
-    fn is_one_script_again(&self) -> bool {
+    /// What each start of one script printed, where all are of one, and each says by itself where
+    /// its output begins. How many summaries it has does not tell: it may have stopped before any.
+    fn one_script_again(&self) -> Option<Vec<&str>> {
         let detected = self.detected;
-        let [first, others @ ..] = detected.starts.as_slice() else { return false };
-        let seen = detected.owns_exit && !detected.shown.any && detected.pipes.is_empty() && !detected.hidden;
-        let each_ran = !detected.may_be_kept_from && !detected.branches && !detected.at_once;
+        let [first, others @ ..] = detected.starts.as_slice() else { return None };
+        let seen = !detected.shown.any && detected.pipes.is_empty() && !detected.hidden && !detected.beside;
         let same = |start: &Start| !start.repeats && start.runs == first.runs && start.scope == first.scope;
-        !others.is_empty() && seen && each_ran && !first.repeats && others.iter().all(same)
+        if others.is_empty() || !seen || detected.at_once || first.repeats || !others.iter().all(same) {
+            return None;
+        }
+        let begins = headings(self.text, first.scope.script()?);
+        let ends = begins.iter().skip(1).copied().chain([self.text.len()]);
+        (begins.len() == detected.starts.len())
+            .then(|| begins.iter().zip(ends).map(|(begin, end)| &self.text[*begin..end]).collect())
     }
+
+    /// One start of a script by itself. Only the last one's exit code is known.
+    fn again(&self, start: &Start, text: &str) -> Vec<TestRun> {
+        let is_last = self.detected.starts.last().is_some_and(|last| last.is(start));
+        let exit_code = self.exit_code.filter(|_| is_last);
+        let detected = Detected { starts: vec![start.clone()], ..self.detected.clone() };
+        Reading { detected: &detected, text, exit_code, ..*self }.by_output(start)
+    }
+}
+
+/// Where a package manager says that it starts a script: `> shop@1.0.0 test`, and the line after it
+/// the command.
+fn headings(text: &str, script: &str) -> Vec<usize> {
+    let name = match script.split(' ').collect::<Vec<_>>()[..] {
+        ["npm" | "pnpm", name] => name,
+        _ => return Vec::new(),
+    };
+    let mut begins = Vec::new();
+    let (mut at, mut heading) = (0, None);
+    for line in text.split_inclusive('\n') {
+        let said = line.strip_prefix("> ").map(str::trim_end);
+        begins.extend(heading.take().filter(|_| said.is_some()));
+        let mut words = said.unwrap_or_default().split(' ');
+        let is_heading = match (words.next(), words.next()) {
+            (Some(package), Some(found)) => package.contains('@') && found == name,
+            (Some(found), None) => found == name,
+            _ => false,
+        };
+        heading = is_heading.then_some(at);
+        at += line.len();
+    }
+    begins
 }

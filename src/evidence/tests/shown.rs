@@ -11,7 +11,7 @@ use super::{Framework, Reading, has_many_blocks};
 use crate::evidence::shell::Step;
 
 /// What was shown beside tests.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Shown {
     /// Whether anything was.
     pub(super) any: bool,

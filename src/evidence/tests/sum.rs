@@ -4,12 +4,22 @@ use super::relation::Relation;
 use super::results::MOST_NAMES;
 use super::{Counts, TestRun, Unit};
 
+/// A test that fails.
+#[derive(Debug)]
+pub(super) struct Failing {
+    /// Its name from the root.
+    pub(super) full: String,
+    /// The same as its framework says it.
+    pub(super) name: String,
+    /// Which of the runs it failed in.
+    run: usize,
+}
+
 #[derive(Debug)]
 pub(super) struct Sum {
     pub(super) counts: Option<Counts>,
     pub(super) failed: Option<u64>,
-    /// Names from the root, and as their frameworks say them.
-    pub(super) failing: Vec<(String, String)>,
+    pub(super) failing: Vec<Failing>,
     unit: Option<Unit>,
     /// Whether tests and packages were counted.
     pub(super) mixed: bool,
@@ -39,10 +49,11 @@ impl Sum {
             let failed = new.counts.filter(|_| touched.iter().all(|old| all_passed(old)));
             self.failed = self.failed.zip(failed).map(|(sum, new)| sum.saturating_add(new.failed));
         }
+        self.failing.retain(|failing| !new.mends(earlier[failing.run], &failing.name));
         for name in &new.failing {
             let full = new.scope.full_name(name);
-            if self.failing.len() < MOST_NAMES && !self.failing.iter().any(|(known, _)| *known == full) {
-                self.failing.push((full, name.clone()));
+            if self.failing.len() < MOST_NAMES && !self.failing.iter().any(|known| known.full == full) {
+                self.failing.push(Failing { full, name: name.clone(), run: earlier.len() });
             }
         }
     }
@@ -78,7 +89,7 @@ impl Sum {
         let counts = self.counts.as_mut()?;
         counts.passed = counts.passed.saturating_add(mended.len() as u64).checked_sub(anew)?;
         self.failed = Some(self.failed?.saturating_add(anew).checked_sub(mended.len() as u64)?);
-        self.failing.retain(|(name, _)| !mended.contains(name));
+        self.failing.retain(|failing| !mended.contains(&failing.full));
         Some(())
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Tally {
     pub(super) failing: Names,
     /// Whether some of the run is missing here, or did not run.
     pub(super) cut: bool,
+    /// Whether tests that were found were left out, for whatever reason.
+    pub(super) deselected: bool,
     /// Whether the counts are not to be relied on at all.
     pub(super) unknown: bool,
     /// The binaries or packages that it is the sum of, where they have names.
@@ -41,6 +43,7 @@ impl Tally {
         };
         other.failing.list.into_iter().for_each(|name| self.failing.add(&name));
         self.cut |= other.cut;
+        self.deselected |= other.deselected;
         self.unknown |= other.unknown;
         other.sources.into_iter().for_each(|source| self.add_source(source));
     }

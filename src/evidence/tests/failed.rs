@@ -1,0 +1,51 @@
+//! Commands whose tests failed, and whether some of these still do.
+
+use super::TestRun;
+use super::results::{MOST_COMMANDS, MOST_NAMES};
+use super::sum::Sum;
+
+#[derive(Debug, Default)]
+pub(super) struct FailedCommands {
+    list: Vec<Failed>,
+}
+
+/// What failed in a command, as it ran last.
+#[derive(Debug)]
+struct Failed {
+    command: String,
+    /// All of them, from the root; `None` where not all have names.
+    names: Option<Vec<String>>,
+}
+
+impl FailedCommands {
+    /// `command` ran anew.
+    pub(super) fn forget(&mut self, command: &str) {
+        self.list.retain(|failed| failed.command != command);
+    }
+
+    /// One of the runs that `command` made.
+    pub(super) fn note(&mut self, command: &str, run: &TestRun) {
+        let Some(counts) = run.counts.filter(|counts| counts.failed > 0) else { return };
+        let is_named = run.failing.len() as u64 == counts.failed && run.scope.elsewhere().is_none();
+        let full = |name: &String| run.scope.full_name(name);
+        let own: Option<Vec<String>> = is_named.then(|| run.failing.iter().map(full).collect());
+        if let Some(failed) = self.list.iter_mut().find(|failed| failed.command == command) {
+            failed.names = failed.names.take().zip(own).map(|(names, own)| [names, own].concat());
+        } else if self.list.len() < MOST_COMMANDS {
+            self.list.push(Failed { command: command.to_owned(), names: own });
+        }
+    }
+
+    /// Those of which nothing is left that fails.
+    pub(super) fn mended(&self, sum: &Sum) -> Vec<String> {
+        let all_pass = sum.failing.is_empty() && sum.failed == Some(0);
+        let fails =
+            |name: &String| sum.failing.iter().any(|failing| failing.full == *name || failing.name == *name);
+        let is_mended = |failed: &&Failed| match &failed.names {
+            // Beyond the most that are listed, one that is missing may fail as well.
+            Some(names) => sum.failing.len() < MOST_NAMES && !names.iter().any(fails),
+            None => all_pass,
+        };
+        self.list.iter().filter(is_mended).map(|failed| failed.command.clone()).collect()
+    }
+}

@@ -1,0 +1,262 @@
+//! Tests that failed, and that a later run was seen to pass.
+
+use super::printed::{Told, is_home_needed, without_arguments};
+use super::{Framework, TestRun};
+use crate::evidence::tests::Relation;
+
+impl TestRun {
+    /// Whether this run passed the test `name` that failed in `old`, an earlier one.
+    pub(super) fn mends(&self, old: &TestRun, name: &str) -> bool {
+        let relation = self.scope.relation(&old.scope);
+        let is_here = self.framework == old.framework && self.scope.is_of_same_place(&old.scope);
+        let full = old.scope.full_name(name);
+        match relation {
+            _ if !is_here => false,
+            Relation::Apart => false,
+            Relation::Unclear => self.was_told_to_pass(old, name, &full),
+            Relation::Same | Relation::Covers | Relation::Within => {
+                self.was_told_to_pass(old, name, &full) || self.passed_all_that_hold(&full)
+            }
+        }
+    }
+
+    fn was_told_to_pass(&self, old: &TestRun, name: &str, full: &str) -> bool {
+        let of_old = |told: &&Told| told.name == name;
+        let passed_before = old.told.iter().filter(of_old).any(|told| told.passed);
+        // Two tests of one name: which of them failed cannot be told, nor whether it is this one.
+        if passed_before || (self.framework == Framework::Mocha && !old.complete) {
+            return false;
+        }
+        let mut homes: Vec<&str> = old.told.iter().filter(of_old).map(|told| told.home.as_str()).collect();
+        if !is_home_needed(self.framework) {
+            homes = vec![""];
+        }
+        let now = |home: &str| -> Vec<bool> {
+            let same = |told: &&Told| told.home == home && self.scope.full_name(&told.name) == full;
+            self.told.iter().filter(same).map(|told| told.passed).collect()
+        };
+        let passes = |home: &&str| {
+            let now = now(home);
+            !now.is_empty() && now.iter().all(|passed| *passed)
+        };
+        !homes.is_empty()
+            && homes.iter().all(passes)
+            && !self.failing.iter().any(|failing| self.scope.full_name(failing) == full)
+    }
+
+    /// Whether all passed that it asked for, this one among them.
+    fn passed_all_that_hold(&self, full: &str) -> bool {
+        let all =
+            self.counts.is_some_and(|counts| counts.passed > 0 && counts.failed == 0 && counts.skipped == 0);
+        all && self.complete && self.failing.is_empty() && self.scope.surely_runs(full)
+    }
+}
+
+impl super::Scope {
+    /// Whether a name that both print is that of one test.
+    fn is_of_same_place(&self, other: &Self) -> bool {
+        let script =
+            |scope: &Self| scope.unclear.as_deref().map(|script| without_arguments(script).to_owned());
+        let directory = self.framework == Framework::Pytest || self.directory == other.directory;
+        directory
+            && self.elsewhere == other.elsewhere
+            && self.modes == other.modes
+            && script(self) == script(other)
+    }
+
+    /// Whether a run of it has the test `full` in it.
+    fn surely_runs(&self, full: &str) -> bool {
+        match self.framework {
+            Framework::Pytest => self.settings.filters.is_empty() && self.asks_for(full) == Some(true),
+            // `test_a (t.A.test_a)`
+            Framework::Unittest => {
+                let inside = full.rsplit_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+                let asked = |id: &str| {
+                    self.places.iter().any(|place| {
+                        id == place
+                            || id.strip_prefix(place.as_str()).is_some_and(|rest| rest.starts_with('.'))
+                    })
+                };
+                self.unclear.is_none()
+                    && self.filters.is_empty()
+                    && !self.settings.packages
+                    && inside.is_some_and(asked)
+            }
+            Framework::Vitest => {
+                let file = full.split_once(" > ").map_or(full, |(file, _)| file);
+                self.unclear.is_none()
+                    && !self.filters.is_empty()
+                    && self.filters.iter().all(|word| word == file)
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::evidence::{Changed, Gathered};
+    use crate::model::{Event, ItemStatus, Timestamp};
+
+    /// What is told to fail after these commands, and whether an error is left.
+    fn left(commands: &[(&str, i64, &str)]) -> (Vec<String>, bool) {
+        let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
+        let at = Timestamp::from_millis(0);
+        for (item, (command, exit_code, text)) in commands.iter().enumerate() {
+            let (item, command, exit_code) = (item.to_string(), (*command).to_owned(), Some(*exit_code));
+            let status = ItemStatus::Completed;
+            let ended = Event::CommandEnded { item, command, exit_code, output_bytes: 0, status };
+            gathered.note(&ended, Some(text), at);
+        }
+        let (tests, errors) = gathered.finish(Changed::Unknown, None);
+        (tests.unwrap().failed_tests, errors.is_some())
+    }
+
+    #[track_caller]
+    fn check(red: (&str, &str), green: (&str, &str), is_mended: bool) {
+        let (failing, has_error) = left(&[(red.0, 1, red.1), (green.0, 0, green.1)]);
+        assert_eq!(
+            (failing.is_empty(), has_error),
+            (is_mended, !is_mended),
+            "{}, {}: {failing:?}",
+            red.0,
+            green.0
+        );
+    }
+
+    const LIB: &str = "     Running unittests src/lib.rs (target/debug/deps/a-01)\n";
+    const OTHER: &str = "     Running unittests src/lib.rs (target/debug/deps/b-02)\n";
+
+    fn cargo(home: &str, test: &str, passed: u64, failed: u64) -> String {
+        let (end, panic) = match failed {
+            0 => ("ok", ""),
+            _ => ("FAILED", "thread 'tests::adds' panicked at src/lib.rs:3:9:\nno\n\n"),
+        };
+        let failures = if failed > 0 {
+            format!("\nfailures:\n\n{panic}failures:\n    tests::adds\n")
+        } else {
+            String::new()
+        };
+        let all = passed + failed;
+        format!(
+            "{home}\nrunning {all} tests\n{test}{failures}\ntest result: {end}. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n"
+        )
+    }
+
+    #[test]
+    fn cargo_names_the_test_and_its_binary() {
+        let red =
+            cargo(LIB, "test tests::adds ... FAILED\n", 0, 1) + "error: test failed, to rerun pass `--lib`\n";
+        let red = ("cargo test", red.as_str());
+        let green = |home| cargo(home, "test tests::adds ... ok\n", 1, 0);
+        for line in ["cargo test adds", "cargo test --lib", "cargo test -p a"] {
+            check(red, (line, &green(LIB)), true);
+        }
+        // Another test of that name, one that was not named, or none at all.
+        check(red, ("cargo test -p b", &green(OTHER)), false);
+        check(red, ("cargo test -q adds", &cargo("", ".\n", 1, 0)), false);
+        check(red, ("cargo test other", &cargo(LIB, "test tests::other ... ok\n", 1, 0)), false);
+        check(red, ("cargo test adds -- --nocapture", &green(LIB)), false);
+        check(red, ("cd web && cargo test adds", &green(LIB)), false);
+        check(red, ("cargo test adds; cat old.log", &green(LIB)), false);
+    }
+
+    const PYTEST: &str = "\
+    def test_x():
+>       assert X == 2
+E       assert 1 == 2
+
+tests/test_t.py:3: AssertionError
+==== short test summary info ====
+FAILED tests/test_t.py::test_x - assert 1 == 2
+";
+
+    #[test]
+    fn pytest_names_the_test_or_was_asked_for_it() {
+        let stopped = format!("{PYTEST}!!!! stopping after 1 failures !!!!\n1 failed in 0.1s\n");
+        let stopped = ("pytest -q -x", stopped.as_str());
+        let whole = format!("{PYTEST}1 failed, 2 passed in 0.1s\n");
+        let whole = ("pytest -q", whole.as_str());
+        let verbose =
+            "tests/test_t.py::test_x PASSED    [100%]\n\n==== 1 passed, 2 deselected in 0.1s ====\n";
+        let short = "1 passed in 0.1s\n";
+        for red in [stopped, whole] {
+            check(red, ("pytest -v -k test_x", verbose), true);
+            check(red, ("pytest -q tests/test_t.py::test_x", short), true);
+            check(red, ("pytest -q tests/test_t.py", short), true);
+            check(red, ("cd tests && pytest -q test_t.py", short), true);
+            check(red, ("cd tests && pytest -v -k x", &verbose.replace("tests/", "")), true);
+            check(red, ("pytest -q -k test_x", short), false);
+            check(red, ("pytest -q tests/test_t.py::test_y", short), false);
+            check(red, ("cd web && pytest -v -k x", verbose), false);
+        }
+        check(stopped, ("pytest -q tests/test_t.py", "1 passed, 1 skipped in 0.1s\n"), false);
+        // What a test that failed had printed is no test.
+        let printed = "==== FAILURES ====\ntests/test_t.py::test_x PASSED [ 1%]\n==== short test summary info ====\nFAILED tests/test_t.py::test_y - no\n==== 1 failed in 0.1s ====\n";
+        let (failing, _) = left(&[("pytest -q", 1, whole.1), ("pytest -k y", 1, printed)]);
+        assert_eq!(failing.len(), 2);
+        // One file after the other.
+        let red = ("pytest tests/test_t.py tests/test_o.py", 1, whole.1);
+        let green =
+            [("pytest tests/test_t.py", 0, "2 passed in 0.1s\n"), ("pytest tests/test_o.py", 0, short)];
+        assert_eq!(left(&[red, green[0], green[1]]), (Vec::new(), false));
+        assert!(left(&[red, green[1]]).1);
+    }
+
+    const JEST: &str = "\
+FAIL src/m.test.js
+  ● s › m
+
+    expect(received).toBe(expected) // Object.is equality
+
+    Expected: 2
+    Received: 1
+
+      at Object.toBe (src/m.test.js:1:42)
+
+PASS src/n.test.js
+
+Test Suites: 1 failed, 1 passed, 2 total
+Tests:       1 failed, 2 passed, 3 total
+";
+
+    #[test]
+    fn jest_names_the_file_and_the_test() {
+        let green = "PASS src/m.test.js\n  s\n    ✓ m (2 ms)\n    ○ skipped n\n\nTest Suites: 1 passed, 1 total\nTests:       1 skipped, 1 passed, 2 total\n";
+        for line in ["npx jest src/m.test.js", "npx jest -t m"] {
+            check(("npx jest", JEST), (line, green), true);
+        }
+        check(("npm test", JEST), ("npm test -- src/m.test.js", green), true);
+        let other = green.replace("src/m.", "src/o.");
+        check(("npx jest", JEST), ("npx jest src/o.test.js", &other), false);
+        check(("npx jest", JEST), ("npx jest -t m", &green.replace("  s\n", "  z\n")), false);
+        check(("npx jest", JEST), ("npx jest -t m", &green.replace("✓ m", "○ skipped m")), false);
+        check(("npm test -w a", JEST), ("npm test -w b", green), false);
+        check(("npm test", JEST), ("npx jest src/m.test.js", green), false);
+    }
+
+    #[test]
+    fn others_name_their_tests_too() {
+        let rule = "-".repeat(70);
+        let red = format!(
+            "FAIL: test_a (t.test_a.A.test_a)\n{rule}\nTraceback (most recent call last):\n  File \"/home/dev/shop/t/test_a.py\", line 3, in test_a\n    self.fail()\nAssertionError: no\n\n{rule}\nRan 1 test in 0.1s\n\nFAILED (failures=1)\n"
+        );
+        let green = format!(".\n{rule}\nRan 1 test in 0.1s\n\nOK\n");
+        let red = ("python3 -m unittest t.test_a", red.as_str());
+        check(red, ("python3 -m unittest t.test_a.A.test_a", &green), true);
+        check(red, ("python3 -m unittest t.test_a.A.test_b", &green), false);
+        let named = format!("test_a (t.test_a.A.test_a) ... ok\n\n{rule}\nRan 1 test in 0.1s\n\nOK\n");
+        check(red, ("python3 -m unittest -v -k test_a", &named), true);
+        let red = "  d\n    ✔ a\n    1) b\n\n  1 passing (3ms)\n  1 failing\n\n  1) d\n       b:\n     Error: boom\n      at Context.<anonymous> (test/a.js:1:60)\n";
+        let green = |name: &str| format!("  d\n    ✔ {name}\n\n  1 passing (3ms)\n");
+        check(("npx mocha", red), ("npx mocha -g b", &green("b")), true);
+        check(("npx mocha", red), ("npx mocha -g a", &green("a")), false);
+        let red = " FAIL  src/a.test.js > d > b\nAssertionError: expected 1 to be 2\n ❯ src/a.test.js:1:90\n\n Test Files  1 failed | 1 passed (2)\n      Tests  1 failed | 2 passed (3)\n";
+        let green =
+            " ✓ src/a.test.js (2 tests) 3ms\n\n Test Files  1 passed (1)\n      Tests  2 passed (2)\n";
+        check(("npx vitest run", red), ("npx vitest run src/a.test.js", green), true);
+        check(("npx vitest run", red), ("npx vitest run src/b.test.js", green), false);
+    }
+}
