@@ -67,7 +67,10 @@ fn list(data: &StatusSnapshot, project: Option<PathBuf>) -> String {
     let ended = counts.recently_completed;
     let more = match data.more_ended {
         0 => String::new(),
-        more => format!(" ({more} more: `--limit {}`)", ended + more),
+        more => {
+            let least = if more >= tasks::MANY_MORE as usize { "at least " } else { "" };
+            format!(" ({least}{more} more: `--limit {}`)", ended + more)
+        }
     };
     let counts =
         format!("{} running, {} queued, {ended} ended lately{more}, {place}", counts.running, counts.queued);

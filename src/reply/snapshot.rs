@@ -50,7 +50,7 @@ pub(crate) struct StatusSnapshot {
     /// What the caller should know though it ended nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
-    /// How many others have ended; told at the command line.
+    /// How many others have ended, up to a thousand; told at the command line.
     #[serde(skip)]
     pub(crate) more_ended: usize,
 }

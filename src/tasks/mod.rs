@@ -71,7 +71,7 @@ pub(crate) use results::{Artifact, Output, Partial, ResultAsk, Results, gather, 
 pub(crate) use resume::{ResumeAsk, resume};
 pub(crate) use source::Of;
 pub(crate) use start::{Accepted, start};
-pub(crate) use status::{Snapshot, status, status_of};
+pub(crate) use status::{MANY_MORE, Snapshot, status, status_of};
 pub(crate) use stream::{is_apart, so_far};
 pub(crate) use terminal::{Screen, Screens, terminal, terminals, terminals_of};
 pub(crate) use transcript::Transcript;

@@ -7,6 +7,9 @@ use crate::model::{State, Timestamp};
 use crate::registry::Row;
 use crate::tasks::{Context, TaskError, View, find, pump, view};
 
+/// Nobody counts further than this.
+pub(crate) const MANY_MORE: u32 = 1000;
+
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) at: Timestamp,
@@ -14,7 +17,7 @@ pub(crate) struct Snapshot {
     /// In the order they will start; the position counts other projects' too.
     pub(crate) queued: Vec<(usize, Row)>,
     pub(crate) finished: Vec<Row>,
-    /// How many others have finished.
+    /// How many others have finished, up to [`MANY_MORE`].
     pub(crate) more_finished: usize,
     /// It is of all projects.
     pub(crate) everywhere: bool,
@@ -43,7 +46,8 @@ pub(crate) fn status(
         context.registry.pending(u32::MAX)?.into_iter().enumerate().filter(|(_, row)| belongs(row)).collect();
     let name = project.as_ref().map(|project| project.to_string_lossy().into_owned());
     let finished = context.registry.finished(name.as_deref(), recent)?;
-    let more_finished = context.registry.count_finished(name.as_deref())?.saturating_sub(finished.len());
+    let counted = context.registry.count_finished(name.as_deref(), recent.saturating_add(MANY_MORE))?;
+    let more_finished = (counted as usize).saturating_sub(finished.len());
     let everywhere = project.is_none();
     let (only, damaged) = (None, Vec::new());
     Ok(Snapshot { at: clock::now(), running, queued, finished, more_finished, everywhere, only, damaged })
