@@ -715,6 +715,32 @@ mod tests {
     }
 
     #[test]
+    fn of_keys_with_a_name_hardly_one_looks_like_a_word() {
+        let mut seed = 7_u64;
+        let mut drawn = |letters: &[u8], length: usize| -> String {
+            let mut one = || {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                char::from(letters[(seed >> 33) as usize % letters.len()])
+            };
+            (0..length).map(|_| one()).collect()
+        };
+        let all = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        for (letters, length, most) in
+            [(&all[..16], 32, 3), (&all[..36], 32, 3), (&all[..], 32, 15), (&all[..], 24, 30)]
+        {
+            let shown = (0..1000).filter(|_| {
+                let key = drawn(letters, length);
+                ["API_KEY=", "client_secret: ", "token = "].iter().any(|name| {
+                    let line = format!("{name}{key}");
+                    text(&line) == line
+                })
+            });
+            let shown = shown.count();
+            assert!(shown <= most, "{shown} of 1000 of {length} out of {}", letters.len());
+        }
+    }
+
+    #[test]
     fn what_names_the_beginning_of_a_private_key_hides_nothing_after_it() {
         let code = "import { thing } from 'src/components/widgets/SomeThing10/index';\nreturn handlerOfNumber10();\n";
         for named in [

@@ -421,6 +421,29 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_that_is_longer_than_what_is_held_is_shown_in_no_part() {
+        let mut seed = 1_u64;
+        let secret: String = (0..200_000)
+            .map(|_| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                char::from(
+                    b"abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"[(seed >> 33) as usize % 55],
+                )
+            })
+            .collect();
+        let of_member = json!({ "x": { "note": "two words", "api_key": secret, "z": "end" } });
+        let in_text = json!({ "x": format!("it is said password={secret} and so on") });
+        for document in [of_member, in_text] {
+            let content = document.to_string();
+            let found = pages(content.as_bytes(), &select("$.x", 9), 15_000);
+            let shown = joined(&found).concat();
+            assert!(shown.ends_with("\"end\"}") || shown.ends_with("and so on\""), "{shown}");
+            let part = |at: usize| shown.contains(&secret[at..at + 12]);
+            assert!(!(0..secret.len() - 12).step_by(500).any(part), "{} bytes", shown.len());
+        }
+    }
+
+    #[test]
     fn a_short_document_with_more_values_than_asked_for_goes_on() {
         for most in 1..5 {
             let found = pages(b"[1,2,3]", &select("$[*]", most), 1000);

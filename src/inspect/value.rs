@@ -6,7 +6,7 @@
 
 use std::io;
 
-use memchr::memrchr;
+use memchr::{memrchr, memrchr3};
 
 use super::piece::{Lines, floor, shown_part, shown_parts};
 use crate::progress::plain;
@@ -24,6 +24,10 @@ const LONGEST_CHARACTER: usize = 4;
 const CONTEXT: u64 = 1 << 10;
 /// How a value begins, as far as that is kept.
 const HEAD: usize = 1 << 10;
+/// Of an unbroken run that began before what is kept: so much of its beginning,
+/// and so much of what stands before it, tell what it is.
+const RUN_HEAD: usize = 256;
+const BEFORE_RUN: usize = 256;
 
 /// How far a value was shown: up to one of its parts, and so many characters of
 /// what is shown of that.
@@ -72,6 +76,8 @@ pub(super) struct Selected {
     /// As a member, which may tell what it is.
     pub(super) name: Option<String>,
     head: Vec<u8>,
+    /// How the run begins that `from` is inside of.
+    run: Run,
     /// From `from` on.
     text: Vec<u8>,
     from: u64,
@@ -87,7 +93,8 @@ impl Selected {
     /// One that begins there, and is wanted from some place inside of it on.
     pub(super) fn new(name: Option<String>, line: u64, start: u64, within: Within) -> Self {
         let from = within.start().saturating_sub(BEFORE);
-        Self { name, head: Vec::new(), text: Vec::new(), from, within, length: 0, line, start }
+        let (head, run, text) = (Vec::new(), Run::default(), Vec::new());
+        Self { name, head, run, text, from, within, length: 0, line, start }
     }
 
     /// Bytes of it that are kept and not before the place that is wanted.
@@ -104,6 +111,7 @@ impl Selected {
         self.length += bytes.len() as u64;
         let inside =
             |at: u64| usize::try_from(at.saturating_sub(begin)).map_or(bytes.len(), |at| at.min(bytes.len()));
+        self.run.pass(&bytes[..inside(self.from)]);
         let wanted = self.within.start().max(begin);
         let kept = &bytes[inside(self.from)..inside(wanted.saturating_add(room as u64))];
         self.text.extend_from_slice(kept);
@@ -138,8 +146,8 @@ impl Selected {
         let parts = shown_parts(before, &self.text, places);
         let name = self.name.as_ref().map(|name| format!("\"{name}\":")).unwrap_or_default();
         // Where its beginning is not among what is kept, its name tells of the rest.
-        let lead = if self.from > 0 && self.head.starts_with(b"\"") { "\"" } else { "" };
-        let mut whole = plain::line_of_text(&name) + lead;
+        let lead = if self.run.is_cut && self.head.starts_with(b"\"") { "\"" } else { "" };
+        let mut whole = plain::line_of_text(&name) + lead + &self.run.shown();
         let mut ends = vec![whole.len()];
         for part in &parts {
             whole.push_str(part);
@@ -170,6 +178,35 @@ impl Selected {
                 None => return here,
             }
         }
+    }
+}
+
+/// An unbroken run of bytes that goes by, as far as its beginning tells what it is.
+#[derive(Debug, Default)]
+struct Run {
+    before: Vec<u8>,
+    head: Vec<u8>,
+    /// Something of the value comes before all that.
+    is_cut: bool,
+}
+
+impl Run {
+    fn pass(&mut self, bytes: &[u8]) {
+        let start = memrchr3(b' ', b'\n', b'"', bytes).map_or(0, |at| at + 1);
+        if start > 0 {
+            let head = std::mem::take(&mut self.head);
+            self.before.extend(head);
+            self.before.extend_from_slice(&bytes[start.saturating_sub(BEFORE_RUN)..start]);
+            self.is_cut |= self.before.len().max(start) > BEFORE_RUN;
+            self.before.drain(..self.before.len().saturating_sub(BEFORE_RUN));
+        }
+        let room = RUN_HEAD - self.head.len();
+        self.head.extend(bytes[start..].iter().take(room));
+    }
+
+    fn shown(&self) -> String {
+        let text = [&self.before[..], &self.head].concat();
+        plain::line_of_text(&String::from_utf8_lossy(&text))
     }
 }
 

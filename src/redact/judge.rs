@@ -119,7 +119,23 @@ pub(super) fn is_secret(value: &str, writing: Writing, least: usize) -> bool {
         && !is_code(value, writing)
         && !is_place(value)
         && !is_sum(value)
-        && is_random(look(value), least)
+        && (is_random(look(value), least) || is_numbered(look(value)))
+}
+
+/// One run of letters with numbers among them: where a name says that it is a
+/// key, that is enough, and one random key in twenty has no more to show.
+fn is_numbered(value: &str) -> bool {
+    let changes = Changes::of(value);
+    let is_one = value.len() >= 20 && value.bytes().all(|c| c.is_ascii_alphanumeric());
+    let letters = changes.capitals + changes.smalls;
+    let often = match changes.capitals > 0 && changes.smalls > 0 {
+        true => {
+            let least = if changes.numbers >= 3 { 30 } else { 38 };
+            changes.numbers >= 2 && changes.changed * 100 >= changes.pairs * least
+        }
+        false => changes.numbers >= 2 && changes.digits >= 3,
+    };
+    is_one && letters >= 3 && often
 }
 
 /// A key of AWS, which may happen to look less random than most.
@@ -217,6 +233,8 @@ struct Changes {
     capitals: usize,
     smalls: usize,
     digits: usize,
+    /// Runs of digits.
+    numbers: usize,
     pairs: usize,
     changed: usize,
 }
@@ -235,7 +253,10 @@ impl Changes {
             match now {
                 Some(0) => changes.capitals += 1,
                 Some(1) => changes.smalls += 1,
-                Some(_) => changes.digits += 1,
+                Some(_) => {
+                    changes.digits += 1;
+                    changes.numbers += usize::from(last != now);
+                }
                 None => {}
             }
             if let (Some(last), Some(now)) = (last, now) {

@@ -131,8 +131,12 @@ impl Scope {
             _ => held::of_tap(outer, inner),
         };
         let own_rules = self.settings.own_rules || other.settings.own_rules;
+        let more_files = self.settings.more_files || other.settings.more_files;
         let by_name = outer == inner || outer.contains("::") || outer.ends_with(".py");
+        let file = inner.split("::").next().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+        let may_be_test = more_files && file.ends_with(".py") && !file.starts_with("test_");
         match held {
+            Held::Surely | Held::Not if may_be_test && !by_name => Held::Perhaps,
             // What mocha is told in a file, it runs beside what it is asked for.
             Held::Not if own_rules && self.framework == Framework::Mocha => Held::Perhaps,
             Held::Surely if own_rules && !by_name => Held::Perhaps,

@@ -131,6 +131,9 @@ pub(crate) struct TestRun {
     /// What its output tells of single tests that failed in it, or in one before it.
     #[serde(skip)]
     told: Vec<printed::Told>,
+    /// How many tests its output names as passed.
+    #[serde(skip)]
+    listed: u64,
     /// Whether files may have been changed by what its command did afterwards.
     #[serde(skip)]
     goes_on: bool,
@@ -377,6 +380,7 @@ impl Reading<'_> {
             was_over: !broken && start.is_followed && !many,
             may_not_have_begun: false,
             told: Vec::new(),
+            listed: 0,
             scope: if tally.deselected { scope.clone().leaving_out_some() } else { scope.clone() },
             goes_on: start.goes_on,
         }

@@ -21,26 +21,33 @@ pub(super) struct Told {
     pub(super) passed: bool,
 }
 
-/// What is told of the tests `wanted`; nothing where others may have printed it.
-pub(super) fn told(framework: Framework, command: &str, text: &str, wanted: &BTreeSet<&str>) -> Vec<Told> {
+/// What is told of the tests `wanted`, and how many passed by name at all; nothing where others may
+/// have printed it.
+pub(super) fn told(
+    framework: Framework,
+    command: &str,
+    text: &str,
+    wanted: &BTreeSet<&str>,
+) -> (Vec<Told>, u64) {
     let own = detect(command).is_some_and(|found| !found.shown.any && !found.beside && !found.at_once);
     let shown = ["--nocapture", "--no-capture", "--show-output", "-s", "--capture=no"];
     let prints = command.split([' ', '\'', '"']).any(|word| shown.contains(&word));
     if wanted.is_empty() || !own || prints {
-        return Vec::new();
+        return (Vec::new(), 0);
     }
     let mut reader = Reader { framework, home: String::new(), titles: Vec::new(), is_list: true };
-    let mut found: Vec<Told> = Vec::new();
+    let (mut found, mut listed) = (Vec::<Told>::new(), 0);
     for line in lines(text) {
         let Some((name, passed)) = reader.line(&line) else { continue };
+        listed += u64::from(passed);
         if wanted.contains(name.as_str()) {
             found.push(Told { home: reader.home.clone(), name, passed });
         }
         if found.len() > MOST {
-            return Vec::new();
+            return (Vec::new(), 0);
         }
     }
-    found
+    (found, listed)
 }
 
 struct Reader {

@@ -192,7 +192,7 @@ impl Tests {
         self.failed.forget(command);
         for mut run in runs {
             run.scope = self.seen(run.scope).apart_from(&self.checkouts);
-            run.told = self.told(&run, command, text);
+            (run.told, run.listed) = self.told(&run, command, text);
             self.failed.note(command, &run);
             let touches = |old: &Kept| run.scope.relation(&old.run.scope) != Relation::Apart;
             // Where it did not begin, there is nothing to tell of it alone.
@@ -211,7 +211,7 @@ impl Tests {
     }
 
     /// What a command printed of tests that failed in it, or before.
-    fn told(&self, run: &TestRun, command: &str, text: &str) -> Vec<Told> {
+    fn told(&self, run: &TestRun, command: &str, text: &str) -> (Vec<Told>, u64) {
         let same = self.runs.iter().filter(|old| old.run.framework == run.framework);
         let failed = same.flat_map(|old| old.run.failing.iter().map(|name| (&old.run.scope, name)));
         // A file may have another name where this ran.

@@ -25,6 +25,8 @@ pub(super) struct Settings {
     pub(super) filters: Vec<String>,
     /// Whether folders may hold other tests than their files' names tell.
     pub(super) own_rules: bool,
+    /// Whether files of other names are tests as well as `test_*.py`.
+    pub(super) more_files: bool,
     /// What of the places is found where none is given; `None` where names tell.
     pub(super) found: Option<Held>,
     /// Whether a place is a package: unittest does not run what is in it.
@@ -202,6 +204,8 @@ struct Ini {
     options: Vec<String>,
     /// Whether it is told what files are tests, or where not to look.
     has_rules: bool,
+    /// Whether `test_*.py` are among those files.
+    more_files: bool,
 }
 
 impl Ini {
@@ -209,7 +213,11 @@ impl Ini {
         match key {
             "testpaths" => self.paths = value.iter().flat_map(|line| words(line)).collect(),
             "addopts" => self.options = value.iter().flat_map(|line| words(line)).collect(),
-            "python_files" | "norecursedirs" => self.has_rules = true,
+            "python_files" => {
+                self.more_files = value.iter().flat_map(|line| words(line)).any(|word| word == "test_*.py");
+                self.has_rules |= !self.more_files;
+            }
+            "norecursedirs" => self.has_rules = true,
             _ => {}
         }
     }
@@ -257,6 +265,7 @@ impl Ini {
         let asked = Scope::new(Framework::Pytest, "", &self.options);
         let (leaves_out, finds) = asked.as_options();
         settings.own_rules |= self.has_rules || finds;
+        settings.more_files |= self.more_files;
         settings.filters.extend(leaves_out);
     }
 }
@@ -358,6 +367,16 @@ mod tests {
         ] {
             check(&[("pytest.ini", unknown)], [("pytest -q api", 0, API), ("pytest -q", 2, &[])], UNKNOWN);
         }
+        // The usual files, and others.
+        let more = ("pytest.ini", "[pytest]\npython_files = tests.py test_*.py *_tests.py\n");
+        let all = (Some(2), Some(0), 0);
+        check(&[more], [("pytest -q tests/test_t.py", 1, SLOW), ("pytest -q", 2, &[])], all);
+        check(&[more], [("pytest -q tests", 1, SLOW), ("pytest -q", 2, &[])], all);
+        let other: &[&str] = &["tests/t_test.py::x"];
+        check(&[more], [("pytest -q tests/t_test.py", 0, other), ("pytest -q", 2, &[])], UNKNOWN);
+        let ignored = ("pytest.ini", "[pytest]\naddopts = --ignore=web\n");
+        let narrow = "pytest -q tests/test_t.py::test_slow";
+        check(&[ignored], [("pytest -q", 1, SLOW), (narrow, 1, &[])], (None, None, 0));
         let conftest = ("api/conftest.py", "collect_ignore = ['test_api.py']\n");
         check(&[conftest], [("pytest -q api", 0, API), ("pytest -q", 2, &[])], UNKNOWN);
         // A file that is called otherwise is only found where it is named.
