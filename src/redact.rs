@@ -12,6 +12,7 @@ mod judge;
 mod pem;
 mod rules;
 mod suspects;
+mod words;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -707,6 +708,11 @@ mod tests {
             check(&format!("API_KEY_2={value}"), "API_KEY_2=[redacted:api-key]");
         }
         check(&format!("GITHUB_TOKEN=ghp_{}", random(36)), "GITHUB_TOKEN=[redacted:github]");
+        // The first begins like a number with a unit, the second like a checksum, the third like a name.
+        for key in ["7kQwhgfJbTzeWUxyRpLm", "md5vc51InS6sh6D6XBaSJyMoACd5RF0g", "qzkvbnwtrplmxcfdhgjs"] {
+            check(&format!("API_KEY={key}"), "API_KEY=[redacted:api-key]");
+        }
+        check(&format!("PRIVATE_KEY=0x{}", hex(64)), "PRIVATE_KEY=[redacted:api-key]");
         check("api_key: 550e8400-e29b-41d4-a716-446655440000", "api_key: [redacted:api-key]");
         check(
             "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
@@ -725,9 +731,19 @@ mod tests {
             (0..length).map(|_| one()).collect()
         };
         let all = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-        for (letters, length, most) in
-            [(&all[..16], 32, 3), (&all[..36], 32, 3), (&all[..], 32, 15), (&all[..], 24, 30)]
-        {
+        let hex = &all[..16];
+        let (small, letters) = (&all[..36], &all[10..]);
+        for (letters, length, most) in [
+            (hex, 32, 0),
+            (hex, 20, 4),
+            (small, 32, 1),
+            (small, 20, 8),
+            (letters, 32, 1),
+            (letters, 20, 8),
+            (&all[..], 32, 1),
+            (&all[..], 20, 4),
+            (&all[..], 16, 8),
+        ] {
             let shown = (0..1000).filter(|_| {
                 let key = drawn(letters, length);
                 ["API_KEY=", "client_secret: ", "token = "].iter().any(|name| {
@@ -784,6 +800,9 @@ mod tests {
             "token: ${{ secrets.GITHUB_TOKEN }}",
             "token = getAccessTokenFromStorage",
             "token: handleOAuth2TokenV3Exchange",
+            "source token: \"github_webhook\" | \"trigger_fire\"",
+            "secret = SslExpandPreSharedKeyFn api_key: proxy_authentication_realm",
+            "token: 0xC000_018A_0000_0001u64 token = 1_201u32 token: 1.5e10",
             "token: 550e8400-e29b-41d4-a716-446655440000",
             "\"progressToken\": \"a7Bq9ZkT3mXw5Rc1VnY8dLf2\"",
             "next_page_token=a7Bq9ZkT3mXw5Rc1VnY8dLf2",

@@ -212,8 +212,8 @@ impl Name {
             Name::Password => (judge::is_password(value, writing), "password"),
             Name::Secret => (judge::is_secret(value, writing, 12), "secret"),
             Name::Key => (judge::is_secret(value, writing, 12) || judge::is_aws(value), "api-key"),
-            Name::AuthToken => (judge::is_secret(value, writing, 16), "token"),
-            Name::Token => (judge::is_secret(value, writing, 16) && !judge::is_uuid(value), "token"),
+            Name::AuthToken => (judge::is_secret(value, writing, 12), "token"),
+            Name::Token => (judge::is_secret(value, writing, 12) && !judge::is_uuid(value), "token"),
         };
         is_secret.then_some(kind)
     }

@@ -4,6 +4,8 @@
 //! is random changes between capitals, small letters and digits far more often
 //! than names that people give.
 
+use super::words;
+
 /// Marks of text that was redacted before.
 pub(super) const MARK: &str = "[redacted:";
 /// More than this of a value is not looked at.
@@ -119,23 +121,7 @@ pub(super) fn is_secret(value: &str, writing: Writing, least: usize) -> bool {
         && !is_code(value, writing)
         && !is_place(value)
         && !is_sum(value)
-        && (is_random(look(value), least) || is_numbered(look(value)))
-}
-
-/// One run of letters with numbers among them: where a name says that it is a
-/// key, that is enough, and one random key in twenty has no more to show.
-fn is_numbered(value: &str) -> bool {
-    let changes = Changes::of(value);
-    let is_one = value.len() >= 20 && value.bytes().all(|c| c.is_ascii_alphanumeric());
-    let letters = changes.capitals + changes.smalls;
-    let often = match changes.capitals > 0 && changes.smalls > 0 {
-        true => {
-            let least = if changes.numbers >= 3 { 30 } else { 38 };
-            changes.numbers >= 2 && changes.changed * 100 >= changes.pairs * least
-        }
-        false => changes.numbers >= 2 && changes.digits >= 3,
-    };
-    is_one && letters >= 3 && often
+        && is_random(look(value), least)
 }
 
 /// A key of AWS, which may happen to look less random than most.
@@ -176,9 +162,8 @@ fn is_code(value: &str, writing: Writing) -> bool {
         Writing::Bare | Writing::Variable => {
             let is_name = |part: &str| part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
             let names = || value.bytes().all(|c| c.is_ascii_alphanumeric() || b"_.".contains(&c));
-            let is_random = |part: &str| part.len() >= 20 && Changes::of(part).is_mixed();
             let is_path =
-                || value.split('.').all(|part| is_name(part) && !is_random(part)) && value.len() < 64;
+                || value.split('.').all(|part| is_name(part) && !is_random(part, 20)) && value.len() < 64;
             value.contains(['(', ')', '[', ']', '{', '}'])
                 || value.contains("::")
                 || value.contains("->")
@@ -189,11 +174,18 @@ fn is_code(value: &str, writing: Writing) -> bool {
     }
 }
 
-/// `1_201u32`, `0xC000_018A`, `1.5`.
+/// `1_201u32`, `0xC000_018A`, `1.5`. A key may begin with a digit, too, and one
+/// of a wallet with `0x`.
 fn is_number(value: &str) -> bool {
+    const LONGEST: usize = 24;
+    const LONGEST_UNIT: usize = 5;
     let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    value.starts_with("0x")
-        || (!digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit() || b"_.".contains(&c)))
+    let is_decimal = !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit() || b"_.".contains(&c));
+    let has_unit = value.len() - digits.len() <= LONGEST_UNIT;
+    let is_hex = value.strip_prefix("0x").is_some_and(|digits| {
+        digits.bytes().all(|c| c.is_ascii_hexdigit() || b"_uULn".contains(&c)) && value.len() <= LONGEST
+    });
+    is_hex || (is_decimal && has_unit)
 }
 
 /// A path or an address. One key in a hundred begins with a slash, too.
@@ -205,14 +197,25 @@ fn is_place(value: &str) -> bool {
 
 /// Checksums that say what they are, and our own ids.
 fn is_sum(value: &str) -> bool {
-    ["sha1", "sha256", "sha384", "sha512", "md5", "T-local-", "T-cloud-"]
-        .iter()
-        .any(|known| value.starts_with(known))
+    let is_named =
+        |name: &str| value.strip_prefix(name).is_some_and(|sum| sum.starts_with([':', '-', '=', '_']));
+    ["sha1", "sha256", "sha384", "sha512", "md5", "T-local", "T-cloud"].into_iter().any(is_named)
 }
 
 fn is_random(value: &str, least: usize) -> bool {
     let long = value.len() >= least && value.bytes().all(|c| c.is_ascii_graphic());
-    long && (Changes::of(value).is_mixed() || Changes::of(value).is_lettered_number())
+    let changes = Changes::of(value);
+    long && (changes.is_mixed() || changes.is_lettered_number() || is_no_name(value, &changes))
+}
+
+/// Letters, digits and what keys have between them, that do not read as words.
+fn is_no_name(value: &str, changes: &Changes) -> bool {
+    let is_plain = value.bytes().all(|c| c.is_ascii_alphanumeric() || b"_-+/=.~".contains(&c));
+    let is_hex = || changes.numbers >= 2 && value.bytes().all(|c| c.is_ascii_hexdigit());
+    let is_number = changes.capitals + changes.smalls == 0;
+    // Few letters without a digit say too little.
+    let is_little = value.len() < 16 && changes.digits == 0;
+    is_plain && !is_number && !is_little && (is_hex() || !words::reads(value))
 }
 
 /// The beginning of a value, which is enough to judge it by.
