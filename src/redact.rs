@@ -454,6 +454,13 @@ mod tests {
                 ("\u{1b}[01;31m\u{1b}[K", "\u{1b}[m"),
                 ("q%3D", ""),
                 ("https://", "@host/"),
+                // A line of a diff, and of a match's context.
+                ("-", "\n"),
+                ("\u{1b}[31m-", "\u{1b}[m"),
+                ("12-", ""),
+                ("[-", "]"),
+                ("src/keys.txt-", ""),
+                ("old_", ""),
             ] {
                 check(&format!("{before}{key}{after}"), &format!("{before}{mark}{after}"));
             }
@@ -466,6 +473,7 @@ mod tests {
             "task-notification-with-a-very-long-name-2",
             "sk-fading-circle-with-a-long-name-2 sk-learn",
             "sk-proj-your-own-key-goes-here-please",
+            "cache-key-node-modules-linux-2024-main my-app-secret_manager_client_v2_configuration",
             "the ghp_ prefix, ghp_short1, ghs_a_name_in_code_that_is_long",
             "github_pat_environment_variable_name",
             "npm_config_registry=https://packages.example.org npm_lifecycle_event_of_a_package_script1",

@@ -250,7 +250,7 @@ fn begins_word(before: &[u8]) -> bool {
     let hex = |digits: &[&u8]| digits.iter().all(|digit| digit.is_ascii_hexdigit());
     match before {
         [] | [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f' | b'v'] => true,
-        [.., last] if !last.is_ascii_alphanumeric() && !matches!(last, b'_' | b'-') => true,
+        [.., last] if !last.is_ascii_alphanumeric() => true,
         [.., b'%', a, b] | [.., b'\\', b'x', a, b] if hex(&[a, b]) => true,
         [.., b'\\', b'u', a, b, c, d] if hex(&[a, b, c, d]) => true,
         [colour @ .., b'm' | b'K'] => {
