@@ -716,6 +716,32 @@ mod tests {
             check(&format!("API_KEY_2={value}"), "API_KEY_2=[redacted:api-key]");
         }
         check(&format!("GITHUB_TOKEN=ghp_{}", random(36)), "GITHUB_TOKEN=[redacted:github]");
+        for (name, kind) in [
+            ("DB_PASSWORD_PROD", "password"),
+            ("db_password_prod", "password"),
+            ("password-staging", "password"),
+            ("passwords", "password"),
+            ("API_KEY_V2", "api-key"),
+            ("api_key_v2", "api-key"),
+            ("apiKeyProd", "api-key"),
+            ("STRIPE_SECRET_KEY_LIVE", "api-key"),
+            ("PRIVATE_KEY_B64", "api-key"),
+            ("TOKEN_GITHUB", "token"),
+            ("GITHUB_TOKEN_READ_PROD", "token"),
+            ("token_v2", "token"),
+            ("JWT_SECRET_STAGING_2", "secret"),
+            ("secrets", "secret"),
+        ] {
+            check(&format!("{name}={key}"), &format!("{name}=[redacted:{kind}]"));
+            check(&format!("{name}: \"{key}\""), &format!("{name}: \"[redacted:{kind}]\""));
+            let member = format!("{{\"{name}\":\"[redacted:{kind}]\"}}");
+            check(&format!("{{\"{name}\":\"{key}\"}}"), &member);
+            let mut value = serde_json::json!({ name: key });
+            self::value(&mut value);
+            assert_eq!(value.to_string(), member);
+        }
+        check("DB_PASSWORD_PROD=letmein", "DB_PASSWORD_PROD=[redacted:password]");
+        check(&format!("APP_KEY=base64:{}==", random(22)), "APP_KEY=base64:[redacted:api-key]");
         // The first begins like a number with a unit, the second like a checksum, the third like a name.
         for key in ["7kQwhgfJbTzeWUxyRpLm", "md5vc51InS6sh6D6XBaSJyMoACd5RF0g", "qzkvbnwtrplmxcfdhgjs"] {
             check(&format!("API_KEY={key}"), "API_KEY=[redacted:api-key]");
@@ -808,6 +834,10 @@ mod tests {
             "token: ${{ secrets.GITHUB_TOKEN }}",
             "token = getAccessTokenFromStorage",
             "token: handleOAuth2TokenV3Exchange",
+            "PASSWORD_ENCRYPTION=scram-sha-256 PASSWORD_HASHERS=django.Argon2 PASSWORD_MIN_LENGTH=12",
+            "API_KEY_ID=a7Bq9ZkT3mXw5Rc1VnY8dLf2 TOKEN_FILE_SHA=a7Bq9ZkT3mXw5Rc1VnY8dLf2",
+            "token_index: a7Bq9ZkT3mXw5Rc1VnY8dLf2 tokenUrlProd: a7Bq9ZkT3mXw5Rc1VnY8dLf2",
+            "tokens: 128000 secrets: inherit passwords: rotated",
             "source token: \"github_webhook\" | \"trigger_fire\"",
             "secret = SslExpandPreSharedKeyFn api_key: proxy_authentication_realm",
             "token: 0xC000_018A_0000_0001u64 token = 1_201u32 token: 1.5e10",

@@ -75,6 +75,112 @@ const OPEN_TOKENS: &[&str] = &[
     "current",
 ];
 
+/// What a name may have after its ending: where, how and how far it is used.
+const ADDITIONS: &[&str] = &[
+    "prod",
+    "production",
+    "staging",
+    "stage",
+    "dev",
+    "development",
+    "test",
+    "testing",
+    "qa",
+    "uat",
+    "ci",
+    "live",
+    "sandbox",
+    "local",
+    "v",
+    "b64",
+    "base64",
+    "hex",
+    "old",
+    "new",
+    "read",
+    "write",
+    "ro",
+    "rw",
+    "readonly",
+    "primary",
+    "secondary",
+    "default",
+    "backup",
+    "admin",
+    "root",
+    "public",
+    "private",
+];
+/// Words after which a value tells of a secret, and is none.
+const ABOUT: &[&str] = &[
+    "file",
+    "path",
+    "dir",
+    "id",
+    "ids",
+    "name",
+    "names",
+    "len",
+    "length",
+    "size",
+    "count",
+    "limit",
+    "ttl",
+    "url",
+    "uri",
+    "host",
+    "port",
+    "endpoint",
+    "type",
+    "kind",
+    "class",
+    "format",
+    "algorithm",
+    "alg",
+    "hash",
+    "hasher",
+    "hashers",
+    "digest",
+    "fingerprint",
+    "checksum",
+    "version",
+    "prefix",
+    "suffix",
+    "header",
+    "field",
+    "label",
+    "hint",
+    "pattern",
+    "regex",
+    "ref",
+    "arn",
+    "expiry",
+    "expires",
+    "expiration",
+    "lifetime",
+    "date",
+    "time",
+    "at",
+    "in",
+    "user",
+    "username",
+    "email",
+    "owner",
+    "scope",
+    "scopes",
+    "issuer",
+    "audience",
+    "status",
+    "state",
+    "mode",
+    "policy",
+    "provider",
+    "store",
+    "manager",
+    "cache",
+    "index",
+];
+
 /// How much of a value is looked at before it is known to be one.
 const WINDOW: usize = 256;
 /// Between a name and its value: the end of the name's quotes, a sign, the
@@ -102,7 +208,8 @@ enum Name {
 /// The value of the name that ends in what stands at `ending`, if it is secret.
 pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'static str)> {
     let rest = &text[ending.end..];
-    let rest = &rest[number(rest)..];
+    let (more, is_usual) = addition(rest);
+    let rest = &rest[more..];
     if rest.starts_with(|c: char| c.is_alphanumeric() || "_-.(".contains(c)) {
         return None;
     }
@@ -140,7 +247,7 @@ pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'
         None if variable => Writing::Variable,
         None => Writing::Bare,
     };
-    let kind = name.judge(value, writing)?;
+    let kind = if is_usual { name } else { name.said_more() }.judge(value, writing)?;
     let start = text.len() - rest.len() + start;
     Some((start..start + length(&text[start..], open), kind))
 }
@@ -178,12 +285,16 @@ fn is_login(text: &str, ending: &Range<usize>, after: &str) -> bool {
 
 /// What kind of secret a member of an object is.
 pub(super) fn member(name: &str, value: &str) -> Option<&'static str> {
-    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches(['_', '-']);
-    let name = if name.len() - bare.len() <= 3 { bare } else { name };
     let lower = name.to_ascii_lowercase();
-    let ending =
-        ENDINGS.iter().filter(|ending| lower.ends_with(**ending)).max_by_key(|ending| ending.len())?;
-    Name::of(name, name.len() - ending.len()..name.len())?.judge(value, Writing::Quoted)
+    let ends = |ending: &&str| lower.rfind(*ending).map(|start| start..start + ending.len());
+    let endings = ENDINGS
+        .iter()
+        .filter_map(ends)
+        .filter(|ending| addition(&name[ending.end..]).0 == name.len() - ending.end);
+    let ending = endings.min_by_key(|ending| ending.start)?;
+    let (_, is_usual) = addition(&name[ending.end..]);
+    let name = Name::of(name, ending)?;
+    if is_usual { name } else { name.said_more() }.judge(value, Writing::Quoted)
 }
 
 impl Name {
@@ -207,6 +318,11 @@ impl Name {
         }
     }
 
+    /// Whose name goes on in a way of its own: it may be a setting.
+    fn said_more(self) -> Self {
+        if self == Name::Password { Name::Secret } else { self }
+    }
+
     fn judge(self, value: &str, writing: Writing) -> Option<&'static str> {
         let (is_secret, kind) = match self {
             Name::Password => (judge::is_password(value, writing), "password"),
@@ -219,11 +335,41 @@ impl Name {
     }
 }
 
-/// The length of a number that a name may end in: `API_KEY_2`.
-fn number(rest: &str) -> usize {
+/// The length of what a name has after its ending, as far as the value is still
+/// a secret: `API_KEY_2`, `apiKeyProd`, `passwords`; and whether all of it is
+/// known. In capitals, as variables are written, any other words may follow.
+fn addition(rest: &str) -> (usize, bool) {
+    const MOST_WORDS: usize = 2;
+    let plural = usize::from(
+        rest.starts_with(['s', 'S']) && !rest[1..].starts_with(|c: char| c.is_ascii_alphanumeric()),
+    );
+    let (mut length, mut is_usual) = (plural, true);
+    for _ in 0..MOST_WORDS {
+        let Some((more, is_known)) = added_word(&rest[length..]) else { break };
+        (length, is_usual) = (length + more, is_usual && is_known);
+    }
+    (length, is_usual)
+}
+
+/// One of its words, or a number.
+fn added_word(rest: &str) -> Option<(usize, bool)> {
     let sign = usize::from(rest.starts_with(['_', '-']));
-    let digits = rest[sign..].bytes().take_while(u8::is_ascii_digit).count();
-    if matches!(digits, 1 | 2) { sign + digits } else { 0 }
+    let run = &rest[sign..];
+    let digits = run.bytes().take_while(u8::is_ascii_digit).count();
+    if matches!(digits, 1 | 2) && !run[digits..].starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        return Some((sign + digits, true));
+    }
+    let first = run.bytes().next().filter(u8::is_ascii_alphabetic)?;
+    let is_loud = first.is_ascii_uppercase() && !run[1..].starts_with(|c: char| c.is_ascii_lowercase());
+    let goes_on = |c: &u8| c.is_ascii_digit() || c.is_ascii_uppercase() == is_loud && c.is_ascii_alphabetic();
+    let length = 1 + run.bytes().skip(1).take_while(goes_on).count();
+    let word = run[..length].to_ascii_lowercase();
+    let is = |words: &[&str]| {
+        words.contains(&word.as_str()) || words.contains(&word.trim_end_matches(|c: char| c.is_ascii_digit()))
+    };
+    let is_known = (sign == 1 || first.is_ascii_uppercase()) && is(ADDITIONS);
+    let is_free = sign == 1 && is_loud && !is(ABOUT) && !is(ENDINGS);
+    (is_known || is_free).then_some((sign + length, is_known))
 }
 
 /// The word before the last one of a name, in small letters: `api` in `myApiKey`.

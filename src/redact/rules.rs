@@ -133,7 +133,7 @@ pub(super) const RULES: &[Rule] = &[
     )
     .when(judge::is_key),
     Rule::whole("api-key", &[".atlasv1."], r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{50,}").before(14),
-    Rule::group("api-key", &["base64:"], "base64:([A-Za-z0-9+/]{43}=)"),
+    Rule::group("api-key", &["base64:"], "base64:([A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{22}==)"),
     Rule::group("telegram", &[":AA"], "[0-9]{8}:(AA[A-Za-z0-9_-]{32,34})").before(8),
     Rule::group("discord", &["/api/webhooks/"], "/api/webhooks/[0-9]+/([A-Za-z0-9_-]{40,})"),
     // Armour that is encoded once more, as in a kubeconfig: `-----BEGIN … PRIVATE`.

@@ -8,6 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::read::Read;
 use crate::host::env::Env;
+use crate::host::memory;
 use crate::registry::Registry;
 use crate::tasks;
 
@@ -72,9 +73,12 @@ impl Shared {
         });
     }
 
-    /// Starts it after a moment, if there is a registry.
-    pub(super) async fn keep_the_queue_later(self) {
+    /// After a moment, gives back what only the start needed, and looks after
+    /// the queue if there is a registry.
+    pub(super) async fn settle_later(self) {
         tokio::time::sleep(MOMENT).await;
+        memory::release_freed();
+        memory::release_program();
         if tasks::has_registry(&self.env) {
             self.keep_the_queue();
         }
