@@ -5,6 +5,7 @@
 //! their owner. A secret becomes `[redacted:<kind>]`, which tells nothing of
 //! its length. Redact before cutting: half a key is not recognised.
 
+mod additions;
 mod anchors;
 mod assigned;
 mod escaped;

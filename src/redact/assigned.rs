@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use regex::bytes::Regex;
 
+use super::additions::addition;
 use super::judge::{self, Writing};
 use super::rules::compile;
 
@@ -73,112 +74,6 @@ const OPEN_TOKENS: &[&str] = &[
     "last",
     "first",
     "current",
-];
-
-/// What a name may have after its ending: where, how and how far it is used.
-const ADDITIONS: &[&str] = &[
-    "prod",
-    "production",
-    "staging",
-    "stage",
-    "dev",
-    "development",
-    "test",
-    "testing",
-    "qa",
-    "uat",
-    "ci",
-    "live",
-    "sandbox",
-    "local",
-    "v",
-    "b64",
-    "base64",
-    "hex",
-    "old",
-    "new",
-    "read",
-    "write",
-    "ro",
-    "rw",
-    "readonly",
-    "primary",
-    "secondary",
-    "default",
-    "backup",
-    "admin",
-    "root",
-    "public",
-    "private",
-];
-/// Words after which a value tells of a secret, and is none.
-const ABOUT: &[&str] = &[
-    "file",
-    "path",
-    "dir",
-    "id",
-    "ids",
-    "name",
-    "names",
-    "len",
-    "length",
-    "size",
-    "count",
-    "limit",
-    "ttl",
-    "url",
-    "uri",
-    "host",
-    "port",
-    "endpoint",
-    "type",
-    "kind",
-    "class",
-    "format",
-    "algorithm",
-    "alg",
-    "hash",
-    "hasher",
-    "hashers",
-    "digest",
-    "fingerprint",
-    "checksum",
-    "version",
-    "prefix",
-    "suffix",
-    "header",
-    "field",
-    "label",
-    "hint",
-    "pattern",
-    "regex",
-    "ref",
-    "arn",
-    "expiry",
-    "expires",
-    "expiration",
-    "lifetime",
-    "date",
-    "time",
-    "at",
-    "in",
-    "user",
-    "username",
-    "email",
-    "owner",
-    "scope",
-    "scopes",
-    "issuer",
-    "audience",
-    "status",
-    "state",
-    "mode",
-    "policy",
-    "provider",
-    "store",
-    "manager",
-    "cache",
-    "index",
 ];
 
 /// How much of a value is looked at before it is known to be one.
@@ -333,43 +228,6 @@ impl Name {
         };
         is_secret.then_some(kind)
     }
-}
-
-/// The length of what a name has after its ending, as far as the value is still
-/// a secret: `API_KEY_2`, `apiKeyProd`, `passwords`; and whether all of it is
-/// known. In capitals, as variables are written, any other words may follow.
-fn addition(rest: &str) -> (usize, bool) {
-    const MOST_WORDS: usize = 2;
-    let plural = usize::from(
-        rest.starts_with(['s', 'S']) && !rest[1..].starts_with(|c: char| c.is_ascii_alphanumeric()),
-    );
-    let (mut length, mut is_usual) = (plural, true);
-    for _ in 0..MOST_WORDS {
-        let Some((more, is_known)) = added_word(&rest[length..]) else { break };
-        (length, is_usual) = (length + more, is_usual && is_known);
-    }
-    (length, is_usual)
-}
-
-/// One of its words, or a number.
-fn added_word(rest: &str) -> Option<(usize, bool)> {
-    let sign = usize::from(rest.starts_with(['_', '-']));
-    let run = &rest[sign..];
-    let digits = run.bytes().take_while(u8::is_ascii_digit).count();
-    if matches!(digits, 1 | 2) && !run[digits..].starts_with(|c: char| c.is_ascii_alphanumeric()) {
-        return Some((sign + digits, true));
-    }
-    let first = run.bytes().next().filter(u8::is_ascii_alphabetic)?;
-    let is_loud = first.is_ascii_uppercase() && !run[1..].starts_with(|c: char| c.is_ascii_lowercase());
-    let goes_on = |c: &u8| c.is_ascii_digit() || c.is_ascii_uppercase() == is_loud && c.is_ascii_alphabetic();
-    let length = 1 + run.bytes().skip(1).take_while(goes_on).count();
-    let word = run[..length].to_ascii_lowercase();
-    let is = |words: &[&str]| {
-        words.contains(&word.as_str()) || words.contains(&word.trim_end_matches(|c: char| c.is_ascii_digit()))
-    };
-    let is_known = (sign == 1 || first.is_ascii_uppercase()) && is(ADDITIONS);
-    let is_free = sign == 1 && is_loud && !is(ABOUT) && !is(ENDINGS);
-    (is_known || is_free).then_some((sign + length, is_known))
 }
 
 /// The word before the last one of a name, in small letters: `api` in `myApiKey`.
