@@ -16,6 +16,7 @@ mod go;
 mod held;
 mod jest;
 mod junit;
+mod left_alone;
 mod mended;
 mod mocha;
 mod nextest;

@@ -212,14 +212,15 @@ impl Scope {
 
     /// What the project says of tests that are not named.
     fn look_at_settings(&mut self, root: &str) {
-        let way = Way { root: root.as_ref(), directory: &self.directory, places: &self.places };
-        let mut settings = way.settings(self.framework);
+        let way = |places| Way { root: root.as_ref(), directory: &self.directory, places };
+        let mut found = Ok(Vec::new());
         if self.framework == Framework::Pytest && self.places.is_empty() {
-            let found = way.test_paths();
-            settings.own_rules |= found.is_err();
-            let paths = found.unwrap_or_default();
-            self.places = paths.iter().map(|path| below(root, &moved(&self.directory, path))).collect();
+            found = way(&[]).test_paths();
+            let paths = found.iter().flatten();
+            self.places = paths.map(|path| below(root, &moved(&self.directory, path))).collect();
         }
+        let mut settings = way(&self.places).settings(self.framework);
+        settings.own_rules |= found.is_err();
         if settings.filters.is_empty() {
             settings.filters = std::mem::take(&mut self.settings.filters);
         }
@@ -238,9 +239,7 @@ impl Scope {
     /// what is found.
     pub(super) fn as_options(&self) -> (Vec<String>, bool) {
         let finds = |option: &String| {
-            ["--ignore", "--lf", "--last-failed", "--sw", "--stepwise"]
-                .iter()
-                .any(|name| option.starts_with(name))
+            ["--lf", "--last-failed", "--sw", "--stepwise"].iter().any(|name| option.starts_with(name))
         };
         let (finding, leaving): (Vec<String>, Vec<String>) = self.filters.iter().cloned().partition(finds);
         (leaving, !finding.is_empty() || !self.places.is_empty() || self.unclear.is_some())
