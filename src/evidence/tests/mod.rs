@@ -17,6 +17,7 @@ mod held;
 mod jest;
 mod junit;
 mod left_alone;
+mod looks;
 mod mended;
 mod mocha;
 mod nextest;
