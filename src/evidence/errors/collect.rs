@@ -124,7 +124,7 @@ impl Errors {
             Some(0) => {
                 let built = done.hides_exit().then(|| diagnose(text, &Speakers::default())).flatten();
                 let built = built.filter(Found::is_of_a_compiler);
-                built.or_else(|| failing::before_another(command, text))
+                built.or_else(|| failing::before_another(command, text, &done))
             }
             // What failed first may be mended, unless it is told of again.
             Some(_) | None if done.repeats_itself() => {
@@ -563,6 +563,8 @@ E           json.decoder.JSONDecodeError: Expecting property name
         ] {
             assert_eq!(collected(&[(command, 0, own)]).finish(None), None, "{command}");
         }
+        // One of them may have passed since.
+        check(&[("for i in 1 2; do pytest -q | tail -4; done", 0, &own[3..])], None);
         check(&[("pytest -q; git diff", 0, "+FAILED a.py::x - assert 0\n+1 failed in 0.01s\n")], None);
     }
 

@@ -18,8 +18,17 @@ pub(super) enum LeftAlone {
 }
 
 impl LeftAlone {
+    /// `--ignore=web` or `--ignore web`, of a pytest that is started in `directory`; `None` of any other.
+    pub(super) fn by_option(root: &str, directory: &str, option: &str) -> Option<Self> {
+        match option.split_once(['=', ' '])? {
+            ("--ignore", path) => Some(Self::path(root, directory, path)),
+            ("--ignore-glob", glob) => Some(Self::glob(root, directory, glob)),
+            _ => None,
+        }
+    }
+
     /// A path as it is named in `directory`.
-    pub(super) fn path(root: &str, directory: &str, path: &str) -> Self {
+    fn path(root: &str, directory: &str, path: &str) -> Self {
         let own = below(root, &moved(directory, path));
         match is_known(&own) && !own.starts_with('/') && !own.starts_with("..") {
             true => Self::Path(own),
@@ -28,7 +37,7 @@ impl LeftAlone {
     }
 
     /// A form of paths as they are named in `directory`.
-    pub(super) fn glob(root: &str, directory: &str, glob: &str) -> Self {
+    fn glob(root: &str, directory: &str, glob: &str) -> Self {
         let glob = glob.strip_prefix("./").unwrap_or(glob).trim_end_matches('/');
         let own = moved(directory, glob);
         let own = own.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')).unwrap_or(&own);

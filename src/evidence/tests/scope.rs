@@ -2,6 +2,7 @@
 
 use super::Framework;
 use super::dialect::{Dialect, Words, dialect};
+use super::left_alone::LeftAlone;
 use super::packages::Packages;
 use super::places::{Origin, below, is_elsewhere, is_in, moved};
 use super::relation::is_path;
@@ -221,6 +222,18 @@ impl Scope {
         }
         let mut settings = way(&self.places).settings(self.framework);
         settings.own_rules |= found.is_err();
+        if self.framework == Framework::Pytest {
+            let directory = self.directory.as_str();
+            self.filters.retain(|option| match LeftAlone::by_option(root, directory, option) {
+                Some(rule) => {
+                    settings.left_alone.push(rule);
+                    false
+                }
+                None => true,
+            });
+            settings.left_alone.sort();
+            settings.left_alone.dedup();
+        }
         if settings.filters.is_empty() {
             settings.filters = std::mem::take(&mut self.settings.filters);
         }
@@ -229,7 +242,9 @@ impl Scope {
 
     /// The same, where tests were left out though nothing in the command asks for that.
     pub(super) fn leaving_out_some(mut self) -> Self {
-        if self.filters.is_empty() && self.unclear.is_none() {
+        // What is not looked into was not found either.
+        let by_choice = self.filters.iter().any(|filter| !filter.starts_with("--ignore"));
+        if !by_choice && self.unclear.is_none() {
             self.settings.filters = vec!["deselected".to_owned()];
         }
         self

@@ -110,22 +110,14 @@ impl Way<'_> {
         let root = self.root.to_string_lossy();
         let mut others = Vec::new();
         let mut options = ini.options.into_iter();
-        while let Some(option) = options.next() {
-            let (name, value) = match option.split_once('=') {
-                Some((name, value)) => (name, Some(value.to_owned())),
-                None => (option.as_str(), None),
-            };
-            // They are named from where pytest is started.
-            let rule = match name {
-                "--ignore" => LeftAlone::path,
-                "--ignore-glob" => LeftAlone::glob,
-                _ => {
-                    others.push(option);
-                    continue;
-                }
-            };
-            let value = value.or_else(|| options.next()).unwrap_or_default();
-            settings.left_alone.push(rule(&root, self.directory, &value));
+        while let Some(mut option) = options.next() {
+            if matches!(option.as_str(), "--ignore" | "--ignore-glob") {
+                option = format!("{option} {}", options.next().unwrap_or_default());
+            }
+            match LeftAlone::by_option(&root, self.directory, &option) {
+                Some(rule) => settings.left_alone.push(rule),
+                None => others.push(option),
+            }
         }
         let (leaves_out, finds) = Scope::new(Framework::Pytest, "", &others).as_options();
         settings.own_rules |= ini.has_rules || finds;
@@ -440,6 +432,16 @@ mod tests {
                 (Some(2), Some(1), 1),
             );
         }
+        // The same, told by the command.
+        for whole in ["pytest -q --ignore=web", "pytest -q --ignore web --ignore old"] {
+            check(&[], [("pytest -q tests/test_t.py", 1, SLOW), (whole, 2, &[])], all);
+            check(&[], [("pytest -q tests", 1, SLOW), (whole, 2, &[])], all);
+            check(&[], [(whole, 1, SLOW), (narrow, 1, &[])], all);
+            check(&[], [(whole, 1, SLOW), ("pytest -q", 2, &[])], all);
+            check(&[], [("pytest -q web/test_w.py", 0, web), (whole, 2, &[])], UNKNOWN);
+            check(&[], [("pytest -q web", 0, web), (whole, 2, &[])], UNKNOWN);
+            check(&[], [("pytest -q", 1, web), (whole, 1, &[])], (None, None, 1));
+        }
         // What it is asked for, it looks into.
         let ignored = [("pytest.ini", "[pytest]\naddopts = --ignore=web\n")];
         check(&ignored, [("pytest -q web", 1, web), ("pytest -q", 2, &[])], UNKNOWN);
@@ -497,15 +499,17 @@ mod tests {
             [("pytest -q", 1, API), ("pytest -q api/test_api.py", 1, &[])],
             (Some(2), Some(0), 0),
         );
-        let left_out = |command: &str| {
+        let left_out = |red: &str, command: &str| {
             let mut tests = Tests::new(Origin::new("/nowhere", "/nowhere"));
             let at = Timestamp::from_millis(0);
             let failed = printed("pytest", 0, SLOW);
-            tests.note_command("1", "pytest -q -m slow", Some(1), &failed, at);
+            tests.note_command("1", red, Some(1), &failed, at);
             tests.note_command("2", command, Some(0), "2 passed, 1 deselected in 0.1s\n", at);
             tests.finish(Changed::Unknown).unwrap().failed_tests.len()
         };
-        assert_eq!((left_out("pytest -q"), left_out("pytest -q -m slow")), (1, 0));
+        let red = "pytest -q -m slow";
+        assert_eq!((left_out(red, "pytest -q"), left_out(red, red)), (1, 0));
+        assert_eq!(left_out("pytest -q -m slow --ignore=web", "pytest -q --ignore=web"), 1);
     }
 
     #[test]
