@@ -3,6 +3,8 @@
 //! Data in, data out: who collects outputs and who shows the findings is not known here.
 
 #[cfg(test)]
+mod collects;
+#[cfg(test)]
 mod corpus;
 mod edits;
 mod errors;

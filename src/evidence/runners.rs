@@ -15,7 +15,7 @@ use super::tests::{Framework, TestRun, read};
 
 #[path = "../../tests/support/installed.rs"]
 mod installed;
-use installed::installed;
+pub(super) use installed::installed;
 
 /// Passed, failed, skipped.
 type Counts = (u64, u64, u64);

@@ -12,9 +12,8 @@ use super::content::{Candidate, Contents, LARGE, Need};
 use super::gone::Gone;
 use super::ignored::{self, IgnoredChange, Traces};
 use super::ignored_changes::{Ignored, above, at_or_below};
-use super::index::{self, Entry, IndexError};
-use super::index_file;
-use super::object::Oid;
+use super::index::{self, Entry};
+use super::index_now::IndexNow;
 use super::put_back::Directories;
 use super::repository::head_of;
 use super::snapshot::{Before, Listed, Look, Trouble, listed, merged};
@@ -62,16 +61,6 @@ struct Open {
     old: Option<State>,
     /// By its size.
     surely_changed: bool,
-}
-
-/// What the index says now and did not say before.
-#[derive(Default)]
-struct IndexNow {
-    new: Vec<Vec<u8>>,
-    /// Kept out of the tree on purpose.
-    skipped: HashMap<Vec<u8>, Oid>,
-    sparse: Sparse,
-    trouble: Option<String>,
 }
 
 struct Comparison<'a> {
@@ -160,37 +149,6 @@ impl Before {
             });
             found.ignored = Some(changes);
         }
-        Ok(found)
-    }
-
-    /// What is in the index now and was not before: an agent may add what is
-    /// ignored, or have files kept out of the tree.
-    fn index_now(&self) -> Result<IndexNow, Trouble> {
-        let then = self.index_bytes()?;
-        let now = match index_file::load(&self.repository.index()) {
-            Ok(now) if now == then => return Ok(IndexNow::default()),
-            Ok(now) => now,
-            Err(trouble) => {
-                return Ok(IndexNow { trouble: Some(trouble.to_string()), ..IndexNow::default() });
-            }
-        };
-        let mut known = HashSet::new();
-        let format = self.store.format();
-        index::read(&then, format, |entry| {
-            known.insert(entry.path.to_owned());
-        })?;
-        let mut found = IndexNow { sparse: Sparse::of(&now, format), ..IndexNow::default() };
-        let read = index::read(&now, format, |entry| {
-            if entry.skipped && merged(entry) {
-                found.skipped.insert(entry.path.to_owned(), entry.oid);
-            }
-            if !known.contains(entry.path) && !index::is_sparse(entry) {
-                found.new.push(entry.path.to_owned());
-            }
-        });
-        // What is new in a split index is in the part that was read.
-        found.trouble =
-            read.err().filter(|error| *error != IndexError::Extension).map(|error| error.to_string());
         Ok(found)
     }
 }

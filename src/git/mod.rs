@@ -15,6 +15,7 @@ mod ignored;
 mod ignored_changes;
 mod index;
 mod index_file;
+mod index_now;
 mod kept;
 mod object;
 mod pack;

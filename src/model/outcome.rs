@@ -53,11 +53,14 @@ pub(crate) struct Fault {
     /// What to try next, where the fault itself tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
+    /// Whether the thread that was to be resumed is not there: nobody can go on from it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) thread_gone: bool,
 }
 
 impl Fault {
     pub(crate) fn new(code: FailureCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None }
+        Self { code, message: message.into(), hint: None, thread_gone: false }
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {

@@ -1,6 +1,5 @@
 //! What to do now, in the words of the reader's surface.
 
-use crate::agents;
 use crate::failure::Voice;
 use crate::model::{AgentName, Outcome, State, TaskId};
 use crate::tasks::{Results, View};
@@ -27,7 +26,7 @@ impl Next {
         let thread = view.result.as_ref().is_some_and(|result| result.thread_id.is_some())
             || view.row.thread_id.is_some();
         let gone = view.result.as_ref().is_some_and(|result| match &result.outcome {
-            Outcome::Failed { fault } => agents::is_thread_gone(fault),
+            Outcome::Failed { fault } => fault.thread_gone,
             Outcome::Completed | Outcome::Cancelled { .. } | Outcome::TimedOut { .. } => false,
         });
         let can_resume = match view.row.agent {

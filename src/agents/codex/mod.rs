@@ -22,7 +22,6 @@ pub(crate) use answer::{NOTHING_SAID, answer_schema};
 pub(crate) use locate::{Platform, native_candidates};
 pub(crate) use offers::parse_version;
 pub(super) use reader::CodexReader;
-pub(crate) use stderr::is_thread_gone;
 
 pub(crate) struct Codex;
 

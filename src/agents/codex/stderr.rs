@@ -18,13 +18,16 @@ const NOISE: &[&str] = &[
     "failed to record rollout items",
 ];
 
-/// There is no way to go on from here.
-const THREAD_GONE: &str =
-    "the thread is gone or belongs to another CODEX_HOME: start a new run instead of resuming";
+/// What says that there is no way to go on from here.
+const THREAD_GONE: &str = "no rollout found for thread id";
 
 /// A mark in the reason, what it means, and what to try next.
 const REASONS: &[(&str, FailureCode, &str)] = &[
-    ("no rollout found for thread id", FailureCode::ToolError, THREAD_GONE),
+    (
+        THREAD_GONE,
+        FailureCode::ToolError,
+        "the thread is gone or belongs to another CODEX_HOME: start a new run instead of resuming",
+    ),
     (
         "already has an active writer",
         FailureCode::ToolError,
@@ -68,14 +71,11 @@ pub(super) fn fault(stderr: &str) -> Option<Fault> {
     let reason = reason(stderr)?;
     let known = REASONS.iter().find(|(mark, _, _)| reason.contains(mark));
     Some(match known {
-        Some((_, code, hint)) => Fault::new(*code, reason).hint(*hint),
+        Some((mark, code, hint)) => {
+            Fault { thread_gone: *mark == THREAD_GONE, ..Fault::new(*code, reason).hint(*hint) }
+        }
         None => Fault::new(FailureCode::ToolError, reason),
     })
-}
-
-/// Whether the thread of a run that failed so can be known not to be there.
-pub(crate) fn is_thread_gone(fault: &Fault) -> bool {
-    fault.hint.as_deref() == Some(THREAD_GONE)
 }
 
 /// The line that says why: an error line first, then the error above or below a stack, then
@@ -185,6 +185,14 @@ mod tests {
             "2026-11-15T07:26:05.476053Z ERROR codex_core::session: conflict\nError: thread/resume: thread/resume failed: thread x already has an active writer (code -32600)\n",
             Some((FailureCode::ToolError, "thread x already has an active writer")),
         );
+    }
+
+    #[test]
+    fn a_thread_that_is_not_there_is_a_fact_of_the_fault() {
+        let gone = |stderr: &str| fault(stderr).unwrap().thread_gone;
+        assert!(gone("Error: thread/resume failed: no rollout found for thread id 01a1e20f (code -32600)\n"));
+        assert!(!gone("Error: thread/resume failed: thread x already has an active writer\n"));
+        assert!(!gone("Error: no idea\n"));
     }
 
     #[test]

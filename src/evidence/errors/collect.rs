@@ -114,15 +114,17 @@ impl Errors {
             Some(124) if done.has_a_limit() => Some(failing::took_too_long()),
             Some(127) if done.shows_other_text() => failing::missing(text, &done),
             // Nobody can say whose words a text shown beside has. A failure of tests is one all the same.
-            Some(0) | None if done.shows_other_text() => None,
-            Some(_) if done.shows_other_text() && !done.ends_with_tests() => None,
+            Some(0) | None if done.shows_other_text() => failing::before_text(command, exit_code, text),
+            Some(_) if done.shows_other_text() && !done.ends_with_tests() => {
+                failing::before_text(command, exit_code, text)
+            }
             Some(code) if done.shows_other_text() => failing::beside_text(command, code, text, &done),
             Some(0) if done.repeats_itself() => None,
             Some(0) if done.ends_with_tests() => None,
             Some(0) => {
                 let built = done.hides_exit().then(|| diagnose(text, &Speakers::default())).flatten();
                 let built = built.filter(Found::is_of_a_compiler);
-                built.or_else(|| failing::before_another(command, text))
+                built.or_else(|| failing::before_another(command, text, &done))
             }
             // What failed first may be mended, unless it is told of again.
             Some(_) | None if done.repeats_itself() => {
@@ -531,6 +533,39 @@ E           json.decoder.JSONDecodeError: Expecting property name
         check(&[("cat build.log; pytest -q", 1, &text), ("pytest -q && git diff", 0, passed)], None);
         check(&[("pytest -q", 1, &text[BROKEN.len()..]), ("cat a.py && pytest -q", 0, passed)], None);
         check(&[("cat build.log; pytest -q", 1, &text), ("pytest -q; git diff", 0, passed)], failed);
+    }
+
+    #[test]
+    fn tests_that_failed_did_so_whatever_is_shown_after_them() {
+        let own =
+            "F.\n==== short test summary info ====\nFAILED a.py::x - assert 0\n1 failed, 1 passed in 0.01s\n";
+        let failed = Some(("test failure", "a.py::x failed"));
+        let shown = format!("{own}+ a\n+ error[E0308]: no\n");
+        for (command, code, text) in [
+            ("pytest -q; git diff", 0, own),
+            ("pytest -q; git diff HEAD", 0, shown.as_str()),
+            ("pytest -q; git diff --exit-code", 1, &shown),
+            ("pytest -q > out.log; cat out.log", 0, own),
+            ("pytest -q > out.log 2>&1 || tail -n 5 out.log", 0, own),
+        ] {
+            check(&[(command, code, text)], failed);
+            check(&[(command, code, text), ("pytest -q", 0, "2 passed in 0.01s\n")], None);
+        }
+        let cargo = "test a ... FAILED\ntest b ... ok\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        let line = "cargo test --workspace 2>&1 | grep -E 'test |result'";
+        check(&[(line, 0, cargo)], Some(("test failure", "a failed")));
+        check(&[(line, 0, cargo), ("cargo test --workspace", 0, "")], None);
+        // Of another time, or by another.
+        for command in [
+            "pytest -q; cat old.log",
+            "pytest -q; git show HEAD:old.log",
+            "cat old.log; pytest -q; cat older.log",
+        ] {
+            assert_eq!(collected(&[(command, 0, own)]).finish(None), None, "{command}");
+        }
+        // One of them may have passed since.
+        check(&[("for i in 1 2; do pytest -q | tail -4; done", 0, &own[3..])], None);
+        check(&[("pytest -q; git diff", 0, "+FAILED a.py::x - assert 0\n+1 failed in 0.01s\n")], None);
     }
 
     #[test]

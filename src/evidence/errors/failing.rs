@@ -14,12 +14,23 @@ pub(super) fn test(command: &str, exit_code: i64, text: &str) -> Option<Found> {
 }
 
 /// Why tests failed that were followed by something else, whose exit code says nothing of them.
-pub(super) fn before_another(command: &str, text: &str) -> Option<Found> {
+pub(super) fn before_another(command: &str, text: &str, done: &Done) -> Option<Found> {
     let runs = if runs_tests(command) { read(command, Some(0), text) } else { Vec::new() };
     // Of several, one may have mended what another failed of.
     let [run] = runs.as_slice() else { return None };
-    run.counts.filter(|counts| counts.failed > 0)?;
+    // Where a pipe let only some of it through, the names are all that there is.
+    let failed = run.counts.map_or(!run.failing.is_empty() && !done.loops(), |counts| counts.failed > 0);
+    failed.then_some(())?;
     told_from(text).and_then(|text| diagnose(text, &Speakers::default())).or_else(|| named(&runs))
+}
+
+/// The first test that failed, where a text of others followed it: by a summary that can be no
+/// other's.
+pub(super) fn before_text(command: &str, exit_code: Option<i64>, text: &str) -> Option<Found> {
+    let runs = if runs_tests(command) { read(command, exit_code, text) } else { Vec::new() };
+    let [run] = runs.as_slice() else { return None };
+    run.counts.filter(|counts| counts.failed > 0)?;
+    named(&runs)
 }
 
 /// Why tests failed, in an output that has the text of others too; `None` where they

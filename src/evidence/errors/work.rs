@@ -98,6 +98,11 @@ impl Done {
         works.iter().enumerate().any(|(at, work)| works[..at].contains(work))
     }
 
+    /// Whether it may have done anything of it again and again.
+    pub(super) fn loops(&self) -> bool {
+        self.command.loops || self.command.steps.iter().any(|step| step.repeats)
+    }
+
     pub(super) fn shows_other_text(&self) -> bool {
         self.command.steps.iter().any(|step| step.shows_stored_text() && !step.piped && !step.silent)
     }

@@ -101,7 +101,7 @@ impl Scope {
     /// does not matter.
     fn places_to(&self, other: &Scope) -> Relation {
         let (a, b) = (self.looked_in(), other.looked_in());
-        if a == b {
+        if a == b && self.settings.left_alone == other.settings.left_alone {
             return Relation::Same;
         }
         if self.framework == Framework::Unittest && self.places.is_empty() != other.places.is_empty() {
@@ -114,10 +114,13 @@ impl Scope {
                 Some(Held::Perhaps) | None => Relation::Unclear,
             };
         }
-        choices(&a, &b, |outer, inner| self.held(outer, inner, other))
+        choices(
+            (&a, |outer: &str, inner: &str| self.held(outer, inner, other)),
+            (&b, |outer: &str, inner: &str| other.held(outer, inner, self)),
+        )
     }
 
-    /// Whether the tests of one place are among those of another, in a run of either scope.
+    /// Whether `outer`, where this looks, has the tests of `inner` in it, where `other` does.
     fn held(&self, outer: &str, inner: &str, other: &Scope) -> Held {
         let held = match self.framework {
             Framework::Pytest => held::of_pytest(outer, inner),
@@ -140,8 +143,19 @@ impl Scope {
             // What mocha is told in a file, it runs beside what it is asked for.
             Held::Not if own_rules && self.framework == Framework::Mocha => Held::Perhaps,
             Held::Surely if own_rules && !by_name => Held::Perhaps,
+            Held::Surely if self.leaves_alone(outer, inner, other) => Held::Perhaps,
             held => held,
         }
+    }
+
+    /// Whether pytest may pass over `inner`, or some of it, on its way from `outer`.
+    fn leaves_alone(&self, outer: &str, inner: &str, other: &Scope) -> bool {
+        let is_one = |place: &str| place.contains("::") || place.ends_with(".py");
+        let (own, others) = (&self.settings.left_alone, &other.settings.left_alone);
+        let on_the_way = own.iter().chain(others).any(|rule| rule.is_between(outer, inner));
+        // What both leave alone in a folder is missing in both.
+        let mut own_alone = own.iter().filter(|rule| !others.contains(rule));
+        !is_one(outer) && (on_the_way || (!is_one(inner) && own_alone.any(|rule| rule.reaches_into(inner))))
     }
 
     /// Where it looks for tests; an empty one is everywhere below the root.

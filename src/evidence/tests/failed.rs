@@ -25,8 +25,13 @@ impl FailedCommands {
 
     /// One of the runs that `command` made.
     pub(super) fn note(&mut self, command: &str, run: &TestRun) {
-        let Some(counts) = run.counts.filter(|counts| counts.failed > 0) else { return };
-        let is_named = run.failing.len() as u64 == counts.failed && run.scope.elsewhere().is_none();
+        let are_all = match run.counts {
+            Some(counts) if counts.failed == 0 => return,
+            Some(counts) => run.failing.len() as u64 == counts.failed,
+            None if run.failing.is_empty() => return,
+            None => false,
+        };
+        let is_named = are_all && run.scope.elsewhere().is_none();
         let full = |name: &String| run.scope.full_name(name);
         let own: Option<Vec<String>> = is_named.then(|| run.failing.iter().map(full).collect());
         if let Some(failed) = self.list.iter_mut().find(|failed| failed.command == command) {

@@ -19,18 +19,20 @@ impl Held {
     }
 }
 
-/// Two choices of places, none of them empty.
-pub(super) fn choices(a: &[String], b: &[String], held: impl Fn(&str, &str) -> Held) -> Relation {
-    let all_in = |inner: &[String], outer: &[String]| {
-        inner.iter().all(|one| outer.iter().any(|other| held(other, one) == Held::Surely))
-    };
-    match (all_in(b, a), all_in(a, b)) {
+/// Two choices of places, none of them empty, and what a place of either holds of the other's.
+pub(super) fn choices(
+    (a, of_a): (&[String], impl Fn(&str, &str) -> Held),
+    (b, of_b): (&[String], impl Fn(&str, &str) -> Held),
+) -> Relation {
+    let covers = b.iter().all(|one| a.iter().any(|other| of_a(other, one) == Held::Surely));
+    let within = a.iter().all(|one| b.iter().any(|other| of_b(other, one) == Held::Surely));
+    match (covers, within) {
         (true, true) => Relation::Same,
         (true, false) => Relation::Covers,
         (false, true) => Relation::Within,
         (false, false) => {
             let touch = a.iter().any(|one| {
-                b.iter().any(|other| held(one, other) != Held::Not || held(other, one) != Held::Not)
+                b.iter().any(|other| of_a(one, other) != Held::Not || of_b(other, one) != Held::Not)
             });
             if touch { Relation::Unclear } else { Relation::Apart }
         }

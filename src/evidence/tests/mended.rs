@@ -1,6 +1,6 @@
 //! Tests that failed, and that a later run was seen to pass.
 
-use super::printed::{Told, is_home_needed, without_arguments};
+use super::printed::{Told, handed_on, is_home_needed};
 use super::{Framework, TestRun};
 use crate::evidence::tests::Relation;
 
@@ -14,7 +14,8 @@ impl TestRun {
             _ if !is_here => false,
             Relation::Apart => false,
             Relation::Unclear => {
-                let by_name = self.scope.names(&full) && self.passed_all_that_hold(&full);
+                let is_named = self.scope.names(&full) || self.scope.is_script_for_some(&old.scope);
+                let by_name = is_named && self.passed_all_that_hold(&full);
                 by_name || self.was_told_to_pass(old, name, &full)
             }
             Relation::Same | Relation::Covers | Relation::Within => {
@@ -60,8 +61,7 @@ impl TestRun {
 impl super::Scope {
     /// Whether a name that both print is that of one test.
     fn is_of_same_place(&self, other: &Self) -> bool {
-        let script =
-            |scope: &Self| scope.unclear.as_deref().map(|script| without_arguments(script).to_owned());
+        let script = |scope: &Self| scope.unclear.as_deref().map(|script| handed_on(script).0.to_owned());
         let directory = self.framework == Framework::Pytest || self.directory == other.directory;
         directory
             && self.elsewhere == other.elsewhere
@@ -76,6 +76,12 @@ impl super::Scope {
             full.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '[']))
         };
         self.framework == Framework::Pytest && self.places.iter().any(|place| is_one(place) && holds(place))
+    }
+
+    /// Whether it is the script of `other`, which was handed something on.
+    fn is_script_for_some(&self, other: &Self) -> bool {
+        let hands_on = self.script().is_some_and(|script| handed_on(script).1.is_some());
+        hands_on && self.part == 0 && other.part == 0
     }
 
     /// Whether a run of it has the test `full` in it.
@@ -98,13 +104,22 @@ impl super::Scope {
             }
             Framework::Vitest => {
                 let file = full.split_once(" > ").map_or(full, |(file, _)| file);
-                self.unclear.is_none()
-                    && !self.filters.is_empty()
-                    && self.filters.iter().all(|word| word == file)
+                let words = match self.unclear.as_deref() {
+                    None => self.filters.iter().map(String::as_str).collect(),
+                    Some(script) => words_handed_on(script),
+                };
+                !words.is_empty() && words.iter().all(|word| *word == file)
             }
             _ => false,
         }
     }
+}
+
+/// The words that a script of a package hands on.
+fn words_handed_on(script: &str) -> Vec<&str> {
+    let is_of_package = ["npm ", "pnpm ", "yarn "].iter().any(|program| script.starts_with(program));
+    let words = handed_on(script).1.filter(|_| is_of_package).unwrap_or_default();
+    words.split_ascii_whitespace().collect()
 }
 
 #[cfg(test)]
@@ -275,5 +290,15 @@ Tests:       1 failed, 2 passed, 3 total
             " ✓ src/a.test.js (2 tests) 3ms\n\n Test Files  1 passed (1)\n      Tests  2 passed (2)\n";
         check(("npx vitest run", red), ("npx vitest run src/a.test.js", green), true);
         check(("npx vitest run", red), ("npx vitest run src/b.test.js", green), false);
+        for line in ["npm test", "npm run test:unit", "yarn test", "pnpm test"] {
+            check((line, red), (&format!("{line} -- src/a.test.js"), green), true);
+            check((line, red), (&format!("{line} -- src/b.test.js"), green), false);
+            check((line, red), (&format!("{line} -- src/a.test.js -t a"), green), false);
+            check((line, red), (&format!("{line} -- src/a.test.js --config x"), green), false);
+        }
+        check(("yarn test", red), ("yarn test src/a.test.js", green), true);
+        check(("pnpm test", red), ("pnpm run test src/a.test.js", green), true);
+        check(("npm test", red), ("npm test src/b.test.js", green), false);
+        check(("npm test", red), ("npm test -w a -- src/a.test.js", green), false);
     }
 }

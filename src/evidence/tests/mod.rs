@@ -16,6 +16,8 @@ mod go;
 mod held;
 mod jest;
 mod junit;
+mod left_alone;
+mod looks;
 mod mended;
 mod mocha;
 mod nextest;

@@ -192,7 +192,16 @@ pub(super) fn is_home_needed(framework: Framework) -> bool {
     matches!(framework, Framework::CargoTest | Framework::Jest)
 }
 
-/// The part of a script's words that says what it runs, and where.
-pub(super) fn without_arguments(script: &str) -> &str {
-    script.split_once(" -- ").map_or(script, |(before, _)| before)
+/// The part of a script's words that says what it runs, and where; and what it hands on.
+pub(super) fn handed_on(script: &str) -> (&str, Option<&str>) {
+    if let Some((before, after)) = script.split_once(" -- ") {
+        return (before, Some(after));
+    }
+    // These need no mark between.
+    for named in ["yarn test", "pnpm test"] {
+        if let Some(after) = script.strip_prefix(named).and_then(|rest| rest.strip_prefix(' ')) {
+            return (named, Some(after));
+        }
+    }
+    (script, None)
 }

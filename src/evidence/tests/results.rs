@@ -245,10 +245,14 @@ impl Tests {
     }
 
     fn keep(&mut self, mut new: Kept) {
-        let (replaced, others) =
-            std::mem::take(&mut self.runs).into_iter().partition(|old| new.replaces(old));
+        let (mut replaced, mut others) = (Vec::<Kept>::new(), Vec::new());
+        let mut ran_before = false;
+        for old in std::mem::take(&mut self.runs) {
+            ran_before |= new.run.scope.relation(&old.run.scope) == Relation::Same;
+            let is_done_again = new.replaces(&old) || (ran_before && new.run.takes_in(&old.run));
+            if is_done_again { replaced.push(old) } else { others.push(old) }
+        }
         self.runs = others;
-        let replaced: Vec<Kept> = replaced;
         self.earlier += replaced.len() as u64;
         replaced.iter().for_each(|old| new.take_over(old));
         if self.runs.len() == MOST_RUNS {
@@ -1244,5 +1248,61 @@ mod tests {
         }
         assert_eq!(json["failed_tests"], serde_json::json!(["a"]));
         assert_eq!(json["runs"][0]["framework"], "cargo_test");
+    }
+
+    #[test]
+    fn a_look_at_a_few_between_two_runs_of_all_takes_no_count() {
+        let vitest = |files: u64, passed: u64, failed: u64| {
+            let (names, head, tests) = match failed {
+                0 => ("", "", String::new()),
+                _ => (" FAIL  src/a.test.js > d > b\n\n", "1 failed | ", format!("{failed} failed | ")),
+            };
+            let (red, all) = (failed.min(1), passed + failed);
+            format!(
+                "{names} Test Files  {head}{files} passed ({})\n      Tests  {tests}{passed} passed ({all})\n",
+                files + red
+            )
+        };
+        let print = |command, code, text| Print(command, code, text);
+        for narrow in ["npx vitest run src/a.test.js", "npm test -- src/a.test.js", "npx vitest run -t b"] {
+            let steps = [
+                print("npm test", 1, vitest(1, 2, 1)),
+                Edit,
+                print(narrow, 0, vitest(1, 2, 0)),
+                print("npm test", 0, vitest(2, 3, 0)),
+            ];
+            let found = results(&steps);
+            assert!(found.all_passed(), "{narrow}: {found:?}");
+            assert_eq!((found.passed, found.failed, found.runs.len()), (Some(3), Some(0), 1), "{narrow}");
+        }
+        let known = |steps: &[Step<'_>]| results(steps).passed;
+        let whole = || print("npm test", 0, vitest(2, 3, 0));
+        // It failed, ran more than they did, ran elsewhere, or there was no run of all before it.
+        for narrow in [
+            print("npx vitest run src/a.test.js", 1, vitest(1, 1, 1)),
+            print("npx vitest run src/a.test.js", 0, vitest(1, 4, 0)),
+            print("cd web && npx vitest run src/a.test.js", 0, vitest(1, 2, 0)),
+            print("npx vitest run", 0, vitest(1, 2, 0)),
+        ] {
+            assert_eq!(known(&[whole(), narrow, whole()]), None);
+        }
+        assert_eq!(known(&[print("npx vitest run src/a.test.js", 0, vitest(1, 2, 0)), whole()]), None);
+        // pytest, where what is found is not known.
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("conftest.py"), "def pytest_collect_file(): ...\n").unwrap();
+        let root = dir.path().to_str().unwrap();
+        let mut tests = Tests::new(Origin::new(root, root));
+        let at = Timestamp::from_millis(0);
+        let failing = ["a/test_t.py::x"];
+        for (command, text) in [
+            ("pytest -q", pytest(2, &failing)),
+            ("pytest -q a/test_t.py", pytest(1, &[])),
+            ("pytest -q", pytest(3, &[])),
+        ] {
+            let code = i64::from(text.contains("FAILED"));
+            tests.note_command("1", command, Some(code), &text, at);
+        }
+        let found = tests.finish(NEVER).unwrap();
+        assert_eq!((found.passed, found.failed, found.failed_tests.len()), (Some(3), Some(0), 0));
     }
 }

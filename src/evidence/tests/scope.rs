@@ -2,6 +2,7 @@
 
 use super::Framework;
 use super::dialect::{Dialect, Words, dialect};
+use super::left_alone::LeftAlone;
 use super::packages::Packages;
 use super::places::{Origin, below, is_elsewhere, is_in, moved};
 use super::relation::is_path;
@@ -212,13 +213,26 @@ impl Scope {
 
     /// What the project says of tests that are not named.
     fn look_at_settings(&mut self, root: &str) {
-        let way = Way { root: root.as_ref(), directory: &self.directory, places: &self.places };
-        let mut settings = way.settings(self.framework);
+        let way = |places| Way { root: root.as_ref(), directory: &self.directory, places };
+        let mut found = Ok(Vec::new());
         if self.framework == Framework::Pytest && self.places.is_empty() {
-            let found = way.test_paths();
-            settings.own_rules |= found.is_err();
-            let paths = found.unwrap_or_default();
-            self.places = paths.iter().map(|path| below(root, &moved(&self.directory, path))).collect();
+            found = way(&[]).test_paths();
+            let paths = found.iter().flatten();
+            self.places = paths.map(|path| below(root, &moved(&self.directory, path))).collect();
+        }
+        let mut settings = way(&self.places).settings(self.framework);
+        settings.own_rules |= found.is_err();
+        if self.framework == Framework::Pytest {
+            let directory = self.directory.as_str();
+            self.filters.retain(|option| match LeftAlone::by_option(root, directory, option) {
+                Some(rule) => {
+                    settings.left_alone.push(rule);
+                    false
+                }
+                None => true,
+            });
+            settings.left_alone.sort();
+            settings.left_alone.dedup();
         }
         if settings.filters.is_empty() {
             settings.filters = std::mem::take(&mut self.settings.filters);
@@ -228,7 +242,9 @@ impl Scope {
 
     /// The same, where tests were left out though nothing in the command asks for that.
     pub(super) fn leaving_out_some(mut self) -> Self {
-        if self.filters.is_empty() && self.unclear.is_none() {
+        // What is not looked into was not found either.
+        let by_choice = self.filters.iter().any(|filter| !filter.starts_with("--ignore"));
+        if !by_choice && self.unclear.is_none() {
             self.settings.filters = vec!["deselected".to_owned()];
         }
         self
@@ -238,9 +254,7 @@ impl Scope {
     /// what is found.
     pub(super) fn as_options(&self) -> (Vec<String>, bool) {
         let finds = |option: &String| {
-            ["--ignore", "--lf", "--last-failed", "--sw", "--stepwise"]
-                .iter()
-                .any(|name| option.starts_with(name))
+            ["--lf", "--last-failed", "--sw", "--stepwise"].iter().any(|name| option.starts_with(name))
         };
         let (finding, leaving): (Vec<String>, Vec<String>) = self.filters.iter().cloned().partition(finds);
         (leaving, !finding.is_empty() || !self.places.is_empty() || self.unclear.is_some())

@@ -9,6 +9,7 @@ use toml::Table;
 
 use super::Framework;
 use super::held::Held;
+use super::left_alone::{LeftAlone, of_conftest};
 use super::places::is_known;
 use super::scope::Scope;
 use crate::evidence::shell::Command;
@@ -25,6 +26,8 @@ pub(super) struct Settings {
     pub(super) filters: Vec<String>,
     /// Whether folders may hold other tests than their files' names tell.
     pub(super) own_rules: bool,
+    /// What is found only where it is named, in order.
+    pub(super) left_alone: Vec<LeftAlone>,
     /// Whether files of other names are tests as well as `test_*.py`.
     pub(super) more_files: bool,
     /// What of the places is found where none is given; `None` where names tell.
@@ -82,24 +85,45 @@ impl Way<'_> {
         for folder in self.folders() {
             match self.ini(&folder) {
                 Ok(None) => {}
-                Ok(Some(ini)) => ini.apply(&mut settings),
+                Ok(Some(ini)) => self.apply(ini, &mut settings),
                 Err(()) => settings.own_rules = true,
             }
             match self.text(&folder, "conftest.py") {
                 Ok(None) => {}
                 Ok(Some(text)) => {
-                    let finds = ["collect_ignore", "pytest_ignore_collect", "pytest_collect_"];
-                    settings.own_rules |= finds.iter().any(|word| text.contains(word));
+                    settings.left_alone.extend(of_conftest(&self.root.to_string_lossy(), &folder, &text));
                     if text.contains("deselect") || text.contains("items[:]") {
                         settings.filters.push("conftest.py".to_owned());
                     }
                 }
-                Err(()) => settings.own_rules = true,
+                Err(()) => settings.left_alone.push(LeftAlone::Below(folder)),
             }
         }
         settings.filters.sort();
         settings.filters.dedup();
+        settings.left_alone.sort();
+        settings.left_alone.dedup();
         settings
+    }
+
+    fn apply(&self, ini: Ini, settings: &mut Settings) {
+        let root = self.root.to_string_lossy();
+        let mut others = Vec::new();
+        let mut options = ini.options.into_iter();
+        while let Some(mut option) = options.next() {
+            if matches!(option.as_str(), "--ignore" | "--ignore-glob") {
+                option = format!("{option} {}", options.next().unwrap_or_default());
+            }
+            match LeftAlone::by_option(&root, self.directory, &option) {
+                Some(rule) => settings.left_alone.push(rule),
+                None => others.push(option),
+            }
+        }
+        let (leaves_out, finds) = Scope::new(Framework::Pytest, "", &others).as_options();
+        settings.own_rules |= ini.has_rules || finds;
+        settings.more_files |= ini.more_files;
+        settings.filters.extend(leaves_out);
+        settings.left_alone.extend(ini.folders.iter().map(|word| LeftAlone::folder(word)));
     }
 
     /// Where pytest looks in `directory` if it is not told: none where that is everywhere below.
@@ -202,7 +226,9 @@ impl Way<'_> {
 struct Ini {
     paths: Vec<String>,
     options: Vec<String>,
-    /// Whether it is told what files are tests, or where not to look.
+    /// Folders that it is told not to look into.
+    folders: Vec<String>,
+    /// Whether it is told what files are tests.
     has_rules: bool,
     /// Whether `test_*.py` are among those files.
     more_files: bool,
@@ -217,7 +243,7 @@ impl Ini {
                 self.more_files = value.iter().flat_map(|line| words(line)).any(|word| word == "test_*.py");
                 self.has_rules |= !self.more_files;
             }
-            "norecursedirs" => self.has_rules = true,
+            "norecursedirs" => self.folders = value.iter().flat_map(|line| words(line)).collect(),
             _ => {}
         }
     }
@@ -259,14 +285,6 @@ impl Ini {
             ini.note(key, &value);
         }
         Some(ini)
-    }
-
-    fn apply(self, settings: &mut Settings) {
-        let asked = Scope::new(Framework::Pytest, "", &self.options);
-        let (leaves_out, finds) = asked.as_options();
-        settings.own_rules |= self.has_rules || finds;
-        settings.more_files |= self.more_files;
-        settings.filters.extend(leaves_out);
     }
 }
 
@@ -363,6 +381,7 @@ mod tests {
         for unknown in [
             "[pytest]\ntestpaths = t*\n",
             "[pytest]\naddopts = --ignore=api\n",
+            "[pytest]\naddopts = --lf\n",
             "[pytest]\npython_files = t_*.py\n",
         ] {
             check(&[("pytest.ini", unknown)], [("pytest -q api", 0, API), ("pytest -q", 2, &[])], UNKNOWN);
@@ -374,15 +393,100 @@ mod tests {
         check(&[more], [("pytest -q tests", 1, SLOW), ("pytest -q", 2, &[])], all);
         let other: &[&str] = &["tests/t_test.py::x"];
         check(&[more], [("pytest -q tests/t_test.py", 0, other), ("pytest -q", 2, &[])], UNKNOWN);
-        let ignored = ("pytest.ini", "[pytest]\naddopts = --ignore=web\n");
-        let narrow = "pytest -q tests/test_t.py::test_slow";
-        check(&[ignored], [("pytest -q", 1, SLOW), (narrow, 1, &[])], (None, None, 0));
-        let conftest = ("api/conftest.py", "collect_ignore = ['test_api.py']\n");
-        check(&[conftest], [("pytest -q api", 0, API), ("pytest -q", 2, &[])], UNKNOWN);
         // A file that is called otherwise is only found where it is named.
         let login: &[&str] = &["e2e/check_login.py::test_login"];
         check(&[], [("pytest -q e2e/check_login.py", 0, login), ("pytest -q", 2, &[])], UNKNOWN);
         check(&[], [("pytest -q api", 0, API), ("pytest -q", 2, &[])], (Some(2), Some(0), 0));
+    }
+
+    #[test]
+    fn what_pytest_leaves_alone_says_nothing_of_the_rest() {
+        let all = (Some(2), Some(0), 0);
+        let narrow = "pytest -q tests/test_t.py::test_slow";
+        let web: &[&str] = &["web/test_w.py::test_w"];
+        for settings in [
+            ("pytest.ini", "[pytest]\naddopts = -ra --ignore=web\n"),
+            ("pytest.ini", "[pytest]\naddopts = --ignore old --ignore ./web/\n"),
+            ("pytest.ini", "[pytest]\naddopts = --ignore-glob=w*b\n"),
+            ("pytest.ini", "[pytest]\naddopts = --ignore-glob=*/test_w.py --ignore-glob=web/*\n"),
+            ("pytest.ini", "[pytest]\nnorecursedirs = .git w?b\n"),
+            ("pytest.ini", "[pytest]\nnorecursedirs = shop/web\n"),
+            ("pyproject.toml", "[tool.pytest.ini_options]\nnorecursedirs = ['web', 'old']\n"),
+            ("conftest.py", "collect_ignore = ['setup.py', \"web\"]\n"),
+            ("conftest.py", "import x\ncollect_ignore_glob = [\n    'w*',\n]\n"),
+            ("web/conftest.py", "collect_ignore = ['test_w.py']\n"),
+            ("web/conftest.py", "def pytest_ignore_collect(path): return True\n"),
+            ("web/conftest.py", "collect_ignore = names()\n"),
+        ] {
+            let files = [settings];
+            check(&files, [("pytest -q tests/test_t.py", 1, SLOW), ("pytest -q", 2, &[])], all);
+            check(&files, [("pytest -q tests", 1, SLOW), ("pytest -q", 2, &[])], all);
+            check(&files, [("pytest -q", 1, SLOW), (narrow, 1, &[])], all);
+            let inside: &[&str] = &["test_t.py::test_slow"];
+            check(&files, [("cd tests && pytest -q test_t.py", 1, inside), ("pytest -q", 2, &[])], all);
+            // What it does not find still fails.
+            check(&files, [("pytest -q web/test_w.py", 0, web), ("pytest -q", 2, &[])], UNKNOWN);
+            check(
+                &files,
+                [("pytest -q web/test_w.py", 0, web), ("pytest -q tests", 2, &[])],
+                (Some(2), Some(1), 1),
+            );
+        }
+        // The same, told by the command.
+        for whole in ["pytest -q --ignore=web", "pytest -q --ignore web --ignore old"] {
+            check(&[], [("pytest -q tests/test_t.py", 1, SLOW), (whole, 2, &[])], all);
+            check(&[], [("pytest -q tests", 1, SLOW), (whole, 2, &[])], all);
+            check(&[], [(whole, 1, SLOW), (narrow, 1, &[])], all);
+            check(&[], [(whole, 1, SLOW), ("pytest -q", 2, &[])], all);
+            check(&[], [("pytest -q web/test_w.py", 0, web), (whole, 2, &[])], UNKNOWN);
+            check(&[], [("pytest -q web", 0, web), (whole, 2, &[])], UNKNOWN);
+            check(&[], [("pytest -q", 1, web), (whole, 1, &[])], (None, None, 1));
+        }
+        // What it is asked for, it looks into.
+        let ignored = [("pytest.ini", "[pytest]\naddopts = --ignore=web\n")];
+        check(&ignored, [("pytest -q web", 1, web), ("pytest -q", 2, &[])], UNKNOWN);
+        check(&ignored, [("cd web && pytest -q", 1, &["test_w.py::x"]), ("pytest -q", 2, &[])], UNKNOWN);
+        check(&ignored, [("pytest -q web/test_w.py", 0, web), ("pytest -q web", 2, &[])], all);
+        // The same words name another folder elsewhere.
+        let deep: &[&str] = &["tests/web/test_w.py::test_w"];
+        let ignored = [("pytest.ini", "[pytest]\naddopts = --ignore=tests/web\n")];
+        check(
+            &ignored,
+            [("cd tests && pytest -q", 1, &["web/test_w.py::x"]), ("pytest -q tests", 2, &[])],
+            UNKNOWN,
+        );
+        check(&ignored, [("pytest -q tests/web", 1, deep), ("pytest -q tests", 2, &[])], UNKNOWN);
+        // What is not written out may be anything, and so may what stands above.
+        for conftest in [
+            "collect_ignore = ['web']\nif x:\n    collect_ignore.append('tests')\n",
+            "collect_ignore = ['web'] + more\n",
+            "if x:\n    collect_ignore = ['tests']\n",
+            "collect_ignore = [f'{x}']\n",
+            "def pytest_collect_file(): ...\n",
+        ] {
+            let files = [("conftest.py", conftest)];
+            check(&files, [("pytest -q tests/test_t.py", 1, SLOW), ("pytest -q", 2, &[])], UNKNOWN);
+            // It was asked for by its name.
+            check(&files, [("pytest -q", 1, SLOW), (narrow, 1, &[])], (None, None, 0));
+        }
+    }
+
+    #[test]
+    fn tests_that_settings_leave_out_since_have_not_passed() {
+        for (name, text) in [
+            ("pytest.ini", "[pytest]\naddopts = --ignore=tests\n"),
+            ("pytest.ini", "[pytest]\nnorecursedirs = t*\n"),
+            ("conftest.py", "collect_ignore = ['tests/test_t.py']\n"),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().to_str().unwrap();
+            let mut tests = Tests::new(Origin::new(root, root));
+            let at = Timestamp::from_millis(0);
+            tests.note_command("1", "pytest -q", Some(1), &printed("pytest", 2, SLOW), at);
+            fs::write(dir.path().join(name), text).unwrap();
+            tests.note_command("2", "pytest -q", Some(0), &printed("pytest", 2, &[]), at);
+            assert_eq!(tests.finish(Changed::Unknown).unwrap().failed_tests, SLOW, "{text}");
+        }
     }
 
     #[test]
@@ -395,15 +499,17 @@ mod tests {
             [("pytest -q", 1, API), ("pytest -q api/test_api.py", 1, &[])],
             (Some(2), Some(0), 0),
         );
-        let left_out = |command: &str| {
+        let left_out = |red: &str, command: &str| {
             let mut tests = Tests::new(Origin::new("/nowhere", "/nowhere"));
             let at = Timestamp::from_millis(0);
             let failed = printed("pytest", 0, SLOW);
-            tests.note_command("1", "pytest -q -m slow", Some(1), &failed, at);
+            tests.note_command("1", red, Some(1), &failed, at);
             tests.note_command("2", command, Some(0), "2 passed, 1 deselected in 0.1s\n", at);
             tests.finish(Changed::Unknown).unwrap().failed_tests.len()
         };
-        assert_eq!((left_out("pytest -q"), left_out("pytest -q -m slow")), (1, 0));
+        let red = "pytest -q -m slow";
+        assert_eq!((left_out(red, "pytest -q"), left_out(red, red)), (1, 0));
+        assert_eq!(left_out("pytest -q -m slow --ignore=web", "pytest -q --ignore=web"), 1);
     }
 
     #[test]
