@@ -4,6 +4,7 @@
 use super::{Effect, Tool, find, listed};
 use crate::config::Profile;
 use crate::progress::plain;
+use crate::reply::line;
 
 /// Of the contract, and not built yet.
 const LATER: [&str; 10] = [
@@ -28,7 +29,7 @@ pub(super) fn told(name: &str, profile: Profile) -> String {
     if let Some(tool) = find(name) {
         return format!("`{}` is listed by `delegator serve --tools all`", tool.name);
     }
-    let shown = plain::line(name, 80);
+    let shown = line(name, 80);
     if LATER.contains(&name) {
         return format!("`{shown}` is not there yet; `tools/list` names what is");
     }
