@@ -15,7 +15,7 @@ use crate::inspect::InspectError;
 use crate::progress::plain;
 use crate::redact;
 use crate::registry::RegistryError;
-use crate::tasks::{TaskError, Unprinted, one_line};
+use crate::tasks::{TaskError, Unprinted, one_line, quoted};
 
 /// In characters.
 const LONGEST_MESSAGE: usize = 1000;
@@ -216,7 +216,7 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
         TaskError::EmptyField { .. } => bad("give it a value, or leave it out"),
         TaskError::OddField { .. } => bad("write it in plain, printable characters"),
         TaskError::LongList { .. } => bad("shorten the list"),
-        TaskError::BadAlias(_) => bad("use a short name of printable characters that is no id"),
+        TaskError::BadAlias(_) => bad("use a short name of printable characters that is no id and begins like none"),
         TaskError::BadLimit { name } => bad(&match voice {
             Voice::Shell => format!("for example `{} 900`", flags::spoken(name, voice)),
             Voice::Tools => format!("for example `{{\"{name}_s\": 900}}`"),
@@ -283,8 +283,8 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
             hint("use the agent `codex`; with `command_over_mcp`, commands need a Codex whose sandbox works, or bubblewrap (`bwrap`); `delegator doctor` shows both"),
         ),
         TaskError::ForeignRecording => bad("name one of them, for example `quick`"),
-        TaskError::NotYet(field) => {
-            (Code::Unsupported, Exit::BadInput, Some(format!("leave out `{}`", flags::spoken(field, voice))))
+        TaskError::NotYet(fields) => {
+            (Code::Unsupported, Exit::BadInput, Some(format!("leave out {}", quoted(fields))))
         }
         TaskError::NetworkOff => {
             bad("the operator allows it with `allow_network = true` in the configuration")

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::call::Call;
 use super::print;
-use super::table::table;
+use super::table::{drawn, table};
 use crate::failure::{Exit, Failure, Voice};
 use crate::model::State;
 use crate::progress::plain;
@@ -31,6 +31,9 @@ pub(super) struct Status {
     /// How many finished tasks at most
     #[arg(long, value_name = "N", default_value_t = 5, conflicts_with = "id")]
     limit: u32,
+    /// With the last 5 lines of every run
+    #[arg(short, long)]
+    verbose: bool,
 }
 
 impl Status {
@@ -41,6 +44,7 @@ impl Status {
             Some(id) => tasks::status_of(&mut context, id)?,
             None => tasks::status(&mut context, project.clone(), self.limit)?,
         };
+        let snapshot = if self.verbose { snapshot.with_last_lines(&context) } else { snapshot };
         let (meta, data) = StatusSnapshot::of(&snapshot, context.config.retention_age(), Voice::Shell);
         call.answer(meta, data, |data| match self.id {
             Some(_) => detail(data),
@@ -63,7 +67,11 @@ fn list(data: &StatusSnapshot, project: Option<PathBuf>) -> String {
         );
     }
     let width = print::width();
-    let rows: Vec<Vec<String>> = rows(data).into_iter().map(|row| row.into_cells(width)).collect();
+    let lines = rows(data);
+    let last: Vec<String> = lines.iter().map(|line| last_lines(&line.last, width)).collect();
+    let rows: Vec<Vec<String>> = lines.into_iter().map(|line| line.into_cells(width)).collect();
+    let rows = table(&rows, width);
+    let rows: String = rows.lines().zip(last).map(|(row, last)| format!("{row}\n{last}")).collect();
     let ended = counts.recently_completed;
     let more = match data.more_ended {
         0 => String::new(),
@@ -74,7 +82,7 @@ fn list(data: &StatusSnapshot, project: Option<PathBuf>) -> String {
     };
     let counts =
         format!("{} running, {} queued, {ended} ended lately{more}, {place}", counts.running, counts.queued);
-    format!("{}{counts}\n{}", table(&rows, width), warnings(data))
+    format!("{rows}{counts}\n{}", warnings(data))
 }
 
 struct Line {
@@ -86,6 +94,8 @@ struct Line {
     now: String,
     /// Of a list of several.
     project: Option<String>,
+    /// What it printed last, where that was asked for.
+    last: Vec<String>,
 }
 
 impl Line {
@@ -130,6 +140,7 @@ fn rows(data: &StatusSnapshot) -> Vec<Line> {
             },
         ),
         project: task.project.as_deref().map(short),
+        last: task.last_lines.clone().unwrap_or_default(),
     });
     let queued = data.queue.iter().map(|task| Line {
         task: task.task_id.to_string(),
@@ -139,6 +150,7 @@ fn rows(data: &StatusSnapshot) -> Vec<Line> {
         what: named(&task.alias, &task.title),
         now: format!("number {} in the queue", task.position + 1),
         project: task.project.as_deref().map(short),
+        last: Vec::new(),
     });
     let ended = data.recently_completed.iter().map(|task| Line {
         task: task.task_id.to_string(),
@@ -148,12 +160,20 @@ fn rows(data: &StatusSnapshot) -> Vec<Line> {
         what: named(&task.alias, &task.title),
         now: task.summary.clone(),
         project: task.project.as_deref().map(short),
+        last: task.last_lines.clone().unwrap_or_default(),
     });
     let lines: Vec<Line> = running.chain(queued).chain(ended).collect();
     let project = lines.iter().any(|line| line.project.is_some()).then(|| "PROJECT".to_owned());
     let head = ["TASK", "STATE", "TIME", "AGENT", "WHAT", "NOW"].map(str::to_owned);
     let [task, state, time, agent, what, now] = head;
-    std::iter::once(Line { task, state, time, agent, what, now, project }).chain(lines).collect()
+    let last = Vec::new();
+    std::iter::once(Line { task, state, time, agent, what, now, project, last }).chain(lines).collect()
+}
+
+/// Set in below their task.
+fn last_lines(lines: &[String], width: Option<usize>) -> String {
+    let width = width.unwrap_or(usize::MAX);
+    lines.iter().map(|line| drawn(&format!("    | {line}"), width) + "\n").collect()
 }
 
 /// The last name of a path is what people call a project.
@@ -175,6 +195,9 @@ fn detail(data: &StatusSnapshot) -> String {
         "task_id: {id}\nstate: {}{time}\nagent: {}\nwhat: {}\nnow: {}\n",
         line.state, line.agent, line.what, line.now
     );
+    if !line.last.is_empty() {
+        text.push_str(&format!("last lines:\n{}", last_lines(&line.last, print::width())));
+    }
     let ended = data.recently_completed.first();
     for (name, fact) in [("files", ended.map(|task| &task.files)), ("tests", ended.map(|task| &task.tests))] {
         if let Some(Some(fact)) = fact {

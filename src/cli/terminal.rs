@@ -2,6 +2,7 @@
 //! look at what was recorded.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -23,8 +24,10 @@ const LINES: u64 = 100;
 /// Of one JSON document.
 const ROOM: usize = 64 << 10;
 const LONGEST_NAME: usize = 80;
-/// What shells give for a program that they cannot start.
-const NOT_STARTED: u8 = 127;
+/// What shells give for a program that they do not find, and for one that is
+/// there and cannot be started.
+const NOT_FOUND: u8 = 127;
+const NOT_STARTED: u8 = 126;
 
 #[derive(Debug, Args)]
 #[command(
@@ -115,9 +118,11 @@ fn record(call: &Call, name: Option<String>, words: &[OsString]) -> Result<ExitC
             print::note(&format!("delegator: not recorded: {}", one_line(&error)));
             Ok(instead(&program, (env::TERMINAL, env::UNRECORDED)))
         }
-        Err(error @ TerminalError::Spawn { .. }) => {
+        Err(TerminalError::Spawn { program, source }) => {
+            let code = not_started(&source);
+            let error = TerminalError::Spawn { program, source };
             print::note(&format!("delegator: {}", plain::line(&one_line(&error), 400)));
-            Ok(ExitCode::from(NOT_STARTED))
+            Ok(code)
         }
         Err(error) => Err(TaskError::from(error).into()),
     }
@@ -135,7 +140,12 @@ fn checked(name: String) -> Result<String, Failure> {
 fn instead(program: &Program, variable: (&str, &str)) -> ExitCode {
     let error = spawn::become_program(Path::new(&program.path), &program.args, variable);
     print::note(&format!("delegator: failed to start `{}`: {error}", program.path.display()));
-    ExitCode::from(NOT_STARTED)
+    not_started(&error)
+}
+
+fn not_started(error: &io::Error) -> ExitCode {
+    let missing = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    ExitCode::from(if missing { NOT_FOUND } else { NOT_STARTED })
 }
 
 fn list(call: &Call, task: Option<&str>) -> Result<ExitCode, Failure> {

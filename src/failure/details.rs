@@ -75,7 +75,9 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         TaskError::Unsupported { agent, field } => {
             json!({ "reason": "agent_cannot", "agent": agent, "field": field })
         }
-        TaskError::NotYet(field) => json!({ "reason": "not_enforced", "field": field }),
+        TaskError::NotYet(fields) => {
+            json!({ "reason": "not_enforced", "field": fields.first(), "fields": fields })
+        }
         TaskError::KeyConflict { key, task } => {
             json!({ "reason": "key_used", "field": "idempotency_key", "asked": key, "task_id": task })
         }

@@ -7,9 +7,7 @@ use crate::tasks::TaskError;
 /// The field that an error is about.
 pub(super) fn field(error: &TaskError) -> Option<&'static str> {
     match error {
-        TaskError::NeedsWrite { field } | TaskError::Unsupported { field, .. } | TaskError::NotYet(field) => {
-            Some(field)
-        }
+        TaskError::NeedsWrite { field } | TaskError::Unsupported { field, .. } => Some(field),
         TaskError::LongField { name, .. }
         | TaskError::EmptyField { name }
         | TaskError::OddField { name }

@@ -93,6 +93,10 @@ impl Tally {
         for at in memchr_iter(b'\n', chunk) {
             let line = &chunk[from..at];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
+            for (word, count) in [(Word::Error, &mut self.errors), (Word::Warning, &mut self.warnings)] {
+                // With the word in it, it is counted already.
+                *count += u64::from(word.is_level_of(line) && !word.is_in(line, 0, End::OfLine));
+            }
             self.note(line, line.len() as u64, offset + from as u64);
             from = at + 1;
         }
@@ -118,9 +122,10 @@ impl Tally {
 
     fn end_line(&mut self) {
         self.look(End::OfLine);
-        self.errors += u64::from(std::mem::take(&mut self.has_error));
-        self.warnings += u64::from(std::mem::take(&mut self.has_warning));
         let mut beginning = std::mem::take(&mut self.beginning);
+        let (error, warning) = (Word::Error.is_level_of(&beginning), Word::Warning.is_level_of(&beginning));
+        self.errors += u64::from(std::mem::take(&mut self.has_error) || error);
+        self.warnings += u64::from(std::mem::take(&mut self.has_warning) || warning);
         if let Some(time) = timestamp::at_start(&beginning) {
             self.first_time.get_or_insert_with(|| time.to_owned());
             self.last_time = Some(time.to_owned());
@@ -163,6 +168,15 @@ impl Word {
         };
         let build = || RegexBuilder::new(words).unicode(false).case_insensitive(true).build().ok();
         COMPILED[at].get_or_init(build).as_ref()
+    }
+
+    /// Whether a line says it by the letter that it begins with.
+    fn is_level_of(self, line: &[u8]) -> bool {
+        match timestamp::klog_level(line) {
+            Some(b'E' | b'F') => self == Self::Error,
+            Some(b'W') => self == Self::Warning,
+            Some(_) | None => false,
+        }
     }
 
     /// How many lines there is one in.
@@ -209,6 +223,16 @@ mod tests {
     }
 
     #[test]
+    fn a_letter_before_the_time_is_a_level() {
+        let text = "E1116 05:00:01.123456 1 main.go:7] no route\nW1116 05:00:02.123456 1 x\nI1116 05:00:03.123456 1 y\n\
+                    F1116 05:00:04.123456 1 error twice\nE1116 is a number\nE1116 05:00:05.123456 1 last";
+        for parts in [vec![text.as_bytes()], text.as_bytes().chunks(7).collect()] {
+            let found = tally(&parts);
+            assert_eq!((found.errors, found.warnings, found.lines), (3, 1, 6));
+        }
+    }
+
+    #[test]
     fn the_first_and_the_last_time_are_told() {
         let found = tally(&[b"start\n2026-01-02 03:04:05 a\nx\n2026-01-03 03:04:05 b\nend"]);
         assert_eq!(found.first_time.as_deref(), Some("2026-01-02 03:04:05"));
@@ -219,7 +243,7 @@ mod tests {
     proptest! {
         #[test]
         fn parts_of_any_length_are_counted_alike(
-            text in "(error|warn| |x|\n|\r\n|2026-01-02 03:04 ){0,30}", cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+            text in "(error|warn| |x|\n|\r\n|2026-01-02 03:04 |E1116 05:00:01.123456 ){0,30}", cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
         ) {
             let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
             cuts.extend([0, text.len()]);

@@ -1,5 +1,6 @@
-//! Times as logs write them: where a line begins, in colours or not, or in the
-//! member of a JSON object that is named so.
+//! Times as logs write them: where a line begins, in colours or not, behind the
+//! name of a service, behind who asked a web server, or in the member of a
+//! JSON object that is named so.
 
 use std::sync::OnceLock;
 
@@ -9,8 +10,13 @@ use regex::bytes::{Regex, RegexBuilder};
 const LOOKED_AT: usize = 64;
 /// Nor in an object: it is among the first members.
 const LOOKED_AT_IN_JSON: usize = 256;
+/// Before the time in brackets, web servers name a host, who it was, and more.
+const LOOKED_AT_IN_ACCESS: usize = 192;
+/// The longest name of a service, with the blanks behind it.
+const LONGEST_SERVICE: usize = 80;
 /// RFC 3339 and what is near it; the dates of web servers, of syslog, and of
-/// Go's and Java's loggers. A time of day alone is none.
+/// Go's and Java's loggers. A time of day alone is none: it may as well be how
+/// long something took.
 const TIME: &str = r"
         \d{4} [-/.] \d{2} [-/.] \d{2} [T\x20_] \d{2}:\d{2} (?: :\d{2} (?: [.,] \d{1,9} )? )? (?: \x20? (?: Z | [+-]\d{2}:?\d{2} ) )?
       | \d{1,2} [/\x20-] (?: Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec ) [/\x20-] \d{4} [:\x20] \d{2}:\d{2}:\d{2} (?: \x20 [+-]\d{4} )?
@@ -18,9 +24,13 @@ const TIME: &str = r"
       | [IWEF] \d{4} \x20 \d{2}:\d{2}:\d{2} \. \d{6}
     ";
 
+/// Seconds, or a thousandth and less of them, since 1970.
+const COUNTED: &str = r"\d{10} (?: \.\d{1,9} )? | 1\.\d{3,15} [eE] \+? 0?9 | \d{13} | \d{16} | \d{19}";
+
 struct Known {
     at_start: Regex,
     in_json: Regex,
+    in_access: Regex,
 }
 
 impl Known {
@@ -33,8 +43,13 @@ impl Known {
                 Some(Known {
                     at_start: build(format!(r"^ [\[(<\x22'\x20]{{0,2}} ({TIME}) (?: [^0-9] | $ )"))?,
                     in_json: build(format!(
-                        r#""(?: @? timestamp | ts | time | datetime )" \s* : \s* " ({TIME}) ""#
+                        r#""(?: @? timestamp | ts | time | datetime )" \s* : \s*
+                           (?: " (?<text> {TIME} ) " | (?<number> {COUNTED} ) \s* [,}}] )"#
                     ))?,
+                    in_access: build(
+                        r"^ \[ (\d{2} / [A-Z][a-z]{2} / \d{4} : \d{2}:\d{2}:\d{2} \x20 [+-]\d{4} ) \]"
+                            .to_owned(),
+                    )?,
                 })
             })
             .as_ref()
@@ -44,6 +59,10 @@ impl Known {
 /// The time that a line begins with, as it is written there.
 pub(super) fn at_start(line: &[u8]) -> Option<&str> {
     let line = uncoloured(line);
+    first_of(line).or_else(|| first_of(behind_service(line)?)).or_else(|| in_access(line))
+}
+
+fn first_of(line: &[u8]) -> Option<&str> {
     // Most lines without a time are told by their first characters.
     let first = line.iter().find(|c| !matches!(c, b'[' | b'(' | b'<' | b'"' | b'\'' | b' '))?;
     let (looked_at, is_json) = match first {
@@ -53,8 +72,53 @@ pub(super) fn at_start(line: &[u8]) -> Option<&str> {
     };
     let line = &line[..line.len().min(looked_at)];
     let known = Known::get()?;
-    let time = if is_json { &known.in_json } else { &known.at_start };
-    std::str::from_utf8(time.captures(line)?.get(1)?.as_bytes()).ok()
+    let time = if is_json {
+        let found = known.in_json.captures(line)?;
+        found.name("text").or_else(|| found.name("number"))?
+    } else {
+        known.at_start.captures(line)?.get(1)?
+    };
+    std::str::from_utf8(time.as_bytes()).ok()
+}
+
+/// What a service printed: `docker compose logs` writes `web-1  | ` before it.
+fn behind_service(line: &[u8]) -> Option<&[u8]> {
+    let bar = memchr::memchr(b'|', &line[..line.len().min(LONGEST_SERVICE)])?;
+    let name = line[..bar].strip_suffix(b" ")?.trim_ascii_end();
+    let is_name = |c: &u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.');
+    let rest = uncoloured(&line[bar + 1..]);
+    (!name.is_empty() && name.iter().all(is_name))
+        .then(|| uncoloured(rest.strip_prefix(b" ").unwrap_or(rest)))
+}
+
+/// The time of a request, which stands in brackets behind who made it.
+fn in_access(line: &[u8]) -> Option<&str> {
+    let line = &line[..line.len().min(LOOKED_AT_IN_ACCESS)];
+    let at = memchr::memchr(b'[', line).filter(|&at| at > 0 && line[at - 1] == b' ')?;
+    // Host, identity and user at least; of most lines no more is looked at.
+    let words = line[..at].split(|c| *c == b' ').filter(|word| !word.is_empty()).count();
+    if words < 3 || line.get(at + 3) != Some(&b'/') {
+        return None;
+    }
+    std::str::from_utf8(Known::get()?.in_access.captures(&line[at..])?.get(1)?.as_bytes()).ok()
+}
+
+/// The level that a line of Go's klog begins with: `E1116 05:00:01.123456`.
+pub(super) fn klog_level(line: &[u8]) -> Option<u8> {
+    let line = uncoloured(line);
+    let digits = |range: std::ops::Range<usize>| {
+        line.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit))
+    };
+    let is_one = matches!(line.first(), Some(b'I' | b'W' | b'E' | b'F'))
+        && digits(1..5)
+        && line.get(5) == Some(&b' ')
+        && digits(6..8)
+        && line.get(8) == Some(&b':')
+        && digits(9..11)
+        && line.get(11) == Some(&b':')
+        && digits(12..14)
+        && line.get(14) == Some(&b'.');
+    is_one.then(|| line[0])
 }
 
 /// A line without the colours that it begins with.
@@ -88,6 +152,21 @@ mod tests {
             ("\x1b[0m\x1b[38;5;8m[2026-01-02T03:04:05Z \x1b[0m", "2026-01-02T03:04:05Z"),
             (r#"{"ts":"2026-01-02T03:04:05Z","level":"info"}"#, "2026-01-02T03:04:05Z"),
             (r#"{"level": "info", "@timestamp": "2026-01-02 03:04:05,678"}"#, "2026-01-02 03:04:05,678"),
+            (r#"{"level":"info","ts":1767323045.6789,"msg":"x"}"#, "1767323045.6789"),
+            (r#"{"level":"info","ts":1.7673230456789e+09,"msg":"x"}"#, "1.7673230456789e+09"),
+            (r#"{"level":30,"time":1767323045678}"#, "1767323045678"),
+            (
+                r#"127.0.0.1 - - [02/Jan/2026:03:04:05 +0000] "GET / HTTP/1.1" 200 5"#,
+                "02/Jan/2026:03:04:05 +0000",
+            ),
+            (
+                r#"fe80::1 - bob [02/Jan/2026:03:04:05 +0100] "GET / HTTP/1.1" 200 5"#,
+                "02/Jan/2026:03:04:05 +0100",
+            ),
+            (r#"www.x.org:443 ::1 - - [02/Jan/2026:03:04:05 +0000] "GET /""#, "02/Jan/2026:03:04:05 +0000"),
+            ("web-1     | 2026-01-02T03:04:05Z x", "2026-01-02T03:04:05Z"),
+            ("\x1b[36mweb-1  | \x1b[0m2026-01-02 03:04:05,678 INFO", "2026-01-02 03:04:05,678"),
+            (r#"db_1 | {"ts":"2026-01-02T03:04:05Z"}"#, "2026-01-02T03:04:05Z"),
         ] {
             assert_eq!(at_start(line.as_bytes()), Some(time), "{line}");
         }
@@ -103,6 +182,13 @@ mod tests {
             "\x1b[2",
             r#"{"lights":"2026-01-02T03:04:05Z"}"#,
             r#"{"ts":"2026"}"#,
+            r#"{"ts":17}"#,
+            r#"{"time":12345678901,"x":1}"#,
+            "[05:00:01] x",
+            "a [02/Jan/2026:03:04:05 +0000]",
+            "it was - then [02/Jan]",
+            "two words | 2026-01-02T03:04:05Z",
+            "| 2026-01-02T03:04:05Z | a cell |",
         ] {
             assert_eq!(at_start(line.as_bytes()), None, "{line}");
         }

@@ -50,9 +50,17 @@ fn is_tail(text: &str) -> bool {
 
 impl TaskId {
     const PREFIX: &'static str = "T-local-";
+    /// What ids begin with, of tasks here and of those elsewhere.
+    const KINDS: [&'static str; 2] = ["t-local", "t-cloud"];
 
     pub(crate) fn from_random(bytes: [u8; 8]) -> Self {
         Self(format!("{}{}", Self::PREFIX, tail_of(bytes)))
+    }
+
+    /// Whether a text begins as only ids do.
+    pub(crate) fn begins(text: &str) -> bool {
+        let lower = text.to_ascii_lowercase();
+        Self::KINDS.iter().any(|kind| lower.starts_with(kind))
     }
 
     pub(crate) fn as_str(&self) -> &str {

@@ -21,6 +21,8 @@ pub(crate) struct Row {
     pub(crate) instruction: String,
     pub(crate) project: PathBuf,
     pub(crate) thread_id: Option<String>,
+    /// The task that it goes on with.
+    pub(crate) parent_task_id: Option<String>,
     pub(crate) fingerprint: String,
     pub(crate) created_at: Timestamp,
     pub(crate) started_at: Option<Timestamp>,
@@ -34,7 +36,7 @@ pub(crate) struct Row {
 
 /// The instruction is for lists: the whole of it is in the run directory.
 const COLUMNS: &str = "seq, id, run_id, attempt, state, agent, alias, substr(instruction, 1, 400), project, thread_id, fingerprint, \
-     created_at, started_at, completed_at, code, summary, usage_total, unread, pinned";
+     created_at, started_at, completed_at, code, summary, usage_total, unread, pinned, parent_task_id";
 
 /// Selects whole rows by what follows `FROM tasks`.
 pub(super) fn select(
@@ -79,6 +81,7 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
         usage_total: usage.and_then(|json| serde_json::from_str(&json).ok()),
         unread: row.get(17)?,
         pinned: row.get(18)?,
+        parent_task_id: row.get(19)?,
     })
 }
 

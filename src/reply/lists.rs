@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::report::Report;
 use super::snapshot::{Progress, SnapshotMeta, StatusSnapshot};
 use super::text::{Section, duration, title};
+use crate::model::TaskId;
 use crate::tasks::Results;
 
 /// A snapshot as text, for readers who see nothing else.
@@ -33,12 +34,13 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
                     one.progress.as_ref().map_or("starting", |progress| progress.current_activity.as_str());
                 let so_far = one.progress.as_ref().map_or(String::new(), so_far);
                 format!(
-                    "- {} {} for {:.0} s: {} ({}{so_far})",
-                    one.task_id,
+                    "- {} {} for {:.0} s: {} ({}{so_far}){}",
+                    who(&one.task_id, one.parent_task_id.as_deref()),
                     one.state,
                     one.elapsed_seconds,
                     one.title,
-                    title(activity)
+                    title(activity),
+                    last_lines(one.last_lines.as_deref())
                 )
             })
             .collect(),
@@ -48,7 +50,10 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
         counts.queued,
         data.queue
             .iter()
-            .map(|one| format!("- {} at position {}: {}", one.task_id, one.position, one.title))
+            .map(|one| {
+                let who = who(&one.task_id, one.parent_task_id.as_deref());
+                format!("- {who} at position {}: {}", one.position, one.title)
+            })
             .collect(),
     );
     section(
@@ -63,12 +68,13 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
                 let files = one.files.as_ref().map(|files| format!("; files: {files}")).unwrap_or_default();
                 let tests = one.tests.as_ref().map(|tests| format!("; tests: {tests}")).unwrap_or_default();
                 format!(
-                    "- {} {} after {}{unread}{pinned}: {} -> {}{by}{files}{tests}",
-                    one.task_id,
+                    "- {} {} after {}{unread}{pinned}: {} -> {}{by}{files}{tests}{}",
+                    who(&one.task_id, one.parent_task_id.as_deref()),
                     one.state,
                     duration(millis(one.duration_seconds)),
                     one.title,
-                    one.summary
+                    one.summary,
+                    last_lines(one.last_lines.as_deref())
                 )
             })
             .collect(),
@@ -88,6 +94,16 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
     };
     let _ = writeln!(text, "next: {next}");
     text
+}
+
+/// A task, and the one that it goes on with.
+fn who(id: &TaskId, parent: Option<&str>) -> String {
+    parent.map_or_else(|| id.to_string(), |parent| format!("{id} (goes on with {parent})"))
+}
+
+/// Set in, so that none of them looks like a line of ours.
+fn last_lines(lines: Option<&[String]>) -> String {
+    lines.unwrap_or_default().iter().map(|line| format!("\n    | {line}")).collect()
 }
 
 /// How far it is: by its plan, else by what it did; and what may be left.

@@ -28,6 +28,9 @@ pub(crate) struct Metadata {
     /// Present where tests were seen to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     test_results: Option<TestsSeen>,
+    /// The task that this one goes on with, where it is a resumed one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_task_id: Option<String>,
     /// Present once the agent has named its thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_info: Option<Thread>,
@@ -100,6 +103,7 @@ impl Metadata {
             duration: seconds(facts.elapsed_ms(now)),
             file_operations: FileOperations::seen(&results.view),
             test_results: evidence.and_then(|evidence| evidence.tests.as_ref()).map(TestsSeen::of),
+            parent_task_id: results.view.row.parent_task_id.clone(),
             thread_info: facts.thread_id.clone().map(|thread| Thread {
                 thread_id: thread,
                 cache_hit_rate: facts.usage.and_then(Usage::cache_hit_rate),

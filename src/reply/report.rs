@@ -28,6 +28,9 @@ pub(crate) struct Report {
     pub(crate) run_dir: PathBuf,
     /// The agent's own conversation, to be resumed; null until it is known.
     pub(crate) subagent_thread_id: Option<String>,
+    /// The task that this one goes on with, where it is a resumed one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parent_task_id: Option<String>,
     /// Skills that the agent was pointed to.
     pub(crate) selected_skills: Vec<Skill>,
     /// What came of it in one line; while it works, what it is doing.
@@ -147,6 +150,7 @@ impl Report {
             run_id: view.row.run_id.clone(),
             run_dir: view.dir.path().to_owned(),
             subagent_thread_id: facts.thread_id,
+            parent_task_id: view.row.parent_task_id.clone(),
             selected_skills: Vec::new(),
             deliverables: facts.answer.deliverables,
             open_questions: facts.answer.open_questions,

@@ -70,12 +70,18 @@ pub(crate) struct Running {
     pub(crate) agent: AgentName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) alias: Option<String>,
+    /// The task that this one goes on with, where it is a resumed one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parent_task_id: Option<String>,
     /// The beginning of what was asked for.
     pub(crate) title: String,
     pub(crate) started_ts: Timestamp,
     pub(crate) elapsed_seconds: f64,
     /// Null until the agent has said anything.
     pub(crate) progress: Option<Progress>,
+    /// The last lines it printed, or of what its agent did; only where `verbose` asked for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) last_lines: Option<Vec<String>>,
     /// Whose it is; only where all projects were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<PathBuf>,
@@ -89,6 +95,9 @@ pub(crate) struct Queued {
     pub(crate) agent: AgentName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) alias: Option<String>,
+    /// The task that this one goes on with, where it is a resumed one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parent_task_id: Option<String>,
     /// The beginning of what was asked for.
     pub(crate) title: String,
     pub(crate) created_ts: Timestamp,
@@ -105,6 +114,9 @@ pub(crate) struct Ended {
     pub(crate) agent: AgentName,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) alias: Option<String>,
+    /// The task that this one goes on with, where it is a resumed one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parent_task_id: Option<String>,
     /// The beginning of what was asked for.
     pub(crate) title: String,
     /// The beginning of what came of it.
@@ -121,6 +133,9 @@ pub(crate) struct Ended {
     /// How the tests went, in a line; the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tests: Option<String>,
+    /// The last lines it printed, or of what its agent did; only where `verbose` asked for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) last_lines: Option<Vec<String>>,
     /// Nobody has fetched its result yet.
     pub(crate) unread: bool,
     /// From then on it may be removed, unless it is pinned.
@@ -228,10 +243,16 @@ impl StatusSnapshot {
         };
         let damaged = snapshot.running.iter().flat_map(|view| &view.damaged).chain(&snapshot.damaged);
         let project = |row: &Row| snapshot.everywhere.then(|| row.project.clone());
-        let running =
-            |view: &View| Running { project: project(&view.row), ..Running::of(view, snapshot.at, voice) };
-        let ended =
-            |row: &Row| Ended { project: project(row), ..Ended::of(row, snapshot.only.as_deref(), kept_for) };
+        let running = |view: &View| Running {
+            project: project(&view.row),
+            last_lines: snapshot.last_lines_of(&view.row.id),
+            ..Running::of(view, snapshot.at, voice)
+        };
+        let ended = |row: &Row| Ended {
+            project: project(row),
+            last_lines: snapshot.last_lines_of(&row.id),
+            ..Ended::of(row, snapshot.only.as_deref(), kept_for)
+        };
         let queued =
             |(position, row): &(usize, Row)| Queued { project: project(row), ..Queued::of(*position, row) };
         let data = Self {
@@ -254,10 +275,12 @@ impl Running {
             state: view.state().in_envelope(),
             agent: view.row.agent,
             alias: alias(&view.row),
+            parent_task_id: view.row.parent_task_id.clone(),
             title: title(&view.row.instruction),
             started_ts: started,
             elapsed_seconds: seconds(now.millis_since(started)),
             progress: Progress::of(view, now, voice),
+            last_lines: None,
             project: None,
         }
     }
@@ -270,6 +293,7 @@ impl Queued {
             position,
             agent: row.agent,
             alias: alias(row),
+            parent_task_id: row.parent_task_id.clone(),
             title: title(&row.instruction),
             created_ts: row.created_at,
             project: None,
@@ -286,6 +310,7 @@ impl Ended {
             state: row.state.in_envelope(),
             agent: row.agent,
             alias: alias(row),
+            parent_task_id: row.parent_task_id.clone(),
             title: title(&row.instruction),
             summary: title(row.summary.as_deref().unwrap_or_default()),
             report_by: is_reported(row).then_some("agent"),
@@ -293,6 +318,7 @@ impl Ended {
             completed_ts: completed,
             files: view.and_then(FileOperations::seen).map(|files| files.line()),
             tests: tests.map(|tests| TestsSeen::of(tests).line()),
+            last_lines: None,
             unread: row.unread,
             keep_alive_until: later(completed, kept_for),
             pinned: row.pinned,

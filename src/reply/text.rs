@@ -35,6 +35,9 @@ pub(crate) fn report(tool: &str, report: &Report, events: Option<Section>, cuts:
     line("task_id", report.task_id.as_str());
     line("run_dir", &report.run_dir.display().to_string());
     line("subagent_thread_id", report.subagent_thread_id.as_deref().unwrap_or("(none)"));
+    if let Some(parent) = &report.parent_task_id {
+        line("parent_task_id", parent);
+    }
     let by_agent = if report.report_by.is_some() { BY_AGENT } else { "" };
     line(&format!("summary{by_agent}"), &shown(&report.summary));
     if let Some(progress) = report.so_far.as_ref().and_then(SoFar::line) {
@@ -289,6 +292,7 @@ mod tests {
             run_id: RunId::from_parts("2026-11-15_093000123", [0; 6]),
             run_dir: "/r".into(),
             subagent_thread_id: None,
+            parent_task_id: None,
             selected_skills: Vec::new(),
             summary: "Fixed \u{1b}[1mit\u{1b}[0m.\nTwice.".into(),
             deliverables: vec![Deliverable { path: "a.rs".into(), description: "the fix".into() }],

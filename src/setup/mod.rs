@@ -30,8 +30,7 @@ pub(crate) enum Way {
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) file: PathBuf,
-    /// `None` where there is no such file.
-    before: Option<String>,
+    /// `None` where there is to be no such file.
     after: Option<String>,
     /// Keeps what was there, until it is taken back.
     backup: Option<Backup>,
@@ -46,21 +45,20 @@ pub(crate) struct Change {
 enum Directory {
     Stays,
     Made,
-    /// Where nothing else is in it.
-    Removed,
+    /// With so many above it in all, as far as nothing else is in them.
+    Removed(usize),
 }
 
 #[derive(Debug)]
 enum Backup {
-    Keep(PathBuf),
-    /// With this instead of what is there.
-    Renew(PathBuf, String),
+    /// With this in it.
+    Write(PathBuf, String),
     Drop(PathBuf),
 }
 
 impl Change {
     fn none(file: PathBuf) -> Self {
-        Self { file, before: None, after: None, backup: None, directory: Directory::Stays, steps: Vec::new() }
+        Self { file, after: None, backup: None, directory: Directory::Stays, steps: Vec::new() }
     }
 
     pub(crate) fn is_none(&self) -> bool {
@@ -70,8 +68,7 @@ impl Change {
     /// Where what was there is kept.
     pub(crate) fn backup(&self) -> Option<&Path> {
         match &self.backup {
-            Some(Backup::Keep(path)) => Some(path),
-            Some(Backup::Renew(path, _)) => Some(path),
+            Some(Backup::Write(path, _)) => Some(path),
             Some(Backup::Drop(_)) | None => None,
         }
     }
@@ -85,12 +82,7 @@ impl Change {
         if self.is_none() {
             return Ok(());
         }
-        let copy = match (&self.backup, &self.before) {
-            (Some(Backup::Keep(backup)), Some(before)) => Some((backup, before)),
-            (Some(Backup::Renew(backup, text)), _) => Some((backup, text)),
-            (Some(Backup::Keep(_) | Backup::Drop(_)) | None, _) => None,
-        };
-        if let Some((backup, text)) = copy {
+        if let Some(Backup::Write(backup, text)) = &self.backup {
             // Settings may hold secrets, and the copy is for nobody else.
             files::write(backup, text.as_bytes(), Durability::Synced).map_err(failed(backup))?;
         }
@@ -102,9 +94,9 @@ impl Change {
             Some(after) => files::replace(&self.file, after.as_bytes()).map_err(failed(&self.file))?,
             None => fs::remove_file(&self.file).map_err(failed(&self.file))?,
         }
-        if self.directory == Directory::Removed {
+        if let Directory::Removed(levels) = self.directory {
             // One in which there is something else now is somebody's.
-            let _ = fs::remove_dir(directory);
+            let _ = directory.ancestors().take(levels).try_for_each(fs::remove_dir);
         }
         if let Some(Backup::Drop(backup)) = &self.backup {
             // What is left of it is in nobody's way.

@@ -27,6 +27,7 @@ const END: &str = "# <<< delegator terminal <<<\n";
 /// empty directory.
 const OWN_FILE: &str = " (a file of its own)";
 const OWN_DIRECTORY: &str = " (a directory of its own)";
+const OWN_DIRECTORIES: &str = " directories of its own)";
 
 impl Shell {
     pub(crate) const ALL: [(&'static str, Shell); 3] =
@@ -94,29 +95,32 @@ pub(crate) fn shell(env: &Env, named: Option<Shell>, program: &Path, way: Way) -
     {
         return Err(SetupError::Nowhere(user));
     }
-    let has_directory = file.parent().is_some_and(Path::is_dir);
+    // The directories above the file that are not there.
+    let missing =
+        file.ancestors().skip(1).take_while(|dir| !dir.as_os_str().is_empty() && !dir.is_dir()).count();
     let not_understood = |why| SetupError::NotUnderstood { path: file.clone(), why };
     let found = block(before.as_deref().unwrap_or_default()).map_err(not_understood)?;
     let (after, step) = match way {
         Way::SetUp => {
             let code = shell.code(&program.to_string_lossy());
-            let new = match (&before, has_directory) {
-                (Some(_), _) => "",
-                (None, true) => OWN_FILE,
-                (None, false) => OWN_DIRECTORY,
+            let new = match (&before, missing) {
+                (Some(_), _) => String::new(),
+                (None, 0) => OWN_FILE.to_owned(),
+                (None, 1) => OWN_DIRECTORY.to_owned(),
+                (None, several) => format!(" ({several}{OWN_DIRECTORIES}"),
             };
-            put_in(before.as_deref(), found.clone(), &code, new)
+            put_in(before.as_deref(), found.clone(), &code, &new)
         }
         Way::Undo => take_out(before.as_deref(), found.clone()),
     };
     let own = before.as_deref().zip(found).map_or("", |(text, range)| own(&text[range]));
     let directory = match way {
-        Way::SetUp if !has_directory => Directory::Made,
-        Way::Undo if after.is_none() && own == OWN_DIRECTORY => Directory::Removed,
+        Way::SetUp if missing > 0 => Directory::Made,
+        Way::Undo if after.is_none() => Directory::Removed(directories(own)),
         Way::SetUp | Way::Undo => Directory::Stays,
     };
     let steps: Vec<String> = step.map(str::to_owned).into_iter().collect();
-    Ok(Change { file, before, after, backup: None, directory, steps })
+    Ok(Change { file, after, backup: None, directory, steps })
 }
 
 /// Where our block is in a text.
@@ -139,18 +143,20 @@ fn block(text: &str) -> Result<Option<std::ops::Range<usize>>, String> {
 type Edited = (Option<String>, Option<&'static str>);
 
 /// What a block says that was made for it.
-fn own(block: &str) -> &'static str {
-    let said = |own: &&str| block.starts_with(&format!("{BEGIN}{own}"));
-    [OWN_FILE, OWN_DIRECTORY].into_iter().find(said).unwrap_or_default()
+fn own(block: &str) -> &str {
+    let said = block.lines().next().and_then(|line| line.strip_prefix(BEGIN)?.strip_suffix(" >>>"));
+    let known = |said: &&str| *said == OWN_FILE || directories(said) > 0;
+    said.filter(known).unwrap_or_default()
+}
+
+/// How many directories were made, by what a block says.
+fn directories(own: &str) -> usize {
+    let several = || own.strip_prefix(" (")?.strip_suffix(OWN_DIRECTORIES)?.parse().ok();
+    if own == OWN_DIRECTORY { 1 } else { several().unwrap_or(0) }
 }
 
 /// `new` is what a block says that was not there before.
-fn put_in(
-    before: Option<&str>,
-    found: Option<std::ops::Range<usize>>,
-    code: &str,
-    new: &'static str,
-) -> Edited {
+fn put_in(before: Option<&str>, found: Option<std::ops::Range<usize>>, code: &str, new: &str) -> Edited {
     let block = |own: &str| {
         format!("{BEGIN}{own} >>>\n# `delegator setup shell --undo` takes this out again.\n{code}{END}")
     };
@@ -218,6 +224,28 @@ mod tests {
         check(Some("\n\n"));
         check(Some(""));
         check(None);
+    }
+
+    #[test]
+    fn directories_that_were_made_go_with_the_file() {
+        let home = tempfile::tempdir().unwrap();
+        let env = Env::of(&[("HOME", home.path().to_str().unwrap())]);
+        let run = |way| shell(&env, Some(Shell::Fish), Path::new("/bin/d"), way).unwrap().make().unwrap();
+        let left = || std::fs::read_dir(home.path()).unwrap().count();
+        let config = home.path().join(".config");
+        run(Way::SetUp);
+        run(Way::Undo);
+        assert_eq!(left(), 0);
+        // Not those that were there, nor those in which there is something by now.
+        std::fs::create_dir(&config).unwrap();
+        run(Way::SetUp);
+        run(Way::Undo);
+        assert!(config.is_dir() && !config.join("fish").exists());
+        std::fs::remove_dir(&config).unwrap();
+        run(Way::SetUp);
+        std::fs::write(config.join("other"), "").unwrap();
+        run(Way::Undo);
+        assert!(config.join("other").exists() && !config.join("fish").exists());
     }
 
     #[test]

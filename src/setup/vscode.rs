@@ -19,6 +19,11 @@ const PROFILES: &str = "terminal.integrated.profiles.osx";
 #[cfg(target_os = "macos")]
 const DEFAULT: &str = "terminal.integrated.defaultProfile.osx";
 
+/// Ends every backup, so that no file of somebody else is taken for one.
+const OURS: &str = "\n// kept by `delegator setup vscode`: `--undo` puts back what stands above\n";
+/// Names that are tried for it.
+const TRIED: usize = 10;
+
 /// Where VS Code keeps the settings of its user.
 fn located(env: &Env) -> Result<PathBuf, SetupError> {
     let home = || env.path("HOME").ok_or(SetupError::NoHome);
@@ -43,15 +48,39 @@ pub(crate) fn vscode(
     if before.is_none() && !dir.is_dir() {
         return Err(SetupError::NoVsCode(file));
     }
-    let backup = file.with_file_name(format!(
-        "{}.before-delegator",
-        file.file_name().unwrap_or_default().to_string_lossy()
-    ));
+    let (backup, kept) = backup(&file)?;
     let not_understood = |why| SetupError::NotUnderstood { path: file.clone(), why };
     match way {
-        Way::SetUp => set_up(&file, before, text_of(&backup)?, backup, program).map_err(not_understood),
-        Way::Undo => undo(&file, before, text_of(&backup)?, backup).map_err(not_understood),
+        Way::SetUp => set_up(&file, before, kept, backup, program).map_err(not_understood),
+        Way::Undo => undo(&file, before, kept, backup).map_err(not_understood),
     }
+}
+
+/// Where the settings of before are kept, or are to be; and they, where they
+/// are. What is there under that name and is not ours stays.
+fn backup(file: &Path) -> Result<(PathBuf, Option<String>), SetupError> {
+    let name = format!("{}.before-delegator", file.file_name().unwrap_or_default().to_string_lossy());
+    let mut free = None;
+    for number in 1..=TRIED {
+        let name = if number == 1 { name.clone() } else { format!("{name}-{number}") };
+        let path = file.with_file_name(name);
+        match text_of(&path) {
+            Ok(Some(text)) => {
+                if let Some(kept) = text.strip_suffix(OURS) {
+                    return Ok((path, Some(kept.to_owned())));
+                }
+            }
+            Ok(None) => {
+                free.get_or_insert(path);
+            }
+            // Whatever it is, it is none of ours.
+            Err(_) => {}
+        }
+    }
+    free.map(|path| (path, None)).ok_or_else(|| SetupError::NotUnderstood {
+        path: file.with_file_name(name),
+        why: "there are too many files called so".to_owned(),
+    })
 }
 
 fn set_up(
@@ -73,15 +102,15 @@ fn set_up(
         root.member(DEFAULT)?.is_none_or(|member| text[member.value.clone()] != format!("\"{PROFILE}\""));
     let backup = match (&before, kept.filter(|_| again)) {
         (None, _) => None,
-        (Some(_), None) => Some(Backup::Keep(backup)),
+        (Some(text), None) => Some(Backup::Write(backup, format!("{text}{OURS}"))),
         // Somebody has chosen a default since: that is the one to go back to.
         (Some(_), Some(kept)) if chosen => {
-            Some(Backup::Renew(backup, taken_out(text, &root, Some(&kept))?.0))
+            Some(Backup::Write(backup, taken_out(text, &root, Some(&kept))?.0 + OURS))
         }
         // The one from before the first time is.
         (Some(_), Some(_)) => None,
     };
-    Ok(Change { before, after: Some(after), backup, steps, ..Change::none(file.to_owned()) })
+    Ok(Change { after: Some(after), backup, steps, ..Change::none(file.to_owned()) })
 }
 
 const NEW: &str = "{\n}\n";
@@ -137,6 +166,15 @@ fn starts(profile: &str, program: &str) -> bool {
         .is_ok_and(|profile: Value| profile["path"] == program && profile["args"][0] == "terminal")
 }
 
+/// Whether a profile, as it is written, is one that we wrote, wherever the program was.
+fn is_ours(profile: &str) -> bool {
+    match serde_json::from_str::<Value>(profile) {
+        Ok(profile) => profile["args"][0] == "terminal",
+        // Somebody has written a comment into it.
+        Err(_) => profile.contains("\"terminal\""),
+    }
+}
+
 /// A profile. The variable goes: VS Code may have been started from a recorded
 /// terminal, and its own are others.
 fn profile(program: &str, layout: Option<&Layout>) -> String {
@@ -186,7 +224,6 @@ fn undo(
     if let Some(kept) = kept.as_ref().filter(|kept| made(if was_empty { NEW } else { kept })) {
         let steps = vec!["put back the settings as they were".to_owned()];
         return Ok(Change {
-            before: Some(text),
             after: Some(kept.clone()),
             backup: drop_backup,
             steps,
@@ -195,19 +232,13 @@ fn undo(
     }
     if kept.is_none() && made(NEW) {
         let steps = vec!["removed the file, which held nothing else".to_owned()];
-        return Ok(Change { before: Some(text), steps, ..Change::none(file.to_owned()) });
+        return Ok(Change { steps, ..Change::none(file.to_owned()) });
     }
     let (after, steps) = taken_out(&text, &root, kept.as_deref())?;
     if steps.is_empty() {
         return Ok(Change::none(file.to_owned()));
     }
-    Ok(Change {
-        before: Some(text),
-        after: Some(after),
-        backup: drop_backup,
-        steps,
-        ..Change::none(file.to_owned())
-    })
+    Ok(Change { after: Some(after), backup: drop_backup, steps, ..Change::none(file.to_owned()) })
 }
 
 /// The program that our profile names.
@@ -227,20 +258,38 @@ fn taken_out(text: &str, root: &Object, kept: Option<&str>) -> Result<(String, V
         let (kept, object) = kept.as_ref()?;
         Some(kept[object.member(key).ok()??.value.clone()].to_owned())
     };
+    // Of somebody who had one by that name.
+    let theirs = kept.as_ref().and_then(|(kept, object)| {
+        let profiles = object.member(PROFILES).ok()??.object.as_ref()?;
+        let profile = &kept[profiles.member(PROFILE).ok()??.value.clone()];
+        (!is_ours(profile)).then(|| profile.to_owned())
+    });
     let profiles = root.member(PROFILES)?.and_then(|member| member.object.as_ref());
     if let Some(profiles) = profiles
-        && profiles.member(PROFILE)?.is_some()
+        && let Some(profile) = profiles.member(PROFILE)?
     {
+        if !is_ours(&text[profile.value.clone()]) {
+            return Ok((text, steps));
+        }
         let last = profiles.members.len() == 1 && had(PROFILES).is_none();
-        let edits = if last { root.remove(&text, PROFILES) } else { profiles.remove(&text, PROFILE) };
+        let edits = match &theirs {
+            Some(theirs) => {
+                steps.push(format!("put back the profile `{PROFILE}` that was there"));
+                vec![(profile.value.clone(), theirs.clone())]
+            }
+            None => {
+                steps.push(format!("removed the profile `{PROFILE}`"));
+                if last { root.remove(&text, PROFILES) } else { profiles.remove(&text, PROFILE) }
+            }
+        };
         text = jsonc::edited(&text, edits);
-        steps.push(format!("removed the profile `{PROFILE}`"));
     }
     let root = jsonc::parse(&text)?;
     if let Some(member) = root.member(DEFAULT)?
         && text[member.value.clone()] == format!("\"{PROFILE}\"")
     {
-        let edits = match had(DEFAULT).filter(|was| *was != format!("\"{PROFILE}\"")) {
+        let edits = match had(DEFAULT).filter(|was| theirs.is_some() || *was != format!("\"{PROFILE}\"")) {
+            Some(was) if was == format!("\"{PROFILE}\"") => Vec::new(),
             Some(was) => {
                 steps.push(format!("made {was} the default again"));
                 vec![(member.value.clone(), was)]

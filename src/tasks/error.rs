@@ -107,8 +107,8 @@ pub(crate) enum TaskError {
     NoJail(String),
     #[error("only the recordings that come with delegator can be replayed for a client")]
     ForeignRecording,
-    #[error("`{0}` is not enforced yet, so it is not accepted")]
-    NotYet(&'static str),
+    #[error("not enforced yet, so not accepted: {}", quoted(.0))]
+    NotYet(Vec<&'static str>),
     #[error("network access is not allowed by this machine's configuration")]
     NetworkOff,
     #[error("network access is more than the client itself has")]
@@ -190,6 +190,11 @@ pub(crate) fn one_line(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text.replace('\n', " ")
+}
+
+/// Names of fields, as a sentence lists them.
+pub(crate) fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 impl TaskError {

@@ -86,6 +86,8 @@ fn check_alias(alias: &str) -> Result<(), TaskError> {
     let is_id = alias.parse::<TaskId>().is_ok()
         || alias.parse::<RunId>().is_ok()
         || alias.parse::<ThreadId>().is_ok();
+    // Nor the beginning of one: that stands for whichever task it is unique to.
+    let is_id = is_id || TaskId::begins(alias);
     if is_id || alias.trim() != alias || plain::line(alias, LONGEST_NAME) != alias {
         return Err(TaskError::BadAlias(alias.to_owned()));
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::host::clock;
-use crate::model::{State, Timestamp};
+use crate::model::{State, TaskId, Timestamp};
 use crate::registry::Row;
 use crate::tasks::{Context, TaskError, View, find, pump, view};
 
@@ -25,6 +25,8 @@ pub(crate) struct Snapshot {
     pub(crate) only: Option<Box<View>>,
     /// What could not be read of a task that is not running; lists do not look.
     pub(crate) damaged: Vec<String>,
+    /// What the runs said last, where that was asked for.
+    pub(super) last_lines: Option<Vec<(TaskId, Vec<String>)>>,
 }
 
 /// The tasks of `project`, or of all projects, with the `recent` last ended.
@@ -50,7 +52,17 @@ pub(crate) fn status(
     let more_finished = (counted as usize).saturating_sub(finished.len());
     let everywhere = project.is_none();
     let (only, damaged) = (None, Vec::new());
-    Ok(Snapshot { at: clock::now(), running, queued, finished, more_finished, everywhere, only, damaged })
+    Ok(Snapshot {
+        at: clock::now(),
+        running,
+        queued,
+        finished,
+        more_finished,
+        everywhere,
+        only,
+        damaged,
+        last_lines: None,
+    })
 }
 
 /// The one task that `reference` means, wherever it is.

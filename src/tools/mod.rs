@@ -40,6 +40,7 @@ mod start;
 mod status;
 mod subscriptions;
 mod terminal;
+mod unknown;
 mod wait;
 
 use serde_json::{Map, Value};
@@ -111,7 +112,7 @@ const TOOLS: &[Tool] = &[
 const FORMAT: Field = Field::new(
     "format",
     field::Kind::Choice(&["markdown", "json"]),
-    "What the text holds: a readable account (default) or the structured content as JSON.",
+    "What the text holds: a readable account (default) or the structured content as JSON. An error is always plain text.",
 );
 
 /// The tools that a server with this profile lists.

@@ -23,11 +23,12 @@ use super::parked::{self, Begun};
 use super::revision::{check_modern, has_method, is_modern, takes_tasks, unknown_method};
 use super::shared::Shared;
 use super::subscriptions::{self, Subscriptions};
-use super::{Tool, client, complete, describe, field, find, gate, listed, notify, prompts, resources, wait};
+use super::{
+    Tool, client, complete, describe, find, gate, listed, notify, prompts, resources, unknown, wait,
+};
 use crate::config::{Config, Profile};
 use crate::failure::Failure;
 use crate::host::env::Env;
-use crate::reply::line;
 use crate::tasks;
 
 /// How long a client may keep a list: its hints follow the configuration.
@@ -190,15 +191,8 @@ impl ServerHandler for Server {
             Some(tool) if listed(self.profile).any(|one| one.name == tool.name) => {
                 Ok(self.call(tool, given, context).await)
             }
-            Some(tool) => {
-                let message = format!("`{}` is listed by `delegator serve --tools all`", tool.name);
-                Err(ErrorData::invalid_params(message, None))
-            }
-            None => {
-                let near = field::nearest(&request.name, listed(self.profile).map(|tool| tool.name));
-                let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-                let name = line(&request.name, 80);
-                Err(ErrorData::invalid_params(format!("unknown tool `{name}`{hint}"), None))
+            Some(_) | None => {
+                Err(ErrorData::invalid_params(unknown::told(&request.name, self.profile), None))
             }
         }
     }

@@ -37,7 +37,7 @@ pub(super) const ROLE: Field =
     Field::new("role", Kind::Text, "Who the agent is to be, in a few words. Default: specialist.");
 pub(super) const GIT: Field =
     Field::new("skip_git_repo_check", Kind::Flag, "Work outside a git repository too. Default: false.");
-// Not offered yet; only `none` is taken.
+// Not offered yet; taken where they ask for nothing.
 pub(super) const SKILLS_MODE: Field =
     Field::new("skills_mode", Kind::Choice(&["auto", "explicit", "none"]), "").hidden();
 pub(super) const SKILLS: Field = Field::new("skills", Kind::Texts, "").hidden();
@@ -212,21 +212,33 @@ impl Start {
 
     /// What is not built yet is refused rather than ignored.
     fn check(&self) -> Result<(), TaskError> {
-        let wants_skills = self.skills_mode.as_deref().is_some_and(|mode| mode != "none")
-            || self.skills.is_some()
-            || self.max_skills.is_some()
-            || self.include_repo_skills == Some(true)
-            || self.include_global_skills == Some(true);
         let isolated = self.options.isolation.as_deref().is_some_and(|isolation| isolation != "none");
-        let not_yet = [
-            ("skills", wants_skills),
-            ("isolation", isolated),
-            ("max_tokens_total", self.options.max_tokens_total.is_some()),
+        let others = [("isolation", isolated), ("max_tokens_total", self.options.max_tokens_total.is_some())];
+        let others = others.into_iter().filter(|(_, asked)| *asked).map(|(field, _)| field);
+        let given: Vec<&'static str> = self.skills_asked_for().into_iter().chain(others).collect();
+        if given.is_empty() { Ok(()) } else { Err(TaskError::NotYet(given)) }
+    }
+
+    /// Which fields ask for skills; a choice among none asks for nothing.
+    fn skills_asked_for(&self) -> Vec<&'static str> {
+        let mode = self.skills_mode.as_deref();
+        let listed = self.skills.as_ref().and_then(Value::as_array).is_some_and(|names| !names.is_empty());
+        let several = self.max_skills.as_ref().and_then(Value::as_i64).is_some_and(|most| most > 0);
+        let (repo, global) =
+            (self.include_repo_skills == Some(true), self.include_global_skills == Some(true));
+        let asks = match mode {
+            Some("none" | "explicit") => listed,
+            Some(_) => true,
+            None => listed || several || repo || global,
+        };
+        let given = [
+            ("skills_mode", mode.is_some_and(|mode| mode != "none")),
+            ("skills", listed),
+            ("max_skills", several),
+            ("include_repo_skills", repo),
+            ("include_global_skills", global),
         ];
-        match not_yet.into_iter().find(|(_, asked)| *asked) {
-            Some((field, _)) => Err(TaskError::NotYet(field)),
-            None => Ok(()),
-        }
+        given.into_iter().filter(|(_, given)| asks && *given).map(|(field, _)| field).collect()
     }
 
     pub(super) fn format(&self) -> Format {

@@ -32,6 +32,7 @@ pub(super) const TOOL: Tool = Tool {
             Kind::Integer { least: 1, most: 50 },
             "Most tasks of each kind to list, the last to end first. Default 5, at most 50.",
         ),
+        Field::new("verbose", Kind::Flag, "Adds the last 5 lines of each run as last_lines. Default: false."),
         FORMAT,
     ],
     category: Some(Category::StatusSnapshot),
@@ -46,6 +47,8 @@ struct Status {
     task_id: Option<String>,
     limit: Option<u32>,
     #[serde(default)]
+    verbose: bool,
+    #[serde(default)]
     format: Format,
 }
 
@@ -59,10 +62,11 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
         }
     };
     let found = found.map_err(|error| failure(&error))?;
+    let found = if status.verbose { found.with_last_lines(&call.context) } else { found };
     let kept = call.context.config.retention_age();
     let (meta, mut data) = StatusSnapshot::of(&found, kept, Voice::Tools);
     let mut meta = meta.with_notice(call.notice(&[]));
-    let budget = if status.limit.is_some() { Budget::MOST } else { Budget::USUAL };
+    let budget = if status.limit.is_some() || status.verbose { Budget::MOST } else { Budget::USUAL };
     data.keep(status.limit.unwrap_or(RECENT) as usize);
     let text = loop {
         meta = meta.of(&data);

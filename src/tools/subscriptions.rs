@@ -133,11 +133,22 @@ impl Server {
         let unwanted = self.gone.child_token();
         let _unwanted = unwanted.clone().drop_guard();
         let (tell, mut told) = mpsc::channel(BACKLOG);
+        let (mut known, mut missing) = (false, None);
         for (subject, wanted) in by_subject(context.accepted()) {
             let room = self.subscriptions.room()?;
-            if let Some(trail) = self.open(context.request_context(), subject, wanted).await? {
-                start(room, trail, tell.clone(), unwanted.clone());
+            match self.open(context.request_context(), subject, wanted).await {
+                Ok(trail) => {
+                    known = true;
+                    if let Some(trail) = trail {
+                        start(room, trail, tell.clone(), unwanted.clone());
+                    }
+                }
+                // One that is not there keeps nobody from following the others.
+                Err(error) => missing = Some(error),
             }
+        }
+        if let Some(error) = missing.filter(|_| !known) {
+            return Err(error);
         }
         let passed_on = async {
             // Never the end: this request keeps a sender of its own.

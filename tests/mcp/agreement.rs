@@ -171,7 +171,21 @@ fn an_answer_that_has_everything_is_told_the_same_twice() {
     report.no_fact_can_be_changed(&OF_A_REPORT);
     let task = report.content["task_id"].clone();
     let resumed = json!({ "task_id": task, "task": "go on", "wait_ms": 20_000 });
-    Reply::to(&mut client, "delegate_resume", resumed.clone()).has(&all).no_fact_can_be_changed(&OF_A_REPORT);
+    let again = Reply::to(&mut client, "delegate_resume", resumed.clone()).has(&all);
+    again.no_fact_can_be_changed(&OF_A_REPORT);
+    // Who lost the thread sees what goes on with what, wherever it looks.
+    let parent = format!("parent_task_id: {}\n", task.as_str().unwrap());
+    let again = again.has(&[&parent]);
+    again.no_fact_can_be_changed(&["/parent_task_id"]);
+    let goes_on = json!({ "task_id": again.content["task_id"] });
+    for tool in ["delegate_wait", "delegate_results"] {
+        let reply = Reply::to(&mut client, tool, goes_on.clone()).has(&[&parent]);
+        reply.no_fact_can_be_changed(&["/data/metadata/parent_task_id"]);
+    }
+    let reply = Reply::to(&mut client, "delegate_status", goes_on);
+    assert!(reply.text.contains(" (goes on with T-local-"), "{}", reply.text);
+    assert_eq!(reply.content["data"]["recently_completed"][0]["parent_task_id"], task);
+    reply.no_fact_can_be_changed(&["/data/recently_completed/0/parent_task_id"]);
     // The same request again is the same task.
     Reply::to(&mut client, "delegate_run", ask.clone())
         .has(&["status: completed ("])

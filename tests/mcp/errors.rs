@@ -133,3 +133,55 @@ fn a_server_follows_a_registry_that_was_set_aside() {
         assert_eq!(env.json(&["status", task, "--json"])["status"], "ok");
     }
 }
+
+#[test]
+fn what_is_not_enforced_yet_is_named_as_it_was_given() {
+    let env = TestEnv::new();
+    let mut client = Client::of(&env, &["--tools", "all"], &[]);
+    let options = json!({ "agent": "replay", "dedupe": false });
+    for (given, fields) in [
+        (json!({ "skills_mode": "auto" }), vec!["skills_mode"]),
+        (json!({ "max_skills": 6 }), vec!["max_skills"]),
+        (json!({ "includeRepoSkills": true }), vec!["include_repo_skills"]),
+        (json!({ "skills": ["review"], "skills_mode": "explicit" }), vec!["skills_mode", "skills"]),
+        (json!({ "skills": ["review"], "skills_mode": "none" }), vec!["skills"]),
+        (
+            json!({ "options": { "agent": "replay", "isolation": "worktree", "max_tokens_total": 9 } }),
+            vec!["isolation", "max_tokens_total"],
+        ),
+    ] {
+        let mut ask = json!({ "task": "quick --instant", "options": options });
+        ask.as_object_mut().unwrap().extend(given.as_object().unwrap().clone());
+        for tool in ["delegate_run", "_codex_local_run"] {
+            let told = error(&mut client, tool, ask.clone());
+            let names: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
+            let hint = format!("leave out {}", names.join(", "));
+            assert_eq!((&told["code"], &told["hint"]), (&json!("UNSUPPORTED"), &json!(hint)), "{told}");
+            assert_eq!(told["details"]["fields"], json!(fields), "{told}");
+        }
+    }
+    for nothing in [
+        json!({ "skills": [] }),
+        json!({ "skills_mode": "none", "max_skills": 6, "include_repo_skills": true }),
+        json!({ "skills_mode": "explicit", "skills": [] }),
+        json!({ "max_skills": 0, "include_repo_skills": false, "include_global_skills": false }),
+    ] {
+        let mut ask = json!({ "task": "quick --instant", "options": options });
+        ask.as_object_mut().unwrap().extend(nothing.as_object().unwrap().clone());
+        client.call("delegate_run", ask).unwrap();
+    }
+}
+
+#[test]
+fn a_tool_that_is_not_there_is_no_reason_to_propose_what_ends_tasks() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    let mut told = |name: &str| client.error("tools/call", json!({ "name": name, "arguments": {} })).1;
+    for later in ["delegate_apply", "delegate_autopilot", "codex", "_codex_cloud_cancel"] {
+        let said = told(later);
+        assert!(said.contains("not there yet") && !said.contains("did you mean"), "{said}");
+    }
+    assert!(told("delegate_stauts").contains("did you mean `delegate_status`"));
+    assert!(!told("delegate_cance").contains("delegate_cancel"));
+    assert!(told("_codex_local_cancel").contains("--tools all"));
+}

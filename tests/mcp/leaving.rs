@@ -134,11 +134,14 @@ fn nothing_of_what_is_asked_for_and_waited_for() {
         let task = text.split_whitespace().find(|word| word.starts_with("T-local-"))?;
         (!text.contains("(starting)")).then(|| task.to_owned())
     });
-    world.call("delegate_status", &json!({ "task_id": task }));
+    for verbose in [false, true] {
+        world.call("delegate_status", &json!({ "task_id": task, "verbose": verbose }));
+    }
     world.call("delegate_wait", &json!({ "task_id": task, "timeout_sec": 1 }));
     world.ask("resources/read", &json!({ "uri": format!("delegator://tasks/{task}") }));
     world.shell(&["status"]);
     world.shell(&["status", &task]);
+    world.shell(&["status", "--verbose"]);
     world.shell(&["wait", &task, "--timeout", "1"]);
     fs::write(go, "").unwrap();
     world.client.answer(run);

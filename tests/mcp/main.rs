@@ -17,6 +17,7 @@ mod edge;
 mod errors;
 mod evidence;
 mod inspecting;
+mod last_lines;
 mod leaving;
 mod listing;
 mod made_up;

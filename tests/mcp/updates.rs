@@ -158,6 +158,15 @@ fn what_does_not_exist_cannot_be_followed() {
     let listen = |uri: &str| json!({ "notifications": { "resourceSubscriptions": [uri] } });
     let (code, message) = client.error("subscriptions/listen", listen(missing));
     assert!(code == -32602 && message.contains(missing), "{code} {message}");
+    // Beside others it keeps nobody from following those.
+    let sleeping = env.submit("sleep 60").task_id;
+    let there = format!("delegator://tasks/{sleeping}");
+    let wanted = json!({ "notifications": { "resourceSubscriptions": [missing, there] } });
+    let id = client.begin("subscriptions/listen", wanted);
+    client.wait_for("the acknowledgement", |message| message["params"]["_meta"][SUBSCRIPTION] == id);
+    client.call("delegate_cancel", json!({ "task_id": sleeping })).unwrap();
+    client.wait_for("an update", |message| is_update(message) && message["params"]["uri"] == there.as_str());
+    client.notify("notifications/cancelled", json!({ "requestId": id }));
     // What is not even one of ours is left out of what is agreed on.
     let id = client.begin("subscriptions/listen", listen("file:///etc/passwd"));
     let agreed =

@@ -84,6 +84,7 @@ const REPORT: Places = &[
     ("task_id", Line, "/task_id"),
     ("run_dir", Line, "/run_dir"),
     ("subagent_thread_id", LineOrNone, "/subagent_thread_id"),
+    ("parent_task_id", Line, "/parent_task_id"),
     ("summary", Summary, "/summary"),
     ("eta", Left, "/eta"),
     ("error", Trouble, "/error"),
@@ -124,6 +125,7 @@ const RESULT: Places = &[
     ("task_id", Line, "/task_id"),
     ("run_dir", Line, "/run_dir"),
     ("subagent_thread_id", LineOrNone, "/metadata/thread_info/thread_id"),
+    ("parent_task_id", Line, "/metadata/parent_task_id"),
     ("summary", Summary, "/summary"),
     ("progress", SoFar, "/progress"),
     ("eta", Left, "/progress/eta"),
@@ -425,7 +427,18 @@ impl Facts<'_> {
                     lines::counted_as(entry.label).and_then(|name| self.all["summary"][name].as_u64());
                 let told = (tasks.len() + entry.more) as u64;
                 same(counted.is_none_or(|count| count == told), || format!("{told} are told of"))?;
-                entry.items.iter().zip(tasks).try_for_each(|(item, task)| lines::task(item, task, self.cut()))
+                for (number, (item, task)) in entry.items.iter().zip(tasks).enumerate() {
+                    lines::task(item, task, self.cut())?;
+                    let below: Vec<&str> = entry
+                        .below
+                        .iter()
+                        .filter(|(item, _)| *item == number)
+                        .map(|(_, line)| *line)
+                        .collect();
+                    let last = texts(task.get("last_lines"));
+                    same(below == last || self.cut(), || format!("its last lines are {last:?}"))?;
+                }
+                Ok(())
             }
             (Refusal, Some(entry)) => {
                 let (message, code) = entry.value.rsplit_once(" (").ok_or("there is no code")?;

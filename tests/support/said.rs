@@ -21,6 +21,8 @@ pub struct Entry<'a> {
     pub by_agent: bool,
     pub value: &'a str,
     pub items: Vec<&'a str>,
+    /// Lines that stand below an item, with its number.
+    pub below: Vec<(usize, &'a str)>,
     /// How many items are left out.
     pub more: usize,
 }
@@ -39,6 +41,10 @@ impl<'a> Said<'a> {
         for line in front.lines().chain(back.lines()) {
             if let Some(item) = line.strip_prefix("- ") {
                 entries.last_mut().ok_or("an item of no list")?.items.push(item);
+            } else if let Some(below) = line.strip_prefix("    | ") {
+                let entry = entries.last_mut().ok_or("a line below no list")?;
+                let item = entry.items.len().checked_sub(1).ok_or("a line below no item")?;
+                entry.below.push((item, below));
             } else if let Some(more) = line.strip_prefix("... (+") {
                 let more = more.strip_suffix(" more)").and_then(|more| more.parse().ok());
                 entries.last_mut().ok_or("an end of no list")?.more = more.ok_or("no number of more")?;
@@ -58,7 +64,14 @@ impl<'a> Entry<'a> {
         if !known.contains(&label) {
             return Err(format!("nothing is known of the label `{label}`"));
         }
-        Ok(Entry { label, by_agent, value: value.trim_start(), items: Vec::new(), more: 0 })
+        Ok(Entry {
+            label,
+            by_agent,
+            value: value.trim_start(),
+            items: Vec::new(),
+            below: Vec::new(),
+            more: 0,
+        })
     }
 }
 

@@ -33,6 +33,9 @@ fn an_exit_status_is_the_programs_own() {
     let mut missing = Window::open(&env, &["--", "no-such-program"]);
     missing.expect(127);
     assert!(missing.text().contains("failed to start `no-such-program`"), "{}", missing.text());
+    // What is there and is no program is told apart, as shells do.
+    let mut no_program = Window::open(&env, &["--", "/tmp"]);
+    no_program.expect(126);
     assert_eq!(recording::all(&env).len(), 2, "of what never began nothing is kept");
 }
 

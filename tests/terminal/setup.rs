@@ -195,3 +195,46 @@ fn another_file_may_be_named_and_links_and_rights_stay() {
     env.expect(0, &[&named[..], &["--undo"]].concat());
     assert_eq!(fs::read_to_string(&real).unwrap(), "{\n  \"a\": 1\n}\n");
 }
+
+#[test]
+fn a_profile_that_somebody_had_comes_back() {
+    let env = TestEnv::new();
+    let file = settings(&env);
+    for default in ["\"delegator\"", "\"zsh\""] {
+        let before = format!(
+            "{{\n  \"{PROFILES}\": {{\n    \"delegator\": {{ \"path\": \"/mine\" }}, // mine\n    \"zsh\": {{ \"path\": \"zsh\" }}\n  }},\n  \
+             \"{DEFAULT}\": {default},\n  \"a\": 1\n}}\n"
+        );
+        fs::write(&file, &before).unwrap();
+        // Nobody set anything up: there is nothing to undo.
+        assert!(env.expect(0, &["setup", "vscode", "--undo"]).stdout.contains("nothing to undo"));
+        assert_eq!(fs::read_to_string(&file).unwrap(), before);
+        let said = env.expect(0, &["setup", "vscode"]).stdout;
+        assert!(said.contains("corrected the profile"), "{said}");
+        let changed = fs::read_to_string(&file).unwrap().replace("\"a\": 1", "\"a\": 2");
+        fs::write(&file, &changed).unwrap();
+        let said = env.expect(0, &["setup", "vscode", "--undo"]).stdout;
+        assert!(said.contains("put back the profile"), "{said}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), before.replace("\"a\": 1", "\"a\": 2"));
+        assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn a_file_that_is_called_like_a_backup_is_left_alone() {
+    let env = TestEnv::new();
+    let file = settings(&env);
+    let theirs = file.with_file_name("settings.json.before-delegator");
+    for before in [Some("{\n  \"a\": 1\n}\n"), None] {
+        let _ = fs::remove_file(&file);
+        before.iter().for_each(|before| fs::write(&file, before).unwrap());
+        fs::write(&theirs, "not yours").unwrap();
+        env.expect(0, &["setup", "vscode"]);
+        assert_eq!(fs::read_to_string(&theirs).unwrap(), "not yours");
+        env.expect(0, &["setup", "vscode", "--undo"]);
+        assert_eq!(fs::read_to_string(&theirs).unwrap(), "not yours");
+        assert_eq!(fs::read_to_string(&file).ok().as_deref(), before);
+        let left = fs::read_dir(file.parent().unwrap()).unwrap().count();
+        assert_eq!(left, 1 + usize::from(before.is_some()));
+    }
+}
