@@ -177,7 +177,9 @@ mod tests {
             assert!(word(pattern).is_some(), "{pattern}");
         }
         // The sign of kelvins and the long s are letters, too.
-        for pattern in ["", "no", "kelvin", "assert", "err?or", "a|bcd", "^error", "e.ror", "[0-9]rr", "é"] {
+        for pattern in
+            ["", "no", "kelvin", "assert", "err?or", "a|bcd", "^error", "e.ror", "[0-9]rr", "[abc]rr", "é"]
+        {
             assert_eq!(word(pattern), None, "{pattern}");
         }
         for pattern in ["404", "2026-01-02", "error 404", "e-1-o", "(?-i:error)", "error\t"] {
