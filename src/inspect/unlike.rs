@@ -8,7 +8,6 @@
 
 use memchr::memchr;
 
-use super::wide::wide;
 use crate::terminals::is_unseen;
 
 /// What is looked at at once.
@@ -44,7 +43,16 @@ fn first(chunk: &[u8], mut from: usize) -> Option<usize> {
 
 /// Passes over blocks that have nothing of this sort.
 fn passed(chunk: &[u8], from: usize) -> usize {
-    wide(|| passed_over(chunk, from))
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        #[target_feature(enable = "avx2")]
+        fn passed(chunk: &[u8], from: usize) -> usize {
+            passed_over(chunk, from)
+        }
+        // SAFETY: the processor has what the function is compiled for.
+        return unsafe { passed(chunk, from) };
+    }
+    passed_over(chunk, from)
 }
 
 #[inline(always)]

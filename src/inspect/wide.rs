@@ -1,8 +1,9 @@
 //! Runs loops that the compiler makes vectors of with those that the processor
 //! has, not with those that every processor of its kind has.
 
-/// `work` has to be a loop over bytes without branches, and inlined: then it
-/// takes many of them at once.
+/// `work` has to be one short loop over bytes: then it is inlined, and takes
+/// many of them at once. One that is too long to be inlined gains nothing (that
+/// of `unlike.rs` took twice as long) and needs such a function of its own.
 pub(super) fn wide<T>(work: impl FnOnce() -> T) -> T {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
