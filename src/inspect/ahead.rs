@@ -8,11 +8,12 @@ use std::io;
 use std::ops::Range;
 use std::thread;
 
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 
 use super::Pattern;
 use super::aligned::{Buffer, LINE, inside_line};
 use super::candidates::Candidates;
+use super::count::breaks_in;
 use super::in_order::share_out;
 use super::keys::LOOKED_AHEAD;
 use super::sight::Sight;
@@ -150,7 +151,7 @@ impl Looking<'_> {
         let (mut counted, mut breaks, mut lines) = (before, 0, Vec::with_capacity(found.len()));
         for line in found {
             let (start, end) = (first + line.start, first + line.end);
-            breaks += count(&buffer[counted..start]);
+            breaks += breaks_in(&buffer[counted..start]);
             counted = start;
             let near = if are_very_few && end - start <= NEAR {
                 start.saturating_sub(NEAR)..read.min(end + NEAR)
@@ -160,19 +161,21 @@ impl Looking<'_> {
             let near = (from + near.start as u64, buffer[near].to_vec());
             lines.push(Line { bytes: from + start as u64..from + end as u64, breaks, near });
         }
-        let breaks = is_counted.then(|| breaks + count(&buffer[counted..length]));
+        let breaks = is_counted.then(|| breaks + breaks_in(&buffer[counted..length]));
         Ok(Verdict { breaks, told: Some(Told { lines, next: from + last as u64 }), ..unclear })
     }
 }
 
-fn count(bytes: &[u8]) -> u64 {
-    memchr_iter(b'\n', bytes).count() as u64
-}
-
 #[cfg(test)]
 mod tests {
+    use memchr::memchr_iter;
+
     use super::*;
     use crate::inspect::reference::{ask, file, find, pattern};
+
+    fn count(bytes: &[u8]) -> u64 {
+        memchr_iter(b'\n', bytes).count() as u64
+    }
 
     /// Lines of ever other lengths, some of which match.
     fn content(bytes: usize, every: usize) -> Vec<u8> {

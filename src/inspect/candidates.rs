@@ -1,6 +1,6 @@
 //! Which lines of a chunk have to be looked at as they are shown: those that
-//! match by ripgrep's engine over their bytes, and those where that tells
-//! nothing.
+//! match by ripgrep's engine over their bytes, or have the word that is looked
+//! for, and those where that tells nothing.
 
 use std::io;
 use std::ops::Range;
@@ -58,10 +58,14 @@ impl Candidates {
         if is_key || pattern.sight == Sight::EveryLine {
             found.add([0].into_iter().chain(memchr_iter(b'\n', chunk).map(|at| at + 1)));
         } else {
-            let mut matched = Matched(Vec::new());
-            let matcher = pattern.loose.as_deref().unwrap_or(&pattern.matcher);
-            self.searcher.search_slice(matcher, chunk, &mut matched)?;
-            found.add(matched.0.into_iter());
+            if let Some(word) = &pattern.word {
+                found.add(word.lines(chunk));
+            } else {
+                let mut matched = Matched(Vec::new());
+                let matcher = pattern.loose.as_deref().unwrap_or(&pattern.matcher);
+                self.searcher.search_slice(matcher, chunk, &mut matched)?;
+                found.add(matched.0.into_iter());
+            }
             if pattern.loose.is_some() {
                 found.lines.retain(|line| matches_or_hides(pattern, &chunk[line.clone()]));
             }

@@ -5,11 +5,14 @@ use std::io;
 use memchr::memchr_iter;
 
 use super::view::View;
+use super::wide::wide;
 use crate::host::line_index::{Checkpoint, LineIndex};
 
 /// The lines of a file that is no longer than this are simply counted.
 const EASILY_COUNTED: u64 = 4 << 20;
 const CHUNK: u64 = 256 << 10;
+/// Breaks are counted in bytes for so long, as no more than these fit into one.
+const BLOCK: usize = 128;
 
 /// The number of lines, where it does not take the whole of a long file.
 pub(super) fn total(view: &mut View, index: Option<&LineIndex>) -> io::Result<Option<u64>> {
@@ -31,6 +34,14 @@ pub(super) fn lines(breaks: u64, goes_on: bool) -> u64 {
     breaks.saturating_add(u64::from(goes_on))
 }
 
+/// The number of breaks in bytes that were read.
+pub(super) fn breaks_in(bytes: &[u8]) -> u64 {
+    let in_block = |block: &[u8; BLOCK]| block.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>();
+    let (blocks, rest) = bytes.as_chunks();
+    let in_blocks: u64 = wide(|| blocks.iter().map(|block| u64::from(in_block(block))).sum());
+    in_blocks + rest.iter().filter(|byte| **byte == b'\n').count() as u64
+}
+
 pub(super) fn breaks(view: &mut View, from: u64, upto: u64) -> io::Result<u64> {
     let (mut at, mut count) = (from, 0);
     while at < upto {
@@ -38,7 +49,7 @@ pub(super) fn breaks(view: &mut View, from: u64, upto: u64) -> io::Result<u64> {
         if bytes.is_empty() {
             break;
         }
-        count += memchr_iter(b'\n', bytes).count() as u64;
+        count += breaks_in(bytes);
         at += bytes.len() as u64;
     }
     Ok(count)
@@ -61,7 +72,7 @@ pub(super) fn find(
             return Ok(Err(here));
         }
         let length = bytes.len() as u64;
-        let count = memchr_iter(b'\n', bytes).count() as u64;
+        let count = breaks_in(bytes);
         if count >= missing {
             let last = memchr_iter(b'\n', bytes).nth(missing as usize - 1).unwrap_or(0);
             return Ok(Ok(here.offset + last as u64 + 1));
@@ -69,4 +80,20 @@ pub(super) fn find(
         here = Checkpoint { offset: here.offset + length, breaks: here.breaks + count };
     }
     Ok(Ok(here.offset))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn breaks_are_counted_wherever_they_are() {
+        for length in [0, 1, BLOCK - 1, BLOCK, 3 * BLOCK, 4 * BLOCK + 7] {
+            for every in [1, 2, 3, BLOCK, BLOCK + 1] {
+                let bytes: Vec<u8> =
+                    (0..length).map(|at| if at % every == 0 { b'\n' } else { b'x' }).collect();
+                assert_eq!(breaks_in(&bytes), length.div_ceil(every) as u64, "{length} {every}");
+            }
+        }
+    }
 }

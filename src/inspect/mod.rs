@@ -37,6 +37,8 @@ mod unlike;
 mod value;
 mod view;
 mod wanted;
+mod wide;
+mod word;
 
 #[cfg(test)]
 mod properties;

@@ -7,7 +7,8 @@ use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
 use super::InspectError;
-use super::sight::{Kinds, Sight, all_kinds, is_understood, loosened};
+use super::sight::{Kinds, Sight, all_kinds, is_understood, loosened, word};
+use super::word::Word;
 use crate::progress::plain;
 
 const LONGEST: usize = 4 << 10;
@@ -29,6 +30,8 @@ pub(crate) struct Pattern {
     /// The same but for what stands beside a match, where the bytes of a line
     /// must not be asked for that.
     pub(super) loose: Option<Box<RegexMatcher>>,
+    /// What tells the lines that may match, where that is all it takes.
+    pub(super) word: Option<Word>,
     pub(super) sight: Sight,
     /// Of the secrets whose marks it sees.
     pub(super) kinds: Kinds,
@@ -67,7 +70,7 @@ impl Pattern {
                 Err(_) => (sight, kinds) = (Sight::Marks, all_kinds()),
             }
         }
-        Ok(Self { text: text.to_owned(), matcher, loose, sight, kinds })
+        Ok(Self { text: text.to_owned(), matcher, loose, word: word(text, case), sight, kinds })
     }
 
     pub(crate) fn text(&self) -> &str {

@@ -18,6 +18,7 @@ use regex_syntax::hir::{Capture, Dot, Hir, HirKind, Look, LookSet};
 
 use super::pattern::Case;
 use super::touch::Touch;
+use super::word::Word;
 use crate::redact;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +64,11 @@ pub(super) fn all_kinds() -> Kinds {
 pub(super) fn loosened(pattern: &str, case: Case) -> Option<String> {
     let hir = parse(pattern, case)?;
     hir.properties().look_set().contains_word().then(|| without_edges(&hir).to_string())
+}
+
+/// What it matches but for the edges of words, if that is a word.
+pub(super) fn word(pattern: &str, case: Case) -> Option<Word> {
+    Word::of(&without_edges(&parse(pattern, case)?))
 }
 
 /// Whether it is a pattern as it stands.

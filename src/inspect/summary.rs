@@ -28,8 +28,8 @@ pub(crate) struct Summary {
     pub(crate) longest_line: Option<Longest>,
     /// Lines with a word that says so, in any case: `error`, `exception` (also
     /// at the end of a name), `fatal`, `panic`, `traceback`, `failed`,
-    /// `failure`, `critical`; `warn`, `warning`. What a line means by it is
-    /// not known: `0 errors` counts.
+    /// `failure`, `critical`; `warn`, `warning`; and not if `0` stands before
+    /// it. What else a line means by it is not known.
     pub(crate) error_lines: u64,
     pub(crate) warning_lines: u64,
     /// Of the lines that begin with one, as it is written there.

@@ -13,7 +13,10 @@ use super::timestamp;
 const ERRORS: &str =
     r"(?:errors?|exceptions?|\b(?:fatal|panic|panicked|traceback|failed|failures?|critical))\b";
 const WARNINGS: &str = r"\b(?:warn|warnings?)\b";
-/// Longer than any of these words: shared by the parts of a long line.
+/// Before a word, this says that there is nothing of the sort.
+const NONE: &[u8] = b"0 ";
+/// Longer than any of these words, with what may be said before it: shared by
+/// the parts of a long line.
 const WORD: usize = 32;
 /// Of a line, what its time and its repetition are told by.
 const BEGINNING: usize = 2 << 10;
@@ -114,8 +117,9 @@ impl Tally {
     }
 
     fn look(&mut self, end: End) {
-        // What the first byte belongs to was seen before.
-        let from = usize::from(self.length > self.ending.len() as u64);
+        // A word that begins with the first bytes was seen before, with what stands before it.
+        let is_cut = self.length > self.ending.len() as u64;
+        let from = if is_cut { self.ending.len().min(NONE.len() + 1) } else { 0 };
         self.has_error |= Word::Error.is_in(&self.ending, from, end);
         self.has_warning |= Word::Warning.is_in(&self.ending, from, end);
     }
@@ -181,9 +185,8 @@ impl Word {
 
     /// How many lines there is one in.
     fn count_lines(self, chunk: &[u8]) -> u64 {
-        let Some(regex) = self.regex() else { return 0 };
         let (mut at, mut count) = (0, 0);
-        while let Some(end) = regex.shortest_match_at(chunk, at) {
+        while let Some(end) = self.end_of_first(chunk, at) {
             count += 1;
             match memchr(b'\n', &chunk[end..]) {
                 Some(length) => at = end + length + 1,
@@ -195,9 +198,28 @@ impl Word {
 
     /// Whether there is one from a position on.
     fn is_in(self, part: &[u8], from: usize, end: End) -> bool {
-        let found = self.regex().and_then(|regex| regex.shortest_match_at(part, from));
-        found.is_some_and(|stop| stop < part.len() || end == End::OfLine)
+        self.end_of_first(part, from).is_some_and(|stop| stop < part.len() || end == End::OfLine)
     }
+
+    /// Where the first one ends, from a position on. `0 errors` has none.
+    fn end_of_first(self, bytes: &[u8], from: usize) -> Option<usize> {
+        let mut at = from;
+        loop {
+            let found = self.regex()?.find_at(bytes, at)?;
+            if !says_none(&bytes[..found.start()]) {
+                return Some(found.end());
+            }
+            at = found.end();
+        }
+    }
+}
+
+/// Whether what stands before a word is the number nought and not the end of another.
+fn says_none(before: &[u8]) -> bool {
+    let number = before.strip_suffix(NONE);
+    number.is_some_and(|before| {
+        !before.last().is_some_and(|last| last.is_ascii_alphanumeric() || b".,".contains(last))
+    })
 }
 
 #[cfg(test)]
@@ -219,7 +241,24 @@ mod tests {
     fn errors_and_warnings_are_told_by_words() {
         let text = "ERROR: x\n0 errors\nTypeError: y\nmirror terrorist\nfailed to z\nit fails\nWARN a\nwarnings: 2\nforewarn\n";
         let found = tally(&[text.as_bytes()]);
-        assert_eq!((found.errors, found.warnings, found.lines), (4, 2, 9));
+        assert_eq!((found.errors, found.warnings, found.lines), (3, 2, 9));
+    }
+
+    #[test]
+    fn none_of_them_are_none() {
+        for (line, errors, warnings) in [
+            ("0 failed, 0 errors", 0, 0),
+            ("(0 warnings)", 0, 0),
+            ("0 failed, 3 errors", 1, 0),
+            ("0 errors, but TypeError", 1, 0),
+            ("10 errors", 1, 0),
+            ("1.0 errors", 1, 0),
+            ("v0 warning", 0, 1),
+            ("0 warnings, 1,000 errors", 1, 0),
+        ] {
+            let found = tally(&[line.as_bytes()]);
+            assert_eq!((found.errors, found.warnings), (errors, warnings), "{line}");
+        }
     }
 
     #[test]
@@ -243,7 +282,7 @@ mod tests {
     proptest! {
         #[test]
         fn parts_of_any_length_are_counted_alike(
-            text in "(error|warn| |x|\n|\r\n|2026-01-02 03:04 |E1116 05:00:01.123456 ){0,30}", cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+            text in "(error|warn|0 | |x|\n|\r\n|2026-01-02 03:04 |E1116 05:00:01.123456 ){0,30}", cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
         ) {
             let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
             cuts.extend([0, text.len()]);

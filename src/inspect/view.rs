@@ -9,10 +9,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
-use memchr::memchr_iter;
 
 use super::Wanted;
 use super::aligned::{Buffer, LINE, inside_line};
+use super::count::breaks_in;
 use crate::host::joined::Joined;
 
 /// What is kept before the position that was asked for.
@@ -239,7 +239,7 @@ impl Unpacked {
 
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let read = self.decoder.read(room)?;
-        self.breaks += memchr_iter(b'\n', &room[..read]).count() as u64;
+        self.breaks += breaks_in(&room[..read]);
         Ok(read)
     }
 }
