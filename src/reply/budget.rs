@@ -82,14 +82,14 @@ fn rest_of(rest: &Value, ends: usize, limit: usize) -> usize {
     telling.max(limit - ends.min(limit / 5 * 3))
 }
 
-/// The text, or the beginning of it and a line that says how long it was:
-/// `limit` characters in all.
-pub(super) fn fit_text(text: &str, limit: usize) -> Cow<'_, str> {
+/// The text, or the beginning of it and a line that says how long all was that
+/// it is a part of: `limit` characters with that line.
+pub(super) fn fit_text(text: &str, limit: usize, all: usize) -> Cow<'_, str> {
     if text.len() <= limit || text.chars().nth(limit).is_none() {
         return Cow::Borrowed(text);
     }
     let end = if text.ends_with('\n') { "\n" } else { "" };
-    let note = format!("{CUT} (cut: {} characters in all){end}", text.chars().count());
+    let note = format!("{CUT} (cut: {all} characters in all){end}");
     match limit.checked_sub(note.chars().count() + 1) {
         None => Cow::Owned(shortened(text, limit)),
         Some(room) => {
@@ -136,6 +136,11 @@ mod tests {
 
     fn chars(value: &Value) -> usize {
         value.to_string().chars().count()
+    }
+
+    /// All of a text.
+    fn fit_text(text: &str, limit: usize) -> Cow<'_, str> {
+        super::fit_text(text, limit, text.chars().count())
     }
 
     /// Without a text beside it.

@@ -82,10 +82,11 @@ impl Page {
             }
         }
         let sections: String = self.sections.iter().map(ToString::to_string).collect();
-        let left = limit.saturating_sub(self.after.chars().count());
-        let before = fit_text(&self.before, left.saturating_sub(sections.chars().count()));
+        let lengths = [&self.before, &sections, &self.after].map(|part| part.chars().count());
+        let (all, left) = (lengths.iter().sum(), limit.saturating_sub(lengths[2]));
+        let before = fit_text(&self.before, left.saturating_sub(lengths[1]), all);
         let told = format!("{before}{sections}");
-        format!("{}{}", fit_text(&told, left), self.after)
+        format!("{}{}", fit_text(&told, left, all), self.after)
     }
 }
 
@@ -134,7 +135,8 @@ mod tests {
             let text = page.beside(&json!({ "output": { "stdout": "… (4 bytes left out)\ntwo\n" } }), 400);
             let end = "stdout:\n```\n… (4 bytes left out)\ntwo\n```\nnotice: 1 unread\nnext: read on\n";
             assert!(text.ends_with(end) && text.chars().count() <= 400, "{text}");
-            assert_eq!(text.contains("… (cut: "), before > 1, "{text}");
+            let all = 11 * before + end.chars().count();
+            assert_eq!(text.contains(&format!("… (cut: {all} characters in all)\n")), before > 1, "{text}");
         }
     }
 
