@@ -78,7 +78,7 @@ impl Call {
         // Whoever only looks makes no home, unless there is something to keep.
         let keep = |text: &str| Captures::of(&Home::open(&self.env).ok()?).keep(text, self.tool).ok();
         let inline = Config::load(&self.env).unwrap_or_default().inline();
-        Funnel { inline, keep: &keep }.pass(&mut value, "", Budget::ENDLESS);
+        Funnel { inline, keep: &keep }.pass(&mut value, String::new().into(), Budget::ENDLESS);
         print::document(&value);
     }
 

@@ -67,10 +67,13 @@ impl Ack {
     /// All of it as text, with what can be done `next`, where no result goes with it.
     pub(crate) fn text(&self, tool: &str, meta: &AckMeta, next: &str, cuts: Cuts) -> String {
         let known = if self.deduplicated { " (the same request as before)" } else { "" };
+        // One that waits its turn has not started.
+        let waits = meta.queue_position.is_some_and(|position| position > 0);
         let mut text = format!(
-            "{tool}\nstatus: accepted{known}\ntask_id: {}\nsubagent_thread_id: {}\nstarted_at: {}\n",
+            "{tool}\nstatus: accepted{known}\ntask_id: {}\nsubagent_thread_id: {}\n{}: {}\n",
             self.task_id,
             self.thread_id.as_deref().unwrap_or("(none)"),
+            if waits { "taken_in_at" } else { "started_at" },
             self.started_at,
         );
         // Writing to a string does not fail.

@@ -1,13 +1,17 @@
 //! Makes a reply fit. What does not fit stays on disk, and the caller is told.
 //!
-//! Texts are shortened before lists. No member goes, no type changes, and what
-//! is of use only as a whole (ids, words of an enum, times, paths) stays whole,
-//! so that the reply still fits its schema. Lengths are characters of the
-//! compact JSON.
+//! What is there for its end is taken out first, and cut to what the rest leaves
+//! (`ends.rs`); the rest is shortened as far as it takes (`caps.rs`). No member
+//! goes, no type changes, and what is of use only as a whole (ids, words of an
+//! enum, times, paths) stays whole, so that the reply still fits its schema.
+//! Lengths are characters of the compact JSON.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
+
+use super::caps::{Caps, beside, cost};
+use super::ends::Ends;
 
 /// How long a reply may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,30 +39,57 @@ pub(crate) struct Cut {
     pub(crate) items: usize,
 }
 
-/// Shortens `value` until its JSON has at most `limit` characters, and says
-/// what it took; `None` when it fits as it is.
+/// What there is room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Room {
+    /// In all.
+    pub(super) chars: usize,
+    /// In the text, for what it shows of a run's output and events.
+    pub(super) shown: usize,
+}
+
+/// Shortens `value` until there is room for it, and says what it took; `None`
+/// when it fits as it is.
 ///
 /// A value with too many members, numbers and ids to fit is made as short as
 /// it can be.
-pub(crate) fn fit(value: &mut Value, limit: usize) -> Option<Cut> {
-    if Caps::NONE.fits(value, limit) {
+pub(super) fn fit(value: &mut Value, room: Room) -> Option<Cut> {
+    let chars_before = cost(value);
+    let mut ends = Ends::take(value);
+    if chars_before <= room.chars && ends.told() <= room.shown {
+        ends.put(value);
         return None;
     }
-    let mut left = usize::MAX;
-    Caps::NONE.spend(value, &mut left);
-    let mut cut = Cut { chars_before: usize::MAX - left, strings: 0, items: 0 };
-    Caps::widest(value, limit).apply(value, &mut cut);
+    let mut cut = Cut { chars_before, strings: 0, items: 0 };
+    if chars_before > room.chars {
+        let most = rest_of(value, ends.need(), room.chars).saturating_sub(beside(value));
+        if !Caps::NONE.fits(value, most) {
+            Caps::widest(value, most).apply(value, &mut cut);
+        }
+    }
+    ends.cut(room.chars.saturating_sub(cost(value)), room.shown, &mut cut);
+    ends.put(value);
     Some(cut)
 }
 
-/// The text, or the beginning of it and a line that says how long it was:
-/// `limit` characters in all.
-pub(crate) fn fit_text(text: &str, limit: usize) -> Cow<'_, str> {
+/// How much of `limit` is for `rest`, beside ends that need so much. They may
+/// have the larger part, unless too little would be left to say anything; a
+/// quarter is theirs in any case.
+fn rest_of(rest: &Value, ends: usize, limit: usize) -> usize {
+    let mut left = limit;
+    Caps::TELLING.spend(rest, &mut left);
+    let telling = (limit - left).min(limit - ends.min(limit / 4));
+    telling.max(limit - ends.min(limit / 5 * 3))
+}
+
+/// The text, or the beginning of it and a line that says how long all was that
+/// it is a part of: `limit` characters with that line.
+pub(super) fn fit_text(text: &str, limit: usize, all: usize) -> Cow<'_, str> {
     if text.len() <= limit || text.chars().nth(limit).is_none() {
         return Cow::Borrowed(text);
     }
     let end = if text.ends_with('\n') { "\n" } else { "" };
-    let note = format!("{CUT} (cut: {} characters in all){end}", text.chars().count());
+    let note = format!("{CUT} (cut: {all} characters in all){end}");
     match limit.checked_sub(note.chars().count() + 1) {
         None => Cow::Owned(shortened(text, limit)),
         Some(room) => {
@@ -71,131 +102,6 @@ pub(crate) fn fit_text(text: &str, limit: usize) -> Cow<'_, str> {
 }
 
 const CUT: char = '…';
-/// Strings without a blank are ids and the like, up to this many characters.
-const LONGEST_ID: usize = 512;
-
-/// Strings of more characters and arrays of more items than these are cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Caps {
-    string: usize,
-    items: usize,
-}
-
-impl Caps {
-    const NONE: Caps = Caps { string: usize::MAX, items: usize::MAX };
-    /// How far to go, one after the other: strings as long as they say
-    /// something, lists as long as they show what they are of, then whatever
-    /// it takes.
-    const FLOORS: [Caps; 4] = [
-        Caps { string: 200, items: usize::MAX },
-        Caps { string: 200, items: 5 },
-        Caps { string: 40, items: 5 },
-        Caps { string: 40, items: 0 },
-    ];
-
-    /// The widest that let `value` fit, else the narrowest.
-    fn widest(value: &Value, limit: usize) -> Self {
-        let fits = |caps: Caps| caps.fits(value, limit);
-        let Some(at) = Self::FLOORS.iter().position(|floor| fits(*floor)) else {
-            return Self::FLOORS[Self::FLOORS.len() - 1];
-        };
-        let floor = Self::FLOORS[at];
-        let above = if at == 0 { Self::NONE } else { Self::FLOORS[at - 1] };
-        // Nothing in a value that fits is longer than the limit.
-        let items = largest(floor.items, above.items.min(limit), |items| fits(Caps { items, ..floor }));
-        let string = largest(floor.string, limit, |string| fits(Caps { string, items }));
-        Caps { string, items }
-    }
-
-    fn fits(self, value: &Value, limit: usize) -> bool {
-        let mut left = limit;
-        self.spend(value, &mut left)
-    }
-
-    /// Takes what `value` needs from what is left, and says whether there was
-    /// enough. Reads no more than that.
-    fn spend(self, value: &Value, left: &mut usize) -> bool {
-        match value {
-            Value::Null => pay(4, left),
-            Value::Bool(is_true) => pay(if *is_true { 4 } else { 5 }, left),
-            Value::Number(number) => pay(number.to_string().len(), left),
-            Value::String(string) if self.cuts(string) => {
-                pay_string(first(string, self.string.saturating_sub(1)), left) && pay(1, left)
-            }
-            Value::String(string) => pay_string(string, left),
-            Value::Array(items) => {
-                let kept = &items[..items.len().min(self.items)];
-                pay(2 + kept.len().saturating_sub(1), left) && kept.iter().all(|item| self.spend(item, left))
-            }
-            Value::Object(members) => {
-                let mut all = members.iter();
-                pay(2 + members.len().saturating_sub(1), left)
-                    && all.all(|(name, member)| {
-                        pay_string(name, left) && pay(1, left) && self.spend(member, left)
-                    })
-            }
-        }
-    }
-
-    fn apply(self, value: &mut Value, cut: &mut Cut) {
-        match value {
-            Value::String(string) if self.cuts(string) => {
-                *string = shortened(string, self.string);
-                cut.strings += 1;
-            }
-            Value::Array(items) => {
-                cut.items += items.len().saturating_sub(self.items);
-                items.truncate(self.items);
-                items.iter_mut().for_each(|item| self.apply(item, cut));
-            }
-            Value::Object(members) => members.values_mut().for_each(|member| self.apply(member, cut)),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-        }
-    }
-
-    fn cuts(self, string: &str) -> bool {
-        // Bytes are never fewer than characters.
-        string.len() > self.string && string.chars().nth(self.string).is_some() && !is_whole(string)
-    }
-}
-
-/// Whether a string is of no use when it is cut.
-fn is_whole(string: &str) -> bool {
-    let is_path = string.starts_with('/') && !string.contains('\n');
-    let is_id = is_path || !string.contains(char::is_whitespace);
-    is_id && string.chars().nth(LONGEST_ID).is_none()
-}
-
-/// The largest number from `low` on, which holds, up to `high`, such that
-/// those above it do not.
-fn largest(mut low: usize, high: usize, holds: impl Fn(usize) -> bool) -> usize {
-    let mut above = high.max(low).saturating_add(1);
-    while above - low > 1 {
-        let middle = low + (above - low) / 2;
-        if holds(middle) {
-            low = middle;
-        } else {
-            above = middle;
-        }
-    }
-    low
-}
-
-fn pay(price: usize, left: &mut usize) -> bool {
-    let rest = left.checked_sub(price);
-    *left = rest.unwrap_or(0);
-    rest.is_some()
-}
-
-/// A string in quotes, with its escapes.
-fn pay_string(string: &str, left: &mut usize) -> bool {
-    let price = |c: char| match c {
-        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
-        '\0'..'\u{20}' => 6,
-        _ => 1,
-    };
-    pay(2, left) && string.chars().all(|c| pay(price(c), left))
-}
 
 /// At most `cap` characters that end in `…`, if possible after a line or word.
 pub(super) fn shortened(text: &str, cap: usize) -> String {
@@ -216,7 +122,7 @@ fn word_end(text: &str, end: usize) -> usize {
 }
 
 /// The first `count` characters.
-fn first(text: &str, count: usize) -> &str {
+pub(super) fn first(text: &str, count: usize) -> &str {
     text.char_indices().nth(count).map_or(text, |(at, _)| &text[..at])
 }
 
@@ -225,10 +131,21 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
+    use super::super::caps::is_whole;
     use super::*;
 
     fn chars(value: &Value) -> usize {
         value.to_string().chars().count()
+    }
+
+    /// All of a text.
+    fn fit_text(text: &str, limit: usize) -> Cow<'_, str> {
+        super::fit_text(text, limit, text.chars().count())
+    }
+
+    /// Without a text beside it.
+    fn fit(value: &mut Value, chars: usize) -> Option<Cut> {
+        super::fit(value, Room { chars, shown: usize::MAX })
     }
 
     /// Fits `given`, and checks all that holds whatever it is.
@@ -241,7 +158,7 @@ mod tests {
             None => assert_eq!(value.to_string(), given.to_string()),
             Some(cut) => assert_eq!(cut.chars_before, chars(given)),
         }
-        let hopeless = !Caps::FLOORS[3].fits(given, limit);
+        let hopeless = !Caps::FLOORS[4].fits(given, limit);
         assert!(chars(&value) <= limit || hopeless, "{} > {limit}: {value}", chars(&value));
         assert_like(&value, given);
         let mut again = value.clone();

@@ -6,13 +6,11 @@
 //! resources, prompts, completions and progress say, through [`words`] and
 //! [`line`].
 
-use std::fmt::Write;
-
 use serde_json::{Map, Value};
 
-use super::budget::{self, Budget, Cut};
+use super::budget::{self, Budget, Cut, Room};
 use super::capture::{Keep, capture};
-use crate::captures::Captured;
+use super::page::Page;
 use crate::model::Inline;
 use crate::progress::plain;
 use crate::redact;
@@ -29,17 +27,18 @@ impl Funnel<'_> {
     pub(crate) const KEEPS_NOTHING: Funnel<'static> = Funnel { inline: Inline::ALL, keep: &|_| None };
 
     /// Makes a reply fit to leave. Returns the text that goes with it.
-    pub(crate) fn pass(&self, structured: &mut Value, text: &str, budget: Budget) -> String {
+    pub(crate) fn pass(&self, structured: &mut Value, page: Page, budget: Budget) -> String {
         redact::value(structured);
-        let mut text = redact::text(text).into_owned();
+        let mut page = page.redacted();
         for (name, captured) in capture(structured, self.inline, self.keep) {
-            point(&mut text, &name, &captured);
+            page.point(&name, &captured);
         }
         // The words that say so must fit as well.
-        if let Some(cut) = budget::fit(structured, budget.chars - TOLD) {
+        let room = Room { chars: budget.chars - TOLD, shown: page.room(budget.chars) };
+        if let Some(cut) = budget::fit(structured, room) {
             tell(structured, &cut);
         }
-        budget::fit_text(&text, budget.chars).into_owned()
+        page.beside(structured, budget.chars)
     }
 }
 
@@ -55,21 +54,6 @@ pub(crate) fn line(text: &str, most: usize) -> String {
 
 /// Room for the notice about a cut.
 const TOLD: usize = 300;
-
-/// Says in the text where the rest of a field is, before what to do next.
-fn point(text: &mut String, name: &str, captured: &Captured) {
-    let mut line = String::new();
-    // Writing to a string does not fail.
-    let _ = writeln!(
-        line,
-        "full_output_file: {} ({name}: {} lines, {} bytes)",
-        captured.path.display(),
-        captured.lines,
-        captured.bytes
-    );
-    let next = text.rfind("\nnext: ").map_or(text.len(), |at| at + 1);
-    text.insert_str(next, &line);
-}
 
 /// Says in the reply's own `notice` that it was cut, and where the rest is.
 fn tell(structured: &mut Value, cut: &Cut) {
@@ -107,8 +91,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::captures::Captured;
 
     const PLAIN: Funnel<'static> = Funnel::KEEPS_NOTHING;
+
+    fn said(text: &str) -> Page {
+        Page::from(text.to_owned())
+    }
 
     #[test]
     fn what_is_kept_has_no_secrets_and_is_named_before_the_next_step() {
@@ -124,7 +113,7 @@ mod tests {
         };
         let funnel = Funnel { inline: Inline { chars: 60, lines: 9 }, keep: &keep };
         let mut structured = json!({ "summary": format!("{secret} {}", "word ".repeat(20)) });
-        let text = funnel.pass(&mut structured, "tool\nsummary: x\nnext: read\n", Budget::USUAL);
+        let text = funnel.pass(&mut structured, said("tool\nsummary: x\nnext: read\n"), Budget::USUAL);
         assert!(structured["full_output_file"] == "/c/1.txt" && structured.get("notice").is_none());
         let bytes = &structured["total_bytes"];
         let expected = format!(
@@ -137,7 +126,8 @@ mod tests {
     fn secrets_leave_neither_as_structure_nor_as_text() {
         let secret = format!("ghp_{}", "Ab3".repeat(12));
         let mut structured = json!({ "meta": {}, "data": { "summary": format!("pushed with {secret}") } });
-        let text = PLAIN.pass(&mut structured, &format!("summary: pushed with {secret}\n"), Budget::USUAL);
+        let text =
+            PLAIN.pass(&mut structured, said(&format!("summary: pushed with {secret}\n")), Budget::USUAL);
         assert!(!structured.to_string().contains(&secret), "{structured}");
         assert!(!text.contains(&secret) && text.contains("redacted"), "{text}");
     }
@@ -147,7 +137,7 @@ mod tests {
         let long = "word ".repeat(20_000);
         for budget in [Budget::USUAL, Budget::MOST] {
             let mut structured = json!({ "meta": { "notice": "1 unread" }, "data": { "output": long } });
-            let text = PLAIN.pass(&mut structured, &long, budget);
+            let text = PLAIN.pass(&mut structured, said(&long), budget);
             assert!(
                 structured.to_string().chars().count() <= budget.chars
                     && text.chars().count() <= budget.chars
@@ -156,7 +146,7 @@ mod tests {
             assert!(notice.starts_with("1 unread; shortened from 100"), "{notice}");
         }
         let mut report = json!({ "summary": long });
-        PLAIN.pass(&mut report, "", Budget::USUAL);
+        PLAIN.pass(&mut report, said(""), Budget::USUAL);
         assert!(report["notice"].as_str().unwrap().starts_with("shortened"));
     }
 
@@ -170,7 +160,7 @@ mod tests {
             (json!({ "tasks": [{ "full_output_file": "/c/1.txt" }] }), true),
         ] {
             let mut report = json!({ "summary": long, "rest": rest });
-            PLAIN.pass(&mut report, "", Budget::USUAL);
+            PLAIN.pass(&mut report, said(""), Budget::USUAL);
             let notice = report["notice"].as_str().unwrap();
             assert_eq!(notice.contains("files"), names_some, "{notice}");
         }
@@ -180,7 +170,10 @@ mod tests {
     fn what_fits_is_left_alone() {
         let mut structured = json!({ "meta": {}, "data": { "summary": "all fine" } });
         let before = structured.clone();
-        assert_eq!(PLAIN.pass(&mut structured, "summary: all fine\n", Budget::USUAL), "summary: all fine\n");
+        assert_eq!(
+            PLAIN.pass(&mut structured, said("summary: all fine\n"), Budget::USUAL),
+            "summary: all fine\n"
+        );
         assert_eq!(structured, before);
     }
 }

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use super::page::Section;
 use super::report::Report;
 use super::snapshot::{Progress, SnapshotMeta, StatusSnapshot};
-use super::text::{Section, duration, title};
+use super::text::{duration, title};
 use crate::model::TaskId;
 use crate::tasks::Results;
 

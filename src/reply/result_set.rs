@@ -156,10 +156,11 @@ pub(crate) struct Output {
     truncated: bool,
     /// For both streams together.
     max_bytes: u64,
-    /// Of both streams, before anything was cut.
+    /// Of both streams, before anything was cut; present where they are included.
     #[serde(skip_serializing_if = "Option::is_none")]
     original_size: Option<u64>,
-    /// Of an agent that emits events: a readable account of them.
+    /// Of an agent that emits events: a readable account of them, and where the
+    /// run went wrong, the end of what its last failing command printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stdout: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -236,7 +237,7 @@ impl Output {
             reason: None,
             truncated,
             max_bytes: *max_bytes,
-            original_size: truncated.then_some(stdout.total_bytes + stderr.total_bytes),
+            original_size: Some(stdout.total_bytes + stderr.total_bytes),
             stdout: Some(stdout.text.clone()),
             stderr: Some(stderr.text.clone()),
         }

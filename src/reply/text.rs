@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::cause::{Place, Unresolved};
 use super::file_operations::FileOperations;
+use super::page::{Page, Section};
 use super::report::{Advice, Report};
 use super::so_far::SoFar;
 use crate::config::Cuts;
@@ -15,16 +16,14 @@ const LONGEST_TITLE: usize = 80;
 const MOST_COMMANDS: usize = 3;
 const BY_AGENT: &str = " (reported by the agent)";
 
-/// Something longer that was asked for, shown before the last line.
-#[derive(Debug)]
-pub(crate) struct Section {
-    pub(crate) title: &'static str,
-    pub(crate) body: String,
+/// The whole text, with a newline at its end.
+pub(crate) fn report(tool: &str, report: &Report, events: Option<Section>, cuts: Cuts) -> String {
+    page(tool, report, events, cuts).to_string()
 }
 
-/// The whole text, with a newline at its end. What a run printed is a part of
-/// its report; `events` are told where they were asked for.
-pub(crate) fn report(tool: &str, report: &Report, events: Option<Section>, cuts: Cuts) -> String {
+/// The text in its parts. What a run printed is a part of its report; `events`
+/// are told where they were asked for.
+pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: Cuts) -> Page {
     let shown = |text: &str| plain::line(text, cuts.line);
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
@@ -78,16 +77,13 @@ pub(crate) fn report(tool: &str, report: &Report, events: Option<Section>, cuts:
     list(&mut text, "next_actions", BY_AGENT, report.next_actions.clone(), cuts);
     list_whole(&mut text, "pointers", pointers(report));
     list(&mut text, "warnings", "", report.warnings.clone(), cuts);
-    for Section { title, body } in printed(report).into_iter().chain(events) {
-        // Whatever it prints, it cannot be taken for a line of ours.
-        let fence = fence(&body);
-        let _ = writeln!(text, "{title}:\n{fence}\n{}\n{fence}", body.trim_end());
+    let notice = report.notice.as_ref().map(|notice| format!("notice: {notice}\n")).unwrap_or_default();
+    let next = report.next.actions(report.voice).join("; ");
+    Page {
+        before: format!("{tool}\n{text}"),
+        sections: printed(report).into_iter().chain(events).collect(),
+        after: format!("{notice}next: {next}\n"),
     }
-    if let Some(notice) = &report.notice {
-        let _ = writeln!(text, "notice: {notice}");
-    }
-    let _ = writeln!(text, "next: {}", report.next.actions(report.voice).join("; "));
-    format!("{tool}\n{text}")
 }
 
 /// What the report holds of the streams.

@@ -34,6 +34,21 @@ impl Excerpt {
         Self::from_ends(&[], telling(&bytes, most), total, (0, most as usize))
     }
 
+    /// The last `most` bytes of a text.
+    pub(super) fn end_of(text: &[u8], most: u64) -> Self {
+        let near = text.len().saturating_sub((most + LOOK_BACK) as usize);
+        Self::from_ends(&[], telling(&text[near..], most), text.len() as u64, (0, most as usize))
+    }
+
+    /// This, and then the other.
+    pub(super) fn and(self, other: Excerpt) -> Self {
+        Self {
+            text: self.text + &other.text,
+            total_bytes: self.total_bytes + other.total_bytes,
+            cut: self.cut || other.cut,
+        }
+    }
+
     /// The first and the last bytes of a file, `most` in all.
     pub(crate) fn ends(path: &Path, most: u64) -> Self {
         let head = |most: u64| -> io::Result<Vec<u8>> {

@@ -13,6 +13,7 @@ mod drive;
 mod error;
 mod evidence;
 mod excerpt;
+mod failing;
 mod gaps;
 mod guarded;
 mod history;

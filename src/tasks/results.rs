@@ -13,12 +13,15 @@ use crate::model::{FailureCode, State};
 use crate::progress::plain;
 use crate::runs::ArtifactName;
 use crate::tasks::excerpt::Excerpt;
+use crate::tasks::failing::{Failing, last_failing};
 use crate::tasks::stream::tail as end_of;
 use crate::tasks::{Context, TaskError, Transcript, View, find, pump, view};
 
 /// What a failed run shows of itself unasked.
 const STDERR_TAIL: u64 = 1024;
 const OUTPUT_TAIL: u64 = 2048;
+/// Of the account of what an agent did, beside the words of a failing command.
+const ACCOUNT_TAIL: u64 = 1024;
 const MOST_EVENTS: usize = 50;
 /// Where the last events are looked for; one may be a megabyte long.
 const EVENTS_TAIL: u64 = 4 << 20;
@@ -81,19 +84,16 @@ pub(crate) fn results(context: &mut Context, reference: &str, ask: ResultAsk) ->
 pub(crate) fn gather(view: View, ask: ResultAsk) -> Results {
     let state = view.state();
     let wrong = matches!(state, State::Failed | State::TimedOut);
+    let failing = if wrong { last_failing(&view) } else { None };
     let output = match ask.output {
-        Some(most) => Some(asked_for(&view, most)),
-        None if wrong => Some(Output {
-            max_bytes: STDERR_TAIL + OUTPUT_TAIL,
-            stdout: last_output(&view),
-            stderr: Excerpt::tail(&view.dir.stderr(), STDERR_TAIL),
-        }),
+        Some(most) => Some(asked_for(&view, failing.as_ref(), most)),
+        None if wrong => Some(unasked(&view, failing.as_ref())),
         None => None,
     };
     let cut_short = state == State::TimedOut || view.row.code.as_deref() == Some(FailureCode::Lost.as_str());
     let partial = cut_short.then(|| Partial {
         last_events: last_events(&view.dir.events()),
-        last_output: last_output(&view),
+        last_output: last_output(&view, OUTPUT_TAIL),
         file: stream(&view),
     });
     let events = ask.events.then(|| last_events(&view.dir.events()));
@@ -101,14 +101,38 @@ pub(crate) fn gather(view: View, ask: ResultAsk) -> Results {
     Results { view, artifacts, output, events, partial }
 }
 
-fn asked_for(view: &View, most: u64) -> Output {
+/// The ends of a run that went wrong.
+fn unasked(view: &View, failing: Option<&Failing>) -> Output {
+    let (account, words) = match failing {
+        Some(_) => (ACCOUNT_TAIL, OUTPUT_TAIL),
+        None => (OUTPUT_TAIL, 0),
+    };
+    Output {
+        max_bytes: STDERR_TAIL + account + words,
+        stdout: followed(last_output(view, account), failing, words),
+        stderr: Excerpt::tail(&view.dir.stderr(), STDERR_TAIL),
+    }
+}
+
+fn asked_for(view: &View, failing: Option<&Failing>, most: u64) -> Output {
     let length = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
-    let (stdout, stderr) = shares(length(&stream(view)), length(&view.dir.stderr()), most);
+    let words = failing.map_or(0, |_| OUTPUT_TAIL);
+    let (stdout, stderr) = shares(length(&stream(view)) + words, length(&view.dir.stderr()), most);
+    let words = words.min(stdout / 2);
     let stdout = match rendered(view) {
-        Some(transcript) => Excerpt::of_events(&view.dir.events(), transcript, stdout),
+        Some(transcript) => Excerpt::of_events(&view.dir.events(), transcript, stdout - words),
         None => Excerpt::ends(&view.dir.stdout(), stdout),
     };
-    Output { max_bytes: most, stdout, stderr: Excerpt::ends(&view.dir.stderr(), stderr) }
+    let stderr = Excerpt::ends(&view.dir.stderr(), stderr);
+    Output { max_bytes: most, stdout: followed(stdout, failing, words), stderr }
+}
+
+/// What was printed, and then the words of the command that failed.
+fn followed(printed: Excerpt, failing: Option<&Failing>, most: u64) -> Excerpt {
+    match failing {
+        Some(failing) => printed.and(failing.told(most)),
+        None => printed,
+    }
 }
 
 /// How `most` bytes are shared: each stream gets half, and what the other
@@ -130,10 +154,10 @@ fn rendered(view: &View) -> Option<Transcript> {
     Some(Transcript::of(request))
 }
 
-fn last_output(view: &View) -> Excerpt {
+fn last_output(view: &View, most: u64) -> Excerpt {
     match rendered(view) {
-        Some(transcript) => Excerpt::of_last_events(&view.dir.events(), transcript, OUTPUT_TAIL),
-        None => Excerpt::tail(&view.dir.stdout(), OUTPUT_TAIL),
+        Some(transcript) => Excerpt::of_last_events(&view.dir.events(), transcript, most),
+        None => Excerpt::tail(&view.dir.stdout(), most),
     }
 }
 

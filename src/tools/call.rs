@@ -16,7 +16,7 @@ use crate::failure::{Code, Exit, Failure, Voice};
 use crate::host::{clock, ids};
 use crate::model::Inline;
 use crate::model::TaskId;
-use crate::reply::{Budget, Category, Envelope, Funnel, Stamp};
+use crate::reply::{Budget, Category, Envelope, Funnel, Page, Stamp};
 use crate::tasks::{self, Caller, Client, Context, Look, TaskError, View};
 
 /// Finished tasks that a notice names.
@@ -44,7 +44,7 @@ pub(super) type Observer = Box<dyn FnMut(&[View]) -> Look + Send>;
 #[derive(Debug)]
 pub(super) struct Reply {
     structured: Value,
-    text: String,
+    page: Page,
     format: Format,
     budget: Budget,
     inline: Inline,
@@ -72,7 +72,7 @@ impl Reply {
         // What cannot be kept is still cut to the budget, which says so.
         let keep = |text: &str| self.captures.keep(text, self.source).ok();
         let funnel = Funnel { inline: self.inline, keep: &keep };
-        let text = funnel.pass(&mut self.structured, &self.text, self.budget);
+        let text = funnel.pass(&mut self.structured, self.page, self.budget);
         match self.format {
             Format::Markdown => (self.structured, text),
             Format::Json => {
@@ -93,16 +93,16 @@ impl Call {
         &self,
         meta: M,
         data: D,
-        text: String,
+        text: impl Into<Page>,
     ) -> Result<Reply, Failure> {
         self.reply(&Envelope::ok(stamp(self.tool)?, meta, data), text)
     }
 
     /// The reply with this object, and `text` beside it.
-    pub(super) fn reply(&self, structured: &impl Serialize, text: String) -> Result<Reply, Failure> {
+    pub(super) fn reply(&self, structured: &impl Serialize, text: impl Into<Page>) -> Result<Reply, Failure> {
         Ok(Reply {
             structured: serde_json::to_value(structured).map_err(|error| internal(&error))?,
-            text,
+            page: text.into(),
             format: Format::Markdown,
             budget: Budget::USUAL,
             inline: self.context.config.inline(),

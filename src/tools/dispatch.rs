@@ -101,7 +101,7 @@ pub(super) fn result(tool: &Tool, replied: Result<Reply, Failure>) -> CallToolRe
                 format!("{}\nerror: {} ({}){hint}\n", tool.name, failure.message, failure.code.as_str());
             let envelope = stamp(tool).map(|stamp| serde_json::to_value(Envelope::error(stamp, &failure)));
             let mut envelope = envelope.ok().and_then(Result::ok).unwrap_or_else(|| Map::new().into());
-            let text = Funnel::KEEPS_NOTHING.pass(&mut envelope, &text, Budget::USUAL);
+            let text = Funnel::KEEPS_NOTHING.pass(&mut envelope, text.into(), Budget::USUAL);
             let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
             result.structured_content = Some(envelope);
             result

@@ -119,12 +119,12 @@ fn acknowledged(call: &mut Call, asked: &Start, accepted: &Accepted) -> Result<R
     let report = start::report(call, accepted, &results, exceeded, now).in_envelope(&results.view);
     let row = results.view.row.clone();
     let cuts = call.context.config.cuts();
-    let told = asked.waits().then(|| reply::report(call.tool.name, &report, None, cuts));
+    let told = asked.waits().then(|| reply::page(call.tool.name, &report, None, cuts));
     let result = asked.waits().then(|| TaskResult::of(&results, now, Voice::Tools));
     let (meta, ack) = Ack::of(accepted, &row, position, result);
     let meta = AckMeta { notice: report.notice, ..meta };
     let next = report.next.actions(report.voice).join("; ");
-    let text = told.unwrap_or_else(|| ack.text(call.tool.name, &meta, &next, cuts));
+    let text = told.unwrap_or_else(|| ack.text(call.tool.name, &meta, &next, cuts).into());
     Ok(call.envelope(meta, ack, text)?.in_format(asked.format()))
 }
 

@@ -34,7 +34,8 @@ pub(super) const TOOL: Tool = Tool {
         Field::new(
             "max_output_bytes",
             Kind::Integer { least: 1, most: 65_536 },
-            "Most of the output, both streams together. Default 16384, at most 65536.",
+            "Most of the output, both streams together. Default 16384, at most 65536; of it a reply holds some 15000, \
+             the two ends: inspect_output reads the rest.",
         ),
         FORMAT,
     ],
@@ -69,7 +70,7 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let now = clock::now();
     let report = Report::of(&results, now, Voice::Tools).in_envelope(&results.view);
     let report = Report { notice: notice.clone(), ..report };
-    let text = reply::report(call.tool.name, &report, reply::events(&results), call.context.config.cuts());
+    let text = reply::page(call.tool.name, &report, reply::events(&results), call.context.config.cuts());
     let data = TaskResult::of(&results, now, Voice::Tools);
     let meta = ResultMeta { count: 1, notice };
     let reply = call.envelope(meta, data, text)?.in_format(ask.format);

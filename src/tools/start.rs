@@ -290,7 +290,7 @@ impl Start {
     pub(super) fn answer(&self, call: &mut Call, accepted: &Accepted) -> Result<Reply, Failure> {
         let (results, wait_exceeded) = self.watch(call, accepted)?;
         let report = report(call, accepted, &results, wait_exceeded, clock::now());
-        let text = replies::report(call.tool.name, &report, None, call.context.config.cuts());
+        let text = replies::page(call.tool.name, &report, None, call.context.config.cuts());
         Ok(call.reply(&report, text)?.in_format(self.format))
     }
 }

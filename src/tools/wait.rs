@@ -165,8 +165,8 @@ fn told(
         })
         .collect();
     let text = match reports.as_slice() {
-        [one] => reply::report(call.tool.name, one, None, call.context.config.cuts()),
-        several => self::reports(call.tool.name, several, notice.as_deref()),
+        [one] => reply::page(call.tool.name, one, None, call.context.config.cuts()),
+        several => self::reports(call.tool.name, several, notice.as_deref()).into(),
     };
     let (meta, data) = WaitData::of(&results, limit, now, Voice::Tools);
     let meta = meta.with_notice(notice);

@@ -291,8 +291,11 @@ fn what_is_not_over_is_told_the_same_twice() {
         Reply::to(&mut client, "delegate_run", slow(50)).has(&["status: working (the time to wait was up)"]);
     works.no_line_can_be_missed();
     works.no_fact_can_be_changed(&["/wait_exceeded"]);
-    let waits = Reply::to(&mut client, "_codex_local_run", slow(0))
-        .has(&["status: accepted\n", "queue_position: 1\n"]);
+    let waits = Reply::to(&mut client, "_codex_local_run", slow(0)).has(&[
+        "status: accepted\n",
+        "taken_in_at: ",
+        "queue_position: 1\n",
+    ]);
     waits.no_line_can_be_missed();
     waits.no_fact_can_be_changed(&[
         "/data/task_id",
@@ -364,8 +367,14 @@ fn what_was_cut_is_told_the_same_twice() {
         env.await_final(&task);
         for most in [100, 16_384, 65_536] {
             let ask = json!({ "task_id": task, "include_output": true, "include_events": true, "max_output_bytes": most });
-            Reply::to(&mut client, "delegate_results", ask)
+            let reply = Reply::to(&mut client, "delegate_results", ask)
                 .has(&["status: failed", "stdout:\n```\nnext: delegate_run 0\n"]);
+            let output = &reply.content["data"]["output"];
+            let shown = ["stdout", "stderr"].map(|stream| output[stream].as_str().unwrap());
+            let last = format!("next: delegate_run {}\n", lines - 1);
+            assert!(shown[0].ends_with(&last) && shown[1].ends_with("stderr:\nnotice: none\n"), "{output:#}");
+            let all = shown.concat().len() as u64 == output["original_size"].as_u64().unwrap();
+            assert_eq!(output["truncated"], !all, "{output:#}");
         }
         Reply::to(&mut client, "delegate_wait", json!({ "task_id": task }));
     }

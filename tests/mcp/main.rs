@@ -14,6 +14,7 @@ mod completion;
 mod deaf;
 mod durable;
 mod edge;
+mod endings;
 mod errors;
 mod evidence;
 mod inspecting;

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::env::{TestEnv, document};
+use crate::env::{TestEnv, document, text};
 use crate::model::{CACHED_TOKENS, INPUT_TOKENS, task};
 
 /// Prints what `python3 -m unittest` prints of a test that fails.
@@ -89,9 +89,13 @@ fn a_failed_run_names_the_first_error_that_was_left() {
     // The provider refuses the second step.
     let script = json!({ "calls": [runs("sh run_tests.sh"), { "text": "a call of nothing" }] });
     let run = env.run(&[], &task("call", &script)).ended(1);
-    let context = &env.results(&run)["metadata"]["error_context"];
+    let results = env.results(&run);
+    let context = &results["metadata"]["error_context"];
     assert_eq!(context["code"], "TOOL_ERROR", "{context:#}");
     assert_eq!(context["first_error"], "1 != 2");
+    let printed = text(&results["output"], "stdout");
+    let (_, last) = printed.split_once("last failed command, exit 1: sh run_tests.sh\n").unwrap();
+    assert!(last.ends_with("FAILED (failures=1)\n"), "{printed}");
     let command = context["failed_command"].as_str().unwrap();
     assert!(command.contains("sh run_tests.sh"), "{command}");
     // What the provider refused is another matter than the tests.

@@ -168,6 +168,7 @@ const ACK: Places = &[
     ("task_id", Line, "/task_id"),
     ("subagent_thread_id", LineOrNone, "/thread_id"),
     ("started_at", Line, "/started_at"),
+    ("taken_in_at", Line, "/taken_in_at"),
     ("queue_position", Line, "/queue_position"),
     ("warnings", List, "/warnings"),
     ("notice", Line, "/notice"),
@@ -236,6 +237,9 @@ pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
     let behind = [("next", 1), ("full_output_file", lines::files_kept(&facts)), ("notice", noticed.into())];
     let said = Said::read(rest, &known, &behind)?;
     in_order(&said, &known)?;
+    // Whatever else is cut, the last line is not.
+    let ends = text.lines().last().is_some_and(|line| line.starts_with("next: "));
+    same(ends || !known.contains(&"next"), || "its last line does not say what is next".into())?;
     let facts = Facts { tool, all: &facts, said: &said };
     for (label, kind, place) in places {
         let entries: Vec<&Entry> = said.entries.iter().filter(|entry| entry.label == *label).collect();
@@ -247,7 +251,7 @@ pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
                 .map_err(|what| format!("`{label}`, which stands at `{place}`: {what}"))?;
         }
     }
-    lines::output(&said, facts.all, facts.cut())
+    lines::output(&said, facts.all)
 }
 
 /// What the structured content is about: where its facts stand, and they themselves in one object.
@@ -276,6 +280,10 @@ fn stated(content: &Value) -> (Places, Value) {
             let mut ack = data.clone();
             ack["status"] = json!(if data["accepted"] == true { "accepted" } else { "refused" });
             ack["queue_position"] = meta["queue_position"].clone();
+            // The text has a word of its own for the time of one that waits.
+            if meta["queue_position"].as_u64().is_some_and(|position| position > 0) {
+                ack["taken_in_at"] = ack["started_at"].take();
+            }
             (ACK, ack)
         }
         "status_snapshot" => (SNAPSHOT, data.clone()),
@@ -480,7 +488,9 @@ impl Facts<'_> {
         let named = value.starts_with("delegate_") || value.starts_with("inspect_output ");
         same(named, || "it names no tool".into())?;
         let about = task.and_then(Value::as_str).unwrap_or_default();
-        same(value.contains(about), || "it is about another task".into())?;
+        // Of a run that printed nothing there is nothing to read.
+        let others = value == "delegate_status {} lists the other tasks";
+        same(value.contains(about) || others, || "it is about another task".into())?;
         let hint = self.said.entries.iter().find(|entry| entry.label == "hint").map(|entry| entry.value);
         let suggested = self.suggested();
         let with_hint =

@@ -1,0 +1,369 @@
+//! What of a reply is there for its end: what a run printed, its last words and
+//! its last events.
+//!
+//! It is taken out before the rest is made to fit, and then cut once, to what
+//! the rest leaves. Streams keep both ends, tails and events their last.
+
+use serde_json::Value;
+
+use super::budget::Cut;
+use super::caps::{Caps, cost, cost_of, pay, price};
+
+/// Where the object of the one run may be that a reply is about.
+const ROOTS: [&str; 3] = ["/data/result", "/data", ""];
+
+/// Below the run: the place, what stays of it, and its title in the text.
+const PLACES: [(&str, Keep, Option<&str>); 5] = [
+    ("/output/stdout", Keep::Both, Some("stdout")),
+    ("/output/stderr", Keep::Both, Some("stderr")),
+    ("/events/items", Keep::Last, Some("events")),
+    ("/metadata/error_context/partial_results/last_output", Keep::Last, None),
+    ("/metadata/error_context/partial_results/last_events", Keep::Last, None),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// The beginning and the end.
+    Both,
+    /// The end.
+    Last,
+}
+
+/// The parts of one reply, out of their places.
+#[derive(Debug)]
+pub(super) struct Ends {
+    root: &'static str,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug)]
+struct Part {
+    place: &'static str,
+    keep: Keep,
+    /// Whether the text shows it.
+    told: bool,
+    value: Value,
+    /// Something of it was missing before.
+    marked: bool,
+    cut: bool,
+}
+
+/// What the text shows under `title`, where the structured content has it.
+pub(super) fn told(structured: &Value, title: &str) -> Option<String> {
+    let (place, ..) = PLACES.iter().find(|(_, _, told)| *told == Some(title))?;
+    match structured.pointer(&format!("{}{place}", root(structured)?))? {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(items) => Some(items.iter().map(|item| format!("{item}\n")).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+    }
+}
+
+fn root(structured: &Value) -> Option<&'static str> {
+    let is_run = |root: &str| structured.pointer(&format!("{root}/output")).is_some_and(Value::is_object);
+    ROOTS.into_iter().find(|root| is_run(root))
+}
+
+impl Ends {
+    /// Takes the parts out of `structured`; empty ones stay in their places.
+    pub(super) fn take(structured: &mut Value) -> Self {
+        let Some(root) = root(structured) else { return Self { root: "", parts: Vec::new() } };
+        let truncated = structured.pointer(&format!("{root}/output/truncated")) == Some(&Value::Bool(true));
+        let mut parts = Vec::new();
+        for (place, keep, title) in PLACES {
+            let value = match structured.pointer_mut(&format!("{root}{place}")) {
+                Some(Value::String(text)) => Value::String(std::mem::take(text)),
+                Some(Value::Array(items)) => Value::Array(std::mem::take(items)),
+                Some(_) | None => continue,
+            };
+            let marked = truncated || keep == Keep::Last;
+            parts.push(Part { place, keep, told: title.is_some(), value, marked, cut: false });
+        }
+        Self { root, parts }
+    }
+
+    /// How many characters of JSON they take, beside the empty ones.
+    pub(super) fn need(&self) -> usize {
+        self.parts.iter().map(Part::need).sum()
+    }
+
+    /// Of these, how many are shown in the text as well. There they take no more.
+    pub(super) fn told(&self) -> usize {
+        self.parts.iter().filter(|part| part.told).map(Part::need).sum()
+    }
+
+    /// Cuts them to `room` characters in all, and what the text shows to `shown`.
+    pub(super) fn cut(&mut self, room: usize, shown: usize, cut: &mut Cut) {
+        let untold = self.need() - self.told();
+        // Of what the text does not show, most is said in what it does.
+        let most = room.saturating_sub(untold.min(room / 8)).min(shown);
+        let used = share(self.parts.iter_mut().filter(|part| part.told).collect(), most, cut);
+        share(self.parts.iter_mut().filter(|part| !part.told).collect(), room.saturating_sub(used), cut);
+    }
+
+    /// Puts them back, and says where a stream has lost something.
+    pub(super) fn put(self, structured: &mut Value) {
+        let Self { root, parts } = self;
+        for Part { place, value, cut, .. } in parts {
+            if let Some(there) = structured.pointer_mut(&format!("{root}{place}")) {
+                *there = value;
+            }
+            if cut && let Some(truncated) = structured.pointer_mut(&format!("{root}/output/truncated")) {
+                *truncated = true.into();
+            }
+        }
+    }
+}
+
+/// Cuts the parts to `room` in all, and says how much of it they take.
+fn share(parts: Vec<&mut Part>, room: usize, cut: &mut Cut) -> usize {
+    let needs: Vec<usize> = parts.iter().map(|part| part.need()).collect();
+    let mut used = 0;
+    for (part, most) in parts.into_iter().zip(shares(&needs, room)) {
+        part.fit(most, cut);
+        used += part.need();
+    }
+    used
+}
+
+/// How `room` is shared: everybody gets the same, and what others leave over.
+fn shares(needs: &[usize], room: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..needs.len()).collect();
+    order.sort_by_key(|at| needs[*at]);
+    let (mut left, mut given) = (room, vec![0; needs.len()]);
+    for (done, at) in order.iter().enumerate() {
+        given[*at] = needs[*at].min(left / (needs.len() - done));
+        left -= given[*at];
+    }
+    given
+}
+
+impl Part {
+    /// Beside the quotes or brackets.
+    fn need(&self) -> usize {
+        cost(&self.value) - 2
+    }
+
+    fn fit(&mut self, most: usize, cut: &mut Cut) {
+        if self.need() <= most {
+            return;
+        }
+        match &mut self.value {
+            Value::String(text) => {
+                *text = ends_of(text, self.keep, self.marked, most);
+                cut.strings += 1;
+                self.cut = self.keep == Keep::Both;
+            }
+            Value::Array(items) => {
+                cut.items += items.len();
+                keep_last(items, most, cut);
+                cut.items -= items.len();
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
+        }
+    }
+}
+
+/// The last of `items` that fit `most` characters; of one that is too long
+/// alone, as much as there is room for.
+fn keep_last(items: &mut Vec<Value>, most: usize, cut: &mut Cut) {
+    let mut left = most + 1;
+    let fits = |item: &&Value| {
+        let rest = left.checked_sub(cost(item) + 1);
+        left = rest.unwrap_or_default();
+        rest.is_some()
+    };
+    let kept = items.iter().rev().take_while(fits).count();
+    if kept > 0 {
+        items.drain(..items.len() - kept);
+        return;
+    }
+    let last = items.pop();
+    items.clear();
+    if let Some(mut last) = last {
+        Caps::widest(&last, most).apply(&mut last, cut);
+        if cost(&last) <= most {
+            items.push(last);
+        }
+    }
+}
+
+/// Stands where something is missing, as excerpts of files have it.
+const MARK: (&str, &str) = ("… (", " bytes left out)\n");
+/// The longest mark, in characters of JSON.
+const MARKED: usize = 42;
+
+/// What stays of `text` in `most` characters of JSON: whole lines where there
+/// are any, and a mark that says how many bytes are missing.
+fn ends_of(text: &str, keep: Keep, marked: bool, most: usize) -> String {
+    let Some(room) = most.checked_sub(MARKED) else {
+        return MARK.0.chars().take(most.min(1)).collect();
+    };
+    let (head, missing, tail) = parts(text, keep, marked);
+    let rooms = shares(&[cost_of(head), cost_of(tail)], room);
+    let (first, last) = (beginning(head, rooms[0]), ending(tail, rooms[1]));
+    let missing = missing + (head.len() - first.len()) + (tail.len() - last.len());
+    format!("{first}{}{missing}{}{last}", MARK.0, MARK.1)
+}
+
+/// What stands before the mark that a text has already, or before its middle;
+/// how many bytes are missing there; and what comes after it.
+fn parts(text: &str, keep: Keep, marked: bool) -> (&str, usize, &str) {
+    let middle = match keep {
+        Keep::Both => text.len() / 2,
+        Keep::Last => 0,
+    };
+    let marks = text.match_indices(MARK.0).filter(|_| marked).filter_map(|(at, begins)| {
+        let (number, _) = text[at + begins.len()..].split_once(MARK.1)?;
+        let missing = number.parse().ok()?;
+        Some((at, missing, at + begins.len() + number.len() + MARK.1.len()))
+    });
+    // The mark of a tail is its beginning; what a run printed may look like one.
+    let nearest = marks.min_by_key(|(at, ..)| if *at == 0 { 0 } else { at.abs_diff(middle) + 1 });
+    let (before, missing, after) = match nearest {
+        Some(mark) if keep == Keep::Both || mark.0 == 0 => mark,
+        Some(_) | None => {
+            let at = text.ceil_char_boundary(middle);
+            (at, 0, at)
+        }
+    };
+    (&text[..before], missing, &text[after..])
+}
+
+/// The longest beginning that takes `room`, up to the end of a line where it has one.
+fn beginning(text: &str, mut room: usize) -> &str {
+    let end = text.char_indices().find(|(_, c)| !pay(price(*c), &mut room)).map_or(text.len(), |(at, _)| at);
+    if end == text.len() {
+        return text;
+    }
+    &text[..text[..end].rfind('\n').map_or(end, |at| at + 1)]
+}
+
+/// The longest end that takes `room`, from the beginning of a line where it has one.
+fn ending(text: &str, mut room: usize) -> &str {
+    let taken = text.chars().rev().take_while(|c| pay(price(*c), &mut room));
+    let from = text.len() - taken.map(char::len_utf8).sum::<usize>();
+    if from == 0 || text[..from].ends_with('\n') {
+        return &text[from..];
+    }
+    let line = text[from..].find('\n').map(|at| from + at + 1);
+    &text[line.filter(|line| *line < text.len()).unwrap_or(from)..]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::super::budget::{Room, fit};
+    use super::*;
+
+    /// The end of a stream that was cut; checks what is said of the rest.
+    #[track_caller]
+    fn taken_apart<'a>(cut: &'a str, whole: &str) -> &'a str {
+        let (head, rest) = cut.split_once(MARK.0).unwrap_or_else(|| panic!("no mark: {cut}"));
+        let (missing, tail) = rest.split_once(MARK.1).unwrap();
+        assert!(whole.starts_with(head) && whole.ends_with(tail), "{cut}");
+        assert_eq!(missing.parse::<usize>().unwrap(), whole.len() - head.len() - tail.len());
+        tail
+    }
+
+    #[test]
+    fn a_stream_keeps_both_ends_and_a_tail_its_own() {
+        let numbered: String = (100..200).map(|number| format!("line {number}\n")).collect();
+        assert_eq!(
+            ends_of(&numbered, Keep::Both, true, 100),
+            "line 100\nline 101\n… (864 bytes left out)\nline 198\nline 199\n"
+        );
+        assert_eq!(
+            ends_of(&numbered, Keep::Last, true, 100),
+            "… (855 bytes left out)\nline 195\nline 196\nline 197\nline 198\nline 199\n"
+        );
+    }
+
+    #[test]
+    fn what_was_missing_before_is_counted() {
+        let text = format!("a\n{}… (1000 bytes left out)\n{}z\n", "b\n".repeat(50), "y\n".repeat(50));
+        assert_eq!(ends_of(&text, Keep::Both, true, 54), "a\nb\n… (1196 bytes left out)\ny\nz\n");
+        let text = format!("… (1000 bytes left out)\n{}… (5 bytes left out)\nz\n", "y\n".repeat(50));
+        assert_eq!(ends_of(&text, Keep::Both, true, 45), "… (1123 bytes left out)\nz\n");
+        assert_eq!(ends_of(&text, Keep::Last, true, 45), "… (1123 bytes left out)\nz\n");
+        // What was printed is no mark of ours.
+        let text = format!("{}… (5 bytes left out)\nz\n", "y\n".repeat(50));
+        assert_eq!(ends_of(&text, Keep::Last, true, 45), "… (123 bytes left out)\nz\n");
+    }
+
+    #[test]
+    fn one_endless_line_is_cut_between_characters() {
+        assert_eq!(ends_of(&"é".repeat(100), Keep::Both, true, 50), "éééé… (184 bytes left out)\néééé");
+        assert_eq!(ends_of(&"é".repeat(100), Keep::Last, true, 10), "…");
+    }
+
+    #[test]
+    fn room_is_shared_alike_and_what_is_left_over_is_used() {
+        assert_eq!(shares(&[10, 20], 100), [10, 20]);
+        assert_eq!(shares(&[500, 20, 500], 100), [40, 20, 40]);
+        assert_eq!(shares(&[500, 500], 0), [0, 0]);
+        assert_eq!(shares(&[], 7), Vec::<usize>::new());
+    }
+
+    /// A reply about one run.
+    fn reply(streams: [&str; 3], events: usize, files: usize, words: usize) -> Value {
+        let event =
+            |number: usize| json!({ "type": "item", "id": number, "text": "word ".repeat(number % 40) });
+        let events: Vec<Value> = (0..events).map(event).collect();
+        json!({ "data": {
+            "task_id": "T-local-000000000000",
+            "summary": "word ".repeat(words),
+            "output": { "truncated": false, "original_size": 7, "stdout": streams[0], "stderr": streams[1] },
+            "events": { "count": 900, "items": events },
+            "metadata": {
+                "file_operations": { "added_files": (0..files).map(|n| format!("src/{n}.rs")).collect::<Vec<_>>(), "files_changed": files },
+                "error_context": { "partial_results": { "last_output": streams[2], "last_events": events } },
+            },
+        } })
+    }
+
+    proptest! {
+        #[test]
+        fn ends_stay_and_everything_said_of_a_cut_is_true(
+            streams in prop::array::uniform3("([a-zé\"]{1,30}\n?){0,300}"),
+            events in 0usize..60,
+            files in 0usize..120,
+            words in 0usize..2_000,
+            limit in 4_000usize..20_000,
+            shown in 1_500usize..20_000,
+        ) {
+            let given = reply(streams.each_ref().map(String::as_str), events, files, words);
+            let mut value = given.clone();
+            let cut = fit(&mut value, Room { chars: limit, shown });
+            prop_assert!(cost(&value) <= limit, "{} > {limit}: {value:#}", cost(&value));
+            let told = Ends::take(&mut value.clone()).told();
+            prop_assert!(told <= shown, "{told} > {shown}");
+            prop_assert_eq!(cut.is_none(), value == given);
+            let (data, whole) = (&value["data"], &given["data"]);
+            let mut lost = false;
+            for (place, ..) in PLACES {
+                let (now, before) = (data.pointer(place).unwrap(), whole.pointer(place).unwrap());
+                match (now, before) {
+                    (Value::String(now), Value::String(before)) if now != before => {
+                        let tail = taken_apart(now, before);
+                        prop_assert!(!tail.is_empty(), "{place}: {now}");
+                        lost |= place.starts_with("/output/");
+                    }
+                    (Value::Array(now), Value::Array(before)) => {
+                        // One that is too long alone is shortened.
+                        let ids = |items: &[Value]| items.iter().map(|item| item["id"].clone()).collect::<Vec<_>>();
+                        prop_assert!(ids(before).ends_with(&ids(now)), "{place}");
+                        prop_assert!(before.is_empty() || !now.is_empty(), "{place}");
+                    }
+                    (now, before) => prop_assert_eq!(now, before),
+                }
+            }
+            prop_assert_eq!(&data["output"]["truncated"], &json!(lost));
+            let named = &data["metadata"]["file_operations"];
+            let there = named["added_files"].as_array().unwrap().len();
+            let left_out = named["left_out"].as_u64().unwrap_or_default();
+            prop_assert_eq!(there + usize::try_from(left_out).unwrap(), files);
+        }
+    }
+}

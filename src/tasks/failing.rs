@@ -1,0 +1,52 @@
+//! What the last command printed that failed: often the only place that says
+//! why the work did.
+
+use crate::agents;
+use crate::model::{Event, ItemStatus};
+use crate::progress::{inner_command, plain};
+use crate::redact;
+use crate::tasks::excerpt::Excerpt;
+use crate::tasks::{View, stream};
+
+/// How much of the stream of events it is looked for in.
+const LOOKED_AT: u64 = 4 << 20;
+const LONGEST: usize = 200;
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Failing {
+    command: String,
+    exit_code: Option<i64>,
+    printed: String,
+}
+
+/// The last failing command of an agent that tells of its commands.
+pub(super) fn last_failing(view: &View) -> Option<Failing> {
+    let request = view.request.as_ref()?;
+    let (bytes, _) = stream::tail(&view.dir.events(), LOOKED_AT).ok()?;
+    let mut reader = agents::agent(request.agent).reader(request, "");
+    let mut last = None;
+    for line in bytes.split(|byte| *byte == b'\n') {
+        let reading = reader.line(line);
+        let mut printed = reading.output;
+        for event in reading.events {
+            let Event::CommandEnded { item, command, exit_code, status, .. } = event else { continue };
+            let printed = printed.take_if(|output| output.item == item).map(|output| output.text);
+            if status == ItemStatus::Failed || exit_code.is_some_and(|code| code != 0) {
+                last = Some(Failing { command, exit_code, printed: printed.unwrap_or_default() });
+            }
+        }
+    }
+    last
+}
+
+impl Failing {
+    /// Its command line and the end of what it printed, `most` bytes of it.
+    pub(super) fn told(&self, most: u64) -> Excerpt {
+        let exit = self.exit_code.map(|code| format!(", exit {code}")).unwrap_or_default();
+        let command = redact::text(&self.command).into_owned();
+        let command = plain::line(inner_command(&command), LONGEST);
+        let printed = Excerpt::end_of(self.printed.as_bytes(), most);
+        let text = if self.printed.is_empty() { "(it printed nothing)\n" } else { &printed.text };
+        Excerpt { text: format!("last failed command{exit}: {command}\n{text}"), ..printed }
+    }
+}
