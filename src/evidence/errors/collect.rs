@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cargo;
 use super::diagnose::{Diagnosis, Found, diagnose};
 use super::failing;
 use super::place::{Location, is_there};
@@ -110,6 +111,12 @@ impl Errors {
         if done.is_idle() {
             return;
         }
+        let unproven = match exit_code {
+            Some(0) => done.unproven_builds(command, text),
+            _ => Vec::new(),
+        };
+        let built = cargo::failure(text, &unproven);
+        let is_built = built.is_some();
         let found = match exit_code {
             Some(124) if done.has_a_limit() => Some(failing::took_too_long()),
             Some(127) if done.shows_other_text() => failing::missing(text, &done),
@@ -120,6 +127,7 @@ impl Errors {
             }
             Some(code) if done.shows_other_text() => failing::beside_text(command, code, text, &done),
             Some(0) if done.repeats_itself() => None,
+            Some(0) if built.is_some() => built,
             Some(0) if done.ends_with_tests() => None,
             Some(0) => {
                 let built = done.hides_exit().then(|| diagnose(text, &Speakers::default())).flatten();
@@ -138,12 +146,19 @@ impl Errors {
             let is_mended = |failed: &Work| proven.iter().any(|work| work.mends(failed));
             self.failures.retain(|failure| !failure.works.iter().all(is_mended));
         }
+        if let Some(built) = cargo::built(&done.works(), found.as_ref(), text) {
+            self.failures.retain(|failure| !failure.works.iter().all(|failed| built.mends(failed)));
+        }
         if let Some(mut found) = found {
             let is_there = self.is_there;
             Whereabouts { root: &self.directory, done: &done, is_there }.tell(&mut found);
-            let tests = if exit_code == Some(0) { done.tests() } else { Vec::new() };
             // Whatever followed them is not what has to be done again.
-            let works = if tests.is_empty() { done.works() } else { tests };
+            let works = match exit_code {
+                Some(0) if is_built => unproven,
+                Some(0) if !done.tests().is_empty() => done.tests(),
+                _ => done.works(),
+            };
+            let works = cargo::to_do_again(works, text);
             let (line, command) = (command.to_owned(), plain::line(command, LONGEST_COMMAND));
             self.keep(Failure { works, line, command, found });
         }
@@ -202,7 +217,7 @@ impl Found {
         })
     }
 
-    fn is_of_a_compiler(&self) -> bool {
+    pub(super) fn is_of_a_compiler(&self) -> bool {
         self.errors
             .first()
             .is_some_and(|error| error.place.is_some() && error.kind.starts_with("compile error"))
@@ -435,6 +450,55 @@ mod tests {
         let raised =
             "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    x\nKeyError: 'a'\n";
         check(&[("python3 -m pytest", 1, raised), ("pytest -q", 0, "")], None);
+    }
+
+    const DENIED: &str = "error: unneeded `return` statement\n --> src/main.rs:2:30\n  |\n  = note: `-D clippy::needless-return` implied by `-D warnings`\n\nerror: could not compile `a` (bin \"a\") due to 1 previous error\n";
+
+    #[test]
+    fn what_only_builds_does_not_show_that_a_program_runs_or_that_nothing_is_denied() {
+        let panic = Some(("panic", "no settings"));
+        let denied = Some(("compile error", "unneeded `return` statement"));
+        for green in [
+            "cargo build",
+            "cargo check",
+            "cargo test",
+            "cargo run -- x",
+            "cargo clippy",
+            "cargo run --bin b",
+        ] {
+            check(&[("cargo run", 101, PANIC), (green, 0, "")], panic);
+            check(&[("cargo clippy -- -D warnings", 101, DENIED), (green, 0, "")], denied);
+            // What did not even compile does so by now.
+            check(&[("cargo run --bin b", 101, BROKEN), ("cargo build", 0, "")], None);
+            check(&[("cargo clippy -- -D warnings", 101, BROKEN), ("cargo check", 0, "")], None);
+        }
+        check(&[("cargo run -- x", 101, PANIC), ("cargo run -- x y", 0, "")], panic);
+        check(&[("cargo run --bin a", 101, PANIC), ("cargo run", 0, "")], panic);
+        check(&[("cargo run -q -- x", 101, PANIC), ("cargo run -- x", 0, "")], None);
+        check(&[("cargo build", 101, BROKEN), ("cargo run", 0, ""), ("cargo clippy", 0, "")], None);
+        let lint = ("cargo clippy -- -D warnings", 101, DENIED);
+        check(&[lint, ("cargo clippy -q -- -D warnings", 0, "")], None);
+        check(&[lint, ("cargo clippy -- -D warnings -D clippy::pedantic", 0, "")], None);
+        check(&[lint, ("cargo clippy -- -D warnings -A clippy::needless_return", 0, "")], denied);
+        check(&[lint, ("cargo clippy -p b -- -D warnings", 0, "")], denied);
+    }
+
+    #[test]
+    fn what_cargo_failed_of_is_told_whatever_succeeded_after_it() {
+        let panic = Some(("panic", "no settings"));
+        let denied = Some(("compile error", "unneeded `return` statement"));
+        let passed = "running 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        let line = "cargo clippy -- -D warnings; cargo test";
+        check(&[(line, 0, &format!("{DENIED}{passed}"))], denied);
+        check(&[(line, 0, &format!("{DENIED}{passed}")), ("cargo clippy -- -D warnings", 0, "")], None);
+        check(&[("cargo run; cargo build", 0, PANIC)], panic);
+        check(&[("cargo build; echo $?", 0, BROKEN)], Some(("compile error E0308", "mismatched types")));
+        check(&[("cargo run; cargo build", 0, PANIC), ("cargo run", 0, "")], None);
+        // It was mended in between, or is what tests had printed.
+        check(&[("cargo build; git stash pop; cargo test", 0, BROKEN)], None);
+        check(&[("cargo build; cargo test -- --nocapture", 0, PANIC)], None);
+        check(&[("cargo clippy; cargo test -- --nocapture", 0, &PANIC.replace("main'", "tests::a'"))], None);
+        check(&[("cargo run; cargo test", 0, "listening\n")], None);
     }
 
     #[test]
