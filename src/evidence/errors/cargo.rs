@@ -62,7 +62,8 @@ pub(super) fn to_do_again(works: Vec<Work>, text: &str) -> Vec<Work> {
 
 /// Why one of `works` failed, where nothing else that ran can have printed that.
 pub(super) fn failure(text: &str, works: &[Work]) -> Option<Found> {
-    let found = diagnose(text, &Speakers::default()).filter(|_| !works.is_empty())?;
+    (!works.is_empty()).then_some(())?;
+    let found = diagnose(text, &Speakers::default())?;
     let first = found.errors.first()?;
     let panicked = |line: &str| line.starts_with("thread 'main'") && line.contains(" panicked at ");
     let is_of_build = could_not_compile(text) && found.is_of_a_compiler();

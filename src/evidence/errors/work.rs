@@ -253,14 +253,16 @@ impl Work {
 
     /// Whether a success of this shows that what failed does not fail any more.
     pub(super) fn mends(&self, failed: &Work) -> bool {
-        let at_least = |a: &Scope, b: &Scope| matches!(a.relation(b), Relation::Same | Relation::Covers);
+        let holds = |a: &Scope, b: &Scope| matches!(a.relation(b), Relation::Same | Relation::Covers);
+        let at_least = |a: &Scope, b: &Scope| holds(a, b) && !a.lacks(b);
         match (self, failed) {
             // Without a word it runs one program, not all of them.
             (Self::Cargo { shows, scope }, Self::Cargo { shows: needed @ Shows::Runs(_), scope: of }) => {
-                shows.implies(needed) && scope.relation(of) == Relation::Same
+                shows.implies(needed) && scope.relation(of) == Relation::Same && !scope.lacks(of)
             }
             (Self::Cargo { shows, scope }, Self::Cargo { shows: needed, scope: of }) => {
-                shows.implies(needed) && at_least(scope, of)
+                // What does not compile does so in no profile.
+                shows.implies(needed) && holds(scope, of) && (*needed != Shows::Passes || !scope.lacks(of))
             }
             (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
             (Self::Program { .. }, Self::Program { .. }) => self == failed,

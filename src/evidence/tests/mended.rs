@@ -1,6 +1,7 @@
 //! Tests that failed, and that a later run was seen to pass.
 
 use super::printed::{Told, handed_on, is_home_needed};
+use super::results::MOST_NAMES;
 use super::{Framework, TestRun};
 use crate::evidence::tests::Relation;
 
@@ -11,7 +12,7 @@ impl TestRun {
         let is_here = self.framework == old.framework && self.scope.is_of_same_place(&old.scope);
         let full = old.scope.full_name(name);
         match relation {
-            _ if !is_here => false,
+            _ if !is_here || self.scope.lacks(&old.scope) => false,
             Relation::Apart => false,
             Relation::Unclear => {
                 let is_named = self.scope.names(&full) || self.scope.is_script_for_some(&old.scope);
@@ -20,6 +21,44 @@ impl TestRun {
             }
             Relation::Same | Relation::Covers | Relation::Within => {
                 self.was_told_to_pass(old, name, &full) || self.passed_all_that_hold(&full)
+            }
+        }
+    }
+
+    /// Whether what failed in `old` may still do so, as it was run then.
+    pub(super) fn may_miss(&self, old: &TestRun) -> bool {
+        let all_passed = old.failing.is_empty() && old.counts.is_some_and(|counts| counts.failed == 0);
+        self.scope.lacks(&old.scope) && !all_passed
+    }
+
+    /// What fails in `new` as well does not fail of how this was run.
+    pub(super) fn compare_ways(&mut self, new: &TestRun) {
+        let failing: Vec<String> = new.failing.iter().map(|name| new.scope.full_name(name)).collect();
+        let are_all = self.counts.is_some_and(|counts| counts.failed == self.failing.len() as u64);
+        let fails = |name: &String| failing.contains(&self.scope.full_name(name));
+        let is_of_both =
+            new.scope.relation(&self.scope) != Relation::Apart && self.framework == new.framework;
+        if is_of_both && are_all && self.failing.iter().all(fails) {
+            self.scope.runs.retain(|way| new.scope.runs.contains(way));
+        }
+    }
+
+    /// Takes the place of `old`: what failed before, and is not known to have run again, may fail still.
+    pub(super) fn take_over(&mut self, old: &TestRun) {
+        let failing: Vec<&String> = old.failing.iter().filter(|name| !self.mends(old, name)).collect();
+        let ran = self.counts.is_some_and(|counts| counts.passed + counts.failed > 0);
+        if self.complete && ran {
+            return;
+        }
+        let same_place = self.scope.is_beside(&old.scope);
+        for name in failing {
+            let full = old.scope.full_name(name);
+            let is_known = self.failing.iter().any(|name| self.scope.full_name(name) == full);
+            if self.failing.len() < MOST_NAMES && !is_known {
+                self.told.extend(old.told.iter().filter(|told| told.name == *name).cloned());
+                self.failing.push(if same_place { name.clone() } else { full });
+                self.counts = self.counts.filter(|counts| counts.failed > 0);
+                self.complete = false;
             }
         }
     }
@@ -65,7 +104,7 @@ impl super::Scope {
         let directory = self.framework == Framework::Pytest || self.directory == other.directory;
         directory
             && self.elsewhere == other.elsewhere
-            && self.modes == other.modes
+            && self.modes_to(other) != Relation::Unclear
             && script(self) == script(other)
     }
 

@@ -44,6 +44,7 @@ mod unfinished;
 mod unittest;
 mod vitest;
 mod whole;
+mod words;
 
 use serde::{Deserialize, Serialize};
 

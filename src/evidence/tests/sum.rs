@@ -40,6 +40,7 @@ impl Sum {
         let touched: Vec<&TestRun> = earlier.iter().filter(touches).copied().collect();
         let corrected = match touched.as_slice() {
             [] => self.add_apart(new.counts),
+            [wider] if new.may_miss(wider) => None,
             [wider] if new.scope.relation(&wider.scope) == Relation::Within => self.correct(wider, new),
             _ => None,
         };
