@@ -126,9 +126,9 @@ impl Errors {
                 failing::before_text(command, exit_code, text)
             }
             Some(code) if done.shows_other_text() => failing::beside_text(command, code, text, &done),
-            Some(0) if done.repeats_itself() => None,
+            Some(0) if done.repeats_itself() => failing::to_the_end(command, exit_code, text),
             Some(0) if built.is_some() => built,
-            Some(0) if done.ends_with_tests() => None,
+            Some(0) if done.ends_with_tests() => failing::before_another(command, text),
             Some(0) => {
                 let built = done.hides_exit().then(|| diagnose(text, &Speakers::default())).flatten();
                 let built = built.filter(Found::is_of_a_compiler);
@@ -136,7 +136,8 @@ impl Errors {
             }
             // What failed first may be mended, unless it is told of again.
             Some(_) | None if done.repeats_itself() => {
-                diagnose(text, &done.speakers(exit_code)).filter(Found::tells_twice)
+                let twice = diagnose(text, &done.speakers(exit_code)).filter(Found::tells_twice);
+                twice.or_else(|| failing::to_the_end(command, exit_code, text))
             }
             Some(_) | None => diagnose(text, &done.speakers(exit_code))
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
@@ -701,6 +702,45 @@ E           json.decoder.JSONDecodeError: Expecting property name
         check(&[("pytest -q | tail -30; git add -A", 0, "1 passed in 0.01s\n")], None);
         // Nobody knows whether that is how they ended.
         check(&[("cat a.log | tail -30", 0, failed), ("./x | tail -3", 0, failed)], None);
+    }
+
+    const PYTEST: &str = "==== FAILURES ====\n____ test_b ____\n\n    def test_b():\n>       assert 1 == 2\nE       assert 1 == 2\n\na.py:4: AssertionError\n==== short test summary info ====\nFAILED a.py::test_b - assert 1 == 2\n1 failed in 0.01s\n";
+    const JEST: &str = "FAIL src/m.test.js\n  ● m\n\n    expect(received).toBe(expected) // Object.is equality\n\n    Expected: 2\n    Received: 1\n\n      at Object.toBe (src/m.test.js:1:42)\n\nTest Suites: 1 failed, 1 total\nTests:       1 failed, 2 passed, 3 total\n";
+
+    #[test]
+    fn tests_of_two_kinds_that_failed_are_told_whatever_follows_them() {
+        let why = Some(("AssertionError", "assert 1 == 2"));
+        let both = format!("{PYTEST}{JEST}");
+        for line in ["cd api; pytest -q; cd ../web; npx jest; true", "make -k test || true"] {
+            check(&[(line, 0, &both)], why);
+            // One of them.
+            check(
+                &[(line, 0, &format!("{PYTEST}PASS src/m.test.js\n\nTests:       3 passed, 3 total\n"))],
+                why,
+            );
+            check(
+                &[(line, 0, "1 passed in 0.01s\nPASS src/m.test.js\n\nTests:       3 passed, 3 total\n")],
+                None,
+            );
+        }
+        let mended = format!("{PYTEST}1 passed in 0.01s\n");
+        check(&[("pytest -q; touch a; pytest -q; true", 0, &mended)], None);
+        // The exit code is that of the last, and of no other.
+        let line = "cd api; pytest -q; cd ../web; npx jest";
+        check(&[(line, 0, &format!("{PYTEST}PASS src/m.test.js\n\nTests:       3 passed, 3 total\n"))], why);
+        check(&[("npx jest; pytest -q", 0, PYTEST), ("npm test", 0, JEST)], None);
+    }
+
+    #[test]
+    fn what_was_mended_in_a_script_does_not_hide_what_fails_at_its_end() {
+        let line = "cd api\npytest -q || true\ntouch m.py\npytest -q\ncd ../web\nnpx jest";
+        let text = format!("{PYTEST}1 passed in 0.01s\n{JEST}");
+        let told = collected(&[(line, 1, &text)]).finish(None).unwrap();
+        assert!(told.error_message.contains("toBe"), "{told:?}");
+        let bare = "1 failed in 0.01s\n1 passed in 0.01s\n  1 passing (3ms)\n  1 failing\n\n  1) sums\n       breaks:\n     of its own\n\n";
+        check(&[(&line.replace("jest", "mocha"), 1, bare)], Some(("test failure", "sums > breaks failed")));
+        // Its last word is not known to be that of tests.
+        check(&[(&line.replace("npx jest", "./deploy"), 1, &format!("{PYTEST}1 passed in 0.01s\n"))], None);
     }
 
     #[test]

@@ -219,4 +219,14 @@ impl Scope {
             _ => None,
         }
     }
+
+    /// Whether the test `name` is among those asked for, if it failed when pytest last ran it.
+    pub(super) fn asks_for_last_failed(&self, name: &str) -> bool {
+        let is_last = |filter: &String| matches!(filter.as_str(), "--lf" | "--last-failed");
+        let all = Self { filters: Vec::new(), ..self.clone() };
+        self.framework == Framework::Pytest
+            && !self.filters.is_empty()
+            && self.filters.iter().all(is_last)
+            && all.asks_for(name) == Some(true)
+    }
 }

@@ -273,6 +273,30 @@ FAILED tests/test_t.py::test_x - assert 1 == 2
         assert!(left(&[red, green[1]]).1);
     }
 
+    #[test]
+    fn pytest_runs_what_failed_last() {
+        let names = "==== short test summary info ====\nFAILED t/test_a.py::A::x - no\nFAILED t/test_a.py::A::y - no\n2 failed, 2 passed in 0.1s\n";
+        let (red, fails) = (("pytest -q", 1, names), |left: (Vec<String>, bool)| (left.0.len(), left.1));
+        let again = |text| fails(left(&[red, ("pytest --lf -q", 0, text)]));
+        assert_eq!(again("2 passed, 2 deselected in 0.1s\n"), (0, false));
+        assert_eq!(again("2 passed in 0.1s\n"), (0, false));
+        assert_eq!(fails(left(&[red, ("pytest -q --last-failed -x", 0, "2 passed in 0.1s\n")])), (0, false));
+        // One was looked at before, and does not fail any more.
+        let one = ("pytest -q t/test_a.py::A::x", 0, "1 passed in 0.1s\n");
+        assert_eq!(
+            fails(left(&[red, one, ("pytest --lf", 0, "1 passed, 3 deselected in 0.1s\n")])),
+            (0, false)
+        );
+        // Not both of them, or not just them.
+        for text in
+            ["1 passed, 3 deselected in 0.1s\n", "1 passed, 1 skipped in 0.1s\n", "3 passed in 0.1s\n"]
+        {
+            assert_eq!(again(text), (2, true), "{text}");
+        }
+        assert_eq!(fails(left(&[red, ("pytest --lf -k x", 0, "2 passed in 0.1s\n")])), (2, true));
+        assert_eq!(fails(left(&[red, ("cd web && pytest --lf", 0, "2 passed in 0.1s\n")])), (2, true));
+    }
+
     const JEST: &str = "\
 FAIL src/m.test.js
   ● s › m

@@ -48,6 +48,7 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use failed::still_failing;
 pub(crate) use results::{Changed, RunResults, TestResults, Tests};
 
 pub(super) use places::{Origin, Walk, below, moved};
