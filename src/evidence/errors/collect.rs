@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cargo;
 use super::diagnose::{Diagnosis, Found, diagnose};
 use super::failing;
 use super::place::{Location, is_there};
@@ -110,6 +111,12 @@ impl Errors {
         if done.is_idle() {
             return;
         }
+        let unproven = match exit_code {
+            Some(0) => done.unproven_builds(command, text),
+            _ => Vec::new(),
+        };
+        let built = cargo::failure(text, &unproven);
+        let is_built = built.is_some();
         let found = match exit_code {
             Some(124) if done.has_a_limit() => Some(failing::took_too_long()),
             Some(127) if done.shows_other_text() => failing::missing(text, &done),
@@ -119,8 +126,9 @@ impl Errors {
                 failing::before_text(command, exit_code, text)
             }
             Some(code) if done.shows_other_text() => failing::beside_text(command, code, text, &done),
-            Some(0) if done.repeats_itself() => None,
-            Some(0) if done.ends_with_tests() => None,
+            Some(0) if done.repeats_itself() => failing::to_the_end(command, exit_code, text),
+            Some(0) if built.is_some() => built,
+            Some(0) if done.ends_with_tests() => failing::before_another(command, text, &done),
             Some(0) => {
                 let built = done.hides_exit().then(|| diagnose(text, &Speakers::default())).flatten();
                 let built = built.filter(Found::is_of_a_compiler);
@@ -128,7 +136,8 @@ impl Errors {
             }
             // What failed first may be mended, unless it is told of again.
             Some(_) | None if done.repeats_itself() => {
-                diagnose(text, &done.speakers(exit_code)).filter(Found::tells_twice)
+                let twice = diagnose(text, &done.speakers(exit_code)).filter(Found::tells_twice);
+                twice.or_else(|| failing::to_the_end(command, exit_code, text))
             }
             Some(_) | None => diagnose(text, &done.speakers(exit_code))
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
@@ -138,12 +147,19 @@ impl Errors {
             let is_mended = |failed: &Work| proven.iter().any(|work| work.mends(failed));
             self.failures.retain(|failure| !failure.works.iter().all(is_mended));
         }
+        if let Some(built) = cargo::built(&done.works(), found.as_ref(), text) {
+            self.failures.retain(|failure| !failure.works.iter().all(|failed| built.mends(failed)));
+        }
         if let Some(mut found) = found {
             let is_there = self.is_there;
             Whereabouts { root: &self.directory, done: &done, is_there }.tell(&mut found);
-            let tests = if exit_code == Some(0) { done.tests() } else { Vec::new() };
             // Whatever followed them is not what has to be done again.
-            let works = if tests.is_empty() { done.works() } else { tests };
+            let works = match exit_code {
+                Some(0) if is_built => unproven,
+                Some(0) if !done.tests().is_empty() => done.tests(),
+                _ => done.works(),
+            };
+            let works = cargo::to_do_again(works, text);
             let (line, command) = (command.to_owned(), plain::line(command, LONGEST_COMMAND));
             self.keep(Failure { works, line, command, found });
         }
@@ -202,7 +218,7 @@ impl Found {
         })
     }
 
-    fn is_of_a_compiler(&self) -> bool {
+    pub(super) fn is_of_a_compiler(&self) -> bool {
         self.errors
             .first()
             .is_some_and(|error| error.place.is_some() && error.kind.starts_with("compile error"))
@@ -437,6 +453,55 @@ mod tests {
         check(&[("python3 -m pytest", 1, raised), ("pytest -q", 0, "")], None);
     }
 
+    const DENIED: &str = "error: unneeded `return` statement\n --> src/main.rs:2:30\n  |\n  = note: `-D clippy::needless-return` implied by `-D warnings`\n\nerror: could not compile `a` (bin \"a\") due to 1 previous error\n";
+
+    #[test]
+    fn what_only_builds_does_not_show_that_a_program_runs_or_that_nothing_is_denied() {
+        let panic = Some(("panic", "no settings"));
+        let denied = Some(("compile error", "unneeded `return` statement"));
+        for green in [
+            "cargo build",
+            "cargo check",
+            "cargo test",
+            "cargo run -- x",
+            "cargo clippy",
+            "cargo run --bin b",
+        ] {
+            check(&[("cargo run", 101, PANIC), (green, 0, "")], panic);
+            check(&[("cargo clippy -- -D warnings", 101, DENIED), (green, 0, "")], denied);
+            // What did not even compile does so by now.
+            check(&[("cargo run --bin b", 101, BROKEN), ("cargo build", 0, "")], None);
+            check(&[("cargo clippy -- -D warnings", 101, BROKEN), ("cargo check", 0, "")], None);
+        }
+        check(&[("cargo run -- x", 101, PANIC), ("cargo run -- x y", 0, "")], panic);
+        check(&[("cargo run --bin a", 101, PANIC), ("cargo run", 0, "")], panic);
+        check(&[("cargo run -q -- x", 101, PANIC), ("cargo run -- x", 0, "")], None);
+        check(&[("cargo build", 101, BROKEN), ("cargo run", 0, ""), ("cargo clippy", 0, "")], None);
+        let lint = ("cargo clippy -- -D warnings", 101, DENIED);
+        check(&[lint, ("cargo clippy -q -- -D warnings", 0, "")], None);
+        check(&[lint, ("cargo clippy -- -D warnings -D clippy::pedantic", 0, "")], None);
+        check(&[lint, ("cargo clippy -- -D warnings -A clippy::needless_return", 0, "")], denied);
+        check(&[lint, ("cargo clippy -p b -- -D warnings", 0, "")], denied);
+    }
+
+    #[test]
+    fn what_cargo_failed_of_is_told_whatever_succeeded_after_it() {
+        let panic = Some(("panic", "no settings"));
+        let denied = Some(("compile error", "unneeded `return` statement"));
+        let passed = "running 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        let line = "cargo clippy -- -D warnings; cargo test";
+        check(&[(line, 0, &format!("{DENIED}{passed}"))], denied);
+        check(&[(line, 0, &format!("{DENIED}{passed}")), ("cargo clippy -- -D warnings", 0, "")], None);
+        check(&[("cargo run; cargo build", 0, PANIC)], panic);
+        check(&[("cargo build; echo $?", 0, BROKEN)], Some(("compile error E0308", "mismatched types")));
+        check(&[("cargo run; cargo build", 0, PANIC), ("cargo run", 0, "")], None);
+        // It was mended in between, or is what tests had printed.
+        check(&[("cargo build; git stash pop; cargo test", 0, BROKEN)], None);
+        check(&[("cargo build; cargo test -- --nocapture", 0, PANIC)], None);
+        check(&[("cargo clippy; cargo test -- --nocapture", 0, &PANIC.replace("main'", "tests::a'"))], None);
+        check(&[("cargo run; cargo test", 0, "listening\n")], None);
+    }
+
     #[test]
     fn what_something_else_did_mends_nothing() {
         let broken = Some(("compile error E0308", "mismatched types"));
@@ -639,6 +704,45 @@ E           json.decoder.JSONDecodeError: Expecting property name
         check(&[("pytest -q | tail -30; git add -A", 0, "1 passed in 0.01s\n")], None);
         // Nobody knows whether that is how they ended.
         check(&[("cat a.log | tail -30", 0, failed), ("./x | tail -3", 0, failed)], None);
+    }
+
+    const PYTEST: &str = "==== FAILURES ====\n____ test_b ____\n\n    def test_b():\n>       assert 1 == 2\nE       assert 1 == 2\n\na.py:4: AssertionError\n==== short test summary info ====\nFAILED a.py::test_b - assert 1 == 2\n1 failed in 0.01s\n";
+    const JEST: &str = "FAIL src/m.test.js\n  ● m\n\n    expect(received).toBe(expected) // Object.is equality\n\n    Expected: 2\n    Received: 1\n\n      at Object.toBe (src/m.test.js:1:42)\n\nTest Suites: 1 failed, 1 total\nTests:       1 failed, 2 passed, 3 total\n";
+
+    #[test]
+    fn tests_of_two_kinds_that_failed_are_told_whatever_follows_them() {
+        let why = Some(("AssertionError", "assert 1 == 2"));
+        let both = format!("{PYTEST}{JEST}");
+        for line in ["cd api; pytest -q; cd ../web; npx jest; true", "make -k test || true"] {
+            check(&[(line, 0, &both)], why);
+            // One of them.
+            check(
+                &[(line, 0, &format!("{PYTEST}PASS src/m.test.js\n\nTests:       3 passed, 3 total\n"))],
+                why,
+            );
+            check(
+                &[(line, 0, "1 passed in 0.01s\nPASS src/m.test.js\n\nTests:       3 passed, 3 total\n")],
+                None,
+            );
+        }
+        let mended = format!("{PYTEST}1 passed in 0.01s\n");
+        check(&[("pytest -q; touch a; pytest -q; true", 0, &mended)], None);
+        // The exit code is that of the last, and of no other.
+        let line = "cd api; pytest -q; cd ../web; npx jest";
+        check(&[(line, 0, &format!("{PYTEST}PASS src/m.test.js\n\nTests:       3 passed, 3 total\n"))], why);
+        check(&[("npx jest; pytest -q", 0, PYTEST), ("npm test", 0, JEST)], None);
+    }
+
+    #[test]
+    fn what_was_mended_in_a_script_does_not_hide_what_fails_at_its_end() {
+        let line = "cd api\npytest -q || true\ntouch m.py\npytest -q\ncd ../web\nnpx jest";
+        let text = format!("{PYTEST}1 passed in 0.01s\n{JEST}");
+        let told = collected(&[(line, 1, &text)]).finish(None).unwrap();
+        assert!(told.error_message.contains("toBe"), "{told:?}");
+        let bare = "1 failed in 0.01s\n1 passed in 0.01s\n  1 passing (3ms)\n  1 failing\n\n  1) sums\n       breaks:\n     of its own\n\n";
+        check(&[(&line.replace("jest", "mocha"), 1, bare)], Some(("test failure", "sums > breaks failed")));
+        // Its last word is not known to be that of tests.
+        check(&[(&line.replace("npx jest", "./deploy"), 1, &format!("{PYTEST}1 passed in 0.01s\n"))], None);
     }
 
     #[test]

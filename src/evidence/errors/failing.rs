@@ -5,7 +5,7 @@ use super::said::{Speakers, not_there};
 use super::verdict::told_from;
 use super::work::Done;
 use crate::evidence::lines::lines;
-use crate::evidence::tests::{TestRun, read, runs_tests};
+use crate::evidence::tests::{TestRun, read, runs_tests, still_failing};
 
 /// The first test that failed.
 pub(super) fn test(command: &str, exit_code: i64, text: &str) -> Option<Found> {
@@ -15,13 +15,40 @@ pub(super) fn test(command: &str, exit_code: i64, text: &str) -> Option<Found> {
 
 /// Why tests failed that were followed by something else, whose exit code says nothing of them.
 pub(super) fn before_another(command: &str, text: &str, done: &Done) -> Option<Found> {
-    let runs = if runs_tests(command) { read(command, Some(0), text) } else { Vec::new() };
-    // Of several, one may have mended what another failed of.
-    let [run] = runs.as_slice() else { return None };
-    // Where a pipe let only some of it through, the names are all that there is.
-    let failed = run.counts.map_or(!run.failing.is_empty() && !done.loops(), |counts| counts.failed > 0);
-    failed.then_some(())?;
-    told_from(text).and_then(|text| diagnose(text, &Speakers::default())).or_else(|| named(&runs))
+    let mut runs = if runs_tests(command) { still_failing(command, Some(0), text) } else { Vec::new() };
+    // Where a pipe let only names through, a later turn of a loop may have mended them.
+    runs.retain(|run| run.counts.is_some() || !done.loops());
+    told_of(&runs, command, Some(0), text)
+}
+
+/// Why tests failed in a command that did the same more than once: by summaries of their own, which
+/// nothing that followed can have mended.
+pub(super) fn to_the_end(command: &str, exit_code: Option<i64>, text: &str) -> Option<Found> {
+    let mut runs = if runs_tests(command) { still_failing(command, exit_code, text) } else { Vec::new() };
+    runs.retain(|run| run.counts.is_some());
+    told_of(&runs, command, exit_code, text)
+}
+
+/// The error of the first of `runs`, where no other's can be taken for it.
+fn told_of(runs: &[TestRun], command: &str, exit_code: Option<i64>, text: &str) -> Option<Found> {
+    let name = runs.iter().find_map(|run| run.failing.first());
+    let others = read(command, exit_code, text);
+    let are_all = others.iter().filter(|run| !run.failing.is_empty()).all(|run| runs.contains(run));
+    let own = if are_all { told_from(text) } else { name.and_then(|name| told_under(text, name)) };
+    runs.first()?;
+    own.and_then(|text| diagnose(text, &Speakers::default())).or_else(|| named(runs))
+}
+
+/// An output from where a test that failed is told of under its name.
+fn told_under<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let bare = format!("{} ", name.rsplit("::").next().unwrap_or(name));
+    let is_head = |line: &str| match name.contains(".py") {
+        true => line.starts_with("____") && line.contains(&bare),
+        false => line.contains(name),
+    };
+    let at = text.lines().position(is_head)?;
+    let from: usize = text.split_inclusive('\n').take(at).map(str::len).sum();
+    Some(&text[from..])
 }
 
 /// The first test that failed, where a text of others followed it: by a summary that can be no

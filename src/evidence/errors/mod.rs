@@ -4,6 +4,7 @@
 //! never from its prose. One file a format; each reads the lines once, in order.
 
 mod c;
+mod cargo;
 mod collect;
 mod diagnose;
 mod failing;

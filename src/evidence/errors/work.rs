@@ -1,5 +1,6 @@
 //! What a command is for, and which failures a success of it mends.
 
+use super::cargo::Shows;
 use super::said::Speakers;
 use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{
@@ -21,12 +22,6 @@ pub(super) enum Work {
         context: Vec<String>,
         directory: String,
     },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Shows {
-    Builds,
-    Passes,
 }
 
 /// A command, seen from the directory that commands start in.
@@ -186,6 +181,13 @@ impl Done {
         }
         proven
     }
+
+    /// What cargo built, looked at or ran that an exit of 0 does not show to have succeeded.
+    pub(super) fn unproven_builds(&self, line: &str, text: &str) -> Vec<Work> {
+        let proven = self.proven(line, text);
+        let is_left = |work: &&Work| work.is_build() && !proven.iter().any(|other| other.mends(work));
+        self.works.iter().flatten().filter(is_left).cloned().collect()
+    }
 }
 
 /// Whether what went through a pipe tells of no failure: tests that passed, or
@@ -207,19 +209,8 @@ impl Work {
             | "false" | "exit" | "test" | "[" | "mkdir" | "sleep" | "tee" | "timeout" => return None,
             "cargo" => {
                 let verb = args.iter().position(|arg| !arg.starts_with(['+', '-']))?;
-                let (shows, from) = match (args[verb].as_str(), args.get(verb + 1).map(String::as_str)) {
-                    ("build" | "b" | "check" | "c" | "clippy" | "run" | "r" | "rustc", _) => {
-                        (Shows::Builds, 1)
-                    }
-                    ("test" | "t", _) => (Shows::Passes, 1),
-                    ("nextest", Some("run" | "r")) => (Shows::Passes, 2),
-                    _ => return Self::program(step, directory),
-                };
-                // What stands behind `--` is for the program that is run.
-                let args: Vec<String> = args[verb + from..].to_vec();
-                let own = match shows {
-                    Shows::Builds => args.split(|arg| arg == "--").next().unwrap_or_default(),
-                    Shows::Passes => args.as_slice(),
+                let Some((shows, own)) = Shows::of(&args[verb], &args[verb + 1..]) else {
+                    return Self::program(step, directory);
                 };
                 let scope = Scope::new(Framework::CargoTest, directory, own).with_context(&step.context);
                 return Some(Self::Cargo { shows, scope: scope.seen_from(origin) });
@@ -243,16 +234,40 @@ impl Work {
         Some(Self::Program { words: words.cloned().collect(), context, directory })
     }
 
+    /// What cargo does before anything else of it.
+    pub(super) fn build(&self) -> Option<Self> {
+        match self {
+            Self::Cargo { scope, .. } => Some(Self::Cargo { shows: Shows::Builds, scope: scope.clone() }),
+            Self::Tests(_) | Self::Program { .. } => None,
+        }
+    }
+
+    /// Whether cargo runs a program of the project.
+    pub(super) fn is_program(&self) -> bool {
+        matches!(self, Self::Cargo { shows: Shows::Runs(_), .. })
+    }
+
+    /// Whether cargo builds, and then runs no test.
+    fn is_build(&self) -> bool {
+        matches!(self, Self::Cargo { shows: Shows::Builds | Shows::Lints(_) | Shows::Runs(_), .. })
+    }
+
     pub(super) fn is_tests(&self) -> bool {
         matches!(self, Self::Tests(_) | Self::Cargo { shows: Shows::Passes, .. })
     }
 
     /// Whether a success of this shows that what failed does not fail any more.
     pub(super) fn mends(&self, failed: &Work) -> bool {
-        let at_least = |a: &Scope, b: &Scope| matches!(a.relation(b), Relation::Same | Relation::Covers);
+        let holds = |a: &Scope, b: &Scope| matches!(a.relation(b), Relation::Same | Relation::Covers);
+        let at_least = |a: &Scope, b: &Scope| holds(a, b) && !a.lacks(b);
         match (self, failed) {
+            // Without a word it runs one program, not all of them.
+            (Self::Cargo { shows, scope }, Self::Cargo { shows: needed @ Shows::Runs(_), scope: of }) => {
+                shows.implies(needed) && scope.relation(of) == Relation::Same && !scope.lacks(of)
+            }
             (Self::Cargo { shows, scope }, Self::Cargo { shows: needed, scope: of }) => {
-                shows >= needed && at_least(scope, of)
+                // What does not compile does so in no profile.
+                shows.implies(needed) && holds(scope, of) && (*needed != Shows::Passes || !scope.lacks(of))
             }
             (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
             (Self::Program { .. }, Self::Program { .. }) => self == failed,
@@ -264,7 +279,7 @@ impl Work {
 fn runs_tests(step: &Step, work: &Option<Work>) -> bool {
     match work {
         Some(Work::Tests(_) | Work::Cargo { shows: Shows::Passes, .. }) => true,
-        Some(Work::Cargo { shows: Shows::Builds, .. }) | None => false,
+        Some(Work::Cargo { .. }) | None => false,
         Some(Work::Program { .. }) => matches!(started(step), Some(Started::Script)),
     }
 }

@@ -10,6 +10,8 @@ use super::places::is_known;
 use super::relation::{Relation, both, contains_package, directories, filters, is_path, sets};
 use super::scope::Scope;
 
+const RECURSIVE: &str = "--recursive";
+
 impl Scope {
     /// How this lies to `other`, another run of the same tests' framework.
     pub(crate) fn relation(&self, other: &Scope) -> Relation {
@@ -85,9 +87,27 @@ impl Scope {
             self.packages.relation(&other.packages),
             sets(&self.targets, &other.targets, same),
             filters,
-            if self.modes == other.modes { Relation::Same } else { Relation::Unclear },
+            self.modes_to(other),
         ];
         all.into_iter().reduce(both).unwrap_or(Relation::Unclear)
+    }
+
+    /// By options that may choose anything, and those that reach further.
+    pub(super) fn modes_to(&self, other: &Scope) -> Relation {
+        let rest = |scope: &Scope| -> Vec<String> {
+            scope.modes.iter().filter(|mode| *mode != RECURSIVE).cloned().collect()
+        };
+        match (self.is_recursive(), other.is_recursive()) {
+            _ if rest(self) != rest(other) => Relation::Unclear,
+            (true, false) => Relation::Covers,
+            (false, true) => Relation::Within,
+            _ => Relation::Same,
+        }
+    }
+
+    /// Whether mocha goes below its folders.
+    fn is_recursive(&self) -> bool {
+        self.framework == Framework::Mocha && self.modes.iter().any(|mode| mode == RECURSIVE)
     }
 
     /// Two programs that may well run the same tests.
@@ -124,9 +144,7 @@ impl Scope {
     fn held(&self, outer: &str, inner: &str, other: &Scope) -> Held {
         let held = match self.framework {
             Framework::Pytest => held::of_pytest(outer, inner),
-            Framework::Mocha => {
-                held::of_mocha(outer, inner, self.modes.iter().any(|mode| mode == "--recursive"))
-            }
+            Framework::Mocha => held::of_mocha(outer, inner, self.is_recursive()),
             Framework::Node => held::of_node(outer, inner),
             Framework::Unittest => {
                 held::of_unittest(outer, inner, self.settings.packages || other.settings.packages)
@@ -200,5 +218,15 @@ impl Scope {
             }
             _ => None,
         }
+    }
+
+    /// Whether the test `name` is among those asked for, if it failed when pytest last ran it.
+    pub(super) fn asks_for_last_failed(&self, name: &str) -> bool {
+        let is_last = |filter: &String| matches!(filter.as_str(), "--lf" | "--last-failed");
+        let all = Self { filters: Vec::new(), ..self.clone() };
+        self.framework == Framework::Pytest
+            && !self.filters.is_empty()
+            && self.filters.iter().all(is_last)
+            && all.asks_for(name) == Some(true)
     }
 }

@@ -1,8 +1,35 @@
 //! Commands whose tests failed, and whether some of these still do.
 
-use super::TestRun;
+use super::detect::{Runs, detect};
+use super::relation::Relation;
 use super::results::{MOST_COMMANDS, MOST_NAMES};
 use super::sum::Sum;
+use super::{TestRun, read};
+
+/// The runs of one command that failed, and that no later one of it can have mended. An exit code
+/// of 0 is the word of the last.
+pub(crate) fn still_failing(command: &str, exit_code: Option<i64>, text: &str) -> Vec<TestRun> {
+    let runs = read(command, exit_code, text);
+    let last = detect(command).filter(|found| found.owns_exit && exit_code == Some(0));
+    let last = last.and_then(|found| found.starts.last().map(|start| start.runs));
+    let passed = |run: &TestRun| match last {
+        Some(Runs::Framework(framework)) => run.framework == framework,
+        Some(Runs::Any | Runs::Perhaps) => true,
+        None => false,
+    };
+    let fails = |(at, run): &(usize, &TestRun)| {
+        let is_apart = |later: &TestRun| later.scope.relation(&run.scope) == Relation::Apart;
+        run.failed() && !passed(run) && runs[at + 1..].iter().all(is_apart)
+    };
+    runs.iter().enumerate().filter(fails).map(|(_, run)| run.clone()).collect()
+}
+
+impl TestRun {
+    /// Where a pipe let only some of it through, the names are all that there is.
+    fn failed(&self) -> bool {
+        self.counts.map_or(!self.failing.is_empty(), |counts| counts.failed > 0)
+    }
+}
 
 #[derive(Debug, Default)]
 pub(super) struct FailedCommands {

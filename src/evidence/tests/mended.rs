@@ -1,6 +1,7 @@
 //! Tests that failed, and that a later run was seen to pass.
 
 use super::printed::{Told, handed_on, is_home_needed};
+use super::results::MOST_NAMES;
 use super::{Framework, TestRun};
 use crate::evidence::tests::Relation;
 
@@ -11,7 +12,7 @@ impl TestRun {
         let is_here = self.framework == old.framework && self.scope.is_of_same_place(&old.scope);
         let full = old.scope.full_name(name);
         match relation {
-            _ if !is_here => false,
+            _ if !is_here || self.scope.lacks(&old.scope) => false,
             Relation::Apart => false,
             Relation::Unclear => {
                 let is_named = self.scope.names(&full) || self.scope.is_script_for_some(&old.scope);
@@ -20,6 +21,44 @@ impl TestRun {
             }
             Relation::Same | Relation::Covers | Relation::Within => {
                 self.was_told_to_pass(old, name, &full) || self.passed_all_that_hold(&full)
+            }
+        }
+    }
+
+    /// Whether what failed in `old` may still do so, as it was run then.
+    pub(super) fn may_miss(&self, old: &TestRun) -> bool {
+        let all_passed = old.failing.is_empty() && old.counts.is_some_and(|counts| counts.failed == 0);
+        self.scope.lacks(&old.scope) && !all_passed
+    }
+
+    /// What fails in `new` as well does not fail of how this was run.
+    pub(super) fn compare_ways(&mut self, new: &TestRun) {
+        let failing: Vec<String> = new.failing.iter().map(|name| new.scope.full_name(name)).collect();
+        let are_all = self.counts.is_some_and(|counts| counts.failed == self.failing.len() as u64);
+        let fails = |name: &String| failing.contains(&self.scope.full_name(name));
+        let is_of_both =
+            new.scope.relation(&self.scope) != Relation::Apart && self.framework == new.framework;
+        if is_of_both && are_all && self.failing.iter().all(fails) {
+            self.scope.runs.retain(|way| new.scope.runs.contains(way));
+        }
+    }
+
+    /// Takes the place of `old`: what failed before, and is not known to have run again, may fail still.
+    pub(super) fn take_over(&mut self, old: &TestRun) {
+        let failing: Vec<&String> = old.failing.iter().filter(|name| !self.mends(old, name)).collect();
+        let ran = self.counts.is_some_and(|counts| counts.passed + counts.failed > 0);
+        if self.complete && ran {
+            return;
+        }
+        let same_place = self.scope.is_beside(&old.scope);
+        for name in failing {
+            let full = old.scope.full_name(name);
+            let is_known = self.failing.iter().any(|name| self.scope.full_name(name) == full);
+            if self.failing.len() < MOST_NAMES && !is_known {
+                self.told.extend(old.told.iter().filter(|told| told.name == *name).cloned());
+                self.failing.push(if same_place { name.clone() } else { full });
+                self.counts = self.counts.filter(|counts| counts.failed > 0);
+                self.complete = false;
             }
         }
     }
@@ -65,7 +104,7 @@ impl super::Scope {
         let directory = self.framework == Framework::Pytest || self.directory == other.directory;
         directory
             && self.elsewhere == other.elsewhere
-            && self.modes == other.modes
+            && self.modes_to(other) != Relation::Unclear
             && script(self) == script(other)
     }
 
@@ -232,6 +271,30 @@ FAILED tests/test_t.py::test_x - assert 1 == 2
             [("pytest tests/test_t.py", 0, "2 passed in 0.1s\n"), ("pytest tests/test_o.py", 0, short)];
         assert_eq!(left(&[red, green[0], green[1]]), (Vec::new(), false));
         assert!(left(&[red, green[1]]).1);
+    }
+
+    #[test]
+    fn pytest_runs_what_failed_last() {
+        let names = "==== short test summary info ====\nFAILED t/test_a.py::A::x - no\nFAILED t/test_a.py::A::y - no\n2 failed, 2 passed in 0.1s\n";
+        let (red, fails) = (("pytest -q", 1, names), |left: (Vec<String>, bool)| (left.0.len(), left.1));
+        let again = |text| fails(left(&[red, ("pytest --lf -q", 0, text)]));
+        assert_eq!(again("2 passed, 2 deselected in 0.1s\n"), (0, false));
+        assert_eq!(again("2 passed in 0.1s\n"), (0, false));
+        assert_eq!(fails(left(&[red, ("pytest -q --last-failed -x", 0, "2 passed in 0.1s\n")])), (0, false));
+        // One was looked at before, and does not fail any more.
+        let one = ("pytest -q t/test_a.py::A::x", 0, "1 passed in 0.1s\n");
+        assert_eq!(
+            fails(left(&[red, one, ("pytest --lf", 0, "1 passed, 3 deselected in 0.1s\n")])),
+            (0, false)
+        );
+        // Not both of them, or not just them.
+        for text in
+            ["1 passed, 3 deselected in 0.1s\n", "1 passed, 1 skipped in 0.1s\n", "3 passed in 0.1s\n"]
+        {
+            assert_eq!(again(text), (2, true), "{text}");
+        }
+        assert_eq!(fails(left(&[red, ("pytest --lf -k x", 0, "2 passed in 0.1s\n")])), (2, true));
+        assert_eq!(fails(left(&[red, ("cd web && pytest --lf", 0, "2 passed in 0.1s\n")])), (2, true));
     }
 
     const JEST: &str = "\

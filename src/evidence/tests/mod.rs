@@ -44,9 +44,11 @@ mod unfinished;
 mod unittest;
 mod vitest;
 mod whole;
+mod words;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use failed::still_failing;
 pub(crate) use results::{Changed, RunResults, TestResults, Tests};
 
 pub(super) use places::{Origin, Walk, below, moved};

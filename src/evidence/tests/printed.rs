@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 
 use super::Framework;
 use super::detect::detect;
+use super::dialect::dialect;
+use super::words::unbundled;
 use crate::evidence::lines::lines;
 use crate::evidence::scan::Scan;
 
@@ -31,7 +33,8 @@ pub(super) fn told(
 ) -> (Vec<Told>, u64) {
     let own = detect(command).is_some_and(|found| !found.shown.any && !found.beside && !found.at_once);
     let shown = ["--nocapture", "--no-capture", "--show-output", "-s", "--capture=no"];
-    let prints = command.split([' ', '\'', '"']).any(|word| shown.contains(&word));
+    let words: Vec<String> = command.split([' ', '\'', '"']).map(str::to_owned).collect();
+    let prints = unbundled(dialect(framework), &words).iter().any(|word| shown.contains(&word.as_str()));
     if wanted.is_empty() || !own || prints {
         return (Vec::new(), 0);
     }

@@ -247,14 +247,15 @@ impl Tests {
     fn keep(&mut self, mut new: Kept) {
         let (mut replaced, mut others) = (Vec::<Kept>::new(), Vec::new());
         let mut ran_before = false;
-        for old in std::mem::take(&mut self.runs) {
+        for mut old in std::mem::take(&mut self.runs) {
+            old.run.compare_ways(&new.run);
             ran_before |= new.run.scope.relation(&old.run.scope) == Relation::Same;
             let is_done_again = new.replaces(&old) || (ran_before && new.run.takes_in(&old.run));
             if is_done_again { replaced.push(old) } else { others.push(old) }
         }
         self.runs = others;
         self.earlier += replaced.len() as u64;
-        replaced.iter().for_each(|old| new.take_over(old));
+        replaced.iter().for_each(|old| new.run.take_over(&old.run));
         if self.runs.len() == MOST_RUNS {
             self.runs.remove(0);
             self.lost = true;
@@ -318,34 +319,13 @@ impl Tests {
 impl Kept {
     fn replaces(&self, old: &Kept) -> bool {
         match self.run.scope.relation(&old.run.scope) {
+            _ if self.run.may_miss(&old.run) => false,
             Relation::Same | Relation::Covers => true,
             // What the same command did before is done anew, whatever its parts were.
             Relation::Unclear if self.command != old.command => {
                 self.run.scope.relation_of_commands(&old.run.scope) == Relation::Same
             }
             Relation::Within | Relation::Apart | Relation::Unclear => false,
-        }
-    }
-
-    /// What failed before, and is not known to have run again, may fail still.
-    fn take_over(&mut self, old: &Kept) {
-        let failing: Vec<&String> =
-            old.run.failing.iter().filter(|name| !self.run.mends(&old.run, name)).collect();
-        let run = &mut self.run;
-        let ran = run.counts.is_some_and(|counts| counts.passed + counts.failed > 0);
-        if run.complete && ran {
-            return;
-        }
-        let same_place = run.scope.is_beside(&old.run.scope);
-        for name in failing {
-            let full = old.run.scope.full_name(name);
-            let is_known = run.failing.iter().any(|name| run.scope.full_name(name) == full);
-            if run.failing.len() < MOST_NAMES && !is_known {
-                run.told.extend(old.run.told.iter().filter(|told| told.name == *name).cloned());
-                run.failing.push(if same_place { name.clone() } else { full });
-                run.counts = run.counts.filter(|counts| counts.failed > 0);
-                run.complete = false;
-            }
         }
     }
 

@@ -5,8 +5,10 @@ use super::dialect::{Dialect, Words, dialect};
 use super::left_alone::LeftAlone;
 use super::packages::Packages;
 use super::places::{Origin, below, is_elsewhere, is_in, moved};
+use super::printed::handed_on;
 use super::relation::is_path;
 use super::settings::{Settings, Way};
+use super::words::{lists, unbundled};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scope {
@@ -22,6 +24,8 @@ pub(crate) struct Scope {
     pub(super) filters: Vec<String>,
     /// What else may change the choice.
     pub(super) modes: Vec<String>,
+    /// How they are run, where one may fail of that.
+    pub(super) runs: Vec<String>,
     /// The command, where what it asks for cannot be told.
     pub(super) unclear: Option<String>,
     /// Whether it ran in no part of the checkout that the run works in.
@@ -48,40 +52,43 @@ impl Scope {
             return scope;
         }
         let dialect = dialect(framework);
+        let is_cargo = matches!(framework, Framework::CargoTest | Framework::Nextest);
         let discovers = args.iter().any(|arg| arg == "discover");
-        let mut args = args.iter().map(String::as_str).peekable();
+        let words = unbundled(dialect, args);
+        let mut args = words.iter().map(String::as_str).peekable();
         while let Some(arg) = args.next() {
-            let value =
-                |args: &mut dyn Iterator<Item = &str>| format!("{arg} {}", args.next().unwrap_or_default());
-            let is_cargo = matches!(framework, Framework::CargoTest | Framework::Nextest);
-            let key = arg.split_once('=').map_or(arg, |(key, _)| key);
-            let has_value = key.len() < arg.len();
+            let (key, own) = arg.split_once('=').map_or((arg, None), |(key, value)| (key, Some(value)));
+            let next = args.peek().copied().filter(|_| own.is_none());
+            // Some need no value.
+            let beside = next.filter(|next| !next.starts_with('-'));
             if arg == "--" {
             } else if !arg.starts_with('-') || arg == "-" {
                 scope.add_word(dialect, arg);
             } else if is_cargo && matches!(arg, "--workspace" | "--all") {
                 scope.packages = Packages::All;
             } else if is_cargo && matches!(key, "-p" | "--package") {
-                let package = if has_value { &arg[key.len() + 1..] } else { args.next().unwrap_or_default() };
-                scope.packages.add(package);
-            } else if !has_value && dialect.shown_beside.contains(&arg) {
-                args.next_if(|next| !next.starts_with('-'));
-            } else if dialect.shown.contains(&key)
-                || dialect.shown.contains(&arg)
-                || dialect.shown_beside.contains(&key)
-            {
-            } else if !has_value && dialect.filter_beside.contains(&arg) {
-                scope.filters.push(value(&mut args));
+                scope.packages.add(own.or(next).unwrap_or_default());
+                args.next_if(|_| own.is_none());
+            } else if lists(dialect.shown_beside, key, own.or(beside)) {
+                args.next_if(|next| Some(*next) == beside);
+            } else if lists(dialect.shown, key, own) || dialect.shown.contains(&arg) {
+            } else if lists(dialect.run_beside, key, own.or(beside)) {
+                scope.runs.push([key, own.or(beside).unwrap_or_default()].join(" "));
+                args.next_if(|next| Some(*next) == beside);
+            } else if lists(dialect.run, key, own) {
+                scope.runs.push(arg.to_owned());
+            } else if own.is_none() && dialect.filter_beside.contains(&arg) {
+                scope.filters.push(format!("{arg} {}", args.next().unwrap_or_default()));
             } else if dialect.filter.contains(&key) || dialect.filter_beside.contains(&key) {
                 scope.filters.push(arg.to_owned());
-            } else if !has_value && dialect.target_beside.contains(&arg) {
-                scope.targets.push(value(&mut args));
+            } else if own.is_none() && dialect.target_beside.contains(&arg) {
+                scope.targets.push(format!("{arg} {}", args.next().unwrap_or_default()));
             } else if dialect.target.contains(&arg) {
                 scope.targets.push(arg.to_owned());
             } else {
                 scope.modes.push(arg.to_owned());
                 // The next word may be its value, and then it chooses nothing.
-                if !has_value && args.peek().is_some_and(|next| !next.starts_with('-')) {
+                if beside.is_some() {
                     scope.unclear = Some(whole.clone());
                 }
             }
@@ -111,6 +118,7 @@ impl Scope {
             places: Vec::new(),
             filters: Vec::new(),
             modes: Vec::new(),
+            runs: Vec::new(),
             unclear: None,
             elsewhere: false,
             part: 0,
@@ -121,7 +129,21 @@ impl Scope {
 
     /// The same, as the `part`th of several runs of one command.
     pub(super) fn part(&self, framework: Framework, part: usize) -> Self {
-        Self { framework, part, ..self.clone() }
+        let mut of_part = Self { framework, part, ..self.clone() };
+        // What a script hands on may only say how tests are run and shown.
+        let (script, words) = of_part.unclear.as_deref().map_or(("", None), handed_on);
+        let words = words.map(|words| words.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        if let Some(asked) =
+            words.map(|words| Self::new(framework, "", &words)).filter(|asked| !asked.is_filtered())
+        {
+            (of_part.unclear, of_part.runs) = (Some(script.to_owned()), asked.runs);
+        }
+        of_part
+    }
+
+    /// Whether `other` was run in a way that tests may fail of, and this was not.
+    pub(crate) fn lacks(&self, other: &Self) -> bool {
+        other.runs.iter().any(|way| !self.runs.contains(way))
     }
 
     /// The same script, whatever it runs.

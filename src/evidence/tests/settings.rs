@@ -513,6 +513,13 @@ mod tests {
     }
 
     #[test]
+    fn what_failed_last_and_passed_is_counted() {
+        let two: &[&str] = &["tests/test_t.py::a", "tests/test_t.py::b"];
+        check(&[], [("pytest -q", 3, two), ("pytest -q --lf", 2, &[])], (Some(5), Some(0), 0));
+        check(&[], [("pytest -q", 3, two), ("pytest -q --lf", 1, &[])], (None, None, 2));
+    }
+
+    #[test]
     fn unittest_without_a_word_finds_what_is_called_a_test() {
         let files = [
             ("tests/__init__.py", ""),

@@ -38,9 +38,13 @@ impl Sum {
         self.mixed |= self.unit.replace(new.unit).is_some_and(|unit| unit != new.unit);
         let touches = |old: &&&TestRun| new.scope.relation(&old.scope) != Relation::Apart;
         let touched: Vec<&TestRun> = earlier.iter().filter(touches).copied().collect();
+        let again = self.ran_again(earlier, new);
         let corrected = match touched.as_slice() {
             [] => self.add_apart(new.counts),
-            [wider] if new.scope.relation(&wider.scope) == Relation::Within => self.correct(wider, new),
+            [wider] if new.may_miss(wider) => None,
+            [wider] if new.scope.relation(&wider.scope) == Relation::Within => {
+                self.correct(wider, new, &again)
+            }
             _ => None,
         };
         if corrected.is_none() {
@@ -49,13 +53,27 @@ impl Sum {
             let failed = new.counts.filter(|_| touched.iter().all(|old| all_passed(old)));
             self.failed = self.failed.zip(failed).map(|(sum, new)| sum.saturating_add(new.failed));
         }
-        self.failing.retain(|failing| !new.mends(earlier[failing.run], &failing.name));
+        self.failing.retain(|failing| {
+            !again.contains(&failing.full) && !new.mends(earlier[failing.run], &failing.name)
+        });
         for name in &new.failing {
             let full = new.scope.full_name(name);
             if self.failing.len() < MOST_NAMES && !self.failing.iter().any(|known| known.full == full) {
                 self.failing.push(Failing { full, name: name.clone(), run: earlier.len() });
             }
         }
+    }
+
+    /// All that fail, where pytest ran just what had failed last: as many as these, and all passed.
+    fn ran_again(&self, earlier: &[&TestRun], new: &TestRun) -> Vec<String> {
+        let is_asked = |failing: &Failing| {
+            let old = earlier[failing.run];
+            new.scope.asks_for_last_failed(&failing.full) && !new.scope.lacks(&old.scope)
+        };
+        let all = self.failing.len() as u64;
+        let passed = new.counts.is_some_and(|counts| counts.passed == all && counts.total == all);
+        let ran = new.complete && passed && self.failing.iter().all(is_asked);
+        self.failing.iter().filter(|_| ran).map(|failing| failing.full.clone()).collect()
     }
 
     fn add_apart(&mut self, new: Option<Counts>) -> Option<()> {
@@ -69,7 +87,7 @@ impl Sum {
     }
 
     /// Tests of `wider` ran again: what they came to then is what counts.
-    fn correct(&mut self, wider: &TestRun, new: &TestRun) -> Option<()> {
+    fn correct(&mut self, wider: &TestRun, new: &TestRun, again: &[String]) -> Option<()> {
         let (before, now) = (wider.counts?, new.counts?);
         let known = |run: &TestRun, counts: Counts| run.failing.len() as u64 == counts.failed;
         if !(wider.complete && known(wider, before) && known(new, now)) {
@@ -78,7 +96,7 @@ impl Sum {
         let (mut mended, mut still) = (Vec::new(), 0);
         let failing_now: Vec<String> = new.failing.iter().map(|name| new.scope.full_name(name)).collect();
         for name in wider.failing.iter().map(|name| wider.scope.full_name(name)) {
-            match new.scope.asks_for(&name)? {
+            match again.contains(&name) || new.scope.asks_for(&name)? {
                 true if failing_now.contains(&name) => still += 1,
                 true if new.complete => mended.push(name),
                 true => return None,

@@ -1,0 +1,89 @@
+//! What cargo does, and what a success of it shows.
+
+use super::diagnose::{Found, diagnose};
+use super::said::Speakers;
+use super::work::Work;
+
+/// What a success of cargo shows. All of these build first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Shows {
+    Builds,
+    /// That nothing is denied, by these words.
+    Lints(Vec<String>),
+    /// That the program runs, with these words.
+    Runs(Vec<String>),
+    Passes,
+}
+
+impl Shows {
+    /// By its verb, with those of its words that choose what is built.
+    pub(super) fn of<'a>(verb: &str, words: &'a [String]) -> Option<(Self, &'a [String])> {
+        // What stands behind `--` is for the program that is run.
+        let (own, behind) = match words.iter().position(|word| word == "--") {
+            Some(at) => (&words[..at], words[at + 1..].to_vec()),
+            None => (words, Vec::new()),
+        };
+        Some(match (verb, words.first().map(String::as_str)) {
+            ("build" | "b" | "check" | "c", _) => (Self::Builds, own),
+            ("rustc", _) if behind.is_empty() => (Self::Builds, own),
+            ("clippy", _) => (Self::Lints(behind), own),
+            ("run" | "r", _) => (Self::Runs(behind), own),
+            ("test" | "t", _) => (Self::Passes, words),
+            ("nextest", Some("run" | "r")) => (Self::Passes, &words[1..]),
+            _ => return None,
+        })
+    }
+
+    /// Whether `other` succeeds as well where this does, in the same scope.
+    pub(super) fn implies(&self, other: &Self) -> bool {
+        match (self, other) {
+            (_, Self::Builds) => true,
+            (Self::Lints(own), Self::Lints(others)) => {
+                let loosens = |word: &&String| {
+                    ["-A", "--allow", "-W", "--warn", "--cap"].iter().any(|head| word.starts_with(head))
+                };
+                let more = own.iter().filter(|word| !others.contains(word));
+                others.iter().all(|word| own.contains(word)) && !more.clone().any(|word| loosens(&word))
+            }
+            (Self::Runs(own), Self::Runs(others)) => own == others,
+            (Self::Passes, Self::Passes) => true,
+            _ => false,
+        }
+    }
+}
+
+/// What there is to be done again of `works` that failed with `text`: where cargo could not build,
+/// a build shows as much as anything.
+pub(super) fn to_do_again(works: Vec<Work>, text: &str) -> Vec<Work> {
+    let is_broken = could_not_compile(text) && !is_denied(text);
+    let build = |work: &Work| if work.is_tests() { None } else { work.build() };
+    works.into_iter().map(|work| build(&work).filter(|_| is_broken).unwrap_or(work)).collect()
+}
+
+/// Why one of `works` failed, where nothing else that ran can have printed that.
+pub(super) fn failure(text: &str, works: &[Work]) -> Option<Found> {
+    (!works.is_empty()).then_some(())?;
+    let found = diagnose(text, &Speakers::default())?;
+    let first = found.errors.first()?;
+    let panicked = |line: &str| line.starts_with("thread 'main'") && line.contains(" panicked at ");
+    let is_of_build = could_not_compile(text) && found.is_of_a_compiler();
+    let is_of_program =
+        works.iter().any(Work::is_program) && first.kind == "panic" && text.lines().any(panicked);
+    (is_of_build || is_of_program).then_some(found)
+}
+
+/// What a command that failed shows all the same: a program that panics, or a test, was built.
+pub(super) fn built(works: &[Work], found: Option<&Found>, text: &str) -> Option<Work> {
+    let [work] = works else { return None };
+    let first = found.and_then(|found| found.errors.first())?;
+    (first.kind == "panic" && !could_not_compile(text)).then(|| work.build()).flatten()
+}
+
+fn could_not_compile(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("error: could not compile `"))
+}
+
+/// Whether what compiles by itself was denied.
+fn is_denied(text: &str) -> bool {
+    ["clippy::", "`-D ", "`#[deny(", "`#[forbid("].iter().any(|mark| text.contains(mark))
+}
