@@ -183,16 +183,7 @@ pub(crate) fn runs_tests(command: &str) -> bool {
 pub(crate) fn read(command: &str, exit_code: Option<i64>, text: &str) -> Vec<TestRun> {
     let Some(detected) = detect::detect(command) else { return Vec::new() };
     let reading = Reading { detected: &detected, command, exit_code, text };
-    let mut frameworks: Vec<Framework> = Vec::new();
-    for start in &detected.starts {
-        match start.runs {
-            Runs::Framework(framework) if !frameworks.contains(&framework) => frameworks.push(framework),
-            Runs::Framework(_) => {}
-            Runs::Any => return reading.by_output(start),
-            Runs::Perhaps => return reading.whole(start).into_iter().collect(),
-        }
-    }
-    frameworks.into_iter().flat_map(|framework| reading.direct(framework)).collect()
+    reading.all()
 }
 
 /// One command that ran tests, and what it printed.
@@ -205,6 +196,19 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
+    fn all(&self) -> Vec<TestRun> {
+        let mut frameworks: Vec<Framework> = Vec::new();
+        for start in &self.detected.starts {
+            match start.runs {
+                Runs::Framework(framework) if !frameworks.contains(&framework) => frameworks.push(framework),
+                Runs::Framework(_) => {}
+                Runs::Any => return self.before_a_script().unwrap_or_else(|| self.by_output(start)),
+                Runs::Perhaps => return self.whole(start).into_iter().collect(),
+            }
+        }
+        frameworks.into_iter().flat_map(|framework| self.direct(framework)).collect()
+    }
+
     fn direct(&self, framework: Framework) -> Vec<TestRun> {
         let starts: Vec<&Start> =
             self.detected.starts.iter().filter(|start| start.is_of(framework)).collect();
