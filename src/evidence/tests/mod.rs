@@ -61,7 +61,6 @@ use detect::{Detected, Runs, Start};
 use forms::Form;
 use pipes::Through;
 use tally::Tally;
-use whole::Whole;
 
 use super::lines::lines;
 
@@ -277,23 +276,6 @@ impl Reading<'_> {
             }
         }
         found
-    }
-
-    /// What a program that may do anything ran, where all of its output says so.
-    fn whole(&self, program: &Start) -> Option<TestRun> {
-        let whole = Whole::of(self.text);
-        let passed = self.exit_code.map(|code| code == 0).filter(|_| self.detected.owns_exit);
-        BY_OUTPUT.iter().filter(|framework| whole.may_be(**framework)).find_map(|framework| {
-            let mut found = self.parsed(*framework, &program.scope);
-            if has_many_blocks(*framework) && found.len() > 1 {
-                found = vec![Tally::sum(found)];
-            }
-            let [tally] = <[Tally; 1]>::try_from(found).ok()?;
-            let agrees = passed.is_none_or(|passed| passed == (tally.failed == 0));
-            let scope = program.scope.part(*framework, 0);
-            (agrees && whole.is(*framework, &tally))
-                .then(|| self.run(*framework, program, &scope, tally, true))
-        })
     }
 
     /// The counts of a framework that was started once.

@@ -3,6 +3,7 @@
 use super::detect::{Detected, Runs, Start};
 use super::scope::Scope;
 use super::tally::Tally;
+use super::whole::Whole;
 use super::{BY_OUTPUT, Framework, Reading, TestRun, has_many_blocks};
 
 impl Reading<'_> {
@@ -50,6 +51,23 @@ impl Reading<'_> {
             runs.iter_mut().for_each(|run| run.complete = false);
         }
         runs
+    }
+
+    /// What a program that may do anything ran, where all of its output says so.
+    pub(super) fn whole(&self, program: &Start) -> Option<TestRun> {
+        let whole = Whole::of(self.text);
+        let passed = self.exit_code.map(|code| code == 0).filter(|_| self.detected.owns_exit);
+        BY_OUTPUT.iter().filter(|framework| whole.may_be(**framework)).find_map(|framework| {
+            let mut found = self.parsed(*framework, &program.scope);
+            if has_many_blocks(*framework) && found.len() > 1 {
+                found = vec![Tally::sum(found)];
+            }
+            let [tally] = <[Tally; 1]>::try_from(found).ok()?;
+            let agrees = passed.is_none_or(|passed| passed == (tally.failed == 0));
+            let scope = program.scope.part(*framework, 0);
+            (agrees && whole.is(*framework, &tally))
+                .then(|| self.run(*framework, program, &scope, tally, true))
+        })
     }
 
     /// Frameworks by their names and then a script, where that says by itself where its output begins.
