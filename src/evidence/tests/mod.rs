@@ -61,7 +61,6 @@ use detect::{Detected, Runs, Start};
 use forms::Form;
 use pipes::Through;
 use tally::Tally;
-use whole::Whole;
 
 use super::lines::lines;
 
@@ -183,16 +182,7 @@ pub(crate) fn runs_tests(command: &str) -> bool {
 pub(crate) fn read(command: &str, exit_code: Option<i64>, text: &str) -> Vec<TestRun> {
     let Some(detected) = detect::detect(command) else { return Vec::new() };
     let reading = Reading { detected: &detected, command, exit_code, text };
-    let mut frameworks: Vec<Framework> = Vec::new();
-    for start in &detected.starts {
-        match start.runs {
-            Runs::Framework(framework) if !frameworks.contains(&framework) => frameworks.push(framework),
-            Runs::Framework(_) => {}
-            Runs::Any => return reading.by_output(start),
-            Runs::Perhaps => return reading.whole(start).into_iter().collect(),
-        }
-    }
-    frameworks.into_iter().flat_map(|framework| reading.direct(framework)).collect()
+    reading.all()
 }
 
 /// One command that ran tests, and what it printed.
@@ -205,6 +195,19 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
+    fn all(&self) -> Vec<TestRun> {
+        let mut frameworks: Vec<Framework> = Vec::new();
+        for start in &self.detected.starts {
+            match start.runs {
+                Runs::Framework(framework) if !frameworks.contains(&framework) => frameworks.push(framework),
+                Runs::Framework(_) => {}
+                Runs::Any => return self.before_a_script().unwrap_or_else(|| self.by_output(start)),
+                Runs::Perhaps => return self.whole(start).into_iter().collect(),
+            }
+        }
+        frameworks.into_iter().flat_map(|framework| self.direct(framework)).collect()
+    }
+
     fn direct(&self, framework: Framework) -> Vec<TestRun> {
         let starts: Vec<&Start> =
             self.detected.starts.iter().filter(|start| start.is_of(framework)).collect();
@@ -273,23 +276,6 @@ impl Reading<'_> {
             }
         }
         found
-    }
-
-    /// What a program that may do anything ran, where all of its output says so.
-    fn whole(&self, program: &Start) -> Option<TestRun> {
-        let whole = Whole::of(self.text);
-        let passed = self.exit_code.map(|code| code == 0).filter(|_| self.detected.owns_exit);
-        BY_OUTPUT.iter().filter(|framework| whole.may_be(**framework)).find_map(|framework| {
-            let mut found = self.parsed(*framework, &program.scope);
-            if has_many_blocks(*framework) && found.len() > 1 {
-                found = vec![Tally::sum(found)];
-            }
-            let [tally] = <[Tally; 1]>::try_from(found).ok()?;
-            let agrees = passed.is_none_or(|passed| passed == (tally.failed == 0));
-            let scope = program.scope.part(*framework, 0);
-            (agrees && whole.is(*framework, &tally))
-                .then(|| self.run(*framework, program, &scope, tally, true))
-        })
     }
 
     /// The counts of a framework that was started once.

@@ -1091,6 +1091,29 @@ mod tests {
     }
 
     #[test]
+    fn tests_before_a_script_in_a_line_have_their_own_last_word() {
+        let failed: &[&str] = &["test_a.py::x"];
+        let (red, green) = (pytest(2, failed), pytest(3, &[]));
+        let jest = |failed: u64, name: &str| {
+            let (total, good) = (failed + 1, 1 - failed);
+            format!(
+                "\n> shop@1.0.0 test\n> jest\n\n{name}\nTest Suites: {failed} failed, {good} passed, 1 total\nTests:       {failed} failed, 1 passed, {total} total\n"
+            )
+        };
+        let (broken, whole) = (jest(1, "FAIL a.test.js\n  ● m\n"), jest(0, "PASS a.test.js\n"));
+        let line =
+            "pytest -q || true\necho X=2 > m.py\npytest -q\ncd web\nnpm test || true\necho > m.js\nnpm test";
+        let told = |line, exit, texts: [&str; 4]| Print(line, exit, texts.concat());
+        check(&[told(line, 0, [&red, &green, &broken, &whole])], (Some(4), Some(0), &[], 2));
+        assert!(results(&[told(line, 0, [&red, &green, &broken, &whole])]).complete);
+        check(&[told(line, 1, [&red, &green, &whole, &broken])], (Some(4), Some(1), &["m"], 2));
+        check(&[told(line, 0, [&green, &red, &broken, &whole])], (Some(3), Some(1), failed, 2));
+        // The script ran pytest, or the second of them did not begin.
+        check(&[told(line, 0, [&red, "", &broken, &whole])], (None, None, failed, 1));
+        check(&[told(line, 0, [&red, &green, &broken, ""])], (None, None, &["test_a.py::x", "m"], 0));
+    }
+
+    #[test]
     fn what_is_not_known_to_be_here_corrects_nothing() {
         let failed: &[&str] = &["tests/test_a.py::x"];
         for line in ["cd ~/other && pytest", "popd && pytest", "pytest @some.txt", "pytest ~/other/test_a.py"]

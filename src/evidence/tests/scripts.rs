@@ -1,8 +1,9 @@
 //! What a script ran, which only its output tells.
 
-use super::detect::{Detected, Start};
+use super::detect::{Detected, Runs, Start};
 use super::scope::Scope;
 use super::tally::Tally;
+use super::whole::Whole;
 use super::{BY_OUTPUT, Framework, Reading, TestRun, has_many_blocks};
 
 impl Reading<'_> {
@@ -52,20 +53,57 @@ impl Reading<'_> {
         runs
     }
 
+    /// What a program that may do anything ran, where all of its output says so.
+    pub(super) fn whole(&self, program: &Start) -> Option<TestRun> {
+        let whole = Whole::of(self.text);
+        let passed = self.exit_code.map(|code| code == 0).filter(|_| self.detected.owns_exit);
+        BY_OUTPUT.iter().filter(|framework| whole.may_be(**framework)).find_map(|framework| {
+            let mut found = self.parsed(*framework, &program.scope);
+            if has_many_blocks(*framework) && found.len() > 1 {
+                found = vec![Tally::sum(found)];
+            }
+            let [tally] = <[Tally; 1]>::try_from(found).ok()?;
+            let agrees = passed.is_none_or(|passed| passed == (tally.failed == 0));
+            let scope = program.scope.part(*framework, 0);
+            (agrees && whole.is(*framework, &tally))
+                .then(|| self.run(*framework, program, &scope, tally, true))
+        })
+    }
+
+    /// Frameworks by their names and then a script, where that says by itself where its output begins.
+    pub(super) fn before_a_script(&self) -> Option<Vec<TestRun>> {
+        let starts = &self.detected.starts;
+        let at = starts.iter().position(|start| start.runs == Runs::Any).filter(|at| *at > 0)?;
+        let (named, scripts) = starts.split_at(at);
+        let begins = self.begins_of(scripts).filter(|_| !named.iter().any(|start| start.repeats))?;
+        let (before, after) = self.text.split_at(*begins.first()?);
+        let named = Detected { starts: named.to_vec(), owns_exit: false, ..self.detected.clone() };
+        let scripts = Detected { starts: scripts.to_vec(), ..self.detected.clone() };
+        let runs = Reading { detected: &named, text: before, ..*self }.all();
+        let rest = Reading { detected: &scripts, text: after, ..*self };
+        Some(runs.into_iter().chain(rest.by_output(scripts.starts.first()?)).collect())
+    }
+
     /// What each start of one script printed, where all are of one, and each says by itself where
     /// its output begins. How many summaries it has does not tell: it may have stopped before any.
     fn one_script_again(&self) -> Option<Vec<&str>> {
+        let starts = self.detected.starts.as_slice();
+        let begins = self.begins_of(starts).filter(|_| starts.len() > 1)?;
+        let ends = begins.iter().skip(1).copied().chain([self.text.len()]);
+        Some(begins.iter().zip(ends).map(|(begin, end)| &self.text[*begin..end]).collect())
+    }
+
+    /// Where the output of each of these starts begins, all of one script.
+    fn begins_of(&self, starts: &[Start]) -> Option<Vec<usize>> {
         let detected = self.detected;
-        let [first, others @ ..] = detected.starts.as_slice() else { return None };
+        let first = starts.first()?;
         let seen = !detected.shown.any && detected.pipes.is_empty() && !detected.hidden && !detected.beside;
         let same = |start: &Start| !start.repeats && start.runs == first.runs && start.scope == first.scope;
-        if others.is_empty() || !seen || detected.at_once || first.repeats || !others.iter().all(same) {
+        if !seen || detected.at_once || !starts.iter().all(same) {
             return None;
         }
         let begins = headings(self.text, first.scope.script()?);
-        let ends = begins.iter().skip(1).copied().chain([self.text.len()]);
-        (begins.len() == detected.starts.len())
-            .then(|| begins.iter().zip(ends).map(|(begin, end)| &self.text[*begin..end]).collect())
+        (begins.len() == starts.len()).then_some(begins)
     }
 
     /// One start of a script by itself. Only the last one's exit code is known.
