@@ -27,6 +27,7 @@ use judge::MARK;
 pub(crate) use pem::{
     KeyMark, first_end as first_key_end, has_marker as has_key_marker, key_lines_before,
     last_mark as last_key_mark, may_be_before_end as may_be_before_key_end, may_be_line as may_be_key_line,
+    open_key_at_end,
 };
 pub(crate) use suspects::Suspects;
 
@@ -474,7 +475,7 @@ mod tests {
             "task-notification-with-a-very-long-name-2",
             "sk-fading-circle-with-a-long-name-2 sk-learn",
             "sk-proj-your-own-key-goes-here-please",
-            "cache-key-node-modules-linux-2024-main my-app-secret_manager_client_v2_configuration",
+            "my_sk_live_mode_enabled_for_production_2 cache-key-node-modules-linux-2024-main my-app-secret_manager_client_v2_configuration",
             "the ghp_ prefix, ghp_short1, ghs_a_name_in_code_that_is_long",
             "github_pat_environment_variable_name",
             "npm_config_registry=https://packages.example.org npm_lifecycle_event_of_a_package_script1",
@@ -731,6 +732,8 @@ mod tests {
             ("GITHUB_TOKEN_READ_PROD", "token"),
             ("token_v2", "token"),
             ("JWT_SECRET_STAGING_2", "secret"),
+            ("AWS_SECRET_ACCESS_KEY_PROD_EU_WEST_1", "api-key"),
+            ("AUTH_PROD", "secret"),
             ("secrets", "secret"),
         ] {
             check(&format!("{name}={key}"), &format!("{name}=[redacted:{kind}]"));
@@ -838,6 +841,9 @@ mod tests {
             "PASSWORD_ENCRYPTION=scram-sha-256 PASSWORD_HASHERS=django.Argon2 PASSWORD_MIN_LENGTH=12",
             "API_KEY_ID=a7Bq9ZkT3mXw5Rc1VnY8dLf2 TOKEN_FILE_SHA=a7Bq9ZkT3mXw5Rc1VnY8dLf2",
             "token_index: a7Bq9ZkT3mXw5Rc1VnY8dLf2 tokenUrlProd: a7Bq9ZkT3mXw5Rc1VnY8dLf2",
+            "AUTH_COMMIT=da39a3ee5e6b4b0d3255bfef95601890afd80709 AUTH_POD=auth-7d9f8b6c5d-x2k4p",
+            "TOKEN_ADDRESS=0x742d35Cc6634C0532925a3b844Bc9e7595f0bEb0 TOKEN_ENCODING=o200k_base_v2",
+            "address token = 0x742d35Cc6634C0532925a3b844Bc9e7595f0bEb0;",
             "tokens: 128000 secrets: inherit passwords: rotated",
             "source token: \"github_webhook\" | \"trigger_fire\"",
             "secret = SslExpandPreSharedKeyFn api_key: proxy_authentication_realm",

@@ -13,29 +13,30 @@ const ABOUT: &str = "\
     kind class format algorithm alg hash hasher hashers digest fingerprint checksum version prefix \
     suffix header field label hint pattern regex ref arn expiry expires expiration lifetime date \
     time at in user username email owner scope scopes issuer audience status state mode policy \
-    provider store manager cache index";
+    provider store manager cache index address contract mint image tag commit sha uuid domain client \
+    tenant service subnet pool region account project encoding";
 
 /// No word that tells anything is longer.
 const LONGEST: usize = 24;
 
 /// The length of what a name has after its ending, as far as the value is still
 /// a secret: `API_KEY_2`, `apiKeyProd`, `passwords`; and whether all of it is
-/// known. In capitals, as variables are written, any other words may follow.
-pub(super) fn addition(rest: &str) -> (usize, bool) {
-    const MOST_WORDS: usize = 2;
+/// known. In capitals, as variables are written, most other words may follow.
+pub(super) fn addition(ending: &str, rest: &str) -> (usize, bool) {
+    const MOST_WORDS: usize = 5;
     let plural = usize::from(
         rest.starts_with(['s', 'S']) && !rest[1..].starts_with(|c: char| c.is_ascii_alphanumeric()),
     );
     let (mut length, mut is_usual) = (plural, true);
     for _ in 0..MOST_WORDS {
-        let Some((more, is_known)) = added_word(&rest[length..]) else { break };
+        let Some((more, is_known)) = added_word(ending, &rest[length..]) else { break };
         (length, is_usual) = (length + more, is_usual && is_known);
     }
     (length, is_usual)
 }
 
 /// One of its words, or a number.
-fn added_word(rest: &str) -> Option<(usize, bool)> {
+fn added_word(ending: &str, rest: &str) -> Option<(usize, bool)> {
     let sign = usize::from(rest.starts_with(['_', '-']));
     let run = &rest[sign..];
     let digits = run.bytes().take_while(u8::is_ascii_digit).count();
@@ -50,6 +51,8 @@ fn added_word(rest: &str) -> Option<(usize, bool)> {
     let bare = word.trim_end_matches(|c: char| c.is_ascii_digit());
     let is = |words: &str| words.split(' ').any(|one| one == word || one == bare);
     let is_known = (sign == 1 || first.is_ascii_uppercase()) && is(ADDITIONS);
-    let is_free = sign == 1 && is_loud && !is(ABOUT) && !ENDINGS.contains(&word.as_str());
+    // `auth` is the name of many a service.
+    let may_be_free = sign == 1 && is_loud && !ending.eq_ignore_ascii_case("auth");
+    let is_free = may_be_free && !is(ABOUT) && !ENDINGS.contains(&word.as_str());
     (is_known || is_free).then_some((sign + length, is_known))
 }

@@ -103,7 +103,7 @@ enum Name {
 /// The value of the name that ends in what stands at `ending`, if it is secret.
 pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'static str)> {
     let rest = &text[ending.end..];
-    let (more, is_usual) = addition(rest);
+    let (more, is_usual) = addition(&text[ending.clone()], rest);
     let rest = &rest[more..];
     if rest.starts_with(|c: char| c.is_alphanumeric() || "_-.(".contains(c)) {
         return None;
@@ -185,9 +185,9 @@ pub(super) fn member(name: &str, value: &str) -> Option<&'static str> {
     let endings = ENDINGS
         .iter()
         .filter_map(ends)
-        .filter(|ending| addition(&name[ending.end..]).0 == name.len() - ending.end);
+        .filter(|ending| addition(&name[ending.clone()], &name[ending.end..]).0 == name.len() - ending.end);
     let ending = endings.min_by_key(|ending| ending.start)?;
-    let (_, is_usual) = addition(&name[ending.end..]);
+    let (_, is_usual) = addition(&name[ending.clone()], &name[ending.end..]);
     let name = Name::of(name, ending)?;
     if is_usual { name } else { name.said_more() }.judge(value, Writing::Quoted)
 }

@@ -174,16 +174,18 @@ fn is_code(value: &str, writing: Writing) -> bool {
     }
 }
 
-/// `1_201u32`, `0xC000_018A`, `1.5`. A key may begin with a digit, too, and one
-/// of a wallet with `0x`.
+/// `1_201u32`, `0xC000_018A`, `1.5`, and the address of a wallet, which may be
+/// known. A key may begin with a digit, too, and that of a wallet with `0x`.
 fn is_number(value: &str) -> bool {
     const LONGEST: usize = 24;
+    const ADDRESS: usize = 42;
     const LONGEST_UNIT: usize = 5;
     let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let is_decimal = !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit() || b"_.".contains(&c));
     let has_unit = value.len() - digits.len() <= LONGEST_UNIT;
     let is_hex = value.strip_prefix("0x").is_some_and(|digits| {
-        digits.bytes().all(|c| c.is_ascii_hexdigit() || b"_uULn".contains(&c)) && value.len() <= LONGEST
+        digits.bytes().all(|c| c.is_ascii_hexdigit() || b"_uULn".contains(&c))
+            && (value.len() <= LONGEST || value.len() == ADDRESS)
     });
     is_hex || (is_decimal && has_unit)
 }

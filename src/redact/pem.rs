@@ -129,6 +129,12 @@ pub(crate) fn key_lines_before(text: &str) -> Option<usize> {
     start.filter(|_| is_key)
 }
 
+/// Where the lines of a key begin that a text ends with, of which nothing tells
+/// but what they look like.
+pub(crate) fn open_key_at_end(text: &str) -> Option<usize> {
+    key_lines_before(text).filter(|start| text[*start..].lines().any(|line| is_run(bare(line))))
+}
+
 /// What a text ends with that may be of a key.
 fn last_run(text: &str) -> &str {
     let start = text.bytes().rposition(|c| !is_base64(c)).map_or(0, |at| at + 1);

@@ -82,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::whole(
         "stripe",
         &["sk_live_", "sk_test_", "rk_live_", "rk_test_"],
-        "[sr]k_(?:live|test)_[A-Za-z0-9_]{16,}",
+        "[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",
     )
     .when(judge::is_no_word),
     Rule::whole("stripe", &["whsec_"], "whsec_[A-Za-z0-9+/_-]{24,}={0,2}").when(judge::is_no_word),

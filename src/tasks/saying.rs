@@ -31,10 +31,14 @@ impl Saying {
 }
 
 /// The last line that has something to show. Of a line that was written over,
-/// as progress bars are, what was written last.
+/// as progress bars are, what was written last. Alone, a line of a private key
+/// looks like any other: what comes before tells; and a key that began before
+/// all of it ends with such lines.
 fn last_line(printed: &str) -> Option<String> {
-    let lines = printed.lines().rev().flat_map(|line| line.rsplit('\r'));
-    lines.map(|line| plain::line(&redact::text(line), LONGEST)).find(|line| !line.is_empty())
+    let shown = redact::text(printed);
+    let end = redact::open_key_at_end(shown.trim_end()).unwrap_or(shown.len());
+    let lines = shown[..end].lines().rev().flat_map(|line| line.rsplit('\r'));
+    lines.map(|line| plain::line(line, LONGEST)).find(|line| !line.is_empty())
 }
 
 #[cfg(test)]
@@ -64,5 +68,20 @@ mod tests {
         saying.changes(&format!("{} {token} {}\n", "x".repeat(30), "y".repeat(300)));
         let told = saying.after(&format!("running: {}", "é".repeat(500)));
         assert!(!told.contains("Ab3") && told.chars().count() <= 80, "{told}");
+    }
+    #[test]
+    fn no_line_of_a_private_key_is_told() {
+        let line = "MIIEpAIBAAKCAQEAx7Bq9ZkT3mXw5Rc1VnY8dLf2Gs6Hj4Ep0UoKx7iQ2bWz8Nt5\n";
+        for lines in [1, 3, 200] {
+            let open = format!("-----BEGIN RSA PRIVATE KEY-----\n{}", line.repeat(lines));
+            check(&open, "running: make (last line: [redacted:private-key])");
+            check(&format!("{open}{}", &line[..20]), "running: make (last line: [redacted:private-key])");
+        }
+        check(&format!("linking.\n{}", line.repeat(3)), "running: make (last line: linking.)");
+        check(
+            "linking.\nsrc/components/widgets/index\n",
+            "running: make (last line: src/components/widgets/index)",
+        );
+        check(&line.repeat(9), "running: make");
     }
 }
