@@ -39,9 +39,13 @@ fn around(text: &str, heading: usize, most: usize) -> Option<String> {
     let (account, rest) = text.split_at(heading);
     let (heading, words) = rest.split_at(rest.find('\n')? + 1);
     let room = most.checked_sub(cost_of(heading))?;
-    let left = room.checked_sub(cost_of(account).min(MARKED)).filter(|left| *left >= TELLING)?;
+    let left =
+        room.checked_sub(cost_of(account).min(MARKED)).filter(|left| *left >= TELLING.min(cost_of(words)))?;
     let words = fitted(words, Keep::Last, left);
-    let account = fitted(account, Keep::Both, room - cost_of(&words));
+    let left = room - cost_of(&words);
+    // A little more than the mark would be a piece of a line.
+    let left = if left < TELLING.min(cost_of(account)) { MARKED } else { left };
+    let account = fitted(account, Keep::Both, left);
     Some(format!("{account}{heading}{words}"))
 }
 
@@ -158,7 +162,8 @@ mod tests {
                 let (told, last) = shown.split_once(heading).unwrap();
                 assert_eq!(whole(told), before + 450, "{shown}");
                 assert_eq!(whole(last), after + 400, "{shown}");
-                // What the words leave over is for the account.
+                // What the words leave over is for the account, if it is of any use.
+                assert!(most > 300 || told == mark(before + 450), "{shown}");
                 assert!(last.len() > 150 && told.len() < 300, "{shown}");
                 assert!(most < 650 || told.ends_with("\ndid this\n"), "{shown}");
             }
@@ -167,6 +172,12 @@ mod tests {
             assert_eq!(whole(&shown), before + after + 450 + heading.len() as u64 + 400, "{shown}");
             assert!(shown.ends_with("\nno rule\n") && marks(&shown).count() == 1, "{shown}");
         }
+    }
+
+    #[test]
+    fn few_words_of_a_command_are_few_and_still_its_own() {
+        let text = format!("{}last failed command: make\nno\n", "did this\n".repeat(50));
+        assert_eq!(ends_of(&text, Keep::Both, 80), format!("{}last failed command: make\nno\n", mark(450)));
     }
 
     #[test]
