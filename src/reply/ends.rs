@@ -7,7 +7,8 @@
 use serde_json::Value;
 
 use super::budget::Cut;
-use super::caps::{Caps, cost, cost_of, pay, price};
+use super::caps::{Caps, cost};
+use super::shorter::ends_of;
 
 /// Where the object of the one run may be that a reply is about.
 const ROOTS: [&str; 3] = ["/data/result", "/data", ""];
@@ -22,7 +23,7 @@ const PLACES: [(&str, Keep, Option<&str>); 5] = [
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keep {
+pub(super) enum Keep {
     /// The beginning and the end.
     Both,
     /// The end.
@@ -43,8 +44,6 @@ struct Part {
     /// Whether the text shows it.
     told: bool,
     value: Value,
-    /// Something of it was missing before.
-    marked: bool,
     cut: bool,
 }
 
@@ -67,7 +66,6 @@ impl Ends {
     /// Takes the parts out of `structured`; empty ones stay in their places.
     pub(super) fn take(structured: &mut Value) -> Self {
         let Some(root) = root(structured) else { return Self { root: "", parts: Vec::new() } };
-        let truncated = structured.pointer(&format!("{root}/output/truncated")) == Some(&Value::Bool(true));
         let mut parts = Vec::new();
         for (place, keep, title) in PLACES {
             let value = match structured.pointer_mut(&format!("{root}{place}")) {
@@ -75,8 +73,7 @@ impl Ends {
                 Some(Value::Array(items)) => Value::Array(std::mem::take(items)),
                 Some(_) | None => continue,
             };
-            let marked = truncated || keep == Keep::Last;
-            parts.push(Part { place, keep, told: title.is_some(), value, marked, cut: false });
+            parts.push(Part { place, keep, told: title.is_some(), value, cut: false });
         }
         Self { root, parts }
     }
@@ -126,7 +123,7 @@ fn share(parts: Vec<&mut Part>, room: usize, cut: &mut Cut) -> usize {
 }
 
 /// How `room` is shared: everybody gets the same, and what others leave over.
-fn shares(needs: &[usize], room: usize) -> Vec<usize> {
+pub(super) fn shares(needs: &[usize], room: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..needs.len()).collect();
     order.sort_by_key(|at| needs[*at]);
     let (mut left, mut given) = (room, vec![0; needs.len()]);
@@ -149,7 +146,7 @@ impl Part {
         }
         match &mut self.value {
             Value::String(text) => {
-                *text = ends_of(text, self.keep, self.marked, most);
+                *text = ends_of(text, self.keep, most);
                 cut.strings += 1;
                 self.cut = self.keep == Keep::Both;
             }
@@ -187,68 +184,6 @@ fn keep_last(items: &mut Vec<Value>, most: usize, cut: &mut Cut) {
     }
 }
 
-/// Stands where something is missing, as excerpts of files have it.
-const MARK: (&str, &str) = ("… (", " bytes left out)\n");
-/// The longest mark, in characters of JSON.
-const MARKED: usize = 42;
-
-/// What stays of `text` in `most` characters of JSON: whole lines where there
-/// are any, and a mark that says how many bytes are missing.
-fn ends_of(text: &str, keep: Keep, marked: bool, most: usize) -> String {
-    let Some(room) = most.checked_sub(MARKED) else {
-        return MARK.0.chars().take(most.min(1)).collect();
-    };
-    let (head, missing, tail) = parts(text, keep, marked);
-    let rooms = shares(&[cost_of(head), cost_of(tail)], room);
-    let (first, last) = (beginning(head, rooms[0]), ending(tail, rooms[1]));
-    let missing = missing + (head.len() - first.len()) + (tail.len() - last.len());
-    format!("{first}{}{missing}{}{last}", MARK.0, MARK.1)
-}
-
-/// What stands before the mark that a text has already, or before its middle;
-/// how many bytes are missing there; and what comes after it.
-fn parts(text: &str, keep: Keep, marked: bool) -> (&str, usize, &str) {
-    let middle = match keep {
-        Keep::Both => text.len() / 2,
-        Keep::Last => 0,
-    };
-    let marks = text.match_indices(MARK.0).filter(|_| marked).filter_map(|(at, begins)| {
-        let (number, _) = text[at + begins.len()..].split_once(MARK.1)?;
-        let missing = number.parse().ok()?;
-        Some((at, missing, at + begins.len() + number.len() + MARK.1.len()))
-    });
-    // The mark of a tail is its beginning; what a run printed may look like one.
-    let nearest = marks.min_by_key(|(at, ..)| if *at == 0 { 0 } else { at.abs_diff(middle) + 1 });
-    let (before, missing, after) = match nearest {
-        Some(mark) if keep == Keep::Both || mark.0 == 0 => mark,
-        Some(_) | None => {
-            let at = text.ceil_char_boundary(middle);
-            (at, 0, at)
-        }
-    };
-    (&text[..before], missing, &text[after..])
-}
-
-/// The longest beginning that takes `room`, up to the end of a line where it has one.
-fn beginning(text: &str, mut room: usize) -> &str {
-    let end = text.char_indices().find(|(_, c)| !pay(price(*c), &mut room)).map_or(text.len(), |(at, _)| at);
-    if end == text.len() {
-        return text;
-    }
-    &text[..text[..end].rfind('\n').map_or(end, |at| at + 1)]
-}
-
-/// The longest end that takes `room`, from the beginning of a line where it has one.
-fn ending(text: &str, mut room: usize) -> &str {
-    let taken = text.chars().rev().take_while(|c| pay(price(*c), &mut room));
-    let from = text.len() - taken.map(char::len_utf8).sum::<usize>();
-    if from == 0 || text[..from].ends_with('\n') {
-        return &text[from..];
-    }
-    let line = text[from..].find('\n').map(|at| from + at + 1);
-    &text[line.filter(|line| *line < text.len()).unwrap_or(from)..]
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -256,46 +191,16 @@ mod tests {
 
     use super::super::budget::{Room, fit};
     use super::*;
+    use crate::tasks::marks;
 
     /// The end of a stream that was cut; checks what is said of the rest.
     #[track_caller]
     fn taken_apart<'a>(cut: &'a str, whole: &str) -> &'a str {
-        let (head, rest) = cut.split_once(MARK.0).unwrap_or_else(|| panic!("no mark: {cut}"));
-        let (missing, tail) = rest.split_once(MARK.1).unwrap();
+        let mark = marks(cut).next().unwrap_or_else(|| panic!("no mark: {cut}"));
+        let (head, tail) = (&cut[..mark.at.start], &cut[mark.at.end..]);
         assert!(whole.starts_with(head) && whole.ends_with(tail), "{cut}");
-        assert_eq!(missing.parse::<usize>().unwrap(), whole.len() - head.len() - tail.len());
+        assert_eq!(mark.missing, (whole.len() - head.len() - tail.len()) as u64);
         tail
-    }
-
-    #[test]
-    fn a_stream_keeps_both_ends_and_a_tail_its_own() {
-        let numbered: String = (100..200).map(|number| format!("line {number}\n")).collect();
-        assert_eq!(
-            ends_of(&numbered, Keep::Both, true, 100),
-            "line 100\nline 101\n… (864 bytes left out)\nline 198\nline 199\n"
-        );
-        assert_eq!(
-            ends_of(&numbered, Keep::Last, true, 100),
-            "… (855 bytes left out)\nline 195\nline 196\nline 197\nline 198\nline 199\n"
-        );
-    }
-
-    #[test]
-    fn what_was_missing_before_is_counted() {
-        let text = format!("a\n{}… (1000 bytes left out)\n{}z\n", "b\n".repeat(50), "y\n".repeat(50));
-        assert_eq!(ends_of(&text, Keep::Both, true, 54), "a\nb\n… (1196 bytes left out)\ny\nz\n");
-        let text = format!("… (1000 bytes left out)\n{}… (5 bytes left out)\nz\n", "y\n".repeat(50));
-        assert_eq!(ends_of(&text, Keep::Both, true, 45), "… (1123 bytes left out)\nz\n");
-        assert_eq!(ends_of(&text, Keep::Last, true, 45), "… (1123 bytes left out)\nz\n");
-        // What was printed is no mark of ours.
-        let text = format!("{}… (5 bytes left out)\nz\n", "y\n".repeat(50));
-        assert_eq!(ends_of(&text, Keep::Last, true, 45), "… (123 bytes left out)\nz\n");
-    }
-
-    #[test]
-    fn one_endless_line_is_cut_between_characters() {
-        assert_eq!(ends_of(&"é".repeat(100), Keep::Both, true, 50), "éééé… (184 bytes left out)\néééé");
-        assert_eq!(ends_of(&"é".repeat(100), Keep::Last, true, 10), "…");
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod report;
 mod result_set;
 mod schema;
 mod setup;
+mod shorter;
 mod snapshot;
 mod so_far;
 mod storage;

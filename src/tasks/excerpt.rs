@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::model::Stdout;
 use crate::progress::plain;
 use crate::redact;
+use crate::tasks::left_out::{mark, without_marks};
 use crate::tasks::{Transcript, stream};
 
 /// Read beyond a cut.
@@ -87,7 +88,11 @@ impl Excerpt {
         let known = (head.len() + tail.len()) as u64;
         if known >= total && total <= (rooms.0 + rooms.1) as u64 {
             let whole = shown(&[head, tail].concat());
-            return Self { text: redact::text(&whole).into_owned(), total_bytes: total, cut: false };
+            if whole.is_empty() && total > 0 {
+                return Self { text: mark(total), total_bytes: total, cut: true };
+            }
+            let text = without_marks(redact::text(&whole).into_owned());
+            return Self { text, total_bytes: total, cut: false };
         }
         let first = &head[..head.len().min(rooms.0)];
         let first = &first[..first.iter().rposition(|&byte| byte == b'\n').map_or(first.len(), |at| at + 1)];
@@ -98,9 +103,10 @@ impl Excerpt {
         let left_out = total - (first.len() + last.len()) as u64;
         let (beginning, ending) = (shown(first), shown(last));
         let text = format!(
-            "{}… ({left_out} bytes left out)\n{}",
-            redact::beginning(&beginning, &(beginning.clone() + &shown(&head[first.len()..]))),
-            redact::ending(&ending, &(shown(&tail[..tail.len() - last.len()]) + &ending))
+            "{}{}{}",
+            without_marks(redact::beginning(&beginning, &(beginning.clone() + &shown(&head[first.len()..])))),
+            mark(left_out),
+            without_marks(redact::ending(&ending, &(shown(&tail[..tail.len() - last.len()]) + &ending)))
         );
         Self { text, total_bytes: total, cut: true }
     }
@@ -193,6 +199,21 @@ mod tests {
     #[test]
     fn a_long_output_keeps_both_ends_and_says_what_is_missing() {
         check("first\nmiddle\nmiddle\nlast\n", 16, "first\n… (14 bytes left out)\nlast\n", true);
+    }
+
+    #[test]
+    fn output_that_cannot_be_shown_is_said_to_be_left_out() {
+        check("\u{7}\u{1}\u{1b}[0m", 8, "… (6 bytes left out)\n", true);
+        check("\u{7}\u{1}\n", 8, "\n", false);
+    }
+
+    #[test]
+    fn a_run_cannot_print_a_mark_of_ours() {
+        check("… (5 bytes left out)\n", 90, "... (5 bytes left out)\n", false);
+        let hidden = "a\n…\u{7} (5 bytes left out)\n";
+        let text = format!("{hidden}{hidden}{hidden}");
+        let shown = "a\n... (5 bytes left out)\n";
+        check(&text, 60, &format!("{shown}a\n… (24 bytes left out)\n{shown}"), true);
     }
 
     #[test]

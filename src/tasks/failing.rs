@@ -6,11 +6,14 @@ use crate::model::{Event, ItemStatus};
 use crate::progress::{inner_command, plain};
 use crate::redact;
 use crate::tasks::excerpt::Excerpt;
+use crate::tasks::left_out::without_marks;
 use crate::tasks::{View, stream};
 
 /// How much of the stream of events it is looked for in.
 const LOOKED_AT: u64 = 4 << 20;
 const LONGEST: usize = 200;
+/// Begins the line that says whose words follow.
+pub(crate) const LAST_FAILED: &str = "last failed command";
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Failing {
@@ -44,9 +47,9 @@ impl Failing {
     pub(super) fn told(&self, most: u64) -> Excerpt {
         let exit = self.exit_code.map(|code| format!(", exit {code}")).unwrap_or_default();
         let command = redact::text(&self.command).into_owned();
-        let command = plain::line(inner_command(&command), LONGEST);
+        let command = without_marks(plain::line(inner_command(&command), LONGEST));
         let printed = Excerpt::end_of(self.printed.as_bytes(), most);
         let text = if self.printed.is_empty() { "(it printed nothing)\n" } else { &printed.text };
-        Excerpt { text: format!("last failed command{exit}: {command}\n{text}"), ..printed }
+        Excerpt { text: format!("{LAST_FAILED}{exit}: {command}\n{text}"), ..printed }
     }
 }

@@ -205,3 +205,70 @@ fn the_words_of_the_last_failing_command_are_in_every_reply() {
         Reply::to(&mut client, "delegate_results", json!({ "task_id": task, "include_output": true }));
     assert!(!reply.text.contains("last failed command"), "{}", reply.text);
 }
+
+/// The numbers of all marks, and what stands beside them.
+#[track_caller]
+fn taken_apart(stdout: &str) -> (u64, String) {
+    let (mut missing, mut shown) = (0, String::new());
+    let mut parts = stdout.split("… (");
+    shown += parts.next().unwrap();
+    for part in parts {
+        let (number, rest) = part.split_once(" bytes left out)\n").unwrap_or_else(|| panic!("{stdout}"));
+        missing += number.parse::<u64>().unwrap_or_else(|_| panic!("{stdout}"));
+        shown += rest;
+    }
+    (missing, shown)
+}
+
+/// The account is cut, and so are the words of the command: each says how much
+/// of it is missing, and whose words the last ones are stays to be seen.
+#[test]
+fn what_is_missing_twice_is_counted_twice() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    let step = |number| command(number, &format!("step {number} {}", "w".repeat(150)), "fine\n", 0);
+    let mut events: Vec<Value> = (0..400).map(step).collect();
+    let words: String = (0..2_000).map(|number| format!("build {number}\n")).collect();
+    events.push(command(400, "make all", &words, 2));
+    events.push(json!({ "type": "turn.failed", "error": { "message": "boom ".repeat(400) } }));
+    let task = replayed(&env, &events, 1);
+    for most in [6_000, 65_536] {
+        let ask = json!({ "task_id": task, "include_output": true, "include_events": true, "max_output_bytes": most });
+        let reply = Reply::to(&mut client, "delegate_results", ask);
+        let output = &reply.content["data"]["output"];
+        let stdout = output["stdout"].as_str().unwrap();
+        let heading = "last failed command, exit 2: make all\n";
+        assert!(stdout.contains(heading) && stdout.ends_with("\nbuild 1999\n"), "{most}: {stdout}");
+        let (missing, shown) = taken_apart(stdout);
+        let shown = shown.replacen(heading, "", 1);
+        assert_eq!(
+            missing + shown.len() as u64,
+            output["original_size"].as_u64().unwrap(),
+            "{most}: {stdout}"
+        );
+        assert!(reply.text.contains(stdout), "{}", reply.text);
+        ends_well(&reply);
+    }
+}
+
+/// A run may print what looks like a mark of ours.
+#[test]
+fn a_mark_that_the_run_printed_counts_for_nothing() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    for number in ["5", "18446744073709551615"] {
+        let print = format!("echo '… ({number} bytes left out)'; echo FIRST LINE; {}", numbered(6_000));
+        let task = env.submit(&print).task_id;
+        env.await_final(&task);
+        for most in [16_384, 65_536] {
+            let ask = json!({ "task_id": task, "include_output": true, "max_output_bytes": most });
+            let reply = Reply::to(&mut client, "delegate_results", ask);
+            let output = &reply.content["data"]["output"];
+            let stdout = output["stdout"].as_str().unwrap();
+            let first = format!("... ({number} bytes left out)\nFIRST LINE\nline 0000\n");
+            assert!(stdout.starts_with(&first) && stdout.ends_with("\nline 5999\n"), "{most}: {stdout}");
+            let (missing, shown) = taken_apart(stdout);
+            assert_eq!(missing + shown.len() as u64, output["original_size"].as_u64().unwrap());
+        }
+    }
+}
