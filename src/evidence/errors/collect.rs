@@ -453,6 +453,62 @@ mod tests {
         check(&[("python3 -m pytest", 1, raised), ("pytest -q", 0, "")], None);
     }
 
+    #[test]
+    fn what_a_pipe_leaves_out_was_not_seen_to_succeed() {
+        let broken = Some(("compile error E0308", "mismatched types"));
+        let build = ("cargo build", 101, BROKEN);
+        for (pipe, text) in [
+            ("grep -c '^error'", "2\n"),
+            ("wc -l", "7\n"),
+            ("grep -oE 'E0[0-9]+' | sort | uniq -c", "      1 E0308\n"),
+            ("grep -- '-->'", " --> src/a.rs:2:5\n"),
+            ("cut -c1-3", "err\n"),
+            ("sed -n 2p", " --> src/a.rs:2:5\n"),
+            ("awk '{print $1}'", "-->\n"),
+            ("head -1", "   Compiling a v0.1.0\n"),
+            ("wc -l && git add -A", "7\n"),
+            ("wc -l | cat", "7\n"),
+        ] {
+            check(&[build, (&format!("cargo build 2>&1 | {pipe}"), 0, text)], broken);
+        }
+        check(&[build, ("cargo build 2>/dev/null | tail -3", 0, "")], broken);
+        let passed =
+            "test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        let (denied, lint) =
+            (Some(("compile error", "unneeded `return` statement")), "cargo clippy -- -D warnings");
+        let failed = (lint, 101, DENIED);
+        let after = |pipe: &str| format!("{lint} 2>&1 | {pipe}");
+        check(&[failed, (&after("grep -c '^error'"), 0, "1\n")], denied);
+        check(&[failed, (&after("wc -l && cargo test"), 0, &format!("9\n{passed}"))], denied);
+        check(&[failed, (&format!("cargo check; {}", after("wc -l")), 0, "    Finished `dev`\n9\n")], denied);
+        let import = (
+            "python3 -c 'import nope'",
+            1,
+            "Traceback (most recent call last):\n  File \"<string>\", line 1, in <module>\nModuleNotFoundError: No module named 'nope'\n",
+        );
+        check(
+            &[import, ("python3 -c 'import nope' 2>&1 | wc -l", 0, "3\n")],
+            Some(("ModuleNotFoundError", "No module named 'nope'")),
+        );
+        let node = ("node a.js", 1, "a.js:1\nError: no\n    at f (a.js:1:7)\n");
+        check(&[node, ("node a.js 2>&1 | tail -1", 0, "Node.js v22.1.0\n")], Some(("Error", "no")));
+        // These were.
+        for (pipe, text) in [
+            ("grep -E 'warning|Finished'", "    Finished `dev` profile [unoptimized] target(s) in 0.1s\n"),
+            ("tail -3", ""),
+            ("tee build.log | head -20", "    Finished `dev`\n"),
+            ("cat", "warning: unused\n"),
+        ] {
+            check(&[build, (&format!("cargo build 2>&1 | {pipe}"), 0, text)], None);
+            check(&[failed, (&after(pipe), 0, text)], None);
+        }
+        check(&[build, ("set -o pipefail; cargo build 2>&1 | wc -l", 0, "7\n")], None);
+        check(&[build, ("cargo test 2>&1 | grep 'test result'", 0, passed)], None);
+        let both = format!("    Finished `dev`\ntest errors ... ok\n{passed}");
+        check(&[failed, (&after("tail -1 && cargo test 2>&1 | tail -5"), 0, &both)], None);
+        check(&[import, ("python3 -c 'import nope' | tail -3", 0, "fine\n")], None);
+    }
+
     const DENIED: &str = "error: unneeded `return` statement\n --> src/main.rs:2:30\n  |\n  = note: `-D clippy::needless-return` implied by `-D warnings`\n\nerror: could not compile `a` (bin \"a\") due to 1 previous error\n";
 
     #[test]
