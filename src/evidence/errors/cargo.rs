@@ -4,6 +4,8 @@ use super::diagnose::{Found, diagnose};
 use super::said::Speakers;
 use super::work::Work;
 
+const COULD_NOT: &str = "error: could not compile `";
+
 /// What a success of cargo shows. All of these build first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Shows {
@@ -56,8 +58,36 @@ impl Shows {
 /// a build shows as much as anything.
 pub(super) fn to_do_again(works: Vec<Work>, text: &str) -> Vec<Work> {
     let is_broken = could_not_compile(text) && !is_denied(text);
-    let build = |work: &Work| if work.is_tests() { None } else { work.build() };
+    let may_be_lints = !all_have_codes(text);
+    let build = |work: &Work| match work {
+        Work::Cargo { shows: Shows::Lints(_), .. } if may_be_lints => None,
+        work if work.is_tests() => None,
+        work => work.build(),
+    };
     works.into_iter().map(|work| build(&work).filter(|_| is_broken).unwrap_or(work)).collect()
+}
+
+/// Whether every error that rustc counts is there and has a code, which none of a lint has.
+fn all_have_codes(text: &str) -> bool {
+    let mut counted: Vec<(&str, usize)> = Vec::new();
+    let mut coded = 0;
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix(COULD_NOT) {
+            let package = rest.split('`').next().unwrap_or_default();
+            let count = rest.split_once("due to ").and_then(|(_, count)| count.split(' ').next());
+            let Some(count) = count.and_then(|count| count.parse::<usize>().ok()) else { return false };
+            // A library and its tests have the same errors, which are told once.
+            match counted.iter_mut().find(|(name, _)| *name == package) {
+                Some((_, most)) => *most = count.max(*most),
+                None => counted.push((package, count)),
+            }
+        } else if line.starts_with("error[E") || line.contains(": error[E") {
+            coded += 1;
+        } else if line.starts_with("error: ") || line.contains(": error: ") {
+            return false;
+        }
+    }
+    coded >= counted.iter().map(|(_, count)| *count).sum::<usize>()
 }
 
 /// Why one of `works` failed, where nothing else that ran can have printed that.
@@ -80,7 +110,7 @@ pub(super) fn built(works: &[Work], found: Option<&Found>, text: &str) -> Option
 }
 
 fn could_not_compile(text: &str) -> bool {
-    text.lines().any(|line| line.starts_with("error: could not compile `"))
+    text.lines().any(|line| line.starts_with(COULD_NOT))
 }
 
 /// Whether what compiles by itself was denied.

@@ -541,6 +541,38 @@ mod tests {
     }
 
     #[test]
+    fn what_is_denied_stays_so_where_nothing_says_by_what() {
+        let denied = Some(("compile error", "unneeded `return` statement"));
+        let end = "error: could not compile `a` (lib) due to 2 previous errors\n";
+        let cut = format!("error: unneeded `return` statement\n --> src/a.rs:4:5\n  |\n\n{end}");
+        let short = format!(
+            "src/a.rs:1:5: error: unneeded `return` statement\nsrc/a.rs:4:5: error: unneeded `return` statement\n{end}"
+        );
+        let lint = "cargo clippy -- -D warnings";
+        for (line, code, text) in [
+            (format!("{lint} 2>&1 | tail -20"), 0, &cut),
+            (format!("{lint} 2>&1 | grep -A3 '^error'"), 0, &cut),
+            ("cargo clippy --message-format=short -- -D warnings".to_owned(), 101, &short),
+        ] {
+            for green in ["cargo test", "cargo build"] {
+                check(&[(&line, code, text), (green, 0, "")], denied);
+            }
+        }
+        check(&[(&format!("{lint} 2>&1 | tail -20"), 0, &cut), (lint, 0, "")], None);
+        // One that is of no lint, beside others that were cut off or are of another package.
+        let mixed = BROKEN.replace("1 previous error", "3 previous errors");
+        let broken = Some(("compile error E0308", "mismatched types"));
+        check(&[(lint, 101, &mixed), ("cargo build", 0, "")], broken);
+        check(
+            &[(lint, 101, &format!("{BROKEN}{}", end.replace("`a`", "`b`"))), ("cargo build", 0, "")],
+            broken,
+        );
+        // Told once for the library and its tests.
+        let twice = format!("{BROKEN}{}", BROKEN.lines().last().unwrap().replace("(lib)", "(lib test)"));
+        check(&[(lint, 101, &twice), ("cargo build", 0, "")], None);
+    }
+
+    #[test]
     fn what_cargo_failed_of_is_told_whatever_succeeded_after_it() {
         let panic = Some(("panic", "no settings"));
         let denied = Some(("compile error", "unneeded `return` statement"));
