@@ -822,6 +822,26 @@ E           json.decoder.JSONDecodeError: Expecting property name
     }
 
     #[test]
+    fn tests_that_failed_are_told_where_others_of_their_kind_passed_after_them() {
+        let passed = format!("{PYTEST}1 passed in 0.01s\n");
+        let why = Some(("AssertionError", "assert 1 == 2"));
+        for between in [";", "||"] {
+            let line = format!("pytest -q tests/unit {between} pytest -q tests/test_z.py");
+            check(&[(&line, 0, &passed)], why);
+            check(&[(&line, 0, &passed), ("pytest -q tests", 0, "2 passed in 0.01s\n")], None);
+            // The same, or more.
+            for again in ["tests/unit", "tests", "", "tests/unit/test_a.py"] {
+                check(&[(&format!("pytest -q tests/unit {between} pytest -q {again}"), 0, &passed)], None);
+            }
+        }
+        let jest = format!(
+            "{JEST}PASS src/n.test.js\n\nTest Suites: 1 passed, 1 total\nTests:       3 passed, 3 total\n"
+        );
+        let told = collected(&[("npx jest src/m.test.js; npx jest src/n.test.js", 0, &jest)]).finish(None);
+        assert!(told.as_ref().is_some_and(|told| told.error_message.contains("toBe")), "{told:?}");
+    }
+
+    #[test]
     fn what_was_mended_in_a_script_does_not_hide_what_fails_at_its_end() {
         let line = "cd api\npytest -q || true\ntouch m.py\npytest -q\ncd ../web\nnpx jest";
         let text = format!("{PYTEST}1 passed in 0.01s\n{JEST}");
