@@ -768,6 +768,48 @@ E           json.decoder.JSONDecodeError: Expecting property name
     }
 
     #[test]
+    fn tests_without_names_failed_until_all_of_them_pass() {
+        let jest = "Test Suites: 1 failed, 1 passed, 2 total\nTests:       1 failed, 3 passed, 4 total\n";
+        let green = "Test Suites: 1 passed, 1 total\nTests:       2 passed, 2 total\n";
+        let cargo = "test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        let passed = cargo.replace("FAILED", "ok").replace("2 failed", "0 failed");
+        let go = "ok  \ta/b\t0.1s\nFAIL\ta/c\t0.1s\nFAIL\n";
+        for (red, text, other, all, passed, told) in [
+            ("npx jest 2>&1 | tail -5", jest, "npx jest src/m.test.js", "npx jest", green, "1 test failed"),
+            (
+                "pytest -q 2>&1 | tail -1",
+                "2 failed, 1 passed in 0.1s\n",
+                "pytest -q tests/unit -k test_y",
+                "pytest",
+                "3 passed in 0.1s\n",
+                "2 tests failed",
+            ),
+            (
+                "cargo test 2>&1 | grep 'test result'",
+                cargo,
+                "cargo test u 2>&1 | grep 'test result'",
+                "cargo test",
+                &passed,
+                "2 tests failed",
+            ),
+            (
+                "go test ./... | tail -20",
+                go,
+                "go test ./b",
+                "go test ./...",
+                "ok  \ta/c\t0.1s\n",
+                "1 package failed",
+            ),
+        ] {
+            let failed = Some(("test failure", told));
+            check(&[(red, 0, text)], failed);
+            check(&[(red, 0, text), (other, 0, passed)], failed);
+            check(&[(red, 0, text), (all, 0, passed)], None);
+            check(&[(all, 1, text)], failed);
+        }
+    }
+
+    #[test]
     fn tests_that_failed_before_a_pipe_failed() {
         let failed = "==== FAILURES ====\n____ test_b ____\n\n    def test_b():\n>       assert 1 == 2\nE       assert 1 == 2\n\na.py:4: AssertionError\n==== short test summary info ====\nFAILED a.py::test_b - assert 1 == 2\n1 failed in 0.01s\n";
         let why = Some(("AssertionError", "assert 1 == 2"));
