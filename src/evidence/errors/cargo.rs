@@ -28,7 +28,7 @@ impl Shows {
         Some(match (verb, words.first().map(String::as_str)) {
             ("build" | "b" | "check" | "c", _) => (Self::Builds, own),
             ("rustc", _) if behind.is_empty() => (Self::Builds, own),
-            ("clippy", _) => (Self::Lints(behind), own),
+            ("clippy", _) => (Self::Lints(levels(&behind)), own),
             ("run" | "r", _) => (Self::Runs(behind), own),
             ("test" | "t", _) => (Self::Passes, words),
             ("nextest", Some("run" | "r")) => (Self::Passes, &words[1..]),
@@ -41,9 +41,8 @@ impl Shows {
         match (self, other) {
             (_, Self::Builds) => true,
             (Self::Lints(own), Self::Lints(others)) => {
-                let loosens = |word: &&String| {
-                    ["-A", "--allow", "-W", "--warn", "--cap"].iter().any(|head| word.starts_with(head))
-                };
+                let loosens =
+                    |word: &&String| ["-A", "-W", "--cap"].iter().any(|head| word.starts_with(head));
                 let more = own.iter().filter(|word| !others.contains(word));
                 others.iter().all(|word| own.contains(word)) && !more.clone().any(|word| loosens(&word))
             }
@@ -52,6 +51,29 @@ impl Shows {
             _ => false,
         }
     }
+}
+
+/// Levels of lints, each in one word and one way: `--deny=warnings` is `-Dwarnings`, as is `-D warnings`.
+fn levels(words: &[String]) -> Vec<String> {
+    const LEVELS: [(&str, &str); 4] =
+        [("--deny", "-D"), ("--forbid", "-F"), ("--warn", "-W"), ("--allow", "-A")];
+    let mut words = words.iter();
+    let mut levels = Vec::new();
+    while let Some(word) = words.next() {
+        let level = LEVELS.iter().find_map(|(long, short)| {
+            let rest = word.strip_prefix(long).or_else(|| word.strip_prefix(short))?;
+            Some((*short, rest.trim_start_matches('=')))
+        });
+        levels.push(match level {
+            Some((short, "")) => {
+                let lint = words.next().map(String::as_str).unwrap_or_default();
+                format!("{short}{}", lint.replace('-', "_"))
+            }
+            Some((short, lint)) => format!("{short}{}", lint.replace('-', "_")),
+            None => word.clone(),
+        });
+    }
+    levels
 }
 
 /// What there is to be done again of `works` that failed with `text`: where cargo could not build,

@@ -541,6 +541,40 @@ mod tests {
     }
 
     #[test]
+    fn a_wider_look_mends_what_a_narrower_one_found() {
+        let denied = Some(("compile error", "unneeded `return` statement"));
+        for (red, green) in [
+            ("cargo clippy -- -D warnings", "cargo clippy --all-targets -- -D warnings"),
+            ("cargo clippy --lib -- -D warnings", "cargo clippy --all-targets -- -D warnings"),
+            ("cargo clippy --tests -- -D warnings", "cargo clippy --all-targets -- -D warnings"),
+            ("cargo clippy -p a -- -D warnings", "cargo clippy --workspace --all-targets -- -D warnings"),
+            ("cargo clippy -- -D warnings", "cargo clippy -- -Dwarnings"),
+            ("cargo clippy -- --deny=warnings", "cargo clippy -- -D warnings"),
+            ("cargo clippy -- -Dclippy::needless-return", "cargo clippy -- --deny clippy::needless_return"),
+        ] {
+            check(&[(red, 101, DENIED), (green, 0, "")], None);
+        }
+        for (red, green) in [
+            ("cargo clippy --all-targets -- -D warnings", "cargo clippy -- -D warnings"),
+            ("cargo clippy -- -D warnings", "cargo clippy --tests -- -D warnings"),
+            ("cargo clippy -- -D warnings", "cargo clippy -p b --all-targets -- -D warnings"),
+            ("cargo clippy -- -D warnings", "cargo clippy --all-targets -- -Awarnings"),
+            ("cargo clippy -- -D warnings", "cargo clippy --all-targets -- -D warnings -Adead_code"),
+            ("cargo clippy -- -D warnings", "cargo clippy -- -W warnings -D clippy::all"),
+            // What is built without a feature may be another thing.
+            ("cargo clippy -- -D warnings", "cargo clippy --all-features -- -D warnings"),
+        ] {
+            check(&[(red, 101, DENIED), (green, 0, "")], denied);
+        }
+        check(&[("cargo build", 101, BROKEN), ("cargo build --all-targets", 0, "")], None);
+        // Tests of documentation are no target.
+        check(
+            &[("cargo test", 101, PANIC), ("cargo test --all-targets", 0, "")],
+            Some(("panic", "no settings")),
+        );
+    }
+
+    #[test]
     fn what_is_denied_stays_so_where_nothing_says_by_what() {
         let denied = Some(("compile error", "unneeded `return` statement"));
         let end = "error: could not compile `a` (lib) due to 2 previous errors\n";

@@ -266,8 +266,11 @@ impl Work {
                 shows.implies(needed) && scope.relation(of) == Relation::Same && !scope.lacks(of)
             }
             (Self::Cargo { shows, scope }, Self::Cargo { shows: needed, scope: of }) => {
+                let builds = *needed != Shows::Passes;
+                let is_wider = builds && scope.builds_all_targets();
+                let has_all = || is_wider && holds(&scope.of_any_target(), &of.of_any_target());
                 // What does not compile does so in no profile.
-                shows.implies(needed) && holds(scope, of) && (*needed != Shows::Passes || !scope.lacks(of))
+                shows.implies(needed) && (holds(scope, of) || has_all()) && (builds || !scope.lacks(of))
             }
             (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
             (Self::Program { .. }, Self::Program { .. }) => self == failed,
