@@ -4,6 +4,8 @@ use super::diagnose::{Found, diagnose};
 use super::said::Speakers;
 use super::work::Work;
 
+const COULD_NOT: &str = "error: could not compile `";
+
 /// What a success of cargo shows. All of these build first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Shows {
@@ -26,7 +28,7 @@ impl Shows {
         Some(match (verb, words.first().map(String::as_str)) {
             ("build" | "b" | "check" | "c", _) => (Self::Builds, own),
             ("rustc", _) if behind.is_empty() => (Self::Builds, own),
-            ("clippy", _) => (Self::Lints(behind), own),
+            ("clippy", _) => (Self::Lints(levels(&behind)), own),
             ("run" | "r", _) => (Self::Runs(behind), own),
             ("test" | "t", _) => (Self::Passes, words),
             ("nextest", Some("run" | "r")) => (Self::Passes, &words[1..]),
@@ -39,9 +41,8 @@ impl Shows {
         match (self, other) {
             (_, Self::Builds) => true,
             (Self::Lints(own), Self::Lints(others)) => {
-                let loosens = |word: &&String| {
-                    ["-A", "--allow", "-W", "--warn", "--cap"].iter().any(|head| word.starts_with(head))
-                };
+                let loosens =
+                    |word: &&String| ["-A", "-W", "--cap"].iter().any(|head| word.starts_with(head));
                 let more = own.iter().filter(|word| !others.contains(word));
                 others.iter().all(|word| own.contains(word)) && !more.clone().any(|word| loosens(&word))
             }
@@ -52,12 +53,63 @@ impl Shows {
     }
 }
 
+/// Levels of lints, each in one word and one way: `--deny=warnings` is `-Dwarnings`, as is `-D warnings`.
+fn levels(words: &[String]) -> Vec<String> {
+    const LEVELS: [(&str, &str); 4] =
+        [("--deny", "-D"), ("--forbid", "-F"), ("--warn", "-W"), ("--allow", "-A")];
+    let mut words = words.iter();
+    let mut levels = Vec::new();
+    while let Some(word) = words.next() {
+        let level = LEVELS.iter().find_map(|(long, short)| {
+            let rest = word.strip_prefix(long).or_else(|| word.strip_prefix(short))?;
+            Some((*short, rest.trim_start_matches('=')))
+        });
+        levels.push(match level {
+            Some((short, "")) => {
+                let lint = words.next().map(String::as_str).unwrap_or_default();
+                format!("{short}{}", lint.replace('-', "_"))
+            }
+            Some((short, lint)) => format!("{short}{}", lint.replace('-', "_")),
+            None => word.clone(),
+        });
+    }
+    levels
+}
+
 /// What there is to be done again of `works` that failed with `text`: where cargo could not build,
 /// a build shows as much as anything.
 pub(super) fn to_do_again(works: Vec<Work>, text: &str) -> Vec<Work> {
     let is_broken = could_not_compile(text) && !is_denied(text);
-    let build = |work: &Work| if work.is_tests() { None } else { work.build() };
+    let may_be_lints = !all_have_codes(text);
+    let build = |work: &Work| match work {
+        Work::Cargo { shows: Shows::Lints(_), .. } if may_be_lints => None,
+        work if work.is_tests() => None,
+        work => work.build(),
+    };
     works.into_iter().map(|work| build(&work).filter(|_| is_broken).unwrap_or(work)).collect()
+}
+
+/// Whether every error that rustc counts is there and has a code, which none of a lint has.
+fn all_have_codes(text: &str) -> bool {
+    let mut counted: Vec<(&str, usize)> = Vec::new();
+    let mut coded = 0;
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix(COULD_NOT) {
+            let package = rest.split('`').next().unwrap_or_default();
+            let count = rest.split_once("due to ").and_then(|(_, count)| count.split(' ').next());
+            let Some(count) = count.and_then(|count| count.parse::<usize>().ok()) else { return false };
+            // A library and its tests have the same errors, which are told once.
+            match counted.iter_mut().find(|(name, _)| *name == package) {
+                Some((_, most)) => *most = count.max(*most),
+                None => counted.push((package, count)),
+            }
+        } else if line.starts_with("error[E") || line.contains(": error[E") {
+            coded += 1;
+        } else if line.starts_with("error: ") || line.contains(": error: ") {
+            return false;
+        }
+    }
+    coded >= counted.iter().map(|(_, count)| *count).sum::<usize>()
 }
 
 /// Why one of `works` failed, where nothing else that ran can have printed that.
@@ -80,7 +132,7 @@ pub(super) fn built(works: &[Work], found: Option<&Found>, text: &str) -> Option
 }
 
 fn could_not_compile(text: &str) -> bool {
-    text.lines().any(|line| line.starts_with("error: could not compile `"))
+    text.lines().any(|line| line.starts_with(COULD_NOT))
 }
 
 /// Whether what compiles by itself was denied.

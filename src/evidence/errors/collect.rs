@@ -453,6 +453,62 @@ mod tests {
         check(&[("python3 -m pytest", 1, raised), ("pytest -q", 0, "")], None);
     }
 
+    #[test]
+    fn what_a_pipe_leaves_out_was_not_seen_to_succeed() {
+        let broken = Some(("compile error E0308", "mismatched types"));
+        let build = ("cargo build", 101, BROKEN);
+        for (pipe, text) in [
+            ("grep -c '^error'", "2\n"),
+            ("wc -l", "7\n"),
+            ("grep -oE 'E0[0-9]+' | sort | uniq -c", "      1 E0308\n"),
+            ("grep -- '-->'", " --> src/a.rs:2:5\n"),
+            ("cut -c1-3", "err\n"),
+            ("sed -n 2p", " --> src/a.rs:2:5\n"),
+            ("awk '{print $1}'", "-->\n"),
+            ("head -1", "   Compiling a v0.1.0\n"),
+            ("wc -l && git add -A", "7\n"),
+            ("wc -l | cat", "7\n"),
+        ] {
+            check(&[build, (&format!("cargo build 2>&1 | {pipe}"), 0, text)], broken);
+        }
+        check(&[build, ("cargo build 2>/dev/null | tail -3", 0, "")], broken);
+        let passed =
+            "test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        let (denied, lint) =
+            (Some(("compile error", "unneeded `return` statement")), "cargo clippy -- -D warnings");
+        let failed = (lint, 101, DENIED);
+        let after = |pipe: &str| format!("{lint} 2>&1 | {pipe}");
+        check(&[failed, (&after("grep -c '^error'"), 0, "1\n")], denied);
+        check(&[failed, (&after("wc -l && cargo test"), 0, &format!("9\n{passed}"))], denied);
+        check(&[failed, (&format!("cargo check; {}", after("wc -l")), 0, "    Finished `dev`\n9\n")], denied);
+        let import = (
+            "python3 -c 'import nope'",
+            1,
+            "Traceback (most recent call last):\n  File \"<string>\", line 1, in <module>\nModuleNotFoundError: No module named 'nope'\n",
+        );
+        check(
+            &[import, ("python3 -c 'import nope' 2>&1 | wc -l", 0, "3\n")],
+            Some(("ModuleNotFoundError", "No module named 'nope'")),
+        );
+        let node = ("node a.js", 1, "a.js:1\nError: no\n    at f (a.js:1:7)\n");
+        check(&[node, ("node a.js 2>&1 | tail -1", 0, "Node.js v22.1.0\n")], Some(("Error", "no")));
+        // These were.
+        for (pipe, text) in [
+            ("grep -E 'warning|Finished'", "    Finished `dev` profile [unoptimized] target(s) in 0.1s\n"),
+            ("tail -3", ""),
+            ("tee build.log | head -20", "    Finished `dev`\n"),
+            ("cat", "warning: unused\n"),
+        ] {
+            check(&[build, (&format!("cargo build 2>&1 | {pipe}"), 0, text)], None);
+            check(&[failed, (&after(pipe), 0, text)], None);
+        }
+        check(&[build, ("set -o pipefail; cargo build 2>&1 | wc -l", 0, "7\n")], None);
+        check(&[build, ("cargo test 2>&1 | grep 'test result'", 0, passed)], None);
+        let both = format!("    Finished `dev`\ntest errors ... ok\n{passed}");
+        check(&[failed, (&after("tail -1 && cargo test 2>&1 | tail -5"), 0, &both)], None);
+        check(&[import, ("python3 -c 'import nope' | tail -3", 0, "fine\n")], None);
+    }
+
     const DENIED: &str = "error: unneeded `return` statement\n --> src/main.rs:2:30\n  |\n  = note: `-D clippy::needless-return` implied by `-D warnings`\n\nerror: could not compile `a` (bin \"a\") due to 1 previous error\n";
 
     #[test]
@@ -482,6 +538,72 @@ mod tests {
         check(&[lint, ("cargo clippy -- -D warnings -D clippy::pedantic", 0, "")], None);
         check(&[lint, ("cargo clippy -- -D warnings -A clippy::needless_return", 0, "")], denied);
         check(&[lint, ("cargo clippy -p b -- -D warnings", 0, "")], denied);
+    }
+
+    #[test]
+    fn a_wider_look_mends_what_a_narrower_one_found() {
+        let denied = Some(("compile error", "unneeded `return` statement"));
+        for (red, green) in [
+            ("cargo clippy -- -D warnings", "cargo clippy --all-targets -- -D warnings"),
+            ("cargo clippy --lib -- -D warnings", "cargo clippy --all-targets -- -D warnings"),
+            ("cargo clippy --tests -- -D warnings", "cargo clippy --all-targets -- -D warnings"),
+            ("cargo clippy -p a -- -D warnings", "cargo clippy --workspace --all-targets -- -D warnings"),
+            ("cargo clippy -- -D warnings", "cargo clippy -- -Dwarnings"),
+            ("cargo clippy -- --deny=warnings", "cargo clippy -- -D warnings"),
+            ("cargo clippy -- -Dclippy::needless-return", "cargo clippy -- --deny clippy::needless_return"),
+        ] {
+            check(&[(red, 101, DENIED), (green, 0, "")], None);
+        }
+        for (red, green) in [
+            ("cargo clippy --all-targets -- -D warnings", "cargo clippy -- -D warnings"),
+            ("cargo clippy -- -D warnings", "cargo clippy --tests -- -D warnings"),
+            ("cargo clippy -- -D warnings", "cargo clippy -p b --all-targets -- -D warnings"),
+            ("cargo clippy -- -D warnings", "cargo clippy --all-targets -- -Awarnings"),
+            ("cargo clippy -- -D warnings", "cargo clippy --all-targets -- -D warnings -Adead_code"),
+            ("cargo clippy -- -D warnings", "cargo clippy -- -W warnings -D clippy::all"),
+            // What is built without a feature may be another thing.
+            ("cargo clippy -- -D warnings", "cargo clippy --all-features -- -D warnings"),
+        ] {
+            check(&[(red, 101, DENIED), (green, 0, "")], denied);
+        }
+        check(&[("cargo build", 101, BROKEN), ("cargo build --all-targets", 0, "")], None);
+        // Tests of documentation are no target.
+        check(
+            &[("cargo test", 101, PANIC), ("cargo test --all-targets", 0, "")],
+            Some(("panic", "no settings")),
+        );
+    }
+
+    #[test]
+    fn what_is_denied_stays_so_where_nothing_says_by_what() {
+        let denied = Some(("compile error", "unneeded `return` statement"));
+        let end = "error: could not compile `a` (lib) due to 2 previous errors\n";
+        let cut = format!("error: unneeded `return` statement\n --> src/a.rs:4:5\n  |\n\n{end}");
+        let short = format!(
+            "src/a.rs:1:5: error: unneeded `return` statement\nsrc/a.rs:4:5: error: unneeded `return` statement\n{end}"
+        );
+        let lint = "cargo clippy -- -D warnings";
+        for (line, code, text) in [
+            (format!("{lint} 2>&1 | tail -20"), 0, &cut),
+            (format!("{lint} 2>&1 | grep -A3 '^error'"), 0, &cut),
+            ("cargo clippy --message-format=short -- -D warnings".to_owned(), 101, &short),
+        ] {
+            for green in ["cargo test", "cargo build"] {
+                check(&[(&line, code, text), (green, 0, "")], denied);
+            }
+        }
+        check(&[(&format!("{lint} 2>&1 | tail -20"), 0, &cut), (lint, 0, "")], None);
+        // One that is of no lint, beside others that were cut off or are of another package.
+        let mixed = BROKEN.replace("1 previous error", "3 previous errors");
+        let broken = Some(("compile error E0308", "mismatched types"));
+        check(&[(lint, 101, &mixed), ("cargo build", 0, "")], broken);
+        check(
+            &[(lint, 101, &format!("{BROKEN}{}", end.replace("`a`", "`b`"))), ("cargo build", 0, "")],
+            broken,
+        );
+        // Told once for the library and its tests.
+        let twice = format!("{BROKEN}{}", BROKEN.lines().last().unwrap().replace("(lib)", "(lib test)"));
+        check(&[(lint, 101, &twice), ("cargo build", 0, "")], None);
     }
 
     #[test]
@@ -680,6 +802,48 @@ E           json.decoder.JSONDecodeError: Expecting property name
     }
 
     #[test]
+    fn tests_without_names_failed_until_all_of_them_pass() {
+        let jest = "Test Suites: 1 failed, 1 passed, 2 total\nTests:       1 failed, 3 passed, 4 total\n";
+        let green = "Test Suites: 1 passed, 1 total\nTests:       2 passed, 2 total\n";
+        let cargo = "test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        let passed = cargo.replace("FAILED", "ok").replace("2 failed", "0 failed");
+        let go = "ok  \ta/b\t0.1s\nFAIL\ta/c\t0.1s\nFAIL\n";
+        for (red, text, other, all, passed, told) in [
+            ("npx jest 2>&1 | tail -5", jest, "npx jest src/m.test.js", "npx jest", green, "1 test failed"),
+            (
+                "pytest -q 2>&1 | tail -1",
+                "2 failed, 1 passed in 0.1s\n",
+                "pytest -q tests/unit -k test_y",
+                "pytest",
+                "3 passed in 0.1s\n",
+                "2 tests failed",
+            ),
+            (
+                "cargo test 2>&1 | grep 'test result'",
+                cargo,
+                "cargo test u 2>&1 | grep 'test result'",
+                "cargo test",
+                &passed,
+                "2 tests failed",
+            ),
+            (
+                "go test ./... | tail -20",
+                go,
+                "go test ./b",
+                "go test ./...",
+                "ok  \ta/c\t0.1s\n",
+                "1 package failed",
+            ),
+        ] {
+            let failed = Some(("test failure", told));
+            check(&[(red, 0, text)], failed);
+            check(&[(red, 0, text), (other, 0, passed)], failed);
+            check(&[(red, 0, text), (all, 0, passed)], None);
+            check(&[(all, 1, text)], failed);
+        }
+    }
+
+    #[test]
     fn tests_that_failed_before_a_pipe_failed() {
         let failed = "==== FAILURES ====\n____ test_b ____\n\n    def test_b():\n>       assert 1 == 2\nE       assert 1 == 2\n\na.py:4: AssertionError\n==== short test summary info ====\nFAILED a.py::test_b - assert 1 == 2\n1 failed in 0.01s\n";
         let why = Some(("AssertionError", "assert 1 == 2"));
@@ -731,6 +895,26 @@ E           json.decoder.JSONDecodeError: Expecting property name
         let line = "cd api; pytest -q; cd ../web; npx jest";
         check(&[(line, 0, &format!("{PYTEST}PASS src/m.test.js\n\nTests:       3 passed, 3 total\n"))], why);
         check(&[("npx jest; pytest -q", 0, PYTEST), ("npm test", 0, JEST)], None);
+    }
+
+    #[test]
+    fn tests_that_failed_are_told_where_others_of_their_kind_passed_after_them() {
+        let passed = format!("{PYTEST}1 passed in 0.01s\n");
+        let why = Some(("AssertionError", "assert 1 == 2"));
+        for between in [";", "||"] {
+            let line = format!("pytest -q tests/unit {between} pytest -q tests/test_z.py");
+            check(&[(&line, 0, &passed)], why);
+            check(&[(&line, 0, &passed), ("pytest -q tests", 0, "2 passed in 0.01s\n")], None);
+            // The same, or more.
+            for again in ["tests/unit", "tests", "", "tests/unit/test_a.py"] {
+                check(&[(&format!("pytest -q tests/unit {between} pytest -q {again}"), 0, &passed)], None);
+            }
+        }
+        let jest = format!(
+            "{JEST}PASS src/n.test.js\n\nTest Suites: 1 passed, 1 total\nTests:       3 passed, 3 total\n"
+        );
+        let told = collected(&[("npx jest src/m.test.js; npx jest src/n.test.js", 0, &jest)]).finish(None);
+        assert!(told.as_ref().is_some_and(|told| told.error_message.contains("toBe")), "{told:?}");
     }
 
     #[test]

@@ -5,9 +5,9 @@ use super::said::{Speakers, not_there};
 use super::verdict::told_from;
 use super::work::Done;
 use crate::evidence::lines::lines;
-use crate::evidence::tests::{TestRun, read, runs_tests, still_failing};
+use crate::evidence::tests::{TestRun, Unit, read, runs_tests, still_failing};
 
-/// The first test that failed.
+/// The first test that failed, or how many did.
 pub(super) fn test(command: &str, exit_code: i64, text: &str) -> Option<Found> {
     let runs = if runs_tests(command) { read(command, Some(exit_code), text) } else { Vec::new() };
     named(&runs)
@@ -88,8 +88,23 @@ pub(super) fn took_too_long() -> Found {
 }
 
 fn named(runs: &[TestRun]) -> Option<Found> {
-    let name = runs.iter().find_map(|run| run.failing.first())?;
-    Some(vague("test failure", &format!("{name} failed")))
+    let name = runs.iter().find_map(|run| run.failing.first());
+    let words = match name {
+        Some(name) => format!("{name} failed"),
+        None => runs.iter().find_map(counted)?,
+    };
+    Some(vague("test failure", &words))
+}
+
+/// How many failed, where a summary is all that came through.
+fn counted(run: &TestRun) -> Option<String> {
+    let failed = run.counts.map(|counts| counts.failed).filter(|failed| *failed > 0)?;
+    let unit = match run.unit {
+        Unit::Tests => "test",
+        Unit::Packages => "package",
+    };
+    let plural = if failed == 1 { "" } else { "s" };
+    Some(format!("{failed} {unit}{plural} failed"))
 }
 
 fn vague(kind: &str, message: &str) -> Found {

@@ -1,11 +1,10 @@
 //! What a command is for, and which failures a success of it mends.
 
+use super::behind::{Behind, Seen};
 use super::cargo::Shows;
 use super::said::Speakers;
 use crate::evidence::shell::{Command, Step};
-use crate::evidence::tests::{
-    Framework, Origin, Relation, Scope, Started, Walk, below, moved, read, started,
-};
+use crate::evidence::tests::{Framework, Origin, Relation, Scope, Started, Walk, below, moved, started};
 
 /// One thing that a command does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,12 +169,24 @@ impl Done {
     /// What an exit of 0 shows to have succeeded: the last step, and those that had
     /// to succeed before it. `text` is what was printed.
     pub(super) fn proven(&self, line: &str, text: &str) -> Vec<&Work> {
-        let through_pipes = self.command.pipefail || !self.hides_exit() || is_clean(line, text);
+        let seen = Seen::new(line, text);
+        let is_cargo = |work: &&Work| matches!(work, Work::Cargo { .. });
+        let builds = self.works.iter().flatten().filter(is_cargo).count();
+        let finished = seen.finished >= builds && !self.loops();
         let mut proven = Vec::new();
+        let mut behind: Option<Behind> = None;
         for (step, work) in self.command.steps.iter().zip(&self.works).rev() {
-            proven.extend(work.as_ref());
-            let goes_on = step.and || (step.piped && through_pipes);
-            if !goes_on {
+            let shown = behind.is_none_or(|behind| match work {
+                _ if runs_tests(step, work) && seen.tests.is_some() => seen.tests == Some(true),
+                Some(Work::Cargo { shows: Shows::Builds | Shows::Lints(_), .. }) if finished => seen.is_clean,
+                _ => behind.lets_failures_through && step.writes.is_empty() && seen.is_clean,
+            });
+            proven.extend(work.as_ref().filter(|_| shown));
+            behind = match step.piped && !self.command.pipefail {
+                true => Some(behind.unwrap_or_default().and(step, seen.lines)),
+                false => None,
+            };
+            if !step.piped && !step.and {
                 break;
             }
         }
@@ -188,17 +199,6 @@ impl Done {
         let is_left = |work: &&Work| work.is_build() && !proven.iter().any(|other| other.mends(work));
         self.works.iter().flatten().filter(is_left).cloned().collect()
     }
-}
-
-/// Whether what went through a pipe tells of no failure: tests that passed, or
-/// nothing that has a word of one.
-fn is_clean(line: &str, text: &str) -> bool {
-    let runs = read(line, Some(0), text);
-    if !runs.is_empty() {
-        return runs.iter().all(|run| run.counts.is_some_and(|counts| counts.failed == 0));
-    }
-    let text = text.to_ascii_lowercase();
-    !["error", "fail", "panic", "traceback"].iter().any(|word| text.contains(word))
 }
 
 impl Work {
@@ -266,8 +266,11 @@ impl Work {
                 shows.implies(needed) && scope.relation(of) == Relation::Same && !scope.lacks(of)
             }
             (Self::Cargo { shows, scope }, Self::Cargo { shows: needed, scope: of }) => {
+                let builds = *needed != Shows::Passes;
+                let is_wider = builds && scope.builds_all_targets();
+                let has_all = || is_wider && holds(&scope.of_any_target(), &of.of_any_target());
                 // What does not compile does so in no profile.
-                shows.implies(needed) && holds(scope, of) && (*needed != Shows::Passes || !scope.lacks(of))
+                shows.implies(needed) && (holds(scope, of) || has_all()) && (builds || !scope.lacks(of))
             }
             (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
             (Self::Program { .. }, Self::Program { .. }) => self == failed,

@@ -12,14 +12,16 @@ pub(crate) fn still_failing(command: &str, exit_code: Option<i64>, text: &str) -
     let runs = read(command, exit_code, text);
     let last = detect(command).filter(|found| found.owns_exit && exit_code == Some(0));
     let last = last.and_then(|found| found.starts.last().map(|start| start.runs));
-    let passed = |run: &TestRun| match last {
-        Some(Runs::Framework(framework)) => run.framework == framework,
+    let passed = |at: usize| match last {
+        Some(Runs::Framework(framework)) => {
+            runs.iter().rposition(|run| run.framework == framework) == Some(at)
+        }
         Some(Runs::Any | Runs::Perhaps) => true,
         None => false,
     };
     let fails = |(at, run): &(usize, &TestRun)| {
         let is_apart = |later: &TestRun| later.scope.relation(&run.scope) == Relation::Apart;
-        run.failed() && !passed(run) && runs[at + 1..].iter().all(is_apart)
+        run.failed() && !passed(*at) && runs[at + 1..].iter().all(is_apart)
     };
     runs.iter().enumerate().filter(fails).map(|(_, run)| run.clone()).collect()
 }

@@ -51,6 +51,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use failed::still_failing;
 pub(crate) use results::{Changed, RunResults, TestResults, Tests};
 
+pub(super) use pipes::keeps_the_end;
 pub(super) use places::{Origin, Walk, below, moved};
 pub(super) use relation::Relation;
 pub(super) use scope::Scope;

@@ -65,6 +65,16 @@ impl Through {
     }
 }
 
+/// Whether the last words of what a step reads come through it; `lines` is how many came out at the
+/// end.
+pub(crate) fn keeps_the_end(step: &Step, lines: usize) -> bool {
+    match Through::of(step) {
+        None | Some(Through::Last(_)) => true,
+        Some(first @ Through::First(_)) => !first.may_drop(lines),
+        Some(Through::Chosen { .. } | Through::Rewritten) => false,
+    }
+}
+
 /// How many lines `tail` lets through; 0 where that cannot be told.
 fn last_lines(args: &[&str]) -> usize {
     // `+3` is the rest from the third line on.
