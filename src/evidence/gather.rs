@@ -110,6 +110,23 @@ mod tests {
     }
 
     #[test]
+    fn the_same_command_that_passes_whole_has_no_error_left() {
+        let errors = |lines: &[(&str, i64, &str)]| {
+            let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
+            for (line, code, text) in lines {
+                gathered.note_only_command(line, Some(*code), text, true, at(1));
+            }
+            gathered.finish(NEVER, None).1
+        };
+        let line = "pytest -q a; pytest -q b";
+        let red = "==== short test summary info ====\nFAILED a/test_a.py::x - no\n1 failed in 0.1s\n1 passed in 0.1s\n";
+        assert!(errors(&[(line, 0, red)]).is_some());
+        assert_eq!(errors(&[(line, 0, red), (line, 0, "1 passed in 0.1s\n1 passed in 0.1s\n")]), None);
+        assert!(errors(&[(line, 0, red), (line, 0, "1 passed in 0.1s\n")]).is_some());
+        assert!(errors(&[(line, 0, red), ("pytest -q b", 0, "1 passed in 0.1s\n")]).is_some());
+    }
+
+    #[test]
     fn only_commands_that_ran_and_printed_tell_of_tests() {
         assert_eq!(after(&ended(ItemStatus::Completed), Some(PASSED)).unwrap().passed, Some(1));
         assert_eq!(after(&ended(ItemStatus::Declined), Some(PASSED)), None);
