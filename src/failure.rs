@@ -7,7 +7,7 @@ mod hints;
 
 use serde_json::{Map, Value};
 
-use hints::{home_hint, registry_hint, setup_failure, terminal_failure, token_hint};
+use hints::{CHANGED, home_hint, registry_hint, setup_failure, terminal_failure, token_hint};
 
 use crate::config::ConfigError;
 use crate::host::listen::ListenError;
@@ -329,7 +329,7 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
                 "captures and recordings are kept for a day; `delegate_results` lists the files of a run",
             )),
         ),
-        TaskError::NotAPlainFile(_) => bad("somebody changed what is below the home; its other files are still there"),
+        TaskError::NotAPlainFile(_) => bad(CHANGED),
         TaskError::Unreadable { .. } => {
             (Code::Internal, Exit::Machine, hint("`delegator doctor` shows the state of the home"))
         }

@@ -142,6 +142,7 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
             }
             TerminalError::BadCursor(_) => json!({ "reason": "bad_cursor", "field": "cursor" }),
             TerminalError::BadMoment(_) => json!({ "reason": "bad_value", "field": "since_timestamp" }),
+            TerminalError::NotAPlainFile(path) => json!({ "reason": "not_a_plain_file", "file": path }),
             TerminalError::Read { .. } => json!({ "reason": "cannot_read" }),
             TerminalError::NoPty(_) | TerminalError::Spawn { .. } => json!({ "reason": "cannot_be_run" }),
         },

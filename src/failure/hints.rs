@@ -7,6 +7,9 @@ use crate::registry::RegistryError;
 use crate::setup::SetupError;
 use crate::terminals::TerminalError;
 
+/// Of what is not what we left.
+pub(super) const CHANGED: &str = "somebody changed what is below the home; its other files are still there";
+
 pub(super) fn terminal_failure(error: &TerminalError, voice: Voice) -> (Code, Exit, Option<String>) {
     let hint = |shell: &str, tools: &str| Some(voice.say(shell, tools).to_owned());
     match error {
@@ -39,6 +42,7 @@ pub(super) fn terminal_failure(error: &TerminalError, voice: Voice) -> (Code, Ex
             Exit::BadInput,
             Some("for example `2026-11-15T09:30:00Z`, or `10m` for ten minutes ago".to_owned()),
         ),
+        TerminalError::NotAPlainFile(_) => (Code::Validation, Exit::BadInput, Some(CHANGED.to_owned())),
         TerminalError::Read { .. } => {
             (Code::Internal, Exit::Machine, Some("it was removed or changed by somebody else".to_owned()))
         }

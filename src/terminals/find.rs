@@ -97,7 +97,13 @@ impl Terminal {
     /// Opens the recording, to read one part of it after another.
     pub(crate) fn open(&self) -> Result<Reader, TerminalError> {
         let bytes = stored(&self.dir).and_then(|output| output.open(&self.dir));
-        let bytes = bytes.map_err(|source| TerminalError::Read { id: self.id.to_string(), source })?;
+        let bytes = bytes.map_err(|source| {
+            let is_link = source.raw_os_error() == Some(libc::ELOOP);
+            match is_link || source.kind() == io::ErrorKind::InvalidInput {
+                true => TerminalError::NotAPlainFile(self.file()),
+                false => TerminalError::Read { id: self.id.to_string(), source },
+            }
+        })?;
         Ok(Reader::new(self.id.to_string(), bytes, files::open_in(&self.dir, TIMES).ok()))
     }
 }
