@@ -54,8 +54,14 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     cli::run(args.into_iter().collect())
 }
 
-/// One input of the fuzz target in `fuzz/`. No other build has it.
+/// One input of a fuzz target in `fuzz/`. No other build has it.
 #[cfg(fuzzing)]
 pub fn fuzz_edge(bytes: &[u8]) {
     tools::edge::check(bytes);
+}
+
+/// The same of the other one.
+#[cfg(fuzzing)]
+pub fn fuzz_inspect(bytes: &[u8]) {
+    inspect::drawn::check(bytes);
 }

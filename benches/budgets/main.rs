@@ -6,12 +6,14 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads clocks and opens databases itself")]
 #![allow(
     clippy::print_stdout,
+    clippy::print_stderr,
     clippy::unwrap_used,
     reason = "a benchmark prints, and has nobody to report errors to"
 )]
 
 mod agent;
 mod capture;
+mod disk;
 mod figures;
 mod files;
 mod inspect;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::Effort;
+use crate::disk;
 use crate::figures::{Budget, Samples, Table};
 use crate::machine::{self, millis};
 use crate::world::{DELEGATOR, World};
@@ -63,6 +64,7 @@ fn resting(world: &World) -> Samples {
 
 /// Tasks through a server that is running already.
 fn calls(effort: Effort, world: &World, table: &mut Table) {
+    disk::at_rest(world);
     let mut server = Server::start(world, &[DELEGATOR, "serve"]);
     server.initialize();
     let (mut submit, mut whole, mut list) = (Samples::default(), Samples::default(), Samples::default());

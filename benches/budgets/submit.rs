@@ -1,10 +1,9 @@
 //! What it costs to hand a task over: from the start of the process to the id, and all that follows.
 
-use std::fs::{self, File};
-use std::io::Write;
-use std::time::Duration;
+use std::fs;
 
 use crate::Effort;
+use crate::disk;
 use crate::figures::{Budget, Samples, Table};
 use crate::machine::{self, millis};
 use crate::world::{DELEGATOR, World};
@@ -23,17 +22,20 @@ struct Measured {
 
 pub fn measure(effort: Effort, table: &mut Table) {
     let world = World::new("");
+    let new_file = disk::at_rest(&world);
     world.submit("command", "true");
     machine::collect_all();
+    fs::create_dir(world.scratch("durable")).unwrap();
     let mut seen = Measured::default();
     // In turns, so that whatever else the machine does strikes all of them alike.
-    for _ in 0..effort.submits {
-        seen.round(&world);
+    for round in 0..effort.submits {
+        seen.round(&world, round);
     }
     let bare = seen.bare.median();
     table.section("submit (`delegator run --agent command true`)");
     table.row("bare posix_spawn of /bin/true, p50", bare, "ms", Budget::None);
     table.row("bare posix_spawn of /bin/true, p99", seen.bare.quantile(0.99), "ms", Budget::None);
+    table.row("one new file before all of it, p50", new_file, "ms", Budget::None);
     table.row(
         "one durable file (create, sync, rename, sync), p50",
         seen.durable.median(),
@@ -56,22 +58,10 @@ pub fn measure(effort: Effort, table: &mut Table) {
     );
 }
 
-/// What the disk asks for the least that a submission has to do.
-fn durable_file(world: &World) -> Duration {
-    let (new, file) = (world.scratch("durable.new"), world.scratch("durable"));
-    let began = machine::now();
-    let mut writing = File::create(&new).unwrap();
-    writing.write_all(&[b' '; 1500]).unwrap();
-    writing.sync_all().unwrap();
-    fs::rename(&new, &file).unwrap();
-    File::open(file.parent().unwrap()).and_then(|dir| dir.sync_all()).unwrap();
-    machine::now() - began
-}
-
 impl Measured {
-    fn round(&mut self, world: &World) {
+    fn round(&mut self, world: &World, round: usize) {
         self.bare.add(millis(world.time(&["/bin/true"]).0));
-        self.durable.add(millis(durable_file(world)));
+        self.durable.add(millis(disk::durable_file(&world.scratch("durable"), &round.to_string())));
         self.shell_cpu.add(millis(world.time(&["/bin/sh", "-c", "true"]).1.cpu));
         self.version.add(millis(world.time(&[DELEGATOR, "--version"]).0));
         let submitted = world.submit("command", "true");

@@ -31,7 +31,8 @@ pub(super) fn around(hit: &Hit, longest: usize) -> (String, bool) {
         return (hit.text.clone(), false);
     }
     let room = longest.saturating_sub(2);
-    let before = hit.text[..hit.at].chars().count();
+    // A pattern of bytes may match inside of a character.
+    let before = hit.text[..hit.text.floor_char_boundary(hit.at)].chars().count();
     let from = if before + room / 2 <= room && !hit.cut.0 { 0 } else { before.saturating_sub(room / 4) };
     let upto = length.min(from + room);
     let part = &hit.text[byte_of(&hit.text, from)..byte_of(&hit.text, upto)];
@@ -52,4 +53,16 @@ pub(super) fn beginning(text: &str, longest: usize, goes_on: bool) -> String {
 pub(super) fn ending(text: &str, longest: usize) -> String {
     let length = text.chars().count();
     format!("{MARK}{}", &text[byte_of(text, length.saturating_sub(longest - 1))..])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inspect::reference::{ask, find};
+
+    #[test]
+    fn a_match_may_begin_inside_of_a_character() {
+        let content = format!("{}{}", "x".repeat(300), "é".repeat(300));
+        let found = ask(content.as_bytes(), find(r"(?-u:\xa9)", 0, 9), None, 400);
+        assert!(found.matches[0].match_line.contains("xé"), "{found:?}");
+    }
 }

@@ -40,9 +40,13 @@ mod wanted;
 mod wide;
 mod word;
 
+#[cfg(any(test, fuzzing))]
+mod checks;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod drawn;
 #[cfg(test)]
 mod properties;
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 mod reference;
 #[cfg(test)]
 mod secrets;

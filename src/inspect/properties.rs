@@ -1,12 +1,12 @@
-//! Whatever the file and whatever is asked, the answers are those of the
-//! [reference](super::reference).
+//! Whatever the file and whatever is asked, the [checks](super::checks) hold.
 
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::checks::{self, store};
 use super::cursor::base36;
-use super::reference::{added, ask, find, grep, grep_as_shown, gzip, lines, pages, shown};
-use super::{Case, Found, Mode, Pattern};
+use super::reference::{ask, find, grep, pages, pattern};
+use super::{Case, Mode, Pattern};
 
 /// Content of every sort: text, breaks, escapes, bytes that are no text.
 fn contents() -> impl Strategy<Value = Vec<u8>> {
@@ -47,52 +47,6 @@ fn long_contents() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-fn store(content: &[u8], packed: bool) -> Vec<u8> {
-    if packed { gzip(content) } else { content.to_vec() }
-}
-
-fn all_shown(content: &[u8]) -> Vec<String> {
-    lines(content).into_iter().map(shown).collect()
-}
-
-/// Puts pages together, in the order of the file.
-fn joined<'a>(pages: impl Iterator<Item = &'a Found>) -> String {
-    let mut whole = String::new();
-    for (content, ends) in pages.filter(|page| page.start_line.is_some()).map(added) {
-        whole += &content;
-        whole += if ends { "\n" } else { "" };
-    }
-    whole
-}
-
-fn with_breaks(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
-}
-
-fn check_pages(content: &[u8], packed: bool, most: u64, room: usize) -> Result<(), TestCaseError> {
-    let stored = store(content, packed);
-    let whole = with_breaks(&all_shown(content));
-    let forward = pages(&stored, &Mode::Head { lines: most }, room);
-    prop_assert_eq!(joined(forward.iter()), whole.clone());
-    let back = pages(&stored, &Mode::Tail { lines: most }, room);
-    prop_assert_eq!(joined(back.iter().rev()), whole);
-    let mut line = 1;
-    for page in &forward {
-        prop_assert!(page.content.chars().count() <= room.max(16));
-        if page.start_line.is_some() {
-            prop_assert_eq!(page.start_line, Some(line));
-            let goes_on = page.partial_line.is_some_and(|line| line.goes_on);
-            line = page.end_line.unwrap() + u64::from(!goes_on);
-        }
-    }
-    for page in back.iter().filter(|page| page.start_line.is_some()) {
-        prop_assert!(page.content.chars().count() <= room.max(16));
-        let lines = page.content.matches('\n').count() as u64;
-        prop_assert_eq!(page.end_line.unwrap() - page.start_line.unwrap(), lines);
-    }
-    Ok(())
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -100,71 +54,30 @@ proptest! {
     fn following_the_cursor_shows_everything_once(
         content in contents(), packed: bool, most in 1u64..9, room in 0usize..70,
     ) {
-        check_pages(&content, packed, most, room)?;
+        checks::all_pages(&content, packed, most, room);
     }
 
     #[test]
     fn head_and_tail_are_the_ends(content in contents(), packed: bool, most in 0u64..9) {
-        let stored = store(&content, packed);
-        let all = all_shown(&content);
-        let most_lines = (most as usize).min(all.len());
-        let head = ask(&stored, Mode::Head { lines: most }, None, 1 << 20);
-        prop_assert_eq!(&head.content, &all[..most_lines].join("\n"));
-        let tail = ask(&stored, Mode::Tail { lines: most }, None, 1 << 20);
-        prop_assert_eq!(&tail.content, &all[all.len() - most_lines..].join("\n"));
-        prop_assert_eq!(tail.total_lines, Some(all.len() as u64));
-        prop_assert_eq!(tail.total_bytes, Some(content.len() as u64));
-        prop_assert_eq!(tail.stored_bytes, stored.len() as u64);
-        if most_lines > 0 {
-            prop_assert_eq!(tail.start_line, Some((all.len() - most_lines) as u64 + 1));
-            prop_assert_eq!((tail.end_line, head.start_line), (Some(all.len() as u64), Some(1)));
-        }
+        checks::ends(&content, packed, most);
     }
 
     #[test]
     fn a_range_is_those_lines(content in contents(), packed: bool, start in 0u64..50, length in 0u64..50, room in 16usize..90) {
-        let end = start + length;
-        let all = all_shown(&content);
-        let (from, upto) = ((start.max(1) as usize - 1).min(all.len()), (end as usize).min(all.len()));
-        let pages = pages(&store(&content, packed), &Mode::Range { start, end }, room);
-        let expected = if from < upto { with_breaks(&all[from..upto]) } else { String::new() };
-        prop_assert_eq!(joined(pages.iter()), expected);
+        checks::range(&content, packed, start, start + length, room);
+    }
+
+    #[test]
+    fn a_summary_counts_what_is_there(content in contents(), packed: bool) {
+        checks::summary(&content, packed);
     }
 
     #[test]
     fn grep_finds_what_the_reference_finds(
-        content in contents(), packed: bool, text in patterns(), max in 1usize..5, context in 0usize..3,
+        content in contents(), packed: bool, text in patterns(), case in cases(), max in 1usize..5, context in 0usize..3,
     ) {
-        prop_assume!(Pattern::new(&text, Case::Ignored).is_ok());
-        // Where words end beside what is no text is seen in several ways.
-        let is_text = !text.contains(r"\b") && !text.contains(r"\B");
-        let content = if is_text { content } else { String::from_utf8_lossy(&content).into_owned().into_bytes() };
-        let expected = grep(&content, &text);
-        let pages = pages(&store(&content, packed), &find(&text, context, max), 500);
-        let blocks: Vec<_> = pages.iter().flat_map(|page| &page.matches).collect();
-        let numbers: Vec<u64> = blocks.iter().map(|block| block.line_number).collect();
-        if pages.len() == 1 {
-            prop_assert_eq!(&numbers, &expected, "{}", text);
-        }
-        // Who begins in the middle may be near a private key and looks at more lines as they are shown.
-        let most = grep_as_shown(&content, &text);
-        prop_assert!(numbers.is_sorted_by(|a, b| a < b), "{}: {:?}", text, numbers);
-        prop_assert!(expected.iter().all(|number| numbers.contains(number)), "{}: {:?} {:?}", text, numbers, expected);
-        prop_assert!(numbers.iter().all(|number| most.contains(number)), "{}: {:?} {:?}", text, numbers, most);
-        let all = all_shown(&content);
-        for block in blocks {
-            let at = block.line_number as usize - 1;
-            if block.line_bytes.is_none() {
-                prop_assert_eq!(&block.match_line, &all[at]);
-            }
-            let before = at - block.context_before.len();
-            let after = at + 1 + block.context_after.len();
-            prop_assert!(after <= all.len() && block.context_before.len() <= context);
-            let same = |shown: &String, line: &String| is_line(shown, line);
-            prop_assert!(block.context_before.iter().zip(&all[before..at]).all(|(a, b)| same(a, b)));
-            prop_assert!(block.context_after.iter().zip(&all[at + 1..after]).all(|(a, b)| same(a, b)));
-        }
-        prop_assert!(pages.iter().all(|page| page.matches.len() <= max));
+        let Ok(pattern) = Pattern::new(&text, case) else { return Err(TestCaseError::reject("no pattern")) };
+        checks::grep(&checks::as_text_for(&text, content), packed, &pattern, case, context, max);
     }
 
     #[test]
@@ -178,21 +91,7 @@ proptest! {
             "g" => find(&text, 1, 2),
             _ => Mode::Select { path: "$".parse().unwrap(), max_values: 3 },
         };
-        let found = ask(&store(&content, packed), mode, Some(cursor.parse().unwrap()), 40);
-        let all = all_shown(&content);
-        if way == "g" {
-            prop_assert!(found.total_lines.is_none_or(|total| total == all.len() as u64));
-        }
-        let whole = all.join("\n");
-        // Values are not shown as their lines are.
-        let is_shown = if way == "s" { !found.content.contains("aB3") } else { whole.contains(&added(&found).0) };
-        prop_assert!(is_shown, "{:?} of {:?}", found.content, whole);
-        for block in &found.matches {
-            let shown = block.context_before.iter().chain([&block.match_line]).chain(&block.context_after);
-            for shown in shown {
-                prop_assert!(all.iter().any(|line| is_line(shown, line)), "{:?} of {:?}", shown, all);
-            }
-        }
+        checks::cursor(&content, packed, &mode, cursor.parse().unwrap());
     }
 
     #[test]
@@ -222,11 +121,8 @@ proptest! {
     }
 }
 
-/// What was shown of a line, with `…` where it was cut.
-fn is_line(shown: &str, line: &str) -> bool {
-    let part = shown.strip_prefix('…').unwrap_or(shown);
-    let part = part.strip_suffix('…').unwrap_or(part);
-    shown == line || shown != part && line.contains(part)
+fn cases() -> impl Strategy<Value = Case> {
+    prop::sample::select(vec![Case::Kept, Case::Ignored])
 }
 
 fn skips() -> impl Strategy<Value = u64> {
@@ -309,13 +205,13 @@ proptest! {
 
     #[test]
     fn long_lines_are_shown_in_parts_that_make_them_up(content in long_contents(), packed: bool, room in 150_000usize..300_000) {
-        check_pages(&content, packed, 1000, room)?;
+        checks::all_pages(&content, packed, 1000, room);
     }
 
     #[test]
     fn grep_sees_all_of_a_long_line(content in long_contents(), packed: bool, which in 0usize..PATTERNS.len()) {
         let text = PATTERNS[which];
-        let expected = grep(&content, text);
+        let expected = grep(&content, &pattern(text), Case::Ignored);
         let pages = pages(&store(&content, packed), &find(text, 1, 2), 5000);
         let numbers: Vec<u64> = pages.iter().flat_map(|page| &page.matches).map(|block| block.line_number).collect();
         prop_assert_eq!(numbers, expected, "{}", text);

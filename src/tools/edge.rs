@@ -100,7 +100,7 @@ mod tests {
 
     /// The inputs that a fuzzer begins with.
     fn corpus() -> Vec<Vec<u8>> {
-        let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus")).unwrap();
+        let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/edge")).unwrap();
         files.map(|file| fs::read(file.unwrap().path()).unwrap()).collect()
     }
 

@@ -1,0 +1,70 @@
+//! What the disk asks for a new file, which is not always the same.
+//!
+//! An ext4 without a journal looks at every inode that was freed in the last minutes before it gives out one: after a
+//! large tree was removed, a new file takes twenty times as long. That says nothing about the program, so what makes
+//! files is measured when that is over.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::figures::Samples;
+use crate::machine::{self, millis};
+use crate::world::World;
+
+/// A new file takes less than this part of a bare `posix_spawn` where the disk is at rest.
+const AT_REST: f64 = 0.1;
+const LOOKS: usize = 20;
+const PAUSE: Duration = Duration::from_secs(10);
+/// Longer than any inode is looked at again.
+const PATIENCE: Duration = Duration::from_secs(10 * 60);
+
+/// Waits until new files are as cheap as ever, and says what one takes then, in milliseconds.
+pub fn at_rest(world: &World) -> f64 {
+    let began = machine::now();
+    let mut has_told = false;
+    for round in 0.. {
+        let (file, spawn) = (new_file(&world.scratch(&format!("rest-{round}"))), bare_spawn(world));
+        if file <= AT_REST * spawn || machine::now() - began > PATIENCE {
+            return file;
+        }
+        if !has_told {
+            eprintln!("a new file takes {file:.2} ms, as after large removals: waiting until that is over");
+            has_told = true;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    unreachable!("the rounds have no end")
+}
+
+/// Milliseconds for a file in a new directory.
+fn new_file(place: &Path) -> f64 {
+    let mut samples = Samples::default();
+    for number in 0..LOOKS {
+        let directory = place.join(number.to_string());
+        fs::create_dir_all(&directory).unwrap();
+        let began = machine::now();
+        File::create(directory.join("file")).unwrap();
+        samples.add(millis(machine::now() - began));
+    }
+    samples.median()
+}
+
+fn bare_spawn(world: &World) -> f64 {
+    let mut samples = Samples::default();
+    (0..LOOKS).for_each(|_| samples.add(millis(world.time(&["/bin/true"]).0)));
+    samples.median()
+}
+
+/// What the least takes that a submission has to do.
+pub fn durable_file(directory: &Path, name: &str) -> Duration {
+    let (new, file) = (directory.join(format!("{name}.new")), directory.join(name));
+    let began = machine::now();
+    let mut writing = File::create(&new).unwrap();
+    writing.write_all(&[b' '; 1500]).unwrap();
+    writing.sync_all().unwrap();
+    fs::rename(&new, &file).unwrap();
+    File::open(directory).and_then(|dir| dir.sync_all()).unwrap();
+    machine::now() - began
+}
