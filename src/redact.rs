@@ -733,6 +733,13 @@ mod tests {
             ("token_v2", "token"),
             ("JWT_SECRET_STAGING_2", "secret"),
             ("AWS_SECRET_ACCESS_KEY_PROD_EU_WEST_1", "api-key"),
+            ("AWS_SECRET_ACCESS_KEY_ACCOUNT2", "api-key"),
+            ("DB_PASSWORD_USER1", "secret"),
+            ("POSTGRES_PASSWORD_CLIENT_EU", "secret"),
+            ("JWT_SECRET_USER_SERVICE", "secret"),
+            ("STRIPE_SECRET_KEY_FOR_PAYMENTS_SERVICE", "api-key"),
+            ("API_KEY_2024", "api-key"),
+            ("API_KEY__PROD", "api-key"),
             ("AUTH_PROD", "secret"),
             ("secrets", "secret"),
         ] {
@@ -882,12 +889,21 @@ mod tests {
     }
 
     #[test]
-    fn a_private_key_without_its_end_goes_to_the_end_of_the_text() {
+    fn a_private_key_without_its_end_goes_as_far_as_its_lines_do() {
+        let (begin, line, mark) = ("-----BEGIN PRIVATE KEY-----", random(64), "[redacted:private-key]");
+        check(&format!("a {begin}\n{line}\nwhatever"), &format!("a {mark}"));
+        check(begin, mark);
         check(
-            &format!("a -----BEGIN PRIVATE KEY-----\n{}\nwhatever", random(64)),
-            "a [redacted:private-key]",
+            &format!("{begin}\n{line}\n\n{line}\nBuilding a\nerror: no way\n"),
+            &format!("{mark}\nBuilding a\nerror: no way\n"),
         );
-        check("-----BEGIN RSA PRIVATE KEY-----", "[redacted:private-key]");
+        // Others may speak in between.
+        check(
+            &format!("{begin}\n{line}\n(1 of 2) done\nweb_1 | {line}\nexit code 1"),
+            &format!("{mark}\n(1 of 2) done\n{mark}\nexit code 1"),
+        );
+        let long = "a line of it\n".repeat(6000);
+        check(&format!("{begin}\n{line}\n{long}{line}\n"), &format!("{mark}\n{long}{line}\n"));
     }
 
     #[test]

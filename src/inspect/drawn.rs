@@ -34,14 +34,13 @@ pub(crate) fn check(input: &[u8]) {
     let length = LENGTHS.get(usize::from(kept >> 2 & 0xf)).map(|length| length + usize::from(*b) % 9 - 4);
     let content = stretched(content, length);
     // Else it has thousands of pages.
-    let (least, more) = length.map_or((1, 0), |_| (500, 16 << 10));
-    let room = usize::from(*room) + more;
+    let room = usize::from(*room) + length.map_or(0, |_| 16 << 10);
     let (start, most) = (number(*a), number(*b));
     if content.starts_with(COMPRESSED) && !packed || !checks::is_shown_alone(&content) {
         return ask_everything(&checks::store(&content, packed), text, case, most, room);
     }
     match question {
-        b'p' => checks::all_pages(&content, packed, most.max(least), room),
+        b'p' => checks::all_pages(&content, packed, most.max(1), room),
         b'e' => checks::ends(&content, packed, most),
         b'r' => checks::range(&content, packed, start, start.saturating_add(most), room.max(16)),
         b's' => checks::summary(&content, packed),
@@ -66,13 +65,14 @@ fn number(byte: u8) -> u64 {
     if byte < 0xf0 { u64::from(byte) } else { u64::MAX - u64::from(u8::MAX - byte) }
 }
 
-/// The end of the content again and again, until all of it is so long.
+/// The end of the content again and again, until all of it is so long. Thousands
+/// of lines would only take long.
 fn stretched(content: &[u8], length: Option<usize>) -> Vec<u8> {
     let mut content = content.to_vec();
     if let Some(length) = length {
         let unit = content[content.len().saturating_sub(UNIT)..].to_vec();
         let missing = length.saturating_sub(content.len());
-        content.extend(unit.into_iter().cycle().take(missing));
+        content.extend(unit.into_iter().filter(|byte| *byte != b'\n').cycle().take(missing));
     }
     content
 }

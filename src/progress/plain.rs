@@ -168,18 +168,38 @@ impl<'a> Visible<'a> {
         }
     }
 
-    /// Up to the bell, the string terminator, or what cancels it; an unfinished
-    /// one hides the rest.
+    /// Up to the bell, the string terminator, or what cancels it. Where none of
+    /// them is in the line there is no such string, and what follows is text.
     fn skip_terminal_string(&mut self) {
-        while let Some(c) = self.rest.next() {
+        let mut ahead = self.rest.clone();
+        let mut before = ahead.clone();
+        while let Some(c) = ahead.next() {
             match c {
-                '\u{7}' | '\u{9c}' | '\u{18}' | '\u{1a}' => return,
-                '\u{1b}' => {
-                    self.rest.next();
+                '\u{7}' | '\u{9c}' | '\u{18}' | '\u{1a}' => {
+                    self.rest = ahead;
                     return;
                 }
-                _ => {}
+                '\u{1b}' => {
+                    // Another escape ends it as well.
+                    let is_terminator = ahead.next() == Some('\\');
+                    self.rest = if is_terminator { ahead } else { before };
+                    return;
+                }
+                '\n' => return,
+                _ => before = ahead.clone(),
             }
+        }
+    }
+
+    /// A sequence by the single character that stands for its beginning, where
+    /// numbers and a letter follow: it is also a half of a letter that was
+    /// encoded twice.
+    fn skip_short_sequence(&mut self) {
+        let rest = self.rest.as_str();
+        let numbers = rest.bytes().take_while(|c| matches!(c, b'0'..=b'?')).count();
+        let ends = rest[numbers..].starts_with(|c: char| c.is_ascii_alphabetic());
+        if numbers > 0 && ends {
+            self.rest = rest[numbers + 1..].chars();
         }
     }
 }
@@ -191,8 +211,7 @@ impl Iterator for Visible<'_> {
         loop {
             match self.rest.next()? {
                 '\u{1b}' => self.skip_escape(),
-                '\u{9b}' => self.skip_control_sequence(),
-                '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => self.skip_terminal_string(),
+                '\u{9b}' => self.skip_short_sequence(),
                 c @ ('\n' | '\t') => return Some(c),
                 '\r' if self.returns == Returns::Kept => return Some('\r'),
                 '\u{2028}' | '\u{2029}' => return Some('\n'),
@@ -241,6 +260,21 @@ mod tests {
         check("\u{1b}[31", "");
         check("\u{1b}[3é", "é");
         check("\u{1b}", "");
+        for begins in [']', 'P', 'X', '^', '_'] {
+            assert_eq!(text(&format!("a\u{1b}{begins}0;b\nc\u{7}")), "a0;b\nc");
+        }
+        assert_eq!(text("a\u{1b}]0;b\u{1b}[31mc\nd"), "ac\nd");
+    }
+
+    #[test]
+    fn text_that_was_encoded_twice_is_all_there() {
+        for word in ["Straße", "Øresund", "Привет", "日本語", "total Û 1234567 failed", "Über Ûber"]
+        {
+            let twice: String = word.bytes().map(char::from).collect();
+            let seen = |c: &char| !c.is_control() && !is_unseen(*c);
+            let expected: String = twice.chars().filter(seen).collect();
+            assert_eq!(text(&format!("{twice}\nend")), format!("{expected}\nend"), "{word}");
+        }
     }
 
     #[test]

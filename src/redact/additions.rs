@@ -7,14 +7,14 @@ const ADDITIONS: &str = "\
     prod production staging stage dev development test testing qa uat ci live sandbox local v b64 \
     base64 hex old new read write ro rw readonly primary secondary default backup admin root public \
     private";
-/// What follows these tells of a secret, and is none.
+/// What a name that ends with one of these has tells of a secret, and is none.
 const ABOUT: &str = "\
     file path dir id ids name names len length size count limit ttl url uri host port endpoint type \
     kind class format algorithm alg hash hasher hashers digest fingerprint checksum version prefix \
     suffix header field label hint pattern regex ref arn expiry expires expiration lifetime date \
-    time at in user username email owner scope scopes issuer audience status state mode policy \
-    provider store manager cache index address contract mint image tag commit sha uuid domain client \
-    tenant service subnet pool region account project encoding";
+    time at in username email owner scope scopes issuer audience status state mode policy provider \
+    store manager cache index address contract mint image tag commit revision rev sha uuid domain \
+    subnet pool region encoding keyid pubkey template";
 
 /// No word that tells anything is longer.
 const LONGEST: usize = 24;
@@ -23,7 +23,7 @@ const LONGEST: usize = 24;
 /// a secret: `API_KEY_2`, `apiKeyProd`, `passwords`; and whether all of it is
 /// known. In capitals, as variables are written, most other words may follow.
 pub(super) fn addition(ending: &str, rest: &str) -> (usize, bool) {
-    const MOST_WORDS: usize = 5;
+    const MOST_WORDS: usize = 8;
     let plural = usize::from(
         rest.starts_with(['s', 'S']) && !rest[1..].starts_with(|c: char| c.is_ascii_alphanumeric()),
     );
@@ -37,10 +37,10 @@ pub(super) fn addition(ending: &str, rest: &str) -> (usize, bool) {
 
 /// One of its words, or a number.
 fn added_word(ending: &str, rest: &str) -> Option<(usize, bool)> {
-    let sign = usize::from(rest.starts_with(['_', '-']));
+    let sign = if rest.starts_with("__") { 2 } else { usize::from(rest.starts_with(['_', '-'])) };
     let run = &rest[sign..];
     let digits = run.bytes().take_while(u8::is_ascii_digit).count();
-    if matches!(digits, 1 | 2) && !run[digits..].starts_with(|c: char| c.is_ascii_alphanumeric()) {
+    if matches!(digits, 1..=4) && !run[digits..].starts_with(|c: char| c.is_ascii_alphanumeric()) {
         return Some((sign + digits, true));
     }
     let first = run.bytes().next().filter(u8::is_ascii_alphabetic)?;
@@ -50,9 +50,10 @@ fn added_word(ending: &str, rest: &str) -> Option<(usize, bool)> {
     let word = run[..length].to_ascii_lowercase();
     let bare = word.trim_end_matches(|c: char| c.is_ascii_digit());
     let is = |words: &str| words.split(' ').any(|one| one == word || one == bare);
-    let is_known = (sign == 1 || first.is_ascii_uppercase()) && is(ADDITIONS);
+    let is_last = !run[length..].starts_with(['_', '-']);
+    let is_known = (sign > 0 || first.is_ascii_uppercase()) && is(ADDITIONS);
     // `auth` is the name of many a service.
-    let may_be_free = sign == 1 && is_loud && !ending.eq_ignore_ascii_case("auth");
-    let is_free = may_be_free && !is(ABOUT) && !ENDINGS.contains(&word.as_str());
+    let may_be_free = sign > 0 && is_loud && !ending.eq_ignore_ascii_case("auth");
+    let is_free = may_be_free && !(is_last && is(ABOUT)) && !ENDINGS.contains(&word.as_str());
     (is_known || is_free).then_some((sign + length, is_known))
 }

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use memchr::memmem;
 use regex::Regex;
 
-use super::judge;
+use super::{MARK, judge};
 
 const MARKER: &str = "-{4,5} ?(?:BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}";
 /// A line of a key is at least this long; its first and last may be cut.
@@ -17,6 +17,8 @@ const SHORTEST_LINE: usize = 16;
 /// Where a key begins, a run of base64 at least this long follows soon.
 const SHORTEST_RUN: usize = 32;
 const SOON: usize = 240;
+/// A key is over after this many bytes, whether its end was seen or not.
+const REACH: usize = 64 << 10;
 
 /// Where the private keys of a text are.
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
@@ -37,8 +39,31 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
         }
         seen = marker.end;
     }
-    keys.extend(begun.map(|start| start..text.len()));
+    keys.extend(begun.into_iter().flat_map(|start| cut_key(text, start)));
     keys
+}
+
+/// A key that nothing ends: its lines, as far as one reaches, and not what
+/// stands between and after them.
+fn cut_key(text: &str, start: usize) -> Vec<Range<usize>> {
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    let mut from = start;
+    for line in text[start..].split_inclusive('\n') {
+        let upto = from + line.trim_end_matches(['\r', '\n']).len();
+        let is_first = from == start;
+        if from - start > REACH {
+            break;
+        }
+        // A line may have been redacted before, as something else.
+        if is_first || may_be_line(line) || line.trim_start().starts_with(MARK) {
+            match parts.last_mut().filter(|part| text[part.end..from].trim().is_empty()) {
+                Some(part) => part.end = upto,
+                None => parts.push(from..upto),
+            }
+        }
+        from += line.len();
+    }
+    parts
 }
 
 /// Whether a text that begins inside a key, or not, ends inside one.

@@ -1,6 +1,8 @@
 //! The end of what a command printed, on both streams in the order in which it
 //! came. Lines are kept whole: two streams do not meet in the middle of one.
 
+use std::borrow::Cow;
+
 use crate::supervisor::Stream;
 
 /// At least so much of the end is there.
@@ -47,9 +49,21 @@ impl Printed {
         }
     }
 
-    /// The lines that have come so far.
-    pub(super) fn so_far(&self) -> std::borrow::Cow<'_, str> {
-        String::from_utf8_lossy(&self.lines)
+    /// The lines that have come so far, and of those that are written over
+    /// again and again the states that were.
+    pub(super) fn so_far(&self) -> Cow<'_, str> {
+        let over = self.open.each_ref().map(|open| {
+            let end = open.iter().rposition(|byte| *byte == b'\r').unwrap_or(0);
+            &open[..end]
+        });
+        match over {
+            [[], []] => String::from_utf8_lossy(&self.lines),
+            [out, err] => {
+                let between: &[u8] = if out.is_empty() { b"" } else { b"\n" };
+                let all = [&self.lines, out, between, err].concat();
+                Cow::Owned(String::from_utf8_lossy(&all).into_owned())
+            }
+        }
     }
 
     /// The text, and whether it is all that was printed.
@@ -76,6 +90,17 @@ mod tests {
         printed.add(Stream::Stdout, b"ok\nte");
         printed.add(Stream::Stderr, b"or\n");
         assert_eq!(printed.finish(), ("warning: x\ntest a ... ok\nerror\nte\n".to_owned(), true));
+    }
+
+    #[test]
+    fn a_line_that_is_written_over_is_there_before_it_ends() {
+        let mut printed = Printed::new();
+        printed.add(Stream::Stdout, b"begin\nhalf of a l");
+        assert_eq!(printed.so_far(), "begin\n");
+        printed.add(Stream::Stderr, b"\r10%\r20%\r30");
+        assert_eq!(printed.so_far(), "begin\n\r10%\r20%");
+        printed.add(Stream::Stdout, b"ine\rx");
+        assert_eq!(printed.so_far(), "begin\nhalf of a line\n\r10%\r20%");
     }
 
     #[test]

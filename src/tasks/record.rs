@@ -9,13 +9,12 @@ use crate::evidence::Gathered;
 use crate::host::{clock, files};
 use crate::model::{Event, Exit, FailureCode, Fault, Inline, Progress, Request, Stdout, StopReason, Streams};
 use crate::progress::{Outlook, Reducer};
-use crate::redact;
 use crate::runs::RunDir;
 use crate::supervisor::{Capture, Input, Lines, Observed, Observer, Stream};
 use crate::tasks::counting::Counting;
 use crate::tasks::history;
 use crate::tasks::printed::Printed;
-use crate::tasks::saying::Saying;
+use crate::tasks::saying::{self, Saying};
 use crate::terminals::Times;
 
 /// How often `progress.json` is written at most.
@@ -318,11 +317,8 @@ fn last(tail: &[u8]) -> &[u8] {
     &tail[tail.len().saturating_sub(TAIL)..]
 }
 
-/// As it may be shown: alone, a line of a private key looks like any other.
 fn last_line(tail: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(last(tail));
-    let shown = redact::text(&text);
-    shown.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    saying::last_words(&String::from_utf8_lossy(last(tail)))
 }
 
 /// Stands in the file where the middle was left out; valid in either format.

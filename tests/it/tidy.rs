@@ -197,11 +197,12 @@ fn sources() -> Vec<Source> {
     all
 }
 
-/// The modules that `dir` declares for tests alone.
+/// The modules that `dir` declares for tests and fuzzers alone.
 fn tests_of(dir: &Path) -> Vec<String> {
     let contents = fs::read_to_string(dir.join("mod.rs")).unwrap_or_default();
-    let declared =
-        contents.split("#[cfg(test)]\n").skip(1).filter_map(|rest| rest.lines().next()?.split_once("mod "));
+    let marks = ["#[cfg(test)]\n", "#[cfg(any(test, fuzzing))]\n"];
+    let marked = marks.iter().flat_map(|mark| contents.split(mark).skip(1));
+    let declared = marked.filter_map(|rest| rest.lines().next()?.split_once("mod "));
     declared.map(|(_, name)| name.trim_end_matches(';').to_owned()).collect()
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::client::{Client, Era};
+use crate::endings;
 use crate::support::env::TestEnv;
 
 /// A finished run whose agent said `summary`.
@@ -22,21 +23,8 @@ fn run_that_said(env: &TestEnv, summary: &str) -> String {
 
 /// A finished run of an agent that wrote these lines in its one turn.
 pub fn replayed(env: &TestEnv, said: &[Value]) -> String {
-    let begun = [
-        json!({ "type": "thread.started", "thread_id": "01a20000-0000-7000-8000-0000000091c4" }),
-        json!({ "type": "turn.started" }),
-    ];
-    let ended = [json!({ "type": "turn.completed", "usage": { "input_tokens": 1, "output_tokens": 1 } })];
-    let lines =
-        begun.iter().chain(said).chain(&ended).map(|line| json!({ "at_ms": 0, "out": line.to_string() }));
-    let recording: String =
-        lines.chain([json!({ "at_ms": 0, "exit": 0 })]).map(|line| format!("{line}\n")).collect();
-    let file = env.side().join("said.jsonl");
-    fs::write(&file, recording).unwrap();
-    let task = format!("{} --instant", file.display());
-    let task = env.expect(0, &["run", "--agent", "replay", &task]).stdout.trim().to_owned();
-    env.await_final(&task);
-    task
+    let ended = json!({ "type": "turn.completed", "usage": { "input_tokens": 1, "output_tokens": 1 } });
+    endings::replayed(env, &[said, &[ended]].concat(), 0)
 }
 
 fn long_summary() -> String {

@@ -15,7 +15,7 @@ fn numbered(lines: usize) -> String {
 }
 
 /// A finished run of an agent that wrote these events, and then its exit status.
-fn replayed(env: &TestEnv, events: &[Value], exit: i32) -> String {
+pub fn replayed(env: &TestEnv, events: &[Value], exit: i32) -> String {
     let begun = [
         json!({ "type": "thread.started", "thread_id": "01a20000-0000-7000-8000-0000000091c4" }),
         json!({ "type": "turn.started" }),
@@ -89,6 +89,67 @@ fn what_was_asked_for_has_its_end_and_says_what_is_missing() {
                 ends_well(&reply);
                 assert!(reply.text.contains(stdout), "{}", reply.text);
             }
+        }
+    }
+}
+
+/// Half a letter that was encoded twice is the same to a computer as the beginning of a terminal's title.
+#[test]
+fn no_character_hides_what_comes_after_it() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    for odd in [
+        r"Stra\303\203\302\237e",
+        r"\303\220\302\237",
+        r"\303\203\302\230resund",
+        r"\033]0;building",
+        r"\033P",
+    ] {
+        let task = env.submit(&format!("printf 'begin {odd}\nerror: the reason\nTHE END\n'; exit 1")).task_id;
+        env.await_final(&task);
+        for (tool, asked) in [
+            ("delegate_wait", json!({ "task_id": task })),
+            ("delegate_results", json!({ "task_id": task, "include_output": true })),
+        ] {
+            let reply = Reply::to(&mut client, tool, asked);
+            let stdout = &reply.content["data"]["output"]["stdout"];
+            let stdout = stdout.as_str().unwrap_or_else(|| panic!("{tool}: {}", reply.content));
+            assert!(
+                stdout.starts_with("begin ") && stdout.ends_with("error: the reason\nTHE END\n"),
+                "{stdout}"
+            );
+            assert!(reply.text.contains("error: the reason"), "{}", reply.text);
+        }
+    }
+    let task = replayed(&env, &[said("Done in Stra\u{c3}\u{9f}e.\n\nBut the tests fail.")], 0);
+    let reply = Reply::to(&mut client, "delegate_results", json!({ "task_id": task }));
+    assert!(reply.text.contains("But the tests fail."), "{}", reply.text);
+}
+
+/// What follows a private key that nothing ended is not part of it, and no line of it is shown.
+#[test]
+fn a_private_key_that_was_cut_hides_itself_alone() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    let key = "kQz7TsW1fJdLr4YmkQz7TsW1fJdLr4YmkQz7TsW1fJdLr4YmkQz7TsW1fJdLr4Ym";
+    for (begins, after, summary) in [
+        ("BEGIN RSA", "error: the reason\n", "exit 1: error: the reason"),
+        ("\u{1b}[01;31mBEGIN\u{1b}[m RSA", "", "exit 1: [redacted:private-key]"),
+    ] {
+        let printed = format!("a\n-----{begins} PRIVATE KEY-----\n{key}\n{key}\n{after}");
+        fs::write(env.work().join("printed"), printed).unwrap();
+        let task = env.submit("cat printed; exit 1").task_id;
+        env.await_final(&task);
+        for (tool, asked) in [
+            ("delegate_wait", json!({ "task_id": task })),
+            ("delegate_results", json!({ "task_id": task, "include_output": true })),
+            ("delegate_status", json!({ "task_id": task, "verbose": true })),
+            ("delegate_status", json!({ "verbose": true })),
+        ] {
+            let reply = Reply::to(&mut client, tool, asked);
+            let all = format!("{}{}", reply.text, reply.content);
+            assert!(!all.contains("kQz7"), "{tool}: {all}");
+            assert!(all.contains(summary), "{tool}: {all}");
         }
     }
 }
