@@ -8,6 +8,7 @@
 use memchr::memchr;
 use regex_syntax::is_meta_character;
 
+use super::piece::LONGEST_LINE;
 use super::{Ask, Case, Cursor, Mode, Pattern, Wanted, checks, inspect, reference};
 use crate::host::joined::Joined;
 
@@ -40,8 +41,9 @@ pub(crate) fn check(input: &[u8]) {
         return ask_everything(&checks::store(&content, packed), text, case, most, room);
     }
     match question {
-        b'p' => checks::all_pages(&content, packed, most.max(1), room),
-        b'e' => checks::ends(&content, packed, most),
+        // A line that is too long to be held has a page to itself.
+        b'e' if is_held(&content) => checks::ends(&content, packed, most),
+        b'p' | b'e' => checks::all_pages(&content, packed, most.max(1), room),
         b'r' => checks::range(&content, packed, start, start.saturating_add(most), room.max(16)),
         b's' => checks::summary(&content, packed),
         b'c' => {
@@ -58,6 +60,11 @@ pub(crate) fn check(input: &[u8]) {
         }
         _ => ask_everything(&checks::store(&content, packed), text, case, most, room),
     }
+}
+
+/// Whether no line is longer than what is shown at once.
+fn is_held(content: &[u8]) -> bool {
+    reference::lines(content).iter().all(|line| line.len() as u64 <= LONGEST_LINE)
 }
 
 /// What is near the end of a byte stands for what is near the end of a number.

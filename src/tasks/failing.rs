@@ -43,13 +43,15 @@ pub(super) fn last_failing(view: &View) -> Option<Failing> {
 }
 
 impl Failing {
-    /// Its command line and the end of what it printed, `most` bytes of it.
+    /// Its command line and the end of what it printed, `most` bytes of both.
     pub(super) fn told(&self, most: u64) -> Excerpt {
         let exit = self.exit_code.map(|code| format!(", exit {code}")).unwrap_or_default();
         let command = redact::text(&self.command).into_owned();
-        let command = without_marks(plain::line(inner_command(&command), LONGEST));
-        let printed = Excerpt::end_of(self.printed.as_bytes(), most);
+        let longest = usize::try_from(most / 2).map_or(LONGEST, |half| half.min(LONGEST));
+        let command = without_marks(plain::line(inner_command(&command), longest));
+        let heading = format!("{LAST_FAILED}{exit}: {command}\n");
+        let printed = Excerpt::end_of(self.printed.as_bytes(), most.saturating_sub(heading.len() as u64));
         let text = if self.printed.is_empty() { "(it printed nothing)\n" } else { &printed.text };
-        Excerpt { text: format!("{LAST_FAILED}{exit}: {command}\n{text}"), ..printed }
+        Excerpt { text: heading + text, ..printed }
     }
 }
