@@ -902,6 +902,10 @@ mod tests {
             &format!("{begin}\n{line}\n(1 of 2) done\nweb_1 | {line}\nexit code 1"),
             &format!("{mark}\n(1 of 2) done\n{mark}\nexit code 1"),
         );
+        check(
+            &format!("web | {begin}\nweb | {line}\nweb | Q7x=\nweb | it is up\nweb"),
+            &format!("web | {mark}\nweb | it is up\n{mark}"),
+        );
         let long = "a line of it\n".repeat(6000);
         check(&format!("{begin}\n{line}\n{long}{line}\n"), &format!("{mark}\n{long}{line}\n"));
     }

@@ -47,6 +47,8 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
 /// stands between and after them.
 fn cut_key(text: &str, start: usize) -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
+    // Whoever prints several outputs names each before its lines.
+    let name = text[..start].rsplit('\n').next().unwrap_or_default();
     let mut from = start;
     for line in text[start..].split_inclusive('\n') {
         let upto = from + line.trim_end_matches(['\r', '\n']).len();
@@ -55,7 +57,8 @@ fn cut_key(text: &str, start: usize) -> Vec<Range<usize>> {
             break;
         }
         // A line may have been redacted before, as something else.
-        if is_first || may_be_line(line) || line.trim_start().starts_with(MARK) {
+        let named = line.strip_prefix(name).unwrap_or(line);
+        if is_first || may_be_line(line) || may_be_line(named) || line.trim_start().starts_with(MARK) {
             match parts.last_mut().filter(|part| text[part.end..from].trim().is_empty()) {
                 Some(part) => part.end = upto,
                 None => parts.push(from..upto),
