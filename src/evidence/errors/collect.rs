@@ -132,7 +132,8 @@ impl Errors {
             Some(0) => {
                 let built = done.hides_exit().then(|| diagnose(text, &Speakers::default())).flatten();
                 let built = built.filter(Found::is_of_a_compiler);
-                built.or_else(|| failing::before_another(command, text, &done))
+                let cut = || done.hides_exit().then(|| cargo::cut_off(text)).flatten();
+                built.or_else(|| failing::before_another(command, text, &done)).or_else(cut)
             }
             // What failed first may be mended, unless it is told of again.
             Some(_) | None if done.repeats_itself() => {
@@ -140,6 +141,7 @@ impl Errors {
                 twice.or_else(|| failing::to_the_end(command, exit_code, text))
             }
             Some(_) | None => diagnose(text, &done.speakers(exit_code))
+                .or_else(|| cargo::cut_off(text))
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
         if exit_code == Some(0) {
@@ -604,6 +606,38 @@ mod tests {
         // Told once for the library and its tests.
         let twice = format!("{BROKEN}{}", BROKEN.lines().last().unwrap().replace("(lib)", "(lib test)"));
         check(&[(lint, 101, &twice), ("cargo build", 0, "")], None);
+    }
+
+    #[test]
+    fn errors_that_a_pipe_left_out_are_told_by_what_cargo_says_of_them() {
+        let end = "error: could not compile `a` (lib) due to 4 previous errors\n";
+        let help = "  = note: `-D clippy::len-zero` implied by `-D warnings`\n  = help: to override `-D warnings` add `#[allow(clippy::len_zero)]`\n\n";
+        let told = Some(("compile error", "could not compile `a` (lib) due to 4 previous errors"));
+        let lint = "cargo clippy --workspace 2>&1 | tail -5";
+        for text in [end.to_owned(), format!("{help}{end}")] {
+            for (line, code) in [
+                (lint, 0),
+                ("cargo clippy --workspace 2>&1 | tail -5; cargo test", 0),
+                ("cargo build 2>&1 | tail -2 && git add -A", 0),
+                ("cargo test --workspace 2>&1 | tail -1", 0),
+                ("make lint 2>&1 | tail -5", 0),
+                ("set -o pipefail; cargo clippy 2>&1 | tail -5", 101),
+                ("make lint", 2),
+            ] {
+                check(&[(line, code, &text)], told);
+            }
+            check(&[(lint, 0, &text), ("cargo build --workspace", 0, "")], told);
+            check(&[(lint, 0, &text), ("cargo clippy --workspace", 0, "")], None);
+            check(&[(lint, 0, &text), (lint, 0, "    Finished `dev` profile\n")], None);
+        }
+        // What came through of one says more, and so does another command's.
+        let short = format!("a/src/lib.rs:3:38: error: length comparison to zero\n{end}");
+        let known = Some(("compile error", "length comparison to zero"));
+        check(&[("cargo clippy --message-format=short 2>&1 | tail -2", 0, &short)], known);
+        check(&[(lint, 0, end), ("./app", 101, PANIC)], Some(("panic", "no settings")));
+        // In a text that is shown, or mended in between.
+        check(&[("cat lint.log | tail -5", 0, end), ("grep -rn error .", 0, end)], None);
+        check(&[("cargo build; git stash pop; cargo test", 0, end)], None);
     }
 
     #[test]
