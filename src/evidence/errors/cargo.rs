@@ -1,9 +1,8 @@
 //! What cargo does, and what a success of it shows.
 
-use super::diagnose::{Diagnosis, Found, diagnose};
+use super::diagnose::{Found, diagnose};
 use super::said::Speakers;
 use super::work::Work;
-use crate::evidence::lines::lines;
 
 const COULD_NOT: &str = "error: could not compile `";
 
@@ -116,21 +115,18 @@ fn all_have_codes(text: &str) -> bool {
 /// Why one of `works` failed, where nothing else that ran can have printed that.
 pub(super) fn failure(text: &str, works: &[Work]) -> Option<Found> {
     (!works.is_empty()).then_some(())?;
-    let found = diagnose(text, &Speakers::default()).filter(|found| {
-        let panicked = |line: &str| line.starts_with("thread 'main'") && line.contains(" panicked at ");
-        let is_panic = found.errors.first().is_some_and(|first| first.kind == "panic");
-        let is_of_build = could_not_compile(text) && found.is_of_a_compiler();
-        is_of_build || (is_panic && works.iter().any(Work::is_program) && text.lines().any(panicked))
-    });
-    found.or_else(|| cut_off(text))
+    let found = diagnose(text, &Speakers::default())?;
+    let first = found.errors.first()?;
+    let panicked = |line: &str| line.starts_with("thread 'main'") && line.contains(" panicked at ");
+    let is_of_build = could_not_compile(text) && (found.is_of_a_compiler() || found.is_cut_off());
+    let is_of_program =
+        works.iter().any(Work::is_program) && first.kind == "panic" && text.lines().any(panicked);
+    (is_of_build || is_of_program).then_some(found)
 }
 
-/// What cargo says at its end of errors that a pipe left out.
-pub(super) fn cut_off(text: &str) -> Option<Found> {
-    let last = lines(text).find(|line| line.starts_with(COULD_NOT))?;
-    let words = last.strip_prefix("error: ")?;
-    let errors = vec![Diagnosis::new(0, "compile error", words, None)];
-    Some(Found { errors, count: 1, is_vague: true, ..Found::default() })
+/// What cargo says at its end of errors that may have been left out.
+pub(super) fn could_not(line: &str) -> Option<&str> {
+    line.strip_prefix("error: ").filter(|_| line.starts_with(COULD_NOT))
 }
 
 /// What a command that failed shows all the same: a program that panics, or a test, was built.

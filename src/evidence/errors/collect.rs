@@ -131,9 +131,8 @@ impl Errors {
             Some(0) if done.ends_with_tests() => failing::before_another(command, text, &done),
             Some(0) => {
                 let built = done.hides_exit().then(|| diagnose(text, &Speakers::default())).flatten();
-                let built = built.filter(Found::is_of_a_compiler);
-                let cut = || done.hides_exit().then(|| cargo::cut_off(text)).flatten();
-                built.or_else(|| failing::before_another(command, text, &done)).or_else(cut)
+                let built = built.filter(|found| found.is_of_a_compiler() || found.is_cut_off());
+                built.or_else(|| failing::before_another(command, text, &done))
             }
             // What failed first may be mended, unless it is told of again.
             Some(_) | None if done.repeats_itself() => {
@@ -141,7 +140,6 @@ impl Errors {
                 twice.or_else(|| failing::to_the_end(command, exit_code, text))
             }
             Some(_) | None => diagnose(text, &done.speakers(exit_code))
-                .or_else(|| cargo::cut_off(text))
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
         if exit_code == Some(0) {
@@ -218,6 +216,11 @@ impl Found {
                 (&error.kind, &error.place) == (&first.kind, &first.place) && error.message == first.message
             })
         })
+    }
+
+    /// Whether all that is known of it is what cargo says at its end.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.is_vague && self.errors.first().is_some_and(Diagnosis::is_fixed_in_place)
     }
 
     pub(super) fn is_of_a_compiler(&self) -> bool {
@@ -949,6 +952,37 @@ E           json.decoder.JSONDecodeError: Expecting property name
         );
         let told = collected(&[("npx jest src/m.test.js; npx jest src/n.test.js", 0, &jest)]).finish(None);
         assert!(told.as_ref().is_some_and(|told| told.error_message.contains("toBe")), "{told:?}");
+    }
+
+    #[test]
+    fn a_turn_of_a_loop_that_failed_is_told_whatever_turn_passed_after_it() {
+        let passed = format!("{PYTEST}1 passed in 0.01s\n");
+        let why = Some(("AssertionError", "assert 1 == 2"));
+        for line in [
+            "for f in tests/*.py; do pytest -q $f; done",
+            "for f in tests/*.py; do pytest -q \"$f\" | tail -30; done",
+            "for f in tests/*.py; do echo $f; pytest -q $f; done; echo done",
+            "for f in tests/*.py; do pytest -q $f || break; done",
+            "for d in api web; do (cd $d && pytest -q); done",
+            "find tests -name 'test_*.py' -exec pytest -q {} \\;",
+        ] {
+            check(&[(line, 0, &passed)], why);
+            check(&[(line, 0, "1 passed in 0.01s\n2 passed in 0.01s\n")], None);
+        }
+        let line = "for f in tests/*.py; do pytest -q $f --no-summary | tail -1; done";
+        check(
+            &[(line, 0, "2 failed, 1 passed in 0.01s\n1 passed in 0.01s\n")],
+            Some(("test failure", "2 tests failed")),
+        );
+        let jest = format!("{JEST}PASS src/n.test.js\n\nTests:       3 passed, 3 total\n");
+        let told = collected(&[("for f in src/*.test.js; do npx jest $f; done", 0, &jest)]).finish(None);
+        assert!(told.as_ref().is_some_and(|told| told.error_message.contains("toBe")), "{told:?}");
+        // Once more, and then it passed.
+        for line in
+            ["for i in 1 2; do pytest -q; done", "for f in a b; do pytest -q $f || pytest -q $f; done"]
+        {
+            check(&[(line, 0, &passed)], None);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::printed::{Told, handed_on, is_home_needed};
 use super::results::MOST_NAMES;
-use super::{Framework, TestRun};
+use super::{Counts, Framework, TestRun};
 use crate::evidence::tests::Relation;
 
 impl TestRun {
@@ -16,6 +16,7 @@ impl TestRun {
             Relation::Apart => false,
             Relation::Unclear => {
                 let is_named = self.scope.names(&full) || self.scope.is_script_for_some(&old.scope);
+                let is_named = is_named || old.scope.by_turns;
                 let by_name = is_named && self.passed_all_that_hold(&full);
                 by_name || self.was_told_to_pass(old, name, &full)
             }
@@ -47,7 +48,7 @@ impl TestRun {
     pub(super) fn take_over(&mut self, old: &TestRun) {
         let failing: Vec<&String> = old.failing.iter().filter(|name| !self.mends(old, name)).collect();
         let ran = self.counts.is_some_and(|counts| counts.passed + counts.failed > 0);
-        if self.complete && ran {
+        if (self.complete && ran) || self.passed_in_turns(old) {
             return;
         }
         let same_place = self.scope.is_beside(&old.scope);
@@ -61,6 +62,13 @@ impl TestRun {
                 self.complete = false;
             }
         }
+    }
+
+    /// Whether as many passed in the turns of a loop as ran in those of `old`, and none failed.
+    fn passed_in_turns(&self, old: &TestRun) -> bool {
+        let passed = |turns: Counts| turns.failed == 0 && turns.passed > 0;
+        let both = self.turns.filter(|turns| passed(*turns)).zip(old.turns);
+        both.is_some_and(|(now, before)| now.skipped <= before.skipped && now.total >= before.total)
     }
 
     fn was_told_to_pass(&self, old: &TestRun, name: &str, full: &str) -> bool {
@@ -100,7 +108,10 @@ impl TestRun {
 impl super::Scope {
     /// Whether a name that both print is that of one test.
     fn is_of_same_place(&self, other: &Self) -> bool {
-        let script = |scope: &Self| scope.unclear.as_deref().map(|script| handed_on(script).0.to_owned());
+        let script = |scope: &Self| {
+            let script = scope.unclear.as_deref().filter(|_| !scope.by_turns);
+            script.map(|script| handed_on(script).0.to_owned())
+        };
         let directory = self.framework == Framework::Pytest || self.directory == other.directory;
         directory
             && self.elsewhere == other.elsewhere
@@ -271,6 +282,23 @@ FAILED tests/test_t.py::test_x - assert 1 == 2
             [("pytest tests/test_t.py", 0, "2 passed in 0.1s\n"), ("pytest tests/test_o.py", 0, short)];
         assert_eq!(left(&[red, green[0], green[1]]), (Vec::new(), false));
         assert!(left(&[red, green[1]]).1);
+    }
+
+    #[test]
+    fn what_failed_in_a_turn_of_a_loop_is_mended_as_without_the_loop() {
+        let red = format!("{PYTEST}1 failed, 2 passed in 0.1s\n1 passed in 0.1s\n");
+        let red = ("for f in tests/*.py; do pytest -q $f; done", 0, red.as_str());
+        let after = |line: &str, text: &str| left(&[red, (line, 0, text)]);
+        assert_eq!(left(&[red]), (vec!["tests/test_t.py::test_x".to_owned()], true));
+        for line in
+            ["pytest -q", "pytest tests", "pytest -q tests/test_t.py", "pytest tests/test_t.py::test_x"]
+        {
+            assert_eq!(after(line, "4 passed in 0.1s\n"), (Vec::new(), false), "{line}");
+        }
+        assert_eq!(after(red.0, "3 passed in 0.1s\n1 passed in 0.1s\n"), (Vec::new(), false));
+        for line in ["pytest -q tests/test_u.py", "pytest -q -k test_x", "cd web && pytest -q"] {
+            assert_eq!(after(line, "4 passed in 0.1s\n").0.len(), 1, "{line}");
+        }
     }
 
     #[test]

@@ -40,6 +40,7 @@ mod started;
 mod sum;
 mod tally;
 mod tap;
+mod turns;
 mod unfinished;
 mod unittest;
 mod vitest;
@@ -141,6 +142,9 @@ pub(crate) struct TestRun {
     /// Whether files may have been changed by what its command did afterwards.
     #[serde(skip)]
     goes_on: bool,
+    /// What the turns of a loop came to, as far as they were seen, where each had tests of its own.
+    #[serde(skip)]
+    turns: Option<Counts>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -250,7 +254,10 @@ impl Reading<'_> {
             }
             // Which run each is of cannot be told.
             _ => {
-                let scope = Scope::of_script(framework, "", self.command);
+                let scope = match starts.as_slice() {
+                    [start] if start.scope.by_turns => start.scope.clone(),
+                    _ => Scope::of_script(framework, "", self.command),
+                };
                 let mut tally = Tally::sum(found);
                 (tally.cut, tally.unknown) = (true, true);
                 vec![self.run(framework, last, &scope, tally, false)]
@@ -359,6 +366,7 @@ impl Reading<'_> {
             && !matches!(self.exit_code, Some(0 | 5) | None);
         tally.unknown |= beheaded || refused || hidden || rewritten;
         let unexplained = owns_exit && tally.failed == 0 && self.exit_code != Some(0) && !tally.is_empty();
+        let turns = start.turns.map(|_| tally.seen());
         let broken = tally.cut || tally.unknown || unseen || unexplained || start.repeats || detected.beside;
         TestRun {
             framework,
@@ -374,6 +382,7 @@ impl Reading<'_> {
             listed: 0,
             scope: if tally.deselected { scope.clone().leaving_out_some() } else { scope.clone() },
             goes_on: start.goes_on,
+            turns,
         }
     }
 }

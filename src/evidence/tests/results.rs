@@ -676,9 +676,13 @@ mod tests {
             &[Print("ls *.py | xargs -n1 pytest -q", 1, loop_of.clone())],
             (None, None, &["test_p.py::b"], 0),
         );
-        // The same once more: whose summary each is cannot be told, nor whether one is missing.
+        // The same once more: whose summary each is cannot be told, but none is missing.
+        let again = |text| [Print(line, 0, loop_of.clone()), Print(line, 0, text)];
+        check(&again(pytest(3, &[]) + &pytest(1, &[])), (None, None, &[], 1));
+        check(&again(pytest(3, &[])), (None, None, &["test_p.py::b"], 1));
+        let until = "for i in 1 2; do pytest -q; done";
         check(
-            &[Print(line, 0, loop_of), Print(line, 0, pytest(3, &[]) + &pytest(1, &[]))],
+            &[Print(until, 0, loop_of.clone()), Print(until, 0, pytest(3, &[]) + &pytest(1, &[]))],
             (None, None, &["test_p.py::b"], 1),
         );
         let cargo_twice = |head: &str| format!("{head}{}{head}{}", cargo(3, &["x"]), cargo(4, &[]));
