@@ -259,7 +259,9 @@ impl Failure {
             return fault.map(told).unwrap_or_default();
         };
         let (mut locations, mut files) = (Vec::new(), Vec::new());
-        for place in self.found.errors.iter().filter_map(|error| error.place.as_ref()) {
+        // Where the first error may be anywhere, those of another tool are not where to look for it.
+        let belongs = |error: &&Diagnosis| first.place.is_some() || error.format == first.format;
+        for place in self.found.errors.iter().filter(belongs).filter_map(|error| error.place.as_ref()) {
             if locations.len() < MOST_LOCATIONS && !locations.contains(place) {
                 locations.push(place.clone());
             }
@@ -1032,6 +1034,34 @@ E           json.decoder.JSONDecodeError: Expecting property name
         assert_eq!(file("./run.sh", "", "../outside.py"), None);
         // Whoever ran it themselves knows where it is, there or not any more.
         assert_eq!(file("python3 gone.py", "", "gone.py").as_deref(), Some("gone.py"));
+    }
+
+    #[test]
+    fn an_error_whose_file_is_not_known_is_not_looked_for_in_those_of_another_tool() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().to_str().unwrap();
+        for file in ["api/a.py", "src/m.test.js"] {
+            let file = dir.path().join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "").unwrap();
+        }
+        let told = |code: i64, text: &str| {
+            let mut errors = Errors::new(root, Origin::new(root, root));
+            errors.note_command("make -k test", Some(code), text);
+            let told = errors.finish(None).unwrap();
+            (told.error_message, told.failed_files, told.error_locations.len())
+        };
+        let files = |list: &[&str]| list.iter().map(|file| (*file).to_owned()).collect::<Vec<_>>();
+        let (pytest, both) = ("assert 1 == 2".to_owned(), format!("{PYTEST}{JEST}"));
+        assert_eq!(told(2, &both), (pytest.clone(), Vec::new(), 0));
+        let shown = format!("cd api && pytest -q\n{both}");
+        assert_eq!(told(2, &shown), (pytest.clone(), files(&["api/a.py", "src/m.test.js"]), 2));
+        // Another error of the same tool is told.
+        let again = PYTEST.replace("a.py:4", "api/a.py:9").replace("1 == 2", "3 == 4");
+        assert_eq!(told(2, &format!("{PYTEST}{again}{JEST}")), (pytest, files(&["api/a.py"]), 1));
+        let (message, found, count) = told(2, JEST);
+        assert!(message.contains("toBe"), "{message}");
+        assert_eq!((found, count), (files(&["src/m.test.js"]), 1));
     }
 
     #[test]
