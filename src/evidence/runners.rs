@@ -21,20 +21,20 @@ pub(super) use installed::installed;
 type Counts = (u64, u64, u64);
 
 /// A copy of one project, with the runners on its `PATH`.
-struct Project {
-    dir: tempfile::TempDir,
+pub(super) struct Project {
+    pub(super) dir: tempfile::TempDir,
     path: String,
 }
 
 /// A command that ran, and all that it printed.
-struct Ran {
-    command: String,
-    exit_code: i64,
-    text: String,
+pub(super) struct Ran {
+    pub(super) command: String,
+    pub(super) exit_code: i64,
+    pub(super) text: String,
 }
 
 impl Project {
-    fn new(name: &str, programs: &[PathBuf]) -> Self {
+    pub(super) fn new(name: &str, programs: &[PathBuf]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runners").join(name);
         copy(&project, dir.path());
@@ -43,7 +43,7 @@ impl Project {
         Self { dir, path: path.into_string().unwrap() }
     }
 
-    fn run(&self, command: &str) -> Ran {
+    pub(super) fn run(&self, command: &str) -> Ran {
         let here = self.dir.path();
         let mut shell = Command::new("/bin/bash");
         shell.args(["-c", &format!("exec 2>&1; {command}")]).current_dir(here).env_clear();

@@ -74,10 +74,8 @@ impl TestRun {
     fn was_told_to_pass(&self, old: &TestRun, name: &str, full: &str) -> bool {
         let of_old = |told: &&Told| told.name == name;
         let passed_before = old.told.iter().filter(of_old).any(|told| told.passed);
-        let is_all_told = old.complete && old.counts.is_some_and(|counts| counts.passed == old.listed);
-        // Two tests of one name: which of them failed cannot be told, nor whether it is this one. Names
-        // of mocha have no file, and another file may have passed one unseen.
-        if passed_before || (self.framework == Framework::Mocha && !is_all_told) {
+        // Two tests of one name: which of them failed cannot be told, nor whether it is this one.
+        if passed_before || (has_no_file(self.framework) && !self.can_be_no_other(old, name)) {
             return false;
         }
         let mut homes: Vec<&str> = old.told.iter().filter(of_old).map(|told| told.home.as_str()).collect();
@@ -95,6 +93,14 @@ impl TestRun {
         !homes.is_empty()
             && homes.iter().all(passes)
             && !self.failing.iter().any(|failing| self.scope.full_name(failing) == full)
+    }
+
+    /// Whether a test of `old` is the only one of its name, where names have no file: another file
+    /// may have passed one unseen. What tests print themselves may look like one, too.
+    fn can_be_no_other(&self, old: &TestRun, name: &str) -> bool {
+        let is_all_told = old.complete && old.counts.is_some_and(|counts| counts.passed == old.listed);
+        let is_once = old.told.iter().filter(|told| told.name == name).count() == 1;
+        is_all_told && is_once && self.counts.is_some_and(|counts| self.listed <= counts.passed)
     }
 
     /// Whether all passed that it asked for, this one among them.
@@ -163,6 +169,11 @@ impl super::Scope {
             _ => false,
         }
     }
+}
+
+/// Frameworks whose names of tests do not say in which file they are.
+fn has_no_file(framework: Framework) -> bool {
+    matches!(framework, Framework::Mocha | Framework::Node)
 }
 
 /// The words that a script of a package hands on.
@@ -299,6 +310,32 @@ FAILED tests/test_t.py::test_x - assert 1 == 2
         for line in ["pytest -q tests/test_u.py", "pytest -q -k test_x", "cd web && pytest -q"] {
             assert_eq!(after(line, "4 passed in 0.1s\n").0.len(), 1, "{line}");
         }
+    }
+
+    #[test]
+    fn node_names_the_test_and_its_groups() {
+        let counts = |pass: u64, fail: u64| {
+            let tests = pass + fail;
+            format!(
+                "ℹ tests {tests}\nℹ suites 1\nℹ pass {pass}\nℹ fail {fail}\nℹ cancelled 0\nℹ skipped 0\nℹ todo 0\nℹ duration_ms 9.5\n"
+            )
+        };
+        let told = "\n✖ failing tests:\n\ntest at a.test.js:4:1\n✖ b (0.7ms)\n  Error: no\n      at f (a.test.js:4:31)\n";
+        let red = |list: &str, pass, fail| format!("{list}{}{told}", counts(pass, fail));
+        let one = red("✔ a (0.8ms)\n▶ g\n  ✖ b (0.7ms)\n✖ g (1ms)\n", 1, 1);
+        let named = format!("▶ g\n  ✔ b (0.7ms)\n✔ g (1ms)\n{}", counts(1, 0));
+        let (all, some) = ("node --test", "node --test --test-name-pattern=b");
+        check((all, &one), (some, &named), true);
+        check((all, &one), (some, &named.replace("▶ g\n", "▶ h\n").replace("✔ g", "✔ h")), false);
+        check((all, &one), (some, &format!("✔ b (0.7ms)\n{}", counts(1, 0))), false);
+        check((all, &one), (some, &format!("✔ a (0.7ms)\n{}", counts(1, 0))), false);
+        // What a test printed looks like one.
+        check((all, &one), (some, &named.replace("ℹ tests 1", "✔ b (1ms)\nℹ tests 1")), false);
+        // Another of that name passed or failed beside it, or may have: some of the list is missing.
+        let beside = "▶ g\n  ✖ b (0.7ms)\n✖ g (1ms)\n▶ g\n  ✖ b (0.7ms)\n✖ g (1ms)\n";
+        check((all, &red(beside, 0, 2)), (some, &named), false);
+        check((all, &red(&beside.replacen("✖ b", "✔ b", 1), 1, 1)), (some, &named), false);
+        check(("node --test | tail -40", &red("  ✖ b (0.7ms)\n✖ g (1ms)\n", 7, 1)), (some, &named), false);
     }
 
     #[test]

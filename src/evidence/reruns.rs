@@ -1,0 +1,47 @@
+//! The real test runners, red and then green: what was seen to pass is not told to fail.
+
+#![allow(clippy::disallowed_methods, reason = "tests start programs and read the environment themselves")]
+
+use std::fs;
+
+use super::runners::{Project, Ran, installed};
+use super::{Changed, Gathered};
+use crate::model::Timestamp;
+
+/// What is told to fail after these commands, and the first error that is left.
+fn left(project: &Project, commands: &[&Ran]) -> (Vec<String>, Option<String>) {
+    let here = project.dir.path();
+    let mut gathered = Gathered::new(here, here);
+    for ran in commands {
+        let exit_code = Some(ran.exit_code);
+        gathered.note_only_command(&ran.command, exit_code, &ran.text, true, Timestamp::from_millis(0));
+    }
+    let (tests, errors) = gathered.finish(Changed::Unknown, None);
+    (tests.unwrap().failed_tests, errors.map(|errors| errors.error_message))
+}
+
+/// Puts `new` in the place of `old`.
+fn mend(project: &Project, file: &str, old: &str, new: &str) {
+    let path = project.dir.path().join(file);
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains(old), "{text}");
+    fs::write(path, text.replace(old, new)).unwrap();
+}
+
+#[test]
+fn a_test_of_node_is_mended_where_it_passes_by_its_name() {
+    for programs in [vec![], vec![installed("node")]] {
+        for form in ["spec", "tap"] {
+            let project = Project::new("node", &programs);
+            let line = format!("node --test --test-reporter={form}");
+            let red = project.run(&line);
+            mend(&project, "sample.test.js", "1 + 1, 3", "1 + 2, 3");
+            let other = project.run(&format!("{line} --test-name-pattern adds"));
+            let named = project.run(&format!("{line} --test-name-pattern=breaks"));
+            let (failing, error) = left(&project, &[&red]);
+            assert_eq!((failing.as_slice(), error.is_some()), (&["breaks".to_owned()][..], true));
+            assert_eq!(left(&project, &[&red, &other]).0, failing, "{}", other.text);
+            assert_eq!(left(&project, &[&red, &other, &named]), (Vec::new(), None), "{}", named.text);
+        }
+    }
+}
