@@ -45,3 +45,17 @@ fn a_test_of_node_is_mended_where_it_passes_by_its_name() {
         }
     }
 }
+
+#[test]
+fn a_very_quiet_pytest_mends_what_failed_in_it() {
+    let project = Project::new("python", &[installed("pytest")]);
+    let lines = ["python -m pytest -qq", "python -m pytest -q"];
+    let red = lines.map(|line| project.run(line));
+    mend(&project, "test_sample.py", "1 + 1, 3", "1 + 2, 3");
+    mend(&project, "test_sample.py", "raise KeyError(\"missing\")", "pass");
+    let quiet = project.run(lines[0]);
+    for red in &red {
+        assert_eq!(left(&project, &[red]).0.len(), 2, "{}", red.text);
+        assert_eq!(left(&project, &[red, &quiet]), (Vec::new(), None), "{}", quiet.text);
+    }
+}

@@ -209,15 +209,31 @@ fn pytest_is_read_as_it_ran() {
     project.run("python -m pytest -k matches_nothing").check_empty(Framework::Pytest);
     let stopped = project.run("python -m pytest -x").read();
     assert!(counts(&stopped).1 == 1 && !stopped.complete, "{stopped:?}");
-    // Without its counts; the names are there.
-    let quiet = project.run("python -m pytest -qq").read();
-    assert_eq!(
-        (quiet.counts, quiet.failing, quiet.complete),
-        (None, failing.map(str::to_owned).to_vec(), false)
-    );
-    for cut in
-        ["python -m pytest | head -5", "python -m pytest -qq -k test_adds", "python -m pytest >/dev/null"]
-    {
+    // Without its counts, by a mark for each test.
+    for (quiet, all) in [
+        ("python -m pytest -qq", (3, 2, 2)),
+        ("python -m pytest -q --tb=no -q | tail -20", (3, 2, 2)),
+        ("python -m pytest -qq -k test_adds --color=yes", (3, 0, 0)),
+    ] {
+        let ran = project.run(quiet);
+        let run = ran.read();
+        assert_eq!(
+            (counts(&run), run.failing.len() as u64, run.complete),
+            (all, all.1, true),
+            "{}",
+            ran.text
+        );
+        ran.check_cut(&run);
+    }
+    let named = project.run("python -m pytest -qqx").read();
+    assert_eq!((named.counts, named.failing.len(), named.complete), (None, 1, false));
+    for cut in [
+        "python -m pytest | head -5",
+        "python -m pytest -qq --no-summary",
+        "python -m pytest -qq -k test_adds | tail -1",
+        "python -m pytest -qq -k matches_nothing",
+        "python -m pytest >/dev/null",
+    ] {
         let run = project.run(cut).read();
         assert!(run.counts.is_none() && !run.complete, "{cut}: {run:?}");
     }

@@ -271,7 +271,7 @@ impl Reading<'_> {
             Form::Tap => return self.parsed_by(framework, Framework::Tap, &last.scope),
             Form::Junit => return self.parsed(Framework::Junit, &last.scope),
             Form::Other => return Vec::new(),
-            Form::Own => {}
+            Form::Own | Form::Marks => {}
         }
         let mut found = self.parsed(framework, &wider.scope);
         // A reporter of another format. Node's own counts suites as tests.
@@ -283,7 +283,7 @@ impl Reading<'_> {
                 found = self.parsed_by(framework, *other, &last.scope);
             }
         }
-        found
+        if last.form == Form::Marks { self.by_marks(found) } else { found }
     }
 
     /// The counts of a framework that was started once.
