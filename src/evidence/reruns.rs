@@ -17,7 +17,7 @@ fn left(project: &Project, commands: &[&Ran]) -> (Vec<String>, Option<String>) {
         gathered.note_only_command(&ran.command, exit_code, &ran.text, true, Timestamp::from_millis(0));
     }
     let (tests, errors) = gathered.finish(Changed::Unknown, None);
-    (tests.unwrap().failed_tests, errors.map(|errors| errors.error_message))
+    (tests.map(|tests| tests.failed_tests).unwrap_or_default(), errors.map(|errors| errors.error_message))
 }
 
 /// Puts `new` in the place of `old`.
@@ -58,4 +58,19 @@ fn a_very_quiet_pytest_mends_what_failed_in_it() {
         assert_eq!(left(&project, &[red]).0.len(), 2, "{}", red.text);
         assert_eq!(left(&project, &[red, &quiet]), (Vec::new(), None), "{}", quiet.text);
     }
+}
+
+#[test]
+fn what_clippy_denied_is_told_by_its_last_line_and_mended_by_a_wider_look() {
+    let project = Project::new("cargo", &[]);
+    let file = project.dir.path().join("src/lib.rs");
+    fs::write(&file, "pub fn one() -> i32 {\n    return 1;\n}\n").unwrap();
+    let red = project.run("cargo clippy --workspace -- -D warnings 2>&1 | tail -2");
+    fs::write(&file, "pub fn one() -> i32 {\n    1\n}\n").unwrap();
+    let narrow = project.run("cargo clippy --lib -- -D warnings");
+    let wide = project.run("cargo clippy --workspace --all-features -- -D warnings");
+    let told = Some("could not compile `sample` (lib) due to 1 previous error".to_owned());
+    assert_eq!(left(&project, &[&red]), (Vec::new(), told.clone()), "{}", red.text);
+    assert_eq!(left(&project, &[&red, &narrow]), (Vec::new(), told), "{}", narrow.text);
+    assert_eq!(left(&project, &[&red, &wide]), (Vec::new(), None), "{}", wide.text);
 }

@@ -136,6 +136,18 @@ pub(super) fn built(works: &[Work], found: Option<&Found>, text: &str) -> Option
     (first.kind == "panic" && !could_not_compile(text)).then(|| work.build()).flatten()
 }
 
+/// Whether something was not there, or not made use of: code that more features bring in may change that.
+pub(super) fn may_lack_code(text: &str) -> bool {
+    const CODES: [&str; 7] = ["E0405", "E0412", "E0425", "E0432", "E0433", "E0463", "E0599"];
+    const WORDS: [&str; 4] = ["unused", "never used", "never read", "never constructed"];
+    let is_missing = |line: &str| {
+        let code = line.split_once("error[").and_then(|(_, rest)| rest.get(..5));
+        code.is_some_and(|code| CODES.contains(&code))
+    };
+    let is_idle = |line: &str| line.contains("error: ") && WORDS.iter().any(|word| line.contains(word));
+    text.lines().any(|line| is_missing(line) || is_idle(line))
+}
+
 fn could_not_compile(text: &str) -> bool {
     text.lines().any(|line| line.starts_with(COULD_NOT))
 }

@@ -44,6 +44,8 @@ struct Failure {
     line: String,
     command: String,
     found: Found,
+    /// Whether it may succeed with more features, and without them fail as before.
+    may_lack_code: bool,
 }
 
 /// Why a run failed, as far as can be observed.
@@ -144,8 +146,13 @@ impl Errors {
         };
         if exit_code == Some(0) {
             let proven = done.proven(command, text);
-            let is_mended = |failed: &Work| proven.iter().any(|work| work.mends(failed));
-            self.failures.retain(|failure| !failure.works.iter().all(is_mended));
+            self.failures.retain(|failure| {
+                let is_like =
+                    |work: &Work, failed: &Work| !failure.may_lack_code || !work.has_more_features(failed);
+                let is_mended =
+                    |failed: &Work| proven.iter().any(|work| work.mends(failed) && is_like(work, failed));
+                !failure.works.iter().all(is_mended)
+            });
         }
         if let Some(built) = cargo::built(&done.works(), found.as_ref(), text) {
             self.failures.retain(|failure| !failure.works.iter().all(|failed| built.mends(failed)));
@@ -161,7 +168,8 @@ impl Errors {
             };
             let works = cargo::to_do_again(works, text);
             let (line, command) = (command.to_owned(), plain::line(command, LONGEST_COMMAND));
-            self.keep(Failure { works, line, command, found });
+            let may_lack_code = cargo::may_lack_code(text);
+            self.keep(Failure { works, line, command, found, may_lack_code });
         }
     }
 
@@ -555,6 +563,12 @@ mod tests {
             ("cargo clippy --lib -- -D warnings", "cargo clippy --all-targets -- -D warnings"),
             ("cargo clippy --tests -- -D warnings", "cargo clippy --all-targets -- -D warnings"),
             ("cargo clippy -p a -- -D warnings", "cargo clippy --workspace --all-targets -- -D warnings"),
+            ("cargo clippy -- -D warnings", "cargo clippy --all-features -- -D warnings"),
+            ("cargo clippy --features x -- -D warnings", "cargo clippy --all-features -- -D warnings"),
+            (
+                "cargo clippy -p a --lib -- -D warnings",
+                "cargo clippy --all --all-targets --all-features -- -D warnings",
+            ),
             ("cargo clippy -- -D warnings", "cargo clippy -- -Dwarnings"),
             ("cargo clippy -- --deny=warnings", "cargo clippy -- -D warnings"),
             ("cargo clippy -- -Dclippy::needless-return", "cargo clippy -- --deny clippy::needless_return"),
@@ -568,12 +582,32 @@ mod tests {
             ("cargo clippy -- -D warnings", "cargo clippy --all-targets -- -Awarnings"),
             ("cargo clippy -- -D warnings", "cargo clippy --all-targets -- -D warnings -Adead_code"),
             ("cargo clippy -- -D warnings", "cargo clippy -- -W warnings -D clippy::all"),
-            // What is built without a feature may be another thing.
-            ("cargo clippy -- -D warnings", "cargo clippy --all-features -- -D warnings"),
+            ("cargo clippy --all-features -- -D warnings", "cargo clippy -- -D warnings"),
+            (
+                "cargo clippy --no-default-features -- -D warnings",
+                "cargo clippy --all-features -- -D warnings",
+            ),
+            ("cargo clippy -- -D warnings", "cargo clippy --features x -- -D warnings"),
         ] {
             check(&[(red, 101, DENIED), (green, 0, "")], denied);
         }
         check(&[("cargo build", 101, BROKEN), ("cargo build --all-targets", 0, "")], None);
+        check(&[("cargo build", 101, BROKEN), ("cargo check --all-features", 0, "")], None);
+        // What more features bring in may be just what was missing.
+        let lacks = [
+            BROKEN.replace("E0308]: mismatched types", "E0432]: unresolved import `extra`"),
+            BROKEN.replace("error[E0308]: mismatched types", "error: function `helper` is never used"),
+        ];
+        for text in &lacks {
+            for (line, is_mended) in [
+                ("cargo build --all-features", false),
+                ("cargo build --all-targets", true),
+                ("cargo build", true),
+            ] {
+                let told = collected(&[("cargo build", 101, text), (line, 0, "")]).finish(None);
+                assert_eq!(told.is_none(), is_mended, "{line}: {told:?}");
+            }
+        }
         // Tests of documentation are no target.
         check(
             &[("cargo test", 101, PANIC), ("cargo test --all-targets", 0, "")],

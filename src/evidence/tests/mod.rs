@@ -5,6 +5,7 @@
 //! whose output is the whole of a test run's. One file a framework; each reads the
 //! lines once, in order.
 
+mod builds;
 mod cargo;
 mod checkouts;
 mod compare;

@@ -71,6 +71,9 @@ impl Scope {
             } else if is_cargo && matches!(key, "-p" | "--package") {
                 scope.packages.add(own.or(next).unwrap_or_default());
                 args.next_if(|_| own.is_none());
+            } else if is_cargo && matches!(key, "-F" | "--features") {
+                scope.add_features(own.or(next).unwrap_or_default());
+                args.next_if(|_| own.is_none());
             } else if lists(dialect.shown_beside, key, own.or(beside)) {
                 args.next_if(|next| Some(*next) == beside);
             } else if lists(dialect.shown, key, own) || dialect.shown.contains(&arg) {
