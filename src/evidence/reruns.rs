@@ -74,3 +74,23 @@ fn what_clippy_denied_is_told_by_its_last_line_and_mended_by_a_wider_look() {
     assert_eq!(left(&project, &[&red, &narrow]), (Vec::new(), told), "{}", narrow.text);
     assert_eq!(left(&project, &[&red, &wide]), (Vec::new(), None), "{}", wide.text);
 }
+
+#[test]
+fn failures_without_names_are_mended_by_parts_that_are_the_whole() {
+    let project = Project::new("python", &[installed("pytest")]);
+    let other = project.dir.path().join("test_other.py");
+    fs::write(&other, "def test_one(): pass\n").unwrap();
+    let whole = project.run("python -m pytest -q --no-summary | tail -1");
+    mend(&project, "test_sample.py", "1 + 1, 3", "1 + 2, 3");
+    mend(&project, "test_sample.py", "raise KeyError(\"missing\")", "pass");
+    let [part, rest] =
+        ["test_sample.py", "test_other.py"].map(|file| project.run(&format!("python -m pytest -q {file}")));
+    let told = Some("2 tests failed".to_owned());
+    assert_eq!(left(&project, &[&whole]).1, told, "{}", whole.text);
+    assert_eq!(left(&project, &[&whole, &part]).1, told, "{}", part.text);
+    assert_eq!(left(&project, &[&whole, &part, &rest]).1, None, "{}", rest.text);
+    // As many tests as before, and a file that was in no part.
+    fs::write(project.dir.path().join("test_new.py"), "def test_new(): pass\n").unwrap();
+    let new = project.run("python -m pytest -q test_new.py");
+    assert_eq!(left(&project, &[&whole, &part, &new]).1, told, "{}", new.text);
+}

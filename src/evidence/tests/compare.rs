@@ -177,7 +177,7 @@ impl Scope {
     }
 
     /// Where it looks for tests; an empty one is everywhere below the root.
-    fn looked_in(&self) -> Vec<String> {
+    pub(super) fn looked_in(&self) -> Vec<String> {
         match self.framework {
             _ if !self.places.is_empty() => self.places.clone(),
             Framework::Pytest => vec![self.directory.clone()],

@@ -24,6 +24,7 @@ mod mocha;
 mod nextest;
 mod node;
 mod packages;
+mod parts;
 mod patterns;
 mod pipes;
 mod places;
