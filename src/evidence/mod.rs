@@ -13,6 +13,8 @@ mod gather;
 mod lines;
 mod record;
 #[cfg(test)]
+mod reruns;
+#[cfg(test)]
 mod runners;
 mod scan;
 mod shell;

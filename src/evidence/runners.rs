@@ -21,20 +21,20 @@ pub(super) use installed::installed;
 type Counts = (u64, u64, u64);
 
 /// A copy of one project, with the runners on its `PATH`.
-struct Project {
-    dir: tempfile::TempDir,
+pub(super) struct Project {
+    pub(super) dir: tempfile::TempDir,
     path: String,
 }
 
 /// A command that ran, and all that it printed.
-struct Ran {
-    command: String,
-    exit_code: i64,
-    text: String,
+pub(super) struct Ran {
+    pub(super) command: String,
+    pub(super) exit_code: i64,
+    pub(super) text: String,
 }
 
 impl Project {
-    fn new(name: &str, programs: &[PathBuf]) -> Self {
+    pub(super) fn new(name: &str, programs: &[PathBuf]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runners").join(name);
         copy(&project, dir.path());
@@ -43,7 +43,7 @@ impl Project {
         Self { dir, path: path.into_string().unwrap() }
     }
 
-    fn run(&self, command: &str) -> Ran {
+    pub(super) fn run(&self, command: &str) -> Ran {
         let here = self.dir.path();
         let mut shell = Command::new("/bin/bash");
         shell.args(["-c", &format!("exec 2>&1; {command}")]).current_dir(here).env_clear();
@@ -209,15 +209,31 @@ fn pytest_is_read_as_it_ran() {
     project.run("python -m pytest -k matches_nothing").check_empty(Framework::Pytest);
     let stopped = project.run("python -m pytest -x").read();
     assert!(counts(&stopped).1 == 1 && !stopped.complete, "{stopped:?}");
-    // Without its counts; the names are there.
-    let quiet = project.run("python -m pytest -qq").read();
-    assert_eq!(
-        (quiet.counts, quiet.failing, quiet.complete),
-        (None, failing.map(str::to_owned).to_vec(), false)
-    );
-    for cut in
-        ["python -m pytest | head -5", "python -m pytest -qq -k test_adds", "python -m pytest >/dev/null"]
-    {
+    // Without its counts, by a mark for each test.
+    for (quiet, all) in [
+        ("python -m pytest -qq", (3, 2, 2)),
+        ("python -m pytest -q --tb=no -q | tail -20", (3, 2, 2)),
+        ("python -m pytest -qq -k test_adds --color=yes", (3, 0, 0)),
+    ] {
+        let ran = project.run(quiet);
+        let run = ran.read();
+        assert_eq!(
+            (counts(&run), run.failing.len() as u64, run.complete),
+            (all, all.1, true),
+            "{}",
+            ran.text
+        );
+        ran.check_cut(&run);
+    }
+    let named = project.run("python -m pytest -qqx").read();
+    assert_eq!((named.counts, named.failing.len(), named.complete), (None, 1, false));
+    for cut in [
+        "python -m pytest | head -5",
+        "python -m pytest -qq --no-summary",
+        "python -m pytest -qq -k test_adds | tail -1",
+        "python -m pytest -qq -k matches_nothing",
+        "python -m pytest >/dev/null",
+    ] {
         let run = project.run(cut).read();
         assert!(run.counts.is_none() && !run.complete, "{cut}: {run:?}");
     }

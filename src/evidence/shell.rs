@@ -220,6 +220,8 @@ pub(crate) struct Command {
     pub(crate) branches: bool,
     /// Variables that it has set so far.
     assigned: Vec<String>,
+    /// What each turn of its one loop sets anew.
+    pub(crate) turned: Option<String>,
 }
 
 impl Command {
@@ -267,7 +269,10 @@ impl Command {
 
     fn end_step(&mut self, mut step: Step, deeper: usize) {
         let keyword = step.words.first().map_or("", String::as_str);
-        self.loops |= matches!(keyword, "for" | "while" | "until");
+        if let Some(turned) = wrappers::turned(&step.words) {
+            self.turned = turned.filter(|_| !self.loops).map(str::to_owned);
+            self.loops = true;
+        }
         self.branches |= matches!(keyword, "for" | "while" | "until" | "if" | "case");
         if matches!(step.program(), "set" | "bash") && step.words.iter().any(|word| word == "pipefail") {
             self.pipefail = true;

@@ -118,10 +118,15 @@ pub(super) fn failure(text: &str, works: &[Work]) -> Option<Found> {
     let found = diagnose(text, &Speakers::default())?;
     let first = found.errors.first()?;
     let panicked = |line: &str| line.starts_with("thread 'main'") && line.contains(" panicked at ");
-    let is_of_build = could_not_compile(text) && found.is_of_a_compiler();
+    let is_of_build = could_not_compile(text) && (found.is_of_a_compiler() || found.is_cut_off());
     let is_of_program =
         works.iter().any(Work::is_program) && first.kind == "panic" && text.lines().any(panicked);
     (is_of_build || is_of_program).then_some(found)
+}
+
+/// What cargo says at its end of errors that may have been left out.
+pub(super) fn could_not(line: &str) -> Option<&str> {
+    line.strip_prefix("error: ").filter(|_| line.starts_with(COULD_NOT))
 }
 
 /// What a command that failed shows all the same: a program that panics, or a test, was built.
@@ -129,6 +134,18 @@ pub(super) fn built(works: &[Work], found: Option<&Found>, text: &str) -> Option
     let [work] = works else { return None };
     let first = found.and_then(|found| found.errors.first())?;
     (first.kind == "panic" && !could_not_compile(text)).then(|| work.build()).flatten()
+}
+
+/// Whether something was not there, or not made use of: code that more features bring in may change that.
+pub(super) fn may_lack_code(text: &str) -> bool {
+    const CODES: [&str; 7] = ["E0405", "E0412", "E0425", "E0432", "E0433", "E0463", "E0599"];
+    const WORDS: [&str; 4] = ["unused", "never used", "never read", "never constructed"];
+    let is_missing = |line: &str| {
+        let code = line.split_once("error[").and_then(|(_, rest)| rest.get(..5));
+        code.is_some_and(|code| CODES.contains(&code))
+    };
+    let is_idle = |line: &str| line.contains("error: ") && WORDS.iter().any(|word| line.contains(word));
+    text.lines().any(|line| is_missing(line) || is_idle(line))
 }
 
 fn could_not_compile(text: &str) -> bool {

@@ -44,6 +44,8 @@ struct Failure {
     line: String,
     command: String,
     found: Found,
+    /// Whether it may succeed with more features, and without them fail as before.
+    may_lack_code: bool,
 }
 
 /// Why a run failed, as far as can be observed.
@@ -131,7 +133,7 @@ impl Errors {
             Some(0) if done.ends_with_tests() => failing::before_another(command, text, &done),
             Some(0) => {
                 let built = done.hides_exit().then(|| diagnose(text, &Speakers::default())).flatten();
-                let built = built.filter(Found::is_of_a_compiler);
+                let built = built.filter(|found| found.is_of_a_compiler() || found.is_cut_off());
                 built.or_else(|| failing::before_another(command, text, &done))
             }
             // What failed first may be mended, unless it is told of again.
@@ -144,8 +146,13 @@ impl Errors {
         };
         if exit_code == Some(0) {
             let proven = done.proven(command, text);
-            let is_mended = |failed: &Work| proven.iter().any(|work| work.mends(failed));
-            self.failures.retain(|failure| !failure.works.iter().all(is_mended));
+            self.failures.retain(|failure| {
+                let is_like =
+                    |work: &Work, failed: &Work| !failure.may_lack_code || !work.has_more_features(failed);
+                let is_mended =
+                    |failed: &Work| proven.iter().any(|work| work.mends(failed) && is_like(work, failed));
+                !failure.works.iter().all(is_mended)
+            });
         }
         if let Some(built) = cargo::built(&done.works(), found.as_ref(), text) {
             self.failures.retain(|failure| !failure.works.iter().all(|failed| built.mends(failed)));
@@ -161,7 +168,8 @@ impl Errors {
             };
             let works = cargo::to_do_again(works, text);
             let (line, command) = (command.to_owned(), plain::line(command, LONGEST_COMMAND));
-            self.keep(Failure { works, line, command, found });
+            let may_lack_code = cargo::may_lack_code(text);
+            self.keep(Failure { works, line, command, found, may_lack_code });
         }
     }
 
@@ -218,6 +226,11 @@ impl Found {
         })
     }
 
+    /// Whether all that is known of it is what cargo says at its end.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.is_vague && self.errors.first().is_some_and(Diagnosis::is_fixed_in_place)
+    }
+
     pub(super) fn is_of_a_compiler(&self) -> bool {
         self.errors
             .first()
@@ -254,7 +267,9 @@ impl Failure {
             return fault.map(told).unwrap_or_default();
         };
         let (mut locations, mut files) = (Vec::new(), Vec::new());
-        for place in self.found.errors.iter().filter_map(|error| error.place.as_ref()) {
+        // Where the first error may be anywhere, those of another tool are not where to look for it.
+        let belongs = |error: &&Diagnosis| first.place.is_some() || error.format == first.format;
+        for place in self.found.errors.iter().filter(belongs).filter_map(|error| error.place.as_ref()) {
             if locations.len() < MOST_LOCATIONS && !locations.contains(place) {
                 locations.push(place.clone());
             }
@@ -548,6 +563,12 @@ mod tests {
             ("cargo clippy --lib -- -D warnings", "cargo clippy --all-targets -- -D warnings"),
             ("cargo clippy --tests -- -D warnings", "cargo clippy --all-targets -- -D warnings"),
             ("cargo clippy -p a -- -D warnings", "cargo clippy --workspace --all-targets -- -D warnings"),
+            ("cargo clippy -- -D warnings", "cargo clippy --all-features -- -D warnings"),
+            ("cargo clippy --features x -- -D warnings", "cargo clippy --all-features -- -D warnings"),
+            (
+                "cargo clippy -p a --lib -- -D warnings",
+                "cargo clippy --all --all-targets --all-features -- -D warnings",
+            ),
             ("cargo clippy -- -D warnings", "cargo clippy -- -Dwarnings"),
             ("cargo clippy -- --deny=warnings", "cargo clippy -- -D warnings"),
             ("cargo clippy -- -Dclippy::needless-return", "cargo clippy -- --deny clippy::needless_return"),
@@ -561,12 +582,32 @@ mod tests {
             ("cargo clippy -- -D warnings", "cargo clippy --all-targets -- -Awarnings"),
             ("cargo clippy -- -D warnings", "cargo clippy --all-targets -- -D warnings -Adead_code"),
             ("cargo clippy -- -D warnings", "cargo clippy -- -W warnings -D clippy::all"),
-            // What is built without a feature may be another thing.
-            ("cargo clippy -- -D warnings", "cargo clippy --all-features -- -D warnings"),
+            ("cargo clippy --all-features -- -D warnings", "cargo clippy -- -D warnings"),
+            (
+                "cargo clippy --no-default-features -- -D warnings",
+                "cargo clippy --all-features -- -D warnings",
+            ),
+            ("cargo clippy -- -D warnings", "cargo clippy --features x -- -D warnings"),
         ] {
             check(&[(red, 101, DENIED), (green, 0, "")], denied);
         }
         check(&[("cargo build", 101, BROKEN), ("cargo build --all-targets", 0, "")], None);
+        check(&[("cargo build", 101, BROKEN), ("cargo check --all-features", 0, "")], None);
+        // What more features bring in may be just what was missing.
+        let lacks = [
+            BROKEN.replace("E0308]: mismatched types", "E0432]: unresolved import `extra`"),
+            BROKEN.replace("error[E0308]: mismatched types", "error: function `helper` is never used"),
+        ];
+        for text in &lacks {
+            for (line, is_mended) in [
+                ("cargo build --all-features", false),
+                ("cargo build --all-targets", true),
+                ("cargo build", true),
+            ] {
+                let told = collected(&[("cargo build", 101, text), (line, 0, "")]).finish(None);
+                assert_eq!(told.is_none(), is_mended, "{line}: {told:?}");
+            }
+        }
         // Tests of documentation are no target.
         check(
             &[("cargo test", 101, PANIC), ("cargo test --all-targets", 0, "")],
@@ -604,6 +645,38 @@ mod tests {
         // Told once for the library and its tests.
         let twice = format!("{BROKEN}{}", BROKEN.lines().last().unwrap().replace("(lib)", "(lib test)"));
         check(&[(lint, 101, &twice), ("cargo build", 0, "")], None);
+    }
+
+    #[test]
+    fn errors_that_a_pipe_left_out_are_told_by_what_cargo_says_of_them() {
+        let end = "error: could not compile `a` (lib) due to 4 previous errors\n";
+        let help = "  = note: `-D clippy::len-zero` implied by `-D warnings`\n  = help: to override `-D warnings` add `#[allow(clippy::len_zero)]`\n\n";
+        let told = Some(("compile error", "could not compile `a` (lib) due to 4 previous errors"));
+        let lint = "cargo clippy --workspace 2>&1 | tail -5";
+        for text in [end.to_owned(), format!("{help}{end}")] {
+            for (line, code) in [
+                (lint, 0),
+                ("cargo clippy --workspace 2>&1 | tail -5; cargo test", 0),
+                ("cargo build 2>&1 | tail -2 && git add -A", 0),
+                ("cargo test --workspace 2>&1 | tail -1", 0),
+                ("make lint 2>&1 | tail -5", 0),
+                ("set -o pipefail; cargo clippy 2>&1 | tail -5", 101),
+                ("make lint", 2),
+            ] {
+                check(&[(line, code, &text)], told);
+            }
+            check(&[(lint, 0, &text), ("cargo build --workspace", 0, "")], told);
+            check(&[(lint, 0, &text), ("cargo clippy --workspace", 0, "")], None);
+            check(&[(lint, 0, &text), (lint, 0, "    Finished `dev` profile\n")], None);
+        }
+        // What came through of one says more, and so does another command's.
+        let short = format!("a/src/lib.rs:3:38: error: length comparison to zero\n{end}");
+        let known = Some(("compile error", "length comparison to zero"));
+        check(&[("cargo clippy --message-format=short 2>&1 | tail -2", 0, &short)], known);
+        check(&[(lint, 0, end), ("./app", 101, PANIC)], Some(("panic", "no settings")));
+        // In a text that is shown, or mended in between.
+        check(&[("cat lint.log | tail -5", 0, end), ("grep -rn error .", 0, end)], None);
+        check(&[("cargo build; git stash pop; cargo test", 0, end)], None);
     }
 
     #[test]
@@ -918,6 +991,37 @@ E           json.decoder.JSONDecodeError: Expecting property name
     }
 
     #[test]
+    fn a_turn_of_a_loop_that_failed_is_told_whatever_turn_passed_after_it() {
+        let passed = format!("{PYTEST}1 passed in 0.01s\n");
+        let why = Some(("AssertionError", "assert 1 == 2"));
+        for line in [
+            "for f in tests/*.py; do pytest -q $f; done",
+            "for f in tests/*.py; do pytest -q \"$f\" | tail -30; done",
+            "for f in tests/*.py; do echo $f; pytest -q $f; done; echo done",
+            "for f in tests/*.py; do pytest -q $f || break; done",
+            "for d in api web; do (cd $d && pytest -q); done",
+            "find tests -name 'test_*.py' -exec pytest -q {} \\;",
+        ] {
+            check(&[(line, 0, &passed)], why);
+            check(&[(line, 0, "1 passed in 0.01s\n2 passed in 0.01s\n")], None);
+        }
+        let line = "for f in tests/*.py; do pytest -q $f --no-summary | tail -1; done";
+        check(
+            &[(line, 0, "2 failed, 1 passed in 0.01s\n1 passed in 0.01s\n")],
+            Some(("test failure", "2 tests failed")),
+        );
+        let jest = format!("{JEST}PASS src/n.test.js\n\nTests:       3 passed, 3 total\n");
+        let told = collected(&[("for f in src/*.test.js; do npx jest $f; done", 0, &jest)]).finish(None);
+        assert!(told.as_ref().is_some_and(|told| told.error_message.contains("toBe")), "{told:?}");
+        // Once more, and then it passed.
+        for line in
+            ["for i in 1 2; do pytest -q; done", "for f in a b; do pytest -q $f || pytest -q $f; done"]
+        {
+            check(&[(line, 0, &passed)], None);
+        }
+    }
+
+    #[test]
     fn what_was_mended_in_a_script_does_not_hide_what_fails_at_its_end() {
         let line = "cd api\npytest -q || true\ntouch m.py\npytest -q\ncd ../web\nnpx jest";
         let text = format!("{PYTEST}1 passed in 0.01s\n{JEST}");
@@ -964,6 +1068,34 @@ E           json.decoder.JSONDecodeError: Expecting property name
         assert_eq!(file("./run.sh", "", "../outside.py"), None);
         // Whoever ran it themselves knows where it is, there or not any more.
         assert_eq!(file("python3 gone.py", "", "gone.py").as_deref(), Some("gone.py"));
+    }
+
+    #[test]
+    fn an_error_whose_file_is_not_known_is_not_looked_for_in_those_of_another_tool() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().to_str().unwrap();
+        for file in ["api/a.py", "src/m.test.js"] {
+            let file = dir.path().join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "").unwrap();
+        }
+        let told = |code: i64, text: &str| {
+            let mut errors = Errors::new(root, Origin::new(root, root));
+            errors.note_command("make -k test", Some(code), text);
+            let told = errors.finish(None).unwrap();
+            (told.error_message, told.failed_files, told.error_locations.len())
+        };
+        let files = |list: &[&str]| list.iter().map(|file| (*file).to_owned()).collect::<Vec<_>>();
+        let (pytest, both) = ("assert 1 == 2".to_owned(), format!("{PYTEST}{JEST}"));
+        assert_eq!(told(2, &both), (pytest.clone(), Vec::new(), 0));
+        let shown = format!("cd api && pytest -q\n{both}");
+        assert_eq!(told(2, &shown), (pytest.clone(), files(&["api/a.py", "src/m.test.js"]), 2));
+        // Another error of the same tool is told.
+        let again = PYTEST.replace("a.py:4", "api/a.py:9").replace("1 == 2", "3 == 4");
+        assert_eq!(told(2, &format!("{PYTEST}{again}{JEST}")), (pytest, files(&["api/a.py"]), 1));
+        let (message, found, count) = told(2, JEST);
+        assert!(message.contains("toBe"), "{message}");
+        assert_eq!((found, count), (files(&["src/m.test.js"]), 1));
     }
 
     #[test]

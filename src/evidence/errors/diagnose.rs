@@ -23,12 +23,14 @@ pub(super) struct Diagnosis {
     pub(super) advice: Option<String>,
     /// The line of the output that it begins in.
     pub(super) at: usize,
+    /// Which of the formats it was read in.
+    pub(super) format: usize,
 }
 
 impl Diagnosis {
     pub(super) fn new(at: usize, kind: &str, message: &str, place: Option<Location>) -> Self {
         let kind = plain::line(kind, LONGEST_MESSAGE);
-        Self { kind, message: plain::line(message, LONGEST_MESSAGE), place, advice: None, at }
+        Self { kind, message: plain::line(message, LONGEST_MESSAGE), place, advice: None, at, format: 0 }
     }
 }
 
@@ -43,8 +45,9 @@ impl Diagnosis {
         self.kind == go::OF_TEST && self.place.as_ref().is_some_and(|place| place.has_end(&[".go"]))
     }
 
-    /// The same, where `make` said that it works in `directory`.
-    fn from(mut self, directory: Option<&String>) -> Self {
+    /// The same as read in a format, where `make` said that it works in `directory`.
+    fn read_in(mut self, format: usize, directory: Option<&String>) -> Self {
+        self.format = format;
         if let (Some(place), Some(directory)) = (&mut self.place, directory)
             && !place.file.starts_with('/')
         {
@@ -98,9 +101,9 @@ pub(super) fn diagnose(text: &str, speakers: &Speakers<'_>) -> Option<Found> {
     let mut died = python::Died::default();
     let mut before = Found::default();
     for (at, line) in lines(text).enumerate() {
-        for (format, found) in &mut formats {
+        for (of, (format, found)) in formats.iter_mut().enumerate() {
             let error = format.line(at, &line);
-            error.into_iter().for_each(|error| found.add(error.from(entered.last())));
+            error.into_iter().for_each(|error| found.add(error.read_in(of, entered.last())));
         }
         if let Some(package) = go::failed_package(&line) {
             formats.iter_mut().for_each(|(_, found)| found.are_of_package(package));
@@ -120,8 +123,8 @@ pub(super) fn diagnose(text: &str, speakers: &Speakers<'_>) -> Option<Found> {
     // What one program caught before is not what it died of.
     let died = died.of().filter(|_| speakers.programs.len() == 1 && verdict.began.is_none());
     let mut all = Found::default();
-    for (format, found) in &mut formats {
-        format.end().into_iter().for_each(|error| found.add(error.from(entered.last())));
+    for (of, (format, found)) in formats.iter_mut().enumerate() {
+        format.end().into_iter().for_each(|error| found.add(error.read_in(of, entered.last())));
         // What was open when a runner told its failures ended after that.
         verdict.began.or(died).into_iter().for_each(|at| found.set_aside(at, &mut before));
         all.count += found.count;

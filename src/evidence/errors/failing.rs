@@ -17,7 +17,7 @@ pub(super) fn test(command: &str, exit_code: i64, text: &str) -> Option<Found> {
 pub(super) fn before_another(command: &str, text: &str, done: &Done) -> Option<Found> {
     let mut runs = if runs_tests(command) { still_failing(command, Some(0), text) } else { Vec::new() };
     // Where a pipe let only names through, a later turn of a loop may have mended them.
-    runs.retain(|run| run.counts.is_some() || !done.loops());
+    runs.retain(|run| run.failures().is_some() || !done.loops());
     told_of(&runs, command, Some(0), text)
 }
 
@@ -98,7 +98,7 @@ fn named(runs: &[TestRun]) -> Option<Found> {
 
 /// How many failed, where a summary is all that came through.
 fn counted(run: &TestRun) -> Option<String> {
-    let failed = run.counts.map(|counts| counts.failed).filter(|failed| *failed > 0)?;
+    let failed = run.failures().filter(|failed| *failed > 0)?;
     let unit = match run.unit {
         Unit::Tests => "test",
         Unit::Packages => "package",

@@ -1,5 +1,6 @@
 //! What a program says of its own accord, without a place: the last resort.
 
+use super::cargo;
 use super::diagnose::{Diagnosis, is_echo, named};
 use crate::evidence::shell::base_name;
 
@@ -19,6 +20,8 @@ pub(super) struct Said<'a> {
     error: Option<Diagnosis>,
     /// The first test that pytest lists, with its reason.
     listed: Option<Diagnosis>,
+    /// What cargo could not compile, where the errors were left out.
+    could_not: Option<Diagnosis>,
     /// What a program of the command said under its own name.
     own: Option<Diagnosis>,
     /// The last program that a shell did not find.
@@ -30,8 +33,8 @@ pub(super) struct Said<'a> {
 impl<'a> Said<'a> {
     pub(super) fn new(speakers: &'a Speakers<'a>) -> Self {
         let (programs, lack_one) = (speakers.programs.as_slice(), speakers.lack_one);
-        let (error, listed, own, missing) = (None, None, None, None);
-        Self { programs, lack_one, error, listed, own, missing, npm_fails: false }
+        let (error, listed, could_not, own, missing) = (None, None, None, None, None);
+        Self { programs, lack_one, error, listed, could_not, own, missing, npm_fails: false }
     }
 
     pub(super) fn line(&mut self, at: usize, line: &str) {
@@ -41,6 +44,10 @@ impl<'a> Said<'a> {
         }
         if self.listed.is_none() {
             self.listed = listed(line).map(|(kind, message)| Diagnosis::new(at, kind, message, None));
+        }
+        if self.could_not.is_none() {
+            let words = cargo::could_not(line);
+            self.could_not = words.map(|words| Diagnosis::new(at, "compile error", words, None));
         }
         if self.own.is_none() {
             self.own = own(line, self.programs).map(plain);
@@ -69,7 +76,7 @@ impl<'a> Said<'a> {
     pub(super) fn first(self) -> Option<(Diagnosis, bool)> {
         let error = self.listed.or(self.error).map(|error| (error, true));
         let missing = self.missing.filter(|_| self.lack_one);
-        error.or_else(|| self.own.or(missing).map(|own| (own, false)))
+        error.or_else(|| self.could_not.or(self.own).or(missing).map(|said| (said, false)))
     }
 }
 

@@ -256,6 +256,14 @@ impl Work {
         matches!(self, Self::Tests(_) | Self::Cargo { shows: Shows::Passes, .. })
     }
 
+    /// Whether cargo builds this with features that it may have built `failed` without.
+    pub(super) fn has_more_features(&self, failed: &Work) -> bool {
+        match (self, failed) {
+            (Self::Cargo { scope, .. }, Self::Cargo { scope: of, .. }) => scope.has_more_features(of),
+            _ => false,
+        }
+    }
+
     /// Whether a success of this shows that what failed does not fail any more.
     pub(super) fn mends(&self, failed: &Work) -> bool {
         let holds = |a: &Scope, b: &Scope| matches!(a.relation(b), Relation::Same | Relation::Covers);
@@ -266,11 +274,12 @@ impl Work {
                 shows.implies(needed) && scope.relation(of) == Relation::Same && !scope.lacks(of)
             }
             (Self::Cargo { shows, scope }, Self::Cargo { shows: needed, scope: of }) => {
-                let builds = *needed != Shows::Passes;
-                let is_wider = builds && scope.builds_all_targets();
-                let has_all = || is_wider && holds(&scope.of_any_target(), &of.of_any_target());
                 // What does not compile does so in no profile.
-                shows.implies(needed) && (holds(scope, of) || has_all()) && (builds || !scope.lacks(of))
+                let is_as_wide = match needed {
+                    Shows::Passes => at_least(scope, of),
+                    Shows::Builds | Shows::Lints(_) | Shows::Runs(_) => scope.builds_at_least(of),
+                };
+                shows.implies(needed) && is_as_wide
             }
             (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
             (Self::Program { .. }, Self::Program { .. }) => self == failed,

@@ -286,6 +286,23 @@ fn is_assignment(word: &str) -> bool {
         && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
+/// Of the head of a loop, the variable that each turn sets anew: `for f in a b`, `while read -r f`.
+pub(super) fn turned(words: &[String]) -> Option<Option<&str>> {
+    let words = words.iter().map(String::as_str);
+    let words: Vec<&str> = words.skip_while(|word| matches!(*word, "do" | "then" | "else" | "{")).collect();
+    let is_loop = matches!(words.first(), Some(&"for" | &"while" | &"until"));
+    is_loop.then(|| match words.as_slice() {
+        ["for", name, "in", values @ ..] => {
+            let repeats = values.iter().enumerate().any(|(at, value)| values[..at].contains(value));
+            (!repeats).then_some(*name)
+        }
+        ["while", "read", options @ .., name] => {
+            options.iter().all(|word| word.starts_with('-')).then_some(*name)
+        }
+        _ => None,
+    })
+}
+
 /// What `bash -lc SCRIPT` runs.
 pub(super) fn inner_script(words: &[String]) -> Option<&str> {
     let (program, args) = words.split_first()?;

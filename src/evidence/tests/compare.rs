@@ -12,8 +12,6 @@ use super::scope::Scope;
 
 const RECURSIVE: &str = "--recursive";
 
-const ALL_TARGETS: &str = "--all-targets";
-
 impl Scope {
     /// How this lies to `other`, another run of the same tests' framework.
     pub(crate) fn relation(&self, other: &Scope) -> Relation {
@@ -24,19 +22,6 @@ impl Scope {
             }
             relation => relation,
         }
-    }
-
-    /// Whether cargo builds all that a package has.
-    pub(crate) fn builds_all_targets(&self) -> bool {
-        self.modes.iter().any(|mode| mode == ALL_TARGETS)
-    }
-
-    /// The same, whatever targets of its packages are built.
-    pub(crate) fn of_any_target(&self) -> Self {
-        let mut any = Self { targets: Vec::new(), ..self.clone() };
-        any.modes
-            .retain(|mode| !matches!(mode.as_str(), ALL_TARGETS | "--tests" | "--benches" | "--examples"));
-        any
     }
 
     /// The same between whole commands, whatever their parts.
@@ -192,7 +177,7 @@ impl Scope {
     }
 
     /// Where it looks for tests; an empty one is everywhere below the root.
-    fn looked_in(&self) -> Vec<String> {
+    pub(super) fn looked_in(&self) -> Vec<String> {
         match self.framework {
             _ if !self.places.is_empty() => self.places.clone(),
             Framework::Pytest => vec![self.directory.clone()],

@@ -10,6 +10,7 @@ use super::places::Walk;
 use super::scope::Scope;
 use super::shown::Shown;
 use super::started::{Started, identity, started};
+use super::turns::{Turns, turns};
 use crate::evidence::shell::{Command, Step};
 
 #[derive(Debug, Clone)]
@@ -45,6 +46,8 @@ pub(super) struct Start {
     pub(super) scope: Scope,
     /// Whether it may have run any number of times.
     pub(super) repeats: bool,
+    /// Where each time it ran others, by what.
+    pub(super) turns: Option<Turns>,
     /// Whether it began as soon as those before it were over.
     pub(super) begins_at_once: bool,
     /// Whether the same command does something after it.
@@ -102,10 +105,13 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
         }
         let mut stops_early = false;
         let mut form = Form::Own;
+        let mut by_turns = None;
         let (runs, mut scope) = match started {
             Some(Started::Framework(framework, args)) => {
                 stops_early = forms::stops_early(framework, &args);
                 form = forms::form(framework, &args);
+                let variable = if step.repeats { Some("{}") } else { command.turned.as_deref() };
+                by_turns = variable.and_then(|variable| turns(framework, directory, &args, variable));
                 let scope = Scope::new(framework, directory, &args).with_context(&step.context);
                 (Runs::Framework(framework), scope)
             }
@@ -143,7 +149,10 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
                 Runs::Framework(framework) => framework,
                 Runs::Any | Runs::Perhaps => Framework::Tap,
             };
-            scope = Scope::of_script(framework, "-", &format!("{at} {line}"));
+            scope = match by_turns {
+                Some(Turns::Asked) if !elsewhere => Scope::of_turns(framework, directory, line),
+                _ => Scope::of_script(framework, "-", &format!("{at} {line}")),
+            };
         }
         let before = starts.last().map_or(0, |start| start.at + 1);
         let begins_at_once = command.steps[before..at].iter().all(|step| step.piped || takes_no_time(step));
@@ -151,6 +160,7 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
             runs,
             scope,
             repeats,
+            turns: by_turns,
             begins_at_once,
             is_followed: false,
             goes_on: false,
@@ -160,6 +170,10 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
         });
     }
     let last = starts.last()?.at;
+    // One of several may have mended what another found.
+    if starts.len() > 1 {
+        starts.iter_mut().for_each(|start| start.turns = None);
+    }
     // It may have shown what it was thought to have run.
     if shown.any && starts.iter().any(|start| start.runs == Runs::Perhaps) {
         return None;

@@ -11,7 +11,8 @@ use super::{TestRun, read};
 pub(crate) fn still_failing(command: &str, exit_code: Option<i64>, text: &str) -> Vec<TestRun> {
     let runs = read(command, exit_code, text);
     let last = detect(command).filter(|found| found.owns_exit && exit_code == Some(0));
-    let last = last.and_then(|found| found.starts.last().map(|start| start.runs));
+    let last = last.and_then(|found| found.starts.into_iter().next_back());
+    let last = last.filter(|start| start.turns.is_none()).map(|start| start.runs);
     let passed = |at: usize| match last {
         Some(Runs::Framework(framework)) => {
             runs.iter().rposition(|run| run.framework == framework) == Some(at)
@@ -29,7 +30,12 @@ pub(crate) fn still_failing(command: &str, exit_code: Option<i64>, text: &str) -
 impl TestRun {
     /// Where a pipe let only some of it through, the names are all that there is.
     fn failed(&self) -> bool {
-        self.counts.map_or(!self.failing.is_empty(), |counts| counts.failed > 0)
+        self.failures().map_or(!self.failing.is_empty(), |failed| failed > 0)
+    }
+
+    /// How many failed, by summaries that no later one can take back.
+    pub(crate) fn failures(&self) -> Option<u64> {
+        self.counts.or(self.turns).map(|counts| counts.failed)
     }
 }
 
@@ -54,9 +60,9 @@ impl FailedCommands {
 
     /// One of the runs that `command` made.
     pub(super) fn note(&mut self, command: &str, run: &TestRun) {
-        let are_all = match run.counts {
-            Some(counts) if counts.failed == 0 => return,
-            Some(counts) => run.failing.len() as u64 == counts.failed,
+        let are_all = match run.failures() {
+            Some(0) => return,
+            Some(failed) => run.failing.len() as u64 == failed,
             None if run.failing.is_empty() => return,
             None => false,
         };

@@ -2,6 +2,8 @@
 //! its first lines.
 
 use super::Framework;
+use super::dialect::dialect;
+use super::words::unbundled;
 use crate::evidence::shell::Step;
 
 /// The form that the output of a test run was asked for in.
@@ -11,6 +13,8 @@ pub(super) enum Form {
     Own,
     Tap,
     Junit,
+    /// A mark for each test, without counts.
+    Marks,
     /// One without counts that can be read.
     Other,
 }
@@ -20,6 +24,7 @@ pub(super) fn form(framework: Framework, args: &[String]) -> Form {
         Framework::Mocha => &["-R", "--reporter"],
         Framework::Node => &["--test-reporter"],
         Framework::Vitest => &["--reporter"],
+        Framework::Pytest if is_very_quiet(args) => return Form::Marks,
         _ => return Form::Own,
     };
     let mut found = None;
@@ -45,6 +50,14 @@ pub(super) fn form(framework: Framework, args: &[String]) -> Form {
         (Framework::Node, Some("dot")) => Form::Other,
         _ => Form::Own,
     }
+}
+
+/// Whether pytest is to leave out its counts, and shows nothing that tests print.
+fn is_very_quiet(args: &[String]) -> bool {
+    let words = unbundled(dialect(Framework::Pytest), args);
+    let count = |names: &[&str]| words.iter().filter(|word| names.contains(&word.as_str())).count();
+    count(&["-q", "--quiet"]) >= 2 + count(&["-v", "--verbose"])
+        && count(&["-s", "--capture=no", "--verbosity"]) == 0
 }
 
 /// Whether it is to end at a failure: what is left then did not run.

@@ -2,7 +2,7 @@
 
 use super::printed::{Told, handed_on, is_home_needed};
 use super::results::MOST_NAMES;
-use super::{Framework, TestRun};
+use super::{Counts, Framework, TestRun};
 use crate::evidence::tests::Relation;
 
 impl TestRun {
@@ -16,6 +16,7 @@ impl TestRun {
             Relation::Apart => false,
             Relation::Unclear => {
                 let is_named = self.scope.names(&full) || self.scope.is_script_for_some(&old.scope);
+                let is_named = is_named || old.scope.by_turns;
                 let by_name = is_named && self.passed_all_that_hold(&full);
                 by_name || self.was_told_to_pass(old, name, &full)
             }
@@ -47,7 +48,7 @@ impl TestRun {
     pub(super) fn take_over(&mut self, old: &TestRun) {
         let failing: Vec<&String> = old.failing.iter().filter(|name| !self.mends(old, name)).collect();
         let ran = self.counts.is_some_and(|counts| counts.passed + counts.failed > 0);
-        if self.complete && ran {
+        if (self.complete && ran) || self.passed_in_turns(old) {
             return;
         }
         let same_place = self.scope.is_beside(&old.scope);
@@ -63,13 +64,18 @@ impl TestRun {
         }
     }
 
+    /// Whether as many passed in the turns of a loop as ran in those of `old`, and none failed.
+    fn passed_in_turns(&self, old: &TestRun) -> bool {
+        let passed = |turns: Counts| turns.failed == 0 && turns.passed > 0;
+        let both = self.turns.filter(|turns| passed(*turns)).zip(old.turns);
+        both.is_some_and(|(now, before)| now.skipped <= before.skipped && now.total >= before.total)
+    }
+
     fn was_told_to_pass(&self, old: &TestRun, name: &str, full: &str) -> bool {
         let of_old = |told: &&Told| told.name == name;
         let passed_before = old.told.iter().filter(of_old).any(|told| told.passed);
-        let is_all_told = old.complete && old.counts.is_some_and(|counts| counts.passed == old.listed);
-        // Two tests of one name: which of them failed cannot be told, nor whether it is this one. Names
-        // of mocha have no file, and another file may have passed one unseen.
-        if passed_before || (self.framework == Framework::Mocha && !is_all_told) {
+        // Two tests of one name: which of them failed cannot be told, nor whether it is this one.
+        if passed_before || (has_no_file(self.framework) && !self.can_be_no_other(old, name)) {
             return false;
         }
         let mut homes: Vec<&str> = old.told.iter().filter(of_old).map(|told| told.home.as_str()).collect();
@@ -89,6 +95,14 @@ impl TestRun {
             && !self.failing.iter().any(|failing| self.scope.full_name(failing) == full)
     }
 
+    /// Whether a test of `old` is the only one of its name, where names have no file: another file
+    /// may have passed one unseen. What tests print themselves may look like one, too.
+    fn can_be_no_other(&self, old: &TestRun, name: &str) -> bool {
+        let is_all_told = old.complete && old.counts.is_some_and(|counts| counts.passed == old.listed);
+        let is_once = old.told.iter().filter(|told| told.name == name).count() == 1;
+        is_all_told && is_once && self.counts.is_some_and(|counts| self.listed <= counts.passed)
+    }
+
     /// Whether all passed that it asked for, this one among them.
     fn passed_all_that_hold(&self, full: &str) -> bool {
         let all =
@@ -100,7 +114,10 @@ impl TestRun {
 impl super::Scope {
     /// Whether a name that both print is that of one test.
     fn is_of_same_place(&self, other: &Self) -> bool {
-        let script = |scope: &Self| scope.unclear.as_deref().map(|script| handed_on(script).0.to_owned());
+        let script = |scope: &Self| {
+            let script = scope.unclear.as_deref().filter(|_| !scope.by_turns);
+            script.map(|script| handed_on(script).0.to_owned())
+        };
         let directory = self.framework == Framework::Pytest || self.directory == other.directory;
         directory
             && self.elsewhere == other.elsewhere
@@ -152,6 +169,11 @@ impl super::Scope {
             _ => false,
         }
     }
+}
+
+/// Frameworks whose names of tests do not say in which file they are.
+fn has_no_file(framework: Framework) -> bool {
+    matches!(framework, Framework::Mocha | Framework::Node)
 }
 
 /// The words that a script of a package hands on.
@@ -271,6 +293,49 @@ FAILED tests/test_t.py::test_x - assert 1 == 2
             [("pytest tests/test_t.py", 0, "2 passed in 0.1s\n"), ("pytest tests/test_o.py", 0, short)];
         assert_eq!(left(&[red, green[0], green[1]]), (Vec::new(), false));
         assert!(left(&[red, green[1]]).1);
+    }
+
+    #[test]
+    fn what_failed_in_a_turn_of_a_loop_is_mended_as_without_the_loop() {
+        let red = format!("{PYTEST}1 failed, 2 passed in 0.1s\n1 passed in 0.1s\n");
+        let red = ("for f in tests/*.py; do pytest -q $f; done", 0, red.as_str());
+        let after = |line: &str, text: &str| left(&[red, (line, 0, text)]);
+        assert_eq!(left(&[red]), (vec!["tests/test_t.py::test_x".to_owned()], true));
+        for line in
+            ["pytest -q", "pytest tests", "pytest -q tests/test_t.py", "pytest tests/test_t.py::test_x"]
+        {
+            assert_eq!(after(line, "4 passed in 0.1s\n"), (Vec::new(), false), "{line}");
+        }
+        assert_eq!(after(red.0, "3 passed in 0.1s\n1 passed in 0.1s\n"), (Vec::new(), false));
+        for line in ["pytest -q tests/test_u.py", "pytest -q -k test_x", "cd web && pytest -q"] {
+            assert_eq!(after(line, "4 passed in 0.1s\n").0.len(), 1, "{line}");
+        }
+    }
+
+    #[test]
+    fn node_names_the_test_and_its_groups() {
+        let counts = |pass: u64, fail: u64| {
+            let tests = pass + fail;
+            format!(
+                "ℹ tests {tests}\nℹ suites 1\nℹ pass {pass}\nℹ fail {fail}\nℹ cancelled 0\nℹ skipped 0\nℹ todo 0\nℹ duration_ms 9.5\n"
+            )
+        };
+        let told = "\n✖ failing tests:\n\ntest at a.test.js:4:1\n✖ b (0.7ms)\n  Error: no\n      at f (a.test.js:4:31)\n";
+        let red = |list: &str, pass, fail| format!("{list}{}{told}", counts(pass, fail));
+        let one = red("✔ a (0.8ms)\n▶ g\n  ✖ b (0.7ms)\n✖ g (1ms)\n", 1, 1);
+        let named = format!("▶ g\n  ✔ b (0.7ms)\n✔ g (1ms)\n{}", counts(1, 0));
+        let (all, some) = ("node --test", "node --test --test-name-pattern=b");
+        check((all, &one), (some, &named), true);
+        check((all, &one), (some, &named.replace("▶ g\n", "▶ h\n").replace("✔ g", "✔ h")), false);
+        check((all, &one), (some, &format!("✔ b (0.7ms)\n{}", counts(1, 0))), false);
+        check((all, &one), (some, &format!("✔ a (0.7ms)\n{}", counts(1, 0))), false);
+        // What a test printed looks like one.
+        check((all, &one), (some, &named.replace("ℹ tests 1", "✔ b (1ms)\nℹ tests 1")), false);
+        // Another of that name passed or failed beside it, or may have: some of the list is missing.
+        let beside = "▶ g\n  ✖ b (0.7ms)\n✖ g (1ms)\n▶ g\n  ✖ b (0.7ms)\n✖ g (1ms)\n";
+        check((all, &red(beside, 0, 2)), (some, &named), false);
+        check((all, &red(&beside.replacen("✖ b", "✔ b", 1), 1, 1)), (some, &named), false);
+        check(("node --test | tail -40", &red("  ✖ b (0.7ms)\n✖ g (1ms)\n", 7, 1)), (some, &named), false);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! whose output is the whole of a test run's. One file a framework; each reads the
 //! lines once, in order.
 
+mod builds;
 mod cargo;
 mod checkouts;
 mod compare;
@@ -23,6 +24,7 @@ mod mocha;
 mod nextest;
 mod node;
 mod packages;
+mod parts;
 mod patterns;
 mod pipes;
 mod places;
@@ -40,6 +42,7 @@ mod started;
 mod sum;
 mod tally;
 mod tap;
+mod turns;
 mod unfinished;
 mod unittest;
 mod vitest;
@@ -141,6 +144,9 @@ pub(crate) struct TestRun {
     /// Whether files may have been changed by what its command did afterwards.
     #[serde(skip)]
     goes_on: bool,
+    /// What the turns of a loop came to, as far as they were seen, where each had tests of its own.
+    #[serde(skip)]
+    turns: Option<Counts>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -250,7 +256,10 @@ impl Reading<'_> {
             }
             // Which run each is of cannot be told.
             _ => {
-                let scope = Scope::of_script(framework, "", self.command);
+                let scope = match starts.as_slice() {
+                    [start] if start.scope.by_turns => start.scope.clone(),
+                    _ => Scope::of_script(framework, "", self.command),
+                };
                 let mut tally = Tally::sum(found);
                 (tally.cut, tally.unknown) = (true, true);
                 vec![self.run(framework, last, &scope, tally, false)]
@@ -264,7 +273,7 @@ impl Reading<'_> {
             Form::Tap => return self.parsed_by(framework, Framework::Tap, &last.scope),
             Form::Junit => return self.parsed(Framework::Junit, &last.scope),
             Form::Other => return Vec::new(),
-            Form::Own => {}
+            Form::Own | Form::Marks => {}
         }
         let mut found = self.parsed(framework, &wider.scope);
         // A reporter of another format. Node's own counts suites as tests.
@@ -276,7 +285,7 @@ impl Reading<'_> {
                 found = self.parsed_by(framework, *other, &last.scope);
             }
         }
-        found
+        if last.form == Form::Marks { self.by_marks(found) } else { found }
     }
 
     /// The counts of a framework that was started once.
@@ -359,6 +368,7 @@ impl Reading<'_> {
             && !matches!(self.exit_code, Some(0 | 5) | None);
         tally.unknown |= beheaded || refused || hidden || rewritten;
         let unexplained = owns_exit && tally.failed == 0 && self.exit_code != Some(0) && !tally.is_empty();
+        let turns = start.turns.map(|_| tally.seen());
         let broken = tally.cut || tally.unknown || unseen || unexplained || start.repeats || detected.beside;
         TestRun {
             framework,
@@ -374,6 +384,7 @@ impl Reading<'_> {
             listed: 0,
             scope: if tally.deselected { scope.clone().leaving_out_some() } else { scope.clone() },
             goes_on: start.goes_on,
+            turns,
         }
     }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use super::Framework;
 use super::detect::detect;
 use super::dialect::dialect;
+use super::node::Listed;
 use super::words::unbundled;
 use crate::evidence::lines::lines;
 use crate::evidence::scan::Scan;
@@ -38,7 +39,8 @@ pub(super) fn told(
     if wanted.is_empty() || !own || prints {
         return (Vec::new(), 0);
     }
-    let mut reader = Reader { framework, home: String::new(), titles: Vec::new(), is_list: true };
+    let (home, titles, of_node) = (String::new(), Vec::new(), Listed::default());
+    let mut reader = Reader { framework, home, titles, is_list: true, of_node };
     let (mut found, mut listed) = (Vec::<Told>::new(), 0);
     for line in lines(text) {
         let Some((name, passed)) = reader.line(&line) else { continue };
@@ -60,6 +62,7 @@ struct Reader {
     titles: Vec<(usize, String)>,
     /// Whether lines are those of the list of tests, and not what a test that failed had printed.
     is_list: bool,
+    of_node: Listed,
 }
 
 impl Reader {
@@ -87,7 +90,13 @@ impl Reader {
                 let (name, took) = test.rsplit_once(' ')?;
                 (took.ends_with("ms") && name.contains(" > ")).then(|| (name.to_owned(), passed.is_some()))
             }
-            Framework::Node | Framework::Go | Framework::Junit | Framework::Tap => None,
+            // Names have no groups, and a group may have one of the same name as another.
+            Framework::Node => {
+                let test = self.of_node.line(line)?;
+                self.home = test.groups;
+                Some((test.name, test.passed))
+            }
+            Framework::Go | Framework::Junit | Framework::Tap => None,
         }
     }
 
@@ -190,9 +199,9 @@ impl Reader {
     }
 }
 
-/// Whether names of this framework mean the same wherever they are printed, in one directory.
+/// Whether names of this framework say too little without the binary, file or groups they are in.
 pub(super) fn is_home_needed(framework: Framework) -> bool {
-    matches!(framework, Framework::CargoTest | Framework::Jest)
+    matches!(framework, Framework::CargoTest | Framework::Jest | Framework::Node)
 }
 
 /// The part of a script's words that says what it runs, and where; and what it hands on.

@@ -1,5 +1,7 @@
 //! pytest: one line of counts at the end, and before it those that failed.
 
+mod marks;
+
 use super::Parser;
 use super::tally::{Names, Summaries, Tally, counted};
 use crate::evidence::scan::Scan;

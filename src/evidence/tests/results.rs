@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checkouts;
 use super::failed::FailedCommands;
+use super::parts;
 use super::places::{self, Origin};
 use super::printed::{self, Told};
 use super::relation::Relation;
@@ -265,6 +266,19 @@ impl Tests {
             self.lost = true;
         }
         self.runs.push(new);
+        self.leave_out_wholes();
+    }
+
+    /// A run whose parts have all passed since has no word left to say.
+    fn leave_out_wholes(&mut self) {
+        let runs: Vec<&TestRun> = self.runs.iter().map(|kept| &kept.run).collect();
+        let is_whole = |(at, run): (usize, &&TestRun)| {
+            run.passed_in_parts(&runs[at + 1..], |scope| parts::files_of(&self.origin.root, scope))
+        };
+        let mut wholes = runs.iter().enumerate().map(is_whole).collect::<Vec<_>>().into_iter();
+        let before = self.runs.len();
+        self.runs.retain(|_| wholes.next() != Some(true));
+        self.earlier += (before - self.runs.len()) as u64;
     }
 
     /// The end of commands that still run was not seen, so nothing came after it.
@@ -676,9 +690,13 @@ mod tests {
             &[Print("ls *.py | xargs -n1 pytest -q", 1, loop_of.clone())],
             (None, None, &["test_p.py::b"], 0),
         );
-        // The same once more: whose summary each is cannot be told, nor whether one is missing.
+        // The same once more: whose summary each is cannot be told, but none is missing.
+        let again = |text| [Print(line, 0, loop_of.clone()), Print(line, 0, text)];
+        check(&again(pytest(3, &[]) + &pytest(1, &[])), (None, None, &[], 1));
+        check(&again(pytest(3, &[])), (None, None, &["test_p.py::b"], 1));
+        let until = "for i in 1 2; do pytest -q; done";
         check(
-            &[Print(line, 0, loop_of), Print(line, 0, pytest(3, &[]) + &pytest(1, &[]))],
+            &[Print(until, 0, loop_of.clone()), Print(until, 0, pytest(3, &[]) + &pytest(1, &[]))],
             (None, None, &["test_p.py::b"], 1),
         );
         let cargo_twice = |head: &str| format!("{head}{}{head}{}", cargo(3, &["x"]), cargo(4, &[]));

@@ -34,6 +34,8 @@ pub(crate) struct Scope {
     pub(super) part: usize,
     /// Whether the framework is not known.
     pub(super) any_framework: bool,
+    /// Whether it is a loop of which each turn asks for some, in one directory.
+    pub(super) by_turns: bool,
     /// What the project's own files say of the choice.
     pub(super) settings: Settings,
 }
@@ -68,6 +70,9 @@ impl Scope {
                 scope.packages = Packages::All;
             } else if is_cargo && matches!(key, "-p" | "--package") {
                 scope.packages.add(own.or(next).unwrap_or_default());
+                args.next_if(|_| own.is_none());
+            } else if is_cargo && matches!(key, "-F" | "--features") {
+                scope.add_features(own.or(next).unwrap_or_default());
                 args.next_if(|_| own.is_none());
             } else if lists(dialect.shown_beside, key, own.or(beside)) {
                 args.next_if(|next| Some(*next) == beside);
@@ -109,6 +114,11 @@ impl Scope {
         Self { unclear: Some(command.to_owned()), ..Self::empty(framework, directory) }
     }
 
+    /// Of a loop whose turns ask for tests of their own: a name means the same as without it.
+    pub(super) fn of_turns(framework: Framework, directory: &str, command: &str) -> Self {
+        Self { by_turns: true, ..Self::of_script(framework, directory, command) }
+    }
+
     fn empty(framework: Framework, directory: &str) -> Self {
         Self {
             framework,
@@ -123,6 +133,7 @@ impl Scope {
             elsewhere: false,
             part: 0,
             any_framework: false,
+            by_turns: false,
             settings: Settings::default(),
         }
     }

@@ -67,9 +67,14 @@ impl Tally {
     }
 
     pub(super) fn counts(&self) -> Option<Counts> {
+        (!self.unknown).then(|| self.seen())
+    }
+
+    /// The counts of what was seen, whether or not that is to be relied on.
+    pub(super) fn seen(&self) -> Counts {
         let Self { passed, failed, skipped, .. } = *self;
         let total = passed.saturating_add(failed).saturating_add(skipped);
-        (!self.unknown).then_some(Counts { passed, failed, skipped, total })
+        Counts { passed, failed, skipped, total }
     }
 }
 

@@ -1,0 +1,96 @@
+//! The real test runners, red and then green: what was seen to pass is not told to fail.
+
+#![allow(clippy::disallowed_methods, reason = "tests start programs and read the environment themselves")]
+
+use std::fs;
+
+use super::runners::{Project, Ran, installed};
+use super::{Changed, Gathered};
+use crate::model::Timestamp;
+
+/// What is told to fail after these commands, and the first error that is left.
+fn left(project: &Project, commands: &[&Ran]) -> (Vec<String>, Option<String>) {
+    let here = project.dir.path();
+    let mut gathered = Gathered::new(here, here);
+    for ran in commands {
+        let exit_code = Some(ran.exit_code);
+        gathered.note_only_command(&ran.command, exit_code, &ran.text, true, Timestamp::from_millis(0));
+    }
+    let (tests, errors) = gathered.finish(Changed::Unknown, None);
+    (tests.map(|tests| tests.failed_tests).unwrap_or_default(), errors.map(|errors| errors.error_message))
+}
+
+/// Puts `new` in the place of `old`.
+fn mend(project: &Project, file: &str, old: &str, new: &str) {
+    let path = project.dir.path().join(file);
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains(old), "{text}");
+    fs::write(path, text.replace(old, new)).unwrap();
+}
+
+#[test]
+fn a_test_of_node_is_mended_where_it_passes_by_its_name() {
+    for programs in [vec![], vec![installed("node")]] {
+        for form in ["spec", "tap"] {
+            let project = Project::new("node", &programs);
+            let line = format!("node --test --test-reporter={form}");
+            let red = project.run(&line);
+            mend(&project, "sample.test.js", "1 + 1, 3", "1 + 2, 3");
+            let other = project.run(&format!("{line} --test-name-pattern adds"));
+            let named = project.run(&format!("{line} --test-name-pattern=breaks"));
+            let (failing, error) = left(&project, &[&red]);
+            assert_eq!((failing.as_slice(), error.is_some()), (&["breaks".to_owned()][..], true));
+            assert_eq!(left(&project, &[&red, &other]).0, failing, "{}", other.text);
+            assert_eq!(left(&project, &[&red, &other, &named]), (Vec::new(), None), "{}", named.text);
+        }
+    }
+}
+
+#[test]
+fn a_very_quiet_pytest_mends_what_failed_in_it() {
+    let project = Project::new("python", &[installed("pytest")]);
+    let lines = ["python -m pytest -qq", "python -m pytest -q"];
+    let red = lines.map(|line| project.run(line));
+    mend(&project, "test_sample.py", "1 + 1, 3", "1 + 2, 3");
+    mend(&project, "test_sample.py", "raise KeyError(\"missing\")", "pass");
+    let quiet = project.run(lines[0]);
+    for red in &red {
+        assert_eq!(left(&project, &[red]).0.len(), 2, "{}", red.text);
+        assert_eq!(left(&project, &[red, &quiet]), (Vec::new(), None), "{}", quiet.text);
+    }
+}
+
+#[test]
+fn what_clippy_denied_is_told_by_its_last_line_and_mended_by_a_wider_look() {
+    let project = Project::new("cargo", &[]);
+    let file = project.dir.path().join("src/lib.rs");
+    fs::write(&file, "pub fn one() -> i32 {\n    return 1;\n}\n").unwrap();
+    let red = project.run("cargo clippy --workspace -- -D warnings 2>&1 | tail -2");
+    fs::write(&file, "pub fn one() -> i32 {\n    1\n}\n").unwrap();
+    let narrow = project.run("cargo clippy --lib -- -D warnings");
+    let wide = project.run("cargo clippy --workspace --all-features -- -D warnings");
+    let told = Some("could not compile `sample` (lib) due to 1 previous error".to_owned());
+    assert_eq!(left(&project, &[&red]), (Vec::new(), told.clone()), "{}", red.text);
+    assert_eq!(left(&project, &[&red, &narrow]), (Vec::new(), told), "{}", narrow.text);
+    assert_eq!(left(&project, &[&red, &wide]), (Vec::new(), None), "{}", wide.text);
+}
+
+#[test]
+fn failures_without_names_are_mended_by_parts_that_are_the_whole() {
+    let project = Project::new("python", &[installed("pytest")]);
+    let other = project.dir.path().join("test_other.py");
+    fs::write(&other, "def test_one(): pass\n").unwrap();
+    let whole = project.run("python -m pytest -q --no-summary | tail -1");
+    mend(&project, "test_sample.py", "1 + 1, 3", "1 + 2, 3");
+    mend(&project, "test_sample.py", "raise KeyError(\"missing\")", "pass");
+    let [part, rest] =
+        ["test_sample.py", "test_other.py"].map(|file| project.run(&format!("python -m pytest -q {file}")));
+    let told = Some("2 tests failed".to_owned());
+    assert_eq!(left(&project, &[&whole]).1, told, "{}", whole.text);
+    assert_eq!(left(&project, &[&whole, &part]).1, told, "{}", part.text);
+    assert_eq!(left(&project, &[&whole, &part, &rest]).1, None, "{}", rest.text);
+    // As many tests as before, and a file that was in no part.
+    fs::write(project.dir.path().join("test_new.py"), "def test_new(): pass\n").unwrap();
+    let new = project.run("python -m pytest -q test_new.py");
+    assert_eq!(left(&project, &[&whole, &part, &new]).1, told, "{}", new.text);
+}

@@ -1,0 +1,121 @@
+//! What a very quiet pytest tells without counts: a mark for each test, and how far it got.
+
+use super::super::Reading;
+use super::Tally;
+use crate::evidence::lines::lines;
+use crate::evidence::scan::Scan;
+
+/// The marks so far, and whether they are those of a run that came to its end.
+#[derive(Debug, Default)]
+struct Marks {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+    /// How many there were at the end of each line, and how much of all that was said to be.
+    reached: Vec<(u64, u64)>,
+    /// Whether a line looks like one of marks, and is none.
+    broken: bool,
+}
+
+/// Longer runs are not counted by hand.
+const MOST_LINES: usize = 10_000;
+
+impl Reading<'_> {
+    /// What was found of a pytest that prints no counts, with those of its marks where all of them
+    /// are there to be seen.
+    pub(in crate::evidence::tests) fn by_marks(&self, mut found: Vec<Tally>) -> Vec<Tally> {
+        let lines = self.text.lines().count();
+        let is_cut = self.detected.pipes.iter().any(|pipe| pipe.may_drop(lines));
+        let [named] = found.as_mut_slice() else {
+            return if found.is_empty() && !is_cut { self.green().into_iter().collect() } else { found };
+        };
+        let marked = by_marks(self.text, named.failing.len()).filter(|_| named.unknown && !is_cut);
+        if let Some(marked) = marked {
+            *named = Tally { failing: std::mem::take(&mut named.failing), ..marked };
+        }
+        found
+    }
+
+    /// Marks of a run that named none as failed, and did not end as if one had.
+    fn green(&self) -> Option<Tally> {
+        let failed = self.detected.owns_exit && self.exit_code != Some(0);
+        by_marks(self.text, 0).filter(|_| !failed)
+    }
+}
+
+/// The counts of a run that named `failing` tests as failed; `None` where they may be others.
+fn by_marks(text: &str, failing: usize) -> Option<Tally> {
+    let mut marks = Marks::default();
+    // What tests printed is shown below.
+    lines(text).take_while(|line| !line.starts_with("====")).for_each(|line| marks.line(&line));
+    let is_told = marks.failed == failing as u64 && marks.are_all();
+    let Marks { passed, failed, skipped, .. } = marks;
+    is_told.then(|| Tally { passed, failed, skipped, ..Tally::default() })
+}
+
+impl Marks {
+    fn line(&mut self, line: &str) {
+        let Some((marks, rest)) = line.strip_suffix("%]").and_then(|line| line.rsplit_once('[')) else {
+            return;
+        };
+        let marks = marks.trim_end();
+        let percent = Scan::new(rest.trim_start()).number();
+        for mark in marks.bytes() {
+            match mark {
+                b'.' | b'X' => self.passed += 1,
+                b'F' | b'E' => self.failed += 1,
+                b's' | b'x' => self.skipped += 1,
+                _ => self.broken = true,
+            }
+        }
+        let so_far = self.passed + self.failed + self.skipped;
+        self.broken |= marks.is_empty() || self.reached.len() == MOST_LINES;
+        match percent {
+            Some(percent) if !self.broken => self.reached.push((so_far, percent)),
+            _ => self.broken = true,
+        }
+    }
+
+    /// Whether none is missing: each line says how much of all its marks were.
+    fn are_all(&self) -> bool {
+        let Some((all, 100)) = self.reached.last().copied() else { return false };
+        let fits = |(so_far, percent): &(u64, u64)| so_far * 100 / all == *percent;
+        !self.broken && self.reached.iter().all(fits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::by_marks;
+
+    #[track_caller]
+    fn check(text: &str, failing: usize, expected: Option<(u64, u64, u64)>) {
+        let found = by_marks(text, failing).map(|tally| (tally.passed, tally.failed, tally.skipped));
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn marks_are_counted_to_the_end() {
+        check("F..s                 [100%]\n==== FAILURES ====\n.. [100%]\n", 1, Some((2, 1, 1)));
+        check("warming up\n.X.xE  [100%]\n", 1, Some((3, 1, 1)));
+        let line = |percent: &str| format!("{} [{percent}]\n", ".".repeat(72));
+        let end = format!("{}xX               [100%]\n", ".".repeat(56));
+        check(&format!("{}{}{end}", line(" 35%"), line(" 71%")), 0, Some((201, 0, 1)));
+        // One of the lines is missing, or the last.
+        check(&format!("{}{end}", line(" 71%")), 0, None);
+        check(&line(" 35%"), 0, None);
+        check("F\n==== short test summary info ====\n", 1, None);
+    }
+
+    #[test]
+    fn what_is_no_mark_or_does_not_fit_the_names_is_not_counted() {
+        check("..u.  [100%]\n", 0, None);
+        check("..R. [ 40%]\n...  [100%]\n", 0, None);
+        check("   [100%]\n", 0, None);
+        check("done [100%]\n", 0, None);
+        // A part of a test that failed has a name, and no mark.
+        check(".  [100%]\n", 1, None);
+        check("F. [100%]\n", 0, None);
+        check("", 0, None);
+    }
+}
