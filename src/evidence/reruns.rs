@@ -94,3 +94,19 @@ fn failures_without_names_are_mended_by_parts_that_are_the_whole() {
     let new = project.run("python -m pytest -q test_new.py");
     assert_eq!(left(&project, &[&whole, &part, &new]).1, told, "{}", new.text);
 }
+
+#[test]
+fn a_turn_of_a_loop_that_failed_is_told_until_its_tests_pass() {
+    let project = Project::new("python", &[installed("pytest")]);
+    fs::write(project.dir.path().join("test_zero.py"), "def test_one(): pass\n").unwrap();
+    let line = "for f in test_*.py; do python -m pytest -q $f; done";
+    let red = project.run(line);
+    mend(&project, "test_sample.py", "1 + 1, 3", "1 + 2, 3");
+    mend(&project, "test_sample.py", "raise KeyError(\"missing\")", "pass");
+    let whole = project.run("python -m pytest -q");
+    let (failing, error) = left(&project, &[&red]);
+    assert_eq!((red.exit_code, failing.len(), error.as_deref()), (0, 2, Some("'missing'")), "{}", red.text);
+    for green in [project.run(line), whole] {
+        assert_eq!(left(&project, &[&red, &green]), (Vec::new(), None), "{}", green.text);
+    }
+}

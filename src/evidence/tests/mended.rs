@@ -17,7 +17,8 @@ impl TestRun {
             Relation::Unclear => {
                 let is_named = self.scope.names(&full) || self.scope.is_script_for_some(&old.scope);
                 let is_named = is_named || old.scope.by_turns;
-                let by_name = is_named && self.passed_all_that_hold(&full);
+                let has_all = self.passed_as_many(old) && self.scope.surely_runs(&full);
+                let by_name = is_named && (has_all || self.passed_all_that_hold(&full));
                 by_name || self.was_told_to_pass(old, name, &full)
             }
             Relation::Same | Relation::Covers | Relation::Within => {
@@ -48,7 +49,7 @@ impl TestRun {
     pub(super) fn take_over(&mut self, old: &TestRun) {
         let failing: Vec<&String> = old.failing.iter().filter(|name| !self.mends(old, name)).collect();
         let ran = self.counts.is_some_and(|counts| counts.passed + counts.failed > 0);
-        if (self.complete && ran) || self.passed_in_turns(old) {
+        if (self.complete && ran) || self.passed_as_many(old) {
             return;
         }
         let same_place = self.scope.is_beside(&old.scope);
@@ -64,10 +65,11 @@ impl TestRun {
         }
     }
 
-    /// Whether as many passed in the turns of a loop as ran in those of `old`, and none failed.
-    fn passed_in_turns(&self, old: &TestRun) -> bool {
-        let passed = |turns: Counts| turns.failed == 0 && turns.passed > 0;
-        let both = self.turns.filter(|turns| passed(*turns)).zip(old.turns);
+    /// Whether as many passed as ran in the turns of `old`, a loop, and none failed.
+    fn passed_as_many(&self, old: &TestRun) -> bool {
+        let passed = |counts: &Counts| counts.failed == 0 && counts.passed > 0;
+        let all = self.turns.or(self.counts.filter(|_| self.complete)).filter(passed);
+        let both = all.zip(old.turns).filter(|_| self.failing.is_empty());
         both.is_some_and(|(now, before)| now.skipped <= before.skipped && now.total >= before.total)
     }
 
@@ -307,6 +309,11 @@ FAILED tests/test_t.py::test_x - assert 1 == 2
             assert_eq!(after(line, "4 passed in 0.1s\n"), (Vec::new(), false), "{line}");
         }
         assert_eq!(after(red.0, "3 passed in 0.1s\n1 passed in 0.1s\n"), (Vec::new(), false));
+        assert_eq!(after("pytest -q", "3 passed, 1 skipped in 0.1s\n").0.len(), 1);
+        let skips = red.2.replace("2 passed", "2 passed, 1 skipped");
+        let skips = (red.0, 0, skips.as_str());
+        assert_eq!(left(&[skips, ("pytest", 0, "4 passed, 1 skipped in 0.1s\n")]), (Vec::new(), false));
+        assert_eq!(left(&[skips, ("pytest", 0, "3 passed, 1 skipped in 0.1s\n")]).0.len(), 1);
         for line in ["pytest -q tests/test_u.py", "pytest -q -k test_x", "cd web && pytest -q"] {
             assert_eq!(after(line, "4 passed in 0.1s\n").0.len(), 1, "{line}");
         }
