@@ -739,6 +739,7 @@ mod tests {
             ("JWT_SECRET_USER_SERVICE", "secret"),
             ("STRIPE_SECRET_KEY_FOR_PAYMENTS_SERVICE", "api-key"),
             ("API_KEY_2024", "api-key"),
+            ("JWT__SECRET__KEY", "secret"),
             ("API_KEY__PROD", "api-key"),
             ("AUTH_PROD", "secret"),
             ("secrets", "secret"),
@@ -903,8 +904,12 @@ mod tests {
             &format!("{mark}\n(1 of 2) done\n{mark}\nexit code 1"),
         );
         check(
-            &format!("web | {begin}\nweb | {line}\nweb | Q7x=\nweb | it is up\nweb"),
-            &format!("web | {mark}\nweb | it is up\n{mark}"),
+            &format!("web | {begin}\nweb | {line}\nweb | Q7x=\nweb | it is up\ndone"),
+            &format!("web | {mark}\nweb | it is up\ndone"),
+        );
+        check(
+            &format!("{begin}\n{line}\nerror at src/components/widgets/button.rs:12\nok\n12: {line}\n3: Q=="),
+            &format!("{mark}\nerror at src/components/widgets/button.rs:12\nok\n{mark}"),
         );
         let long = "a line of it\n".repeat(6000);
         check(&format!("{begin}\n{line}\n{long}{line}\n"), &format!("{mark}\n{long}{line}\n"));
@@ -918,6 +923,26 @@ mod tests {
         check(&format!("{}{end}", lines.replace('\n', r"\n")), "[redacted:private-key]");
         check(&format!("of a file:\n{lines}{end}"), "of a file:\n[redacted:private-key]");
         check_untouched("nothing before\n-----END PRIVATE KEY-----");
+    }
+
+    #[test]
+    fn colours_hide_no_secret() {
+        let key = "a7Bq9ZkT3mXw5Rc1VnY8";
+        for escape in ["\u{1b}", r"\u001b", r"\x1B"] {
+            let (red, plain) = (format!("{escape}[01;31m"), format!("{escape}[m"));
+            check(
+                &format!("API_{red}KEY{plain}={key} x"),
+                &format!("API_{red}KEY{plain}=[redacted:api-key] x"),
+            );
+            let given = text(&format!("API_KEY={red}{key}{plain}, {red}password{plain}={red}{key}{plain}"))
+                .into_owned();
+            assert!(!given.contains(&key[..6]) && given.contains("[redacted:password]"), "{given}");
+            let given = text(&format!("ghp_{}{red}{}{plain} x", random(10), random(26))).into_owned();
+            assert_eq!(given, format!("[redacted:github]{plain} x"));
+            let lines = format!("{}\\n", random(64)).repeat(9);
+            let given = format!("\"-----{red}BEGIN{plain} RSA PRIVATE KEY-----\\n{lines}\"");
+            assert!(!text(&given).contains(&lines[..20]), "{}", text(&given));
+        }
     }
 
     #[test]

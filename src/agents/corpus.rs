@@ -134,6 +134,7 @@ fn read(agent: &dyn Agent, request: &Request, recorded: &Recorded) -> Read {
         exit: recorded.exit(),
         stderr_tail: recorded.stderr.clone(),
         last_line: String::new(),
+        last_error: String::new(),
         last_message: None,
     });
     Read { events, progress, positions, verdict, abort }
@@ -233,7 +234,7 @@ proptest! {
         for line in &lines {
             reader.line(line);
         }
-        let end = End { exit: Exit::Code(code), stderr_tail: stderr, last_line: String::new(), last_message: None };
+        let end = End { exit: Exit::Code(code), stderr_tail: stderr, last_line: String::new(), last_error: String::new(), last_message: None };
         prop_assert!(reader.verdict(&end).result.is_err());
     }
 

@@ -127,8 +127,10 @@ pub(crate) struct End {
     pub(crate) exit: Exit,
     /// The last few kilobytes of standard error, decoded.
     pub(crate) stderr_tail: String,
-    /// The last line of standard output, decoded and cut.
+    /// The last line of standard output, as it may be shown.
     pub(crate) last_line: String,
+    /// The same of standard error.
+    pub(crate) last_error: String,
     /// What the agent left in the file for its last message.
     pub(crate) last_message: Option<String>,
 }

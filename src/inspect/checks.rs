@@ -91,8 +91,8 @@ pub(super) fn grep(content: &[u8], packed: bool, pattern: &Pattern, case: Case, 
     let expected = reference::grep(content, pattern, case);
     let mode = Mode::Grep { pattern: pattern.clone(), context, max_matches: max };
     let pages = pages(&store(content, packed), &mode, 500);
-    let blocks: Vec<_> = pages.iter().flat_map(|page| &page.matches).collect();
-    let numbers: Vec<u64> = blocks.iter().map(|block| block.line_number).collect();
+    let numbers: Vec<u64> =
+        pages.iter().flat_map(|page| &page.matches).map(|block| block.line_number).collect();
     if pages.len() == 1 {
         assert_eq!(numbers, expected, "{text}");
     }
@@ -102,10 +102,15 @@ pub(super) fn grep(content: &[u8], packed: bool, pattern: &Pattern, case: Case, 
     assert!(expected.iter().all(|number| numbers.contains(number)), "{text}: {numbers:?} {expected:?}");
     assert!(numbers.iter().all(|number| most.contains(number)), "{text}: {numbers:?} {most:?}");
     let all = all_shown(content);
-    for block in blocks {
+    for (page, block) in pages.iter().flat_map(|page| page.matches.iter().map(move |block| (page, block))) {
         let at = block.line_number as usize - 1;
-        if block.line_bytes.is_none() {
-            assert_eq!(block.match_line, all[at]);
+        match block.line_bytes {
+            None => assert_eq!(block.match_line, all[at]),
+            Some(_) => assert!(is_line(&block.match_line, &all[at])),
+        }
+        if !page.cut {
+            let around = (context.min(at), context.min(all.len() - at - 1));
+            assert_eq!((block.context_before.len(), block.context_after.len()), around, "{text}");
         }
         let before = at - block.context_before.len();
         let after = at + 1 + block.context_after.len();

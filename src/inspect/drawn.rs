@@ -37,7 +37,11 @@ pub(crate) fn check(input: &[u8]) {
     // Else it has thousands of pages.
     let room = usize::from(*room) + length.map_or(0, |_| 16 << 10);
     let (start, most) = (number(*a), number(*b));
-    if content.starts_with(COMPRESSED) && !packed || !checks::is_shown_alone(&content) {
+    if content.starts_with(COMPRESSED) && !packed {
+        return ask_everything(&content, text, case, most, room);
+    }
+    if !checks::is_shown_alone(&content) {
+        checks::summary(&content, packed);
         return ask_everything(&checks::store(&content, packed), text, case, most, room);
     }
     match question {

@@ -105,6 +105,23 @@ pub(crate) fn printed(text: &str) -> String {
     text.split_inclusive('\n').map(last_state).collect()
 }
 
+/// The last line of all that was printed, or of more than any key has, that
+/// has something to show.
+pub(crate) fn last_line(printed: &str) -> Option<String> {
+    last_of(&redacted(printed)).map(str::to_owned)
+}
+
+/// What was printed, without its secrets. Alone, a line of a private key looks
+/// like any other: what comes before tells, and colours would stand in the way.
+pub(crate) fn redacted(printed: &str) -> String {
+    redact::text(&self::printed(printed)).into_owned()
+}
+
+/// The last line that is not blank.
+pub(crate) fn last_of(shown: &str) -> Option<&str> {
+    shown.lines().rev().map(str::trim).find(|line| !line.is_empty())
+}
+
 fn last_state(line: &str) -> String {
     let (states, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
     let shown = states.rsplit('\r').map(text).find(|state| !state.trim().is_empty());
@@ -233,6 +250,22 @@ mod tests {
         assert_eq!(printed("a\r\nget 1%\rget 50%\rget 100%\nend"), "a\nget 100%\nend");
         assert_eq!(printed("bar 1\rbar 2\r\u{1b}[K"), "bar 2");
         assert_eq!(printed("bar 1\r\u{1b}[Kdone\r\r\n\r\nx"), "done\n\nx");
+    }
+
+    #[test]
+    fn the_last_line_is_none_of_a_private_key() {
+        let lines = "MIIEpAIBAAKCAQEAx7Bq9ZkT3mXw5Rc1VnY8dLf2Gs6Hj4Ep0UoKx7iQ2bWz8Nt5\n".repeat(3);
+        for begins in [
+            "BEGIN RSA PRIVATE",
+            "\u{1b}[1mBEGIN\u{1b}[m\u{1b}[K RSA PRIVATE",
+            "BEGIN \u{1b}[1mPRIVATE\u{1b}[m",
+        ] {
+            let printed = format!("-----{begins} KEY-----\n{lines}\n");
+            assert_eq!(last_line(&printed).as_deref(), Some("[redacted:private-key]"));
+        }
+        // Of what has no marker nothing tells, and it may be what was asked for.
+        assert!(last_line(&format!("sum\n{lines}")).is_some_and(|line| line.starts_with("MIIE")));
+        assert_eq!(last_line("10%\r20%\n \n\u{1b}[m").as_deref(), Some("20%"));
     }
 
     #[test]

@@ -54,6 +54,8 @@ fn added_word(ending: &str, rest: &str) -> Option<(usize, bool)> {
     let is_known = (sign > 0 || first.is_ascii_uppercase()) && is(ADDITIONS);
     // `auth` is the name of many a service.
     let may_be_free = sign > 0 && is_loud && !ending.eq_ignore_ascii_case("auth");
-    let is_free = may_be_free && !(is_last && is(ABOUT)) && !ENDINGS.contains(&word.as_str());
+    // `SECRET_KEY` is a name of its own.
+    let is_own = sign == 1 && ENDINGS.contains(&word.as_str());
+    let is_free = may_be_free && !(is_last && is(ABOUT)) && !is_own;
     (is_known || is_free).then_some((sign + length, is_known))
 }

@@ -1,6 +1,7 @@
 //! A text without the escapes that writers of JSON and scripts put in place of
-//! plain characters: `\/`, `\u002B`, `\x3d`, as often escaped as may be; and
-//! without those of addresses and of HTML: `%3D`, `&quot;`.
+//! plain characters: `\/`, `\u002B`, `\x3d`, as often escaped as may be; without
+//! those of addresses and of HTML: `%3D`, `&quot;`; and without colours, as
+//! terminals are sent them, or as JSON writes that: `\u001b[31m`.
 //!
 //! Secrets are looked for in it as well, and taken out of the text that is
 //! shown. Which escapes there are depends on who wrote them: PHP escapes
@@ -8,7 +9,7 @@
 
 use std::ops::Range;
 
-use memchr::memchr3_iter;
+use memchr::{memchr, memchr3_iter};
 
 /// What stands in every text in which an escape keeps a secret's own literals
 /// from being seen: any escaped character may be one of these, but a slash.
@@ -25,6 +26,8 @@ pub(super) const LITERALS: &[&str] = &[
     r"\x5",
     r"\x6",
     r"\x7",
+    r"\u001b[",
+    r"\x1b[",
     r":\/",
     r":\\",
     r"1\/",
@@ -38,8 +41,16 @@ pub(super) const LITERALS: &[&str] = &[
 
 pub(super) struct Unescaped {
     pub(super) text: String,
-    /// Where an escape stood: the end of its character here, and its own.
-    escapes: Vec<(usize, Range<usize>)>,
+    escapes: Vec<Escape>,
+}
+
+/// Where one stood.
+struct Escape {
+    /// The end of its character here.
+    end: usize,
+    /// Its own place.
+    place: Range<usize>,
+    is_colour: bool,
 }
 
 impl Unescaped {
@@ -47,16 +58,17 @@ impl Unescaped {
     pub(super) fn of(text: &str) -> Option<Self> {
         let mut made = Self { text: String::new(), escapes: Vec::new() };
         let mut done = 0;
-        for at in memchr3_iter(b'\\', b'%', b'&', text.as_bytes()) {
+        for at in places(text.as_bytes()) {
             let Some((character, length)) = escape(&text.as_bytes()[at..]) else { continue };
             let before = &text[done..at];
             // All but the last of several in a row are escapes of escapes.
             let is_escape = text.as_bytes()[at] == b'\\';
             let start = done + if is_escape { before.trim_end_matches('\\') } else { before }.len();
             made.text.push_str(&text[done..start]);
-            made.text.push(character);
+            made.text.extend(character);
             done = at + length;
-            made.escapes.push((made.text.len(), start..done));
+            let is_colour = character.is_none();
+            made.escapes.push(Escape { end: made.text.len(), place: start..done, is_colour });
         }
         made.text.push_str(&text[done..]);
         (done > 0).then_some(made)
@@ -64,37 +76,64 @@ impl Unescaped {
 
     /// Where a range of it stands in the text that it was made of.
     pub(super) fn original(&self, range: &Range<usize>) -> Range<usize> {
-        // An escape that a range begins with belongs to it, and so does one that it ends with.
-        let place = |at: usize| {
-            let known = self.escapes.partition_point(|(end, _)| *end <= at);
+        let known = |at: usize| self.escapes.partition_point(|escape| escape.end <= at);
+        let place = |known: usize, at: usize| {
             let (end, from) = known.checked_sub(1).map_or((0, 0), |one| {
-                let (end, escape) = &self.escapes[one];
-                (*end, escape.end)
+                let escape = &self.escapes[one];
+                (escape.end, escape.place.end)
             });
             from + (at - end)
         };
-        place(range.start)..place(range.end)
+        // An escape that a range begins with belongs to it, and so does one that it ends with, but no colour.
+        let after = |one: &&Escape| one.is_colour && one.end == range.end;
+        let last = known(range.end);
+        let colours = self.escapes[..last].iter().rev().take_while(after).count();
+        place(known(range.start), range.start)..place(last - colours, range.end)
     }
+}
+
+/// Where an escape may begin.
+fn places(text: &[u8]) -> Box<dyn Iterator<Item = usize> + '_> {
+    match memchr(ESCAPE, text) {
+        None => Box::new(memchr3_iter(b'\\', b'%', b'&', text)),
+        Some(_) => Box::new((0..text.len()).filter(|at| matches!(text[*at], b'\\' | b'%' | b'&' | ESCAPE))),
+    }
+}
+
+const ESCAPE: u8 = 0x1b;
+/// How the same is written.
+const WRITTEN: [&[u8]; 5] = [b"\x1b", br"\u001b", br"\u001B", br"\x1b", br"\x1B"];
+
+/// The length of a colour.
+fn colour(text: &[u8]) -> Option<usize> {
+    let begin = WRITTEN.iter().find(|written| text.starts_with(written))?.len();
+    let rest = text[begin..].strip_prefix(b"[")?;
+    let numbers = rest.iter().take_while(|byte| matches!(byte, b'0'..=b'?')).count();
+    rest.get(numbers).filter(|byte| byte.is_ascii_alphabetic())?;
+    Some(begin + 1 + numbers + 1)
 }
 
 const ENTITIES: [(&str, char); 6] =
     [("&quot;", '"'), ("&#34;", '"'), ("&#39;", '\''), ("&#x27;", '\''), ("&amp;", '&'), ("&#61;", '=')];
 
-/// The plain character of an escape, and how long that is.
-fn escape(text: &[u8]) -> Option<(char, usize)> {
+/// The plain character of an escape, unless it is a colour, and how long that is.
+fn escape(text: &[u8]) -> Option<(Option<char>, usize)> {
+    if let Some(length) = colour(text) {
+        return Some((None, length));
+    }
     let (digits, length) = match text {
-        [b'\\', b'/', ..] => return Some(('/', 2)),
+        [b'\\', b'/', ..] => return Some((Some('/'), 2)),
         [b'\\', b'u', b'0', b'0', high, low, ..] => ([*high, *low], 6),
         [b'\\', b'x', high, low, ..] => ([*high, *low], 4),
         [b'%', high, low, ..] => ([*high, *low], 3),
         text => {
             let entity = ENTITIES.iter().find(|(entity, _)| text.starts_with(entity.as_bytes()));
-            return entity.map(|(entity, character)| (*character, entity.len()));
+            return entity.map(|(entity, character)| (Some(*character), entity.len()));
         }
     };
     let digit = |digit: u8| char::from(digit).to_digit(16);
     let character = char::from_u32(digit(digits[0])? * 16 + digit(digits[1])?)?;
-    matches!(character, ' '..='~').then_some((character, length))
+    matches!(character, ' '..='~').then_some((Some(character), length))
 }
 
 #[cfg(test)]
@@ -117,9 +156,16 @@ mod tests {
     }
 
     #[test]
+    fn colours_are_taken_out() {
+        check("a\u{1b}[01;31m\u{1b}[Kb\u{1b}[mc %3D", "abc =");
+        check(r"API_\u001b[1;31mKEY\u001B[0m=\x1b[32mx", "API_KEY=x");
+        check(r"\\u001b[1ma \u001b]0;t \u001b[é", r"a \u001b]0;t \u001b[é");
+    }
+
+    #[test]
     fn others_stay() {
         for given in [
-            r"C:\new\u12 \n \u001b[1m \u00e9 \xe9 \",
+            r"C:\new\u12 \n \u001b[é \u00e9 \xe9 \",
             r#"\"a\" \\ \u00"#,
             r"\u{61}",
             "é",

@@ -49,16 +49,18 @@ fn cut_key(text: &str, start: usize) -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
     // Whoever prints several outputs names each before its lines.
     let name = text[..start].rsplit('\n').next().unwrap_or_default();
-    let mut from = start;
+    let (mut from, mut is_inside) = (start, true);
     for line in text[start..].split_inclusive('\n') {
-        let upto = from + line.trim_end_matches(['\r', '\n']).len();
-        let is_first = from == start;
         if from - start > REACH {
             break;
         }
+        let named = line.strip_prefix(name).unwrap_or(line).trim();
+        let is_blank = named.is_empty();
         // A line may have been redacted before, as something else.
-        let named = line.strip_prefix(name).unwrap_or(line);
-        if is_first || may_be_line(line) || may_be_line(named) || line.trim_start().starts_with(MARK) {
+        let follows = is_inside && (goes_on(named) || named.starts_with(MARK));
+        is_inside = from == start || is_inside && is_blank || follows || runs(named).any(is_run);
+        if is_inside && !is_blank {
+            let upto = from + line.trim_end_matches(['\r', '\n']).len();
             match parts.last_mut().filter(|part| text[part.end..from].trim().is_empty()) {
                 Some(part) => part.end = upto,
                 None => parts.push(from..upto),
@@ -67,6 +69,18 @@ fn cut_key(text: &str, start: usize) -> Vec<Range<usize>> {
         from += line.len();
     }
     parts
+}
+
+/// Whether a line may follow on those of a key: it is short, being the last, or
+/// cut.
+fn goes_on(line: &str) -> bool {
+    let is_cut = |run: &str| run.len() >= SHORTEST_LINE && is_mixed(run);
+    let line = bare(line);
+    !line.is_empty() && line.bytes().all(is_base64) || runs(line).any(is_cut)
+}
+
+fn runs(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_ascii() || !is_base64(c as u8))
 }
 
 /// Whether a text that begins inside a key, or not, ends inside one.
@@ -171,11 +185,12 @@ fn last_run(text: &str) -> &str {
 
 /// Whether it can hardly be anything but base64.
 fn is_run(run: &str) -> bool {
+    run.len() >= SHORTEST_RUN && is_mixed(run)
+}
+
+fn is_mixed(run: &str) -> bool {
     let has = |sort: fn(&u8) -> bool| run.as_bytes().iter().any(sort);
-    run.len() >= SHORTEST_RUN
-        && has(u8::is_ascii_digit)
-        && has(u8::is_ascii_uppercase)
-        && has(u8::is_ascii_lowercase)
+    has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
 }
 
 /// From the first line of a key to its end, where the first marker of a text

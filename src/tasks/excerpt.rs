@@ -102,11 +102,14 @@ impl Excerpt {
         let last = if from < last.len() { &last[from..] } else { last };
         let left_out = total - (first.len() + last.len()) as u64;
         let (beginning, ending) = (shown(first), shown(last));
+        let ended = redact::ending(&ending, &(shown(&tail[..tail.len() - last.len()]) + &ending));
+        // What may be told only with what stands before it is left out as well.
+        let untold = redact::text(&ending).len().saturating_sub(ended.len()) as u64;
         let text = format!(
             "{}{}{}",
             without_marks(redact::beginning(&beginning, &(beginning.clone() + &shown(&head[first.len()..])))),
-            mark(left_out),
-            without_marks(redact::ending(&ending, &(shown(&tail[..tail.len() - last.len()]) + &ending)))
+            mark(left_out + untold),
+            without_marks(ended)
         );
         Self { text, total_bytes: total, cut: true }
     }

@@ -11,7 +11,9 @@ use crate::tasks::{View, stream};
 
 /// How much of the stream of events it is looked for in.
 const LOOKED_AT: u64 = 4 << 20;
+/// Of its command line, so many bytes.
 const LONGEST: usize = 200;
+const SHORTEST: usize = 60;
 /// Begins the line that says whose words follow.
 pub(crate) const LAST_FAILED: &str = "last failed command";
 
@@ -43,15 +45,24 @@ pub(super) fn last_failing(view: &View) -> Option<Failing> {
 }
 
 impl Failing {
-    /// Its command line and the end of what it printed, `most` bytes of both.
+    /// Its command line and the end of what it printed, `most` bytes of both:
+    /// what it printed says more.
     pub(super) fn told(&self, most: u64) -> Excerpt {
         let exit = self.exit_code.map(|code| format!(", exit {code}")).unwrap_or_default();
+        let begins = format!("{LAST_FAILED}{exit}: ");
+        let left =
+            usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(self.printed.len() + begins.len() + 1);
         let command = redact::text(&self.command).into_owned();
-        let longest = usize::try_from(most / 2).map_or(LONGEST, |half| half.min(LONGEST));
-        let command = without_marks(plain::line(inner_command(&command), longest));
-        let heading = format!("{LAST_FAILED}{exit}: {command}\n");
+        let command = without_marks(line_of_bytes(inner_command(&command), left.clamp(SHORTEST, LONGEST)));
+        let heading = format!("{begins}{command}\n");
         let printed = Excerpt::end_of(self.printed.as_bytes(), most.saturating_sub(heading.len() as u64));
         let text = if self.printed.is_empty() { "(it printed nothing)\n" } else { &printed.text };
         Excerpt { text: heading + text, ..printed }
     }
+}
+
+/// As much of a line as `most` bytes hold.
+fn line_of_bytes(text: &str, most: usize) -> String {
+    let lines = (1..=most).rev().map(|characters| plain::line(text, characters));
+    lines.into_iter().find(|line| line.len() <= most).unwrap_or_default()
 }

@@ -8,13 +8,13 @@ use crate::agents::{End, Reader, Reading, Verdict};
 use crate::evidence::Gathered;
 use crate::host::{clock, files};
 use crate::model::{Event, Exit, FailureCode, Fault, Inline, Progress, Request, Stdout, StopReason, Streams};
-use crate::progress::{Outlook, Reducer};
+use crate::progress::{Outlook, Reducer, plain};
 use crate::runs::RunDir;
 use crate::supervisor::{Capture, Input, Lines, Observed, Observer, Stream};
 use crate::tasks::counting::Counting;
 use crate::tasks::history;
 use crate::tasks::printed::Printed;
-use crate::tasks::saying::{self, Saying};
+use crate::tasks::saying::Saying;
 use crate::terminals::Times;
 
 /// How often `progress.json` is written at most.
@@ -223,6 +223,7 @@ impl Recorder {
             last_line: last_line(&self.stdout_tail)
                 .or_else(|| last_line(&self.stderr_tail))
                 .unwrap_or_default(),
+            last_error: last_line(&self.stderr_tail).unwrap_or_default(),
             last_message: last_message.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         };
         let verdict = self.reader.verdict(&end);
@@ -318,7 +319,7 @@ fn last(tail: &[u8]) -> &[u8] {
 }
 
 fn last_line(tail: &[u8]) -> Option<String> {
-    saying::last_words(&String::from_utf8_lossy(last(tail)))
+    plain::last_line(&String::from_utf8_lossy(last(tail)))
 }
 
 /// Stands in the file where the middle was left out; valid in either format.

@@ -9,6 +9,7 @@ use crate::agents::{self, End, Reader, Verdict};
 use crate::evidence::Gathered;
 use crate::host::files;
 use crate::model::{Exit, Request, Timestamp};
+use crate::progress::plain;
 use crate::prompts;
 use crate::runs::RunDir;
 use crate::supervisor::{Lines, Stream};
@@ -47,6 +48,7 @@ pub(super) fn reread(dir: &RunDir, request: &Request) -> Reread {
         exit: Exit::Signal(9),
         stderr_tail: String::from_utf8_lossy(&stderr).into_owned(),
         last_line: String::new(),
+        last_error: plain::last_line(&String::from_utf8_lossy(&stderr)).unwrap_or_default(),
         last_message: None,
     });
     Reread { gathered, verdict }

@@ -23,8 +23,11 @@ pub(super) fn shown_as_sent(before: &str, part: &str, after: &str, columns: u16)
     // It always is; and this much may be shown.
     let Some(gaps) = gaps(&drawn.text, &seen) else { return seen };
     let cuts = gaps.into_iter().map(|gap| Cut { range: drawn.sent(&sent, gap.range), mark: gap.mark });
+    let cuts = merged(cuts.collect());
+    let [before, part, after] =
+        [0..range.start, range.clone(), range.end..sent.len()].map(|range| without(&sent, &range, &cuts));
     // What no screen ever showed, such as a title, may tell a secret as well.
-    shown(before, &without(&sent, &range, merged(cuts.collect())), after)
+    shown(&before, &part, &after)
 }
 
 /// The text of a screen.
@@ -138,14 +141,14 @@ fn merged(mut cuts: Vec<Cut>) -> Vec<Cut> {
 
 /// A part of `sent` without the cuts. The mark of one belongs to where it
 /// begins; but of a key that is longer than a part, each part tells.
-fn without(sent: &str, part: &Range<usize>, cuts: Vec<Cut>) -> String {
+fn without(sent: &str, part: &Range<usize>, cuts: &[Cut]) -> String {
     let (mut text, mut at) = (String::new(), part.start);
     for Cut { range, mark } in cuts {
         if range.end < part.start || range.start >= part.end {
             continue;
         }
         text.push_str(sent.get(at..range.start).unwrap_or_default());
-        if range.start >= part.start || (mark == redact::key_mark() && range.end > part.start) {
+        if range.start >= part.start || (*mark == redact::key_mark() && range.end > part.start) {
             text.push_str(mark);
         }
         at = range.end.max(at);

@@ -63,6 +63,8 @@ pub(super) struct Strip {
     numbers: Vec<usize>,
     /// It is of a private kind: none of these leaves text.
     private: bool,
+    /// It is one only if numbers follow.
+    doubtful: bool,
     /// The beginning of a character of several bytes.
     partial: Vec<u8>,
     line: Vec<Cell>,
@@ -110,9 +112,7 @@ impl Strip {
             // These count wherever they come, so that lines have numbers.
             (_, b'\n') => {
                 self.end_character();
-                if self.state != State::Hidden {
-                    self.state = State::Text;
-                }
+                self.state = State::Text;
                 return Some(End::Line);
             }
             (_, 0x1b) => {
@@ -183,8 +183,14 @@ impl Strip {
         self.partial.clear();
         match read {
             _ if self.state == State::Hidden => {}
-            // The second set of control characters stands for escapes.
-            Some(control @ '\u{80}'..='\u{9f}') => return self.escape(control as u8 - 0x40),
+            // The second set of control characters stands for escapes, and for
+            // halves of letters that were encoded twice: these hide nothing.
+            Some(control @ ('\u{84}' | '\u{85}' | '\u{8d}')) => return self.escape(control as u8 - 0x40),
+            Some('\u{9b}') => {
+                self.escape(b'[');
+                self.doubtful = true;
+            }
+            Some('\u{80}'..='\u{9f}') => {}
             Some('\u{2028}' | '\u{2029}') => return self.moved(),
             Some(character) if is_unseen(character) => {}
             Some(character) => self.put(character),
@@ -277,7 +283,7 @@ impl Strip {
             b'[' => {
                 self.state = State::Sequence;
                 self.numbers.clear();
-                self.private = false;
+                (self.private, self.doubtful) = (false, false);
             }
             b']' | b'P' | b'X' | b'^' | b'_' => self.state = State::Hidden,
             0x20..=0x2f => self.state = State::Designation,
@@ -289,6 +295,10 @@ impl Strip {
     }
 
     fn sequence(&mut self, byte: u8) -> Option<End> {
+        if std::mem::take(&mut self.doubtful) && !matches!(byte, b'0'..=b'?') {
+            self.state = State::Text;
+            return self.text(byte);
+        }
         match byte {
             b'0'..=b'9' => {
                 if self.numbers.is_empty() {
@@ -423,10 +433,19 @@ mod tests {
     }
 
     #[test]
-    fn the_second_set_of_control_characters_stands_for_escapes() {
-        check("pass\u{9b}1;31mword \u{9d}0;ti\u{2714}tle\u{9c}a\u{90}q\x07b\u{80}c", "password abc");
+    fn the_second_set_of_control_characters_stands_for_escapes_and_hides_nothing() {
+        check("pass\u{9b}1;31mword a\u{80}b\u{9c}c", "password abc");
         check("a\u{85}b\u{8d}c\u{9b}2Jd", "a|b|c|d");
-        check("\u{9d}0;\u{c2}\nx\u{9c}y", "\ny");
+        for word in ["Straße", "Øresund", "Привет", "total Û 1234567", "Ûber"] {
+            let twice: String = word.bytes().map(char::from).collect();
+            let seen: String = twice.chars().filter(|c| !c.is_control()).collect();
+            check(&format!("{twice}\nend"), &format!("{seen}\nend"));
+        }
+    }
+
+    #[test]
+    fn a_title_that_nobody_ends_hides_no_other_line() {
+        check("\x1b]0;building\nerror: x\n\x1bPq\ny\x07z", "\nerror: x\n\nyz");
     }
 
     #[test]
@@ -507,7 +526,7 @@ mod tests {
     fn an_unfinished_sequence_ends_with_what_is_none_of_it() {
         check("\x1b[31\nnext", "\nnext");
         check("\x1b[3\x18after", "after");
-        check("\x1b]0;title\nmore\x07x", "\nx");
+        check("\x1b]0;title\nmore\x07x", "\nmorex");
     }
 
     proptest! {

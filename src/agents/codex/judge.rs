@@ -122,6 +122,7 @@ mod tests {
             exit,
             stderr_tail: stderr.to_owned(),
             last_line: String::new(),
+            last_error: String::new(),
             last_message: None,
         })
     }
@@ -186,7 +187,8 @@ mod tests {
         reader.stderr_line(refused.as_bytes());
         [STARTED, ANSWER, DONE].iter().for_each(|line| drop(reader.line(line.as_bytes())));
         let (stderr_tail, last_line) = ("WARN x\n".repeat(9000), String::new());
-        let end = End { exit: Exit::Code(0), stderr_tail, last_line, last_message: None };
+        let last_error = String::new();
+        let end = End { exit: Exit::Code(0), stderr_tail, last_line, last_error, last_message: None };
         assert_eq!(reader.verdict(&end).warnings, ["the sandbox refused a patch: outside"]);
     }
 

@@ -79,6 +79,7 @@ mod tests {
             exit: Exit::Code(status),
             stderr_tail,
             last_line: String::new(),
+            last_error: String::new(),
             last_message: None,
         })
     }

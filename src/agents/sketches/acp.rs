@@ -175,6 +175,7 @@ mod tests {
             exit: Exit::Signal(15),
             stderr_tail: String::new(),
             last_line: String::new(),
+            last_error: String::new(),
             last_message: None,
         };
         let verdict = reader.verdict(&end);
