@@ -10,6 +10,8 @@ mod edits;
 mod errors;
 mod files;
 mod gather;
+#[cfg(test)]
+mod glimpses;
 mod lines;
 mod record;
 #[cfg(test)]

@@ -21,8 +21,11 @@ pub(super) struct Cargo {
     place: Place,
     /// Whether cargo itself said that tests failed, with all that there is behind it.
     concluded: bool,
-    /// Whether cargo said so at all.
+    /// Whether cargo said so at all, in which words, or in those of what its tests died of.
     failed: bool,
+    words: String,
+    /// `thread 'tests::deep' has overflowed its stack`
+    died: Option<String>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -48,6 +51,8 @@ impl Cargo {
             place: Place::Outside,
             concluded: false,
             failed: false,
+            words: String::new(),
+            died: None,
         }
     }
 
@@ -56,12 +61,16 @@ impl Cargo {
         let unfinished = self.running.take().is_some();
         let concluded = std::mem::take(&mut self.concluded);
         let failed = std::mem::take(&mut self.failed);
+        let words = self.died.take().unwrap_or_else(|| std::mem::take(&mut self.words));
         if let Some(mut sum) = self.sum.take() {
             // Where it stops at a failure, what else there is to run did not.
             sum.cut |= unfinished || (sum.failed > 0 && !concluded);
             // Those that failed are in what is missing.
             sum.unknown |= failed && sum.failed == 0;
+            sum.said = Some(words).filter(|_| failed && sum.failed == 0);
             self.sums.push(sum);
+        } else if failed {
+            self.sums.push(Tally { said: Some(words), ..Tally::partly_seen() });
         }
     }
 }
@@ -102,6 +111,14 @@ impl Parser for Cargo {
         } else if let Some(targets) = line.strip_prefix("error: ").and_then(conclusion) {
             self.concluded |= targets || self.one_target;
             self.failed = true;
+            self.words = line.trim_start_matches("error: ").trim_end_matches(':').to_owned();
+            self.sum.iter_mut().for_each(|sum| sum.last_is_red = Some(true));
+        } else if let Some(how) = line.strip_prefix("  process didn't exit successfully: ")
+            && self.failed
+        {
+            self.words = format!("the tests did not exit successfully: {how}");
+        } else if line.starts_with("thread '") && line.ends_with(" has overflowed its stack") {
+            self.died = Some(line.to_owned());
         }
     }
 

@@ -49,7 +49,7 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use failed::still_failing;
+pub(crate) use failed::{ended_badly, still_failing};
 pub(crate) use results::{Changed, RunResults, TestResults, Tests};
 
 pub(super) use pipes::keeps_the_end;
@@ -125,6 +125,18 @@ pub(crate) struct TestRun {
     /// Whether these are the counts of the whole run: its own summary was seen,
     /// nothing cut it short, and the exit code does not say otherwise.
     pub(crate) complete: bool,
+    /// How many failed at the least, by what was seen of its summaries.
+    #[serde(skip)]
+    pub(crate) least: u64,
+    /// What failed in it that is no test, in words.
+    #[serde(skip)]
+    pub(crate) said: Option<String>,
+    /// Whether it ended before its end.
+    #[serde(skip)]
+    stopped: bool,
+    /// Whether a summary of it was seen, and all that was says that it passed.
+    #[serde(skip)]
+    pub(crate) looks_green: bool,
     /// Whether they are that too where its command was killed: in a step that follows it.
     #[serde(skip)]
     was_over: bool,
@@ -219,7 +231,11 @@ impl Reading<'_> {
         let Some(last) = starts.last() else { return Vec::new() };
         // What holds for one of them only holds for none here.
         let wider = starts.iter().find(|start| !start.scope.is_one_target()).unwrap_or(last);
-        let found = self.in_form(framework, wider, last);
+        let mut found = self.in_form(framework, wider, last);
+        // A part of a summary is hardly a mark of its own: anything else may have printed it.
+        if self.detected.shown.any || self.detected.beside {
+            found.retain(|tally| !tally.loose);
+        }
         let ends_it = self.detected.starts.last().is_some_and(|start| start.is_of(framework));
         if found.is_empty() {
             let silent = Tally { unknown: true, cut: true, ..Tally::default() };
@@ -230,7 +246,7 @@ impl Reading<'_> {
             && !self.is_own(framework, &found, |reading| reading.in_form(framework, wider, last))
         {
             let mut tally = Tally::sum(found);
-            (tally.cut, tally.unknown) = (true, true);
+            (tally.cut, tally.unknown, tally.doubtful) = (true, true, true);
             let scope = match starts.as_slice() {
                 [start] => start.scope.clone(),
                 _ => Scope::of_script(framework, "", self.command),
@@ -260,6 +276,8 @@ impl Reading<'_> {
                 };
                 let mut tally = Tally::sum(found);
                 (tally.cut, tally.unknown) = (true, true);
+                // What failed in one may pass in another that ran after it.
+                tally.doubtful |= !tally.ends_red() && !are_apart(&starts);
                 vec![self.run(framework, last, &scope, tally, false)]
             }
         }
@@ -273,7 +291,8 @@ impl Reading<'_> {
             Form::Other => return Vec::new(),
             Form::Own => {}
         }
-        let mut found = self.parsed(framework, &wider.scope);
+        let (parts, mut found): (Vec<Tally>, Vec<Tally>) =
+            self.parsed(framework, &wider.scope).into_iter().partition(|tally| tally.loose);
         // A reporter of another format. Node's own counts suites as tests.
         let others = [Framework::Junit, Framework::Tap];
         for other in
@@ -283,7 +302,7 @@ impl Reading<'_> {
                 found = self.parsed_by(framework, *other, &last.scope);
             }
         }
-        found
+        if found.is_empty() { parts } else { found }
     }
 
     /// The counts of a framework that was started once.
@@ -359,6 +378,8 @@ impl Reading<'_> {
         let hides = pipes.clone().any(|pipe| pipe.may_hide(framework, lines));
         let hidden = unseen && (any_others || (hides && !scope.is_one_target()));
         let rewritten = pipes.clone().any(|pipe| *pipe == Through::Rewritten);
+        // The beginning of a block of cargo may be hidden; of others, this is how they ended.
+        let stopped = tally.cut && framework != Framework::CargoTest;
         // It was told to run what is not there.
         let refused = framework == Framework::Pytest
             && owns_exit
@@ -367,7 +388,17 @@ impl Reading<'_> {
         tally.unknown |= beheaded || refused || hidden || rewritten;
         let unexplained = owns_exit && tally.failed == 0 && self.exit_code != Some(0) && !tally.is_empty();
         let turns = start.turns.map(|_| tally.seen());
-        let broken = tally.cut || tally.unknown || unseen || unexplained || start.repeats || detected.beside;
+        let doubtful = tally.doubtful || rewritten || (tally.unknown && detected.beside);
+        let (least, said) = if doubtful { (0, None) } else { (tally.failed, tally.said.clone()) };
+        let summed = tally.loose || (tally.passed > 0 && !stopped);
+        let looks_green = summed && !doubtful && !beheaded && !tally.ends_red() && tally.failing.len() == 0;
+        let broken = tally.cut
+            || tally.unknown
+            || tally.said.is_some()
+            || unseen
+            || unexplained
+            || start.repeats
+            || detected.beside;
         TestRun {
             framework,
             counts: tally.counts(),
@@ -375,6 +406,10 @@ impl Reading<'_> {
             duration_ms: tally.duration_ms,
             failing: tally.failing.into_list(),
             complete: !broken && self.exit_code.is_some(),
+            least,
+            said,
+            stopped,
+            looks_green,
             // Of one with many summaries, or of a script, more may have been to come.
             was_over: !broken && start.is_followed && !many,
             may_not_have_begun: false,
@@ -385,6 +420,15 @@ impl Reading<'_> {
             turns,
         }
     }
+}
+
+/// Whether no two of them have a test in common.
+fn are_apart(starts: &[&Start]) -> bool {
+    let mut all = starts.iter().enumerate();
+    all.all(|(at, start)| {
+        !start.repeats
+            && starts[at + 1..].iter().all(|later| later.scope.relation(&start.scope) == Relation::Apart)
+    })
 }
 
 /// Whether its summaries are those of parts, which make up the whole.

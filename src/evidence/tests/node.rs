@@ -21,12 +21,15 @@ pub(super) struct Node {
     /// Where a filter was given, files without a matching test pass as such.
     filtered: bool,
     files: u64,
+    /// How many failed, where the block is not whole.
+    loose: Option<Tally>,
 }
 
 impl Node {
     pub(super) fn new(filtered: bool) -> Self {
         let summaries = Summaries::default();
-        Self { summaries, counts: Vec::new(), names: Names::default(), failed: None, filtered, files: 0 }
+        let (counts, names) = (Vec::new(), Names::default());
+        Self { summaries, counts, names, failed: None, filtered, files: 0, loose: None }
     }
 }
 
@@ -40,6 +43,9 @@ impl Parser for Node {
         if fact.starts_with("tests ") {
             self.counts.clear();
         }
+        if let Some(failed) = fact.strip_prefix("fail ").and_then(|count| count.parse().ok()) {
+            self.loose = Some(Tally { failed, ..Tally::partly_seen() });
+        }
         let next = COUNTS.get(self.counts.len()).copied();
         match (next, fact.split_once(' ')) {
             (Some(next), Some((word, count))) if word == next => match count.parse() {
@@ -52,7 +58,8 @@ impl Parser for Node {
     }
 
     fn end(self: Box<Self>) -> Vec<Tally> {
-        self.summaries.into_list()
+        let Self { summaries, names, loose, .. } = *self;
+        summaries.or(loose.map(|part| Tally { failing: names, ..part }))
     }
 }
 
