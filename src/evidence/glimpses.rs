@@ -121,6 +121,9 @@ fn what_the_end_of_tests_says_of_failures_is_told() {
     ] {
         check_both(look, &red, JEST, one);
     }
+    let line = |text: &str| text.lines().filter(|line| line.starts_with("Tests:")).collect::<String>();
+    check_both("npm test 2>&1 | grep -E '✓|✕|Tests:'", &line(&red), &line(JEST), one);
+    check_both("npm test > o.log 2>&1; grep -E 'Tests:' o.log", &line(&red), &line(JEST), one);
     let red =
         VITEST.replace("3 passed", "1 failed | 2 passed").replace("2 passed (2)", "1 failed | 1 passed (2)");
     check_both("npm test 2>&1 | tail -4", &red, VITEST, one);
@@ -167,6 +170,9 @@ fn words_that_may_be_anybodys_are_no_failure_of_tests() {
     for (command, text) in [
         ("npm test 2>&1 | tail -1", "FAIL\n"),
         ("npm test 2>&1 | tail -1", "FAILED (failures=1)\n"),
+        ("npm test 2>&1 | tail -1", "Tests:       1 failed, 1 passed, 2 total\n"),
+        ("npm test; grep Tests: old.log", "Tests:       1 failed, 1 passed, 2 total\n"),
+        ("npm test 2>&1 | grep FAIL", "FAIL\nFAILED (failures=1)\n"),
         ("make test | tail -1", "error: test failed, to rerun pass `--lib`\n"),
         ("cargo test -q | tail -1; cat old.log", "error: test failed, to rerun pass `--lib`\n"),
         ("grep FAILED old.log", FAILED),
@@ -218,6 +224,8 @@ fn tests_that_end_with_a_failure_and_say_nothing_are_told_by_their_exit_code() {
     ] {
         check(&[(line, 3, "")], None);
     }
+    let died = "Fatal Python error: Segmentation fault\n\nCurrent thread 0x0 (most recent call first):\n";
+    check(&[("pytest -q 2>&1 | tail -60", 0, died)], Some("Segmentation fault"));
     check(&[("pytest -k nothing", 5, "1 deselected in 0.01s\n")], None);
     check(
         &[("cargo test", 127, "bash: line 1: cargo: command not found\n")],

@@ -6,6 +6,8 @@
 mod collects;
 #[cfg(test)]
 mod corpus;
+#[cfg(test)]
+mod cuts;
 mod edits;
 mod errors;
 mod files;

@@ -31,6 +31,7 @@ mod programs;
 mod pytest;
 mod relation;
 mod results;
+mod run;
 mod scope;
 mod scripts;
 mod settings;
@@ -51,6 +52,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use failed::{ended_badly, still_failing};
 pub(crate) use results::{Changed, RunResults, TestResults, Tests};
+pub(crate) use run::{Counts, TestRun};
 
 pub(super) use pipes::keeps_the_end;
 pub(super) use places::{Origin, Walk, below, moved};
@@ -109,62 +111,6 @@ pub(crate) enum Unit {
     Tests,
     /// `go test` without `-v` names no test that passed.
     Packages,
-}
-
-/// One run of one framework.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct TestRun {
-    pub(crate) framework: Framework,
-    /// `None` where they are not known.
-    #[serde(flatten)]
-    pub(crate) counts: Option<Counts>,
-    pub(crate) unit: Unit,
-    pub(crate) duration_ms: Option<u64>,
-    /// The first of those that failed, by the framework's own names.
-    pub(crate) failing: Vec<String>,
-    /// Whether these are the counts of the whole run: its own summary was seen,
-    /// nothing cut it short, and the exit code does not say otherwise.
-    pub(crate) complete: bool,
-    /// How many failed at the least, by what was seen of its summaries.
-    #[serde(skip)]
-    pub(crate) least: u64,
-    /// What failed in it that is no test, in words.
-    #[serde(skip)]
-    pub(crate) said: Option<String>,
-    /// Whether it ended before its end.
-    #[serde(skip)]
-    stopped: bool,
-    /// Whether a summary of it was seen, and all that was says that it passed.
-    #[serde(skip)]
-    pub(crate) looks_green: bool,
-    /// Whether they are that too where its command was killed: in a step that follows it.
-    #[serde(skip)]
-    was_over: bool,
-    /// Whether it is not known to have begun: its command was cut off, maybe before it.
-    #[serde(skip)]
-    may_not_have_begun: bool,
-    #[serde(skip)]
-    scope: Scope,
-    /// What its output tells of single tests that failed in it, or in one before it.
-    #[serde(skip)]
-    told: Vec<printed::Told>,
-    /// How many tests its output names as passed.
-    #[serde(skip)]
-    listed: u64,
-    /// Whether files may have been changed by what its command did afterwards.
-    #[serde(skip)]
-    goes_on: bool,
-    /// What the turns of a loop came to, as far as they were seen, where each had tests of its own.
-    #[serde(skip)]
-    turns: Option<Counts>,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Counts {
-    pub(crate) passed: u64,
-    pub(crate) failed: u64,
-    pub(crate) skipped: u64,
-    pub(crate) total: u64,
 }
 
 /// Reads the lines of one output for one framework.

@@ -1,6 +1,7 @@
 //! What a script ran, which only its output tells.
 
 use super::detect::{Detected, Runs, Start};
+use super::pipes::Through;
 use super::scope::Scope;
 use super::tally::Tally;
 use super::whole::Whole;
@@ -23,8 +24,10 @@ impl Reading<'_> {
                 break;
             }
             let mut found = self.parsed(framework, &scope);
-            // A part of a summary may be anybody's.
-            found.retain(|tally| !tally.loose);
+            // A part of a summary may be anybody's, unless it was asked for, and counts what failed.
+            let is_asked = self.detected.pipes.iter().any(|pipe| matches!(pipe, Through::Chosen { .. }));
+            let is_named = matches!(framework, Framework::Jest | Framework::Vitest);
+            found.retain(|tally| !tally.loose || (is_asked && is_named && !self.detected.shown.any));
             // Names without counts are pytest's only under its own heading.
             if framework == Framework::Pytest && !self.text.contains(" short test summary info ") {
                 found.retain(|tally| !tally.unknown);
