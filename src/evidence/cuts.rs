@@ -98,5 +98,10 @@ fn the_end_of_mocha_and_node_tells_that_tests_failed() {
     );
     let project = Project::new("node", &[installed("node")]);
     let green = "node --test --test-name-pattern=adds";
-    check(&project, "node --test", green, &["grep -E ' (pass|fail) [0-9]'", "grep fail", "tail -n 60"]);
+    check(
+        &project,
+        "node --test",
+        green,
+        &["grep -E ' (pass|fail) [0-9]'", "grep fail", "tail -n 60", "tail -n 20", "tail -n 8"],
+    );
 }

@@ -38,6 +38,14 @@ impl Parser for Node {
         let Some(fact) = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ ")) else {
             self.counts.clear();
             self.point(line);
+            // The counts come before what failed, and may be out of sight.
+            if matches!(
+                line.trim(),
+                "✖ failing tests:" | "code: 'ERR_ASSERTION'," | "code: 'ERR_TEST_FAILURE',"
+            ) && self.loose.is_none()
+            {
+                self.loose = Some(Tally { said: Some("tests failed".to_owned()), ..Tally::partly_seen() });
+            }
             return;
         };
         if fact.starts_with("tests ") {
