@@ -160,6 +160,15 @@ fn a_look_at_the_end_goes_with_the_whole_run_that_passes() {
     {
         check(&[("cargo test 2>&1 | tail -3", 0, FAILED), (command, 0, text)], Some(still));
     }
+    // What is known of it stays, and is not what did not compile before.
+    let told = format!("running 2 tests\n\nthread 'x' panicked at src/lib.rs:2:5:\nno\n\n{FAILED}");
+    check(&[("cargo test", 101, &told), ("cargo test 2>&1 | tail -3", 0, FAILED)], Some("no"));
+    let broken = format!("error[E0308]: mismatched types\n --> src/lib.rs:1:21\n\n{COULD_NOT}");
+    check(&[("cargo test", 101, &broken), ("cargo test 2>&1 | tail -3", 0, FAILED)], Some(still));
+    check(
+        &[("cargo test", 101, &broken), ("cargo test 2>&1 | tail -1", 0, COULD_NOT)],
+        Some("mismatched types"),
+    );
     // The other way round, nothing that is hidden is taken for mended.
     let red = format!("running 2 tests\ntest x ... FAILED\n\n{FAILED}");
     assert!(after(&[("cargo test", 101, &red), ("cargo test 2>&1 | tail -3", 0, FAILED)]).1.is_some());
@@ -243,6 +252,7 @@ fn what_did_not_compile_is_told_by_the_head_of_its_error() {
     for (line, text, expected) in [
         ("cargo build 2>&1 | tail -1", COULD_NOT.to_owned(), could_not),
         ("cargo test 2>&1 | tail -3", COULD_NOT.to_owned(), could_not),
+        ("cargo test 2>&1 | tail -3; git add -A", COULD_NOT.to_owned(), could_not),
         ("cargo build 2>&1 | head -1", coded.to_owned(), "mismatched types"),
         ("cargo build 2>&1 | grep -E '^(warning|error)'", format!("{coded}{COULD_NOT}"), "mismatched types"),
         (

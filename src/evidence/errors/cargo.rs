@@ -139,7 +139,7 @@ pub(super) fn built(works: &[Work], found: Option<&Found>, text: &str) -> Option
     (first.kind == "panic" && !could_not_compile(text)).then(|| work.build()).flatten()
 }
 
-fn could_not_compile(text: &str) -> bool {
+pub(super) fn could_not_compile(text: &str) -> bool {
     text.lines().any(|line| line.starts_with(COULD_NOT))
 }
 

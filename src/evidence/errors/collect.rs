@@ -131,7 +131,8 @@ impl Errors {
             Some(0) if built.is_some() => built,
             Some(0) if done.ends_with_tests() => failing::before_another(command, text, &done),
             Some(0) => {
-                let built = done.hides_exit().then(|| diagnose(text, &Speakers::default())).flatten();
+                let hides = done.hides_exit() || (!done.tests().is_empty() && cargo::could_not_compile(text));
+                let built = hides.then(|| diagnose(text, &Speakers::default())).flatten();
                 let built = built.filter(|found| found.is_of_a_compiler() || done.may_have_said(found));
                 let built = built.or_else(|| failing::before_another(command, text, &done));
                 built.or_else(|| done.hides_exit().then(|| failing::missing_tool(text, &done)).flatten())
@@ -185,6 +186,8 @@ impl Errors {
     fn keep(&mut self, new: Failure) {
         // The newest state of a failing program, in the place of the first one.
         match self.failures.iter().position(|old| old.works == new.works) {
+            // What says more of it stays.
+            Some(at) if new.found.says_less_than(&self.failures[at].found) => {}
             Some(at) => self.failures[at] = new,
             None if self.failures.len() < MOST_FAILURES => self.failures.push(new),
             None => {}
@@ -228,6 +231,13 @@ impl Found {
                 (&error.kind, &error.place) == (&first.kind, &first.place) && error.message == first.message
             })
         })
+    }
+
+    /// Whether it is a look at the end of what `other` tells with its reason.
+    fn says_less_than(&self, other: &Self) -> bool {
+        let is_of_compiler = |found: &Self| found.errors.first().is_some_and(Diagnosis::is_fixed_in_place);
+        let is_part = self.is_glimpse || self.is_cut_off();
+        is_part && !other.is_vague && is_of_compiler(self) == is_of_compiler(other)
     }
 
     /// Whether only the heads of errors came through, or what cargo says of them at its end.
