@@ -196,6 +196,9 @@ fn the_texts_that_are_shown_would_be_summaries_of_a_test_run() {
     assert!(believed >= 25, "only {believed}: the commands were not what they were turned down for");
 }
 
+/// All frameworks for each of the questions that an exit code of 0 leaves open.
+const MOST_PASSES: usize = 90;
+
 /// What a hostile program may print: openings without an end, in every format.
 const OPENINGS: [&str; 24] = [
     "<",
@@ -239,6 +242,49 @@ fn a_long_output_is_read_in_a_fixed_number_of_passes() {
         errors.note_command("npm run build", Some(1), &text);
         errors.finish(None);
         assert!(HANDED_OUT.get() <= text.len() + 1, "{opening:?}: {} bytes", HANDED_OUT.get());
+    }
+}
+
+/// Commands of which an exit code of 0 says little: their output is looked at for more.
+const UNPROVEN: [&str; 6] = [
+    "cargo test 2>&1 | tail -5",
+    "cargo build 2>&1 | tail -3; cargo clippy | grep -c error",
+    "npm test > a.log 2>&1; tail a.log",
+    "npm test 2>&1 | grep Tests:",
+    "pytest a; pytest b; echo $?",
+    "./x | tail -3 && npx vitest run | tail -8",
+];
+
+#[test]
+fn an_output_that_has_to_prove_a_success_is_read_in_a_fixed_number_of_passes() {
+    let errors = || Errors::new("/home/dev/project", Origin::new("/home/dev/project", "/home/dev/project"));
+    let failed = "error: test failed, to rerun pass `--lib`\nTests:       1 failed, 1 total\n";
+    for opening in OPENINGS {
+        let text = opening.repeat(20_000 / opening.len());
+        for command in UNPROVEN {
+            let mut errors = errors();
+            // What is hidden in the end of a run is to be looked for as well.
+            errors.note_command(command, Some(0), failed);
+            HANDED_OUT.set(0);
+            errors.note_command(command, Some(0), &text);
+            errors.finish(None);
+            let passes = HANDED_OUT.get() / (text.len() + 1);
+            assert!(passes <= MOST_PASSES, "{opening:?} by `{command}`: {passes}");
+        }
+    }
+}
+
+/// Quadratic work on so many lines would not end today.
+#[test]
+fn an_output_of_many_lines_that_has_to_prove_a_success_is_read_to_its_end() {
+    let root = "/home/dev/project";
+    for opening in ["a\n", "error: a\n"] {
+        let text = opening.repeat(50_000);
+        for command in &UNPROVEN[..2] {
+            let mut errors = Errors::new(root, Origin::new(root, root));
+            errors.note_command(command, Some(0), &text);
+            errors.finish(None);
+        }
     }
 }
 

@@ -6,10 +6,14 @@
 mod collects;
 #[cfg(test)]
 mod corpus;
+#[cfg(test)]
+mod cuts;
 mod edits;
 mod errors;
 mod files;
 mod gather;
+#[cfg(test)]
+mod glimpses;
 mod lines;
 mod record;
 #[cfg(test)]

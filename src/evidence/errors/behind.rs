@@ -1,7 +1,7 @@
 //! What pipes leave to be seen of what a program before them came to.
 
 use crate::evidence::shell::Step;
-use crate::evidence::tests::{keeps_the_end, read};
+use crate::evidence::tests::{TestRun, keeps_the_end, read};
 
 /// The steps behind a program whose exit code they hide.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +38,7 @@ pub(super) struct Seen {
 impl Seen {
     pub(super) fn new(line: &str, text: &str) -> Self {
         let runs = read(line, Some(0), text);
-        let passed = || runs.iter().all(|run| run.counts.is_some_and(|counts| counts.failed == 0));
+        let passed = || runs.iter().all(TestRun::passed);
         let finished = text.lines().filter(|line| line.trim_start().starts_with("Finished")).count();
         Self {
             lines: text.lines().count(),

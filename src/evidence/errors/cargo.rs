@@ -118,7 +118,10 @@ pub(super) fn failure(text: &str, works: &[Work]) -> Option<Found> {
     let found = diagnose(text, &Speakers::default())?;
     let first = found.errors.first()?;
     let panicked = |line: &str| line.starts_with("thread 'main'") && line.contains(" panicked at ");
-    let is_of_build = could_not_compile(text) && (found.is_of_a_compiler() || found.is_cut_off());
+    // A program may print anything; without a place it is the compiler's where none was run.
+    let is_head = found.is_cut_off() && !works.iter().any(Work::is_program);
+    let is_told = found.is_of_a_compiler() || found.is_cut_off() || first.is_without_place();
+    let is_of_build = is_head || (could_not_compile(text) && is_told);
     let is_of_program =
         works.iter().any(Work::is_program) && first.kind == "panic" && text.lines().any(panicked);
     (is_of_build || is_of_program).then_some(found)
@@ -148,7 +151,7 @@ pub(super) fn may_lack_code(text: &str) -> bool {
     text.lines().any(|line| is_missing(line) || is_idle(line))
 }
 
-fn could_not_compile(text: &str) -> bool {
+pub(super) fn could_not_compile(text: &str) -> bool {
     text.lines().any(|line| line.starts_with(COULD_NOT))
 }
 

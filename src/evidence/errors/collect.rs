@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::behind::Seen;
 use super::cargo;
 use super::diagnose::{Diagnosis, Found, diagnose};
 use super::failing;
@@ -132,9 +133,11 @@ impl Errors {
             Some(0) if built.is_some() => built,
             Some(0) if done.ends_with_tests() => failing::before_another(command, text, &done),
             Some(0) => {
-                let built = done.hides_exit().then(|| diagnose(text, &Speakers::default())).flatten();
-                let built = built.filter(|found| found.is_of_a_compiler() || found.is_cut_off());
-                built.or_else(|| failing::before_another(command, text, &done))
+                let hides = done.hides_exit() || (!done.tests().is_empty() && cargo::could_not_compile(text));
+                let built = hides.then(|| diagnose(text, &Speakers::default())).flatten();
+                let built = built.filter(|found| found.is_of_a_compiler() || done.may_have_said(found));
+                let built = built.or_else(|| failing::before_another(command, text, &done));
+                built.or_else(|| done.hides_exit().then(|| failing::missing_tool(text, &done)).flatten())
             }
             // What failed first may be mended, unless it is told of again.
             Some(_) | None if done.repeats_itself() => {
@@ -152,6 +155,16 @@ impl Errors {
                 let is_mended =
                     |failed: &Work| proven.iter().any(|work| work.mends(failed) && is_like(work, failed));
                 !failure.works.iter().all(is_mended)
+            });
+        }
+        // What a look at the end of tests showed to fail, the same look shows to pass.
+        if exit_code == Some(0) && found.is_none() && self.failures.iter().any(|old| old.found.is_glimpse) {
+            let (tests, is_green) = (done.tests(), failing::look_green(command, text));
+            let is_clean = Seen::new(command, text).is_clean;
+            let is_mended = |failed: &Work| is_green && tests.iter().any(|work| work.mends(failed));
+            self.failures.retain(|old| {
+                let again = is_clean && old.line == command;
+                !(old.found.is_glimpse && (again || old.works.iter().all(is_mended)))
             });
         }
         if let Some(built) = cargo::built(&done.works(), found.as_ref(), text) {
@@ -181,6 +194,8 @@ impl Errors {
     fn keep(&mut self, new: Failure) {
         // The newest state of a failing program, in the place of the first one.
         match self.failures.iter().position(|old| old.works == new.works) {
+            // What says more of it stays.
+            Some(at) if new.found.says_less_than(&self.failures[at].found) => {}
             Some(at) => self.failures[at] = new,
             None if self.failures.len() < MOST_FAILURES => self.failures.push(new),
             None => {}
@@ -226,9 +241,21 @@ impl Found {
         })
     }
 
-    /// Whether all that is known of it is what cargo says at its end.
+    /// Whether it is a look at the end of what `other` tells with its reason.
+    fn says_less_than(&self, other: &Self) -> bool {
+        let is_of_compiler = |found: &Self| found.errors.first().is_some_and(Diagnosis::is_fixed_in_place);
+        let is_part = self.is_glimpse || self.is_cut_off();
+        is_part && !other.is_vague && is_of_compiler(self) == is_of_compiler(other)
+    }
+
+    /// Whether only the heads of errors came through, or what cargo says of them at its end.
     pub(super) fn is_cut_off(&self) -> bool {
         self.is_vague && self.errors.first().is_some_and(Diagnosis::is_fixed_in_place)
+    }
+
+    /// Whether all that is known of it is that cargo could not compile.
+    pub(super) fn is_last_word_of_cargo(&self) -> bool {
+        self.errors.first().is_some_and(|error| error.message.starts_with("could not compile `"))
     }
 
     pub(super) fn is_of_a_compiler(&self) -> bool {
@@ -781,7 +808,7 @@ E           json.decoder.JSONDecodeError: Expecting property name
             "{BROKEN}==== short test summary info ====\nFAILED a.py::x - assert 0\n1 failed in 0.01s\n1 passed in 0.02s\n"
         );
         // Which of the two summaries is its own is not known, nor whose the name is.
-        let failed = Some(("test failure", "tests ended with exit code 1"));
+        let failed = Some(("test failure", "the tests ended with exit code 1"));
         check(&[("cat build.log; pytest -q", 1, &text)], failed);
         check(&[("cat build.log && pytest -q", 1, &text)], failed);
         check(&[("git diff; pytest -q >/dev/null", 1, "+ a\n")], failed);

@@ -40,6 +40,11 @@ impl Diagnosis {
         self.kind.starts_with("compile error") || self.kind.starts_with("lint error")
     }
 
+    /// Whether it is only called an error: a filter may have left out where it is.
+    pub(super) fn is_without_place(&self) -> bool {
+        self.kind == "error" && self.place.is_none()
+    }
+
     /// Whether its file is named as `go test` names them.
     pub(super) fn is_of_go_test(&self) -> bool {
         self.kind == go::OF_TEST && self.place.as_ref().is_some_and(|place| place.has_end(&[".go"]))
@@ -66,6 +71,8 @@ pub(super) struct Found {
     pub(super) count: u64,
     /// Whether a program only said something: no more is known of it.
     pub(super) is_vague: bool,
+    /// Whether it is a look at a part of a test run, which others may be hidden beside.
+    pub(super) is_glimpse: bool,
     /// Where a script says that it goes: `cd api && pytest`.
     pub(super) shown: Vec<String>,
 }

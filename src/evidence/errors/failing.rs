@@ -5,12 +5,18 @@ use super::said::{Speakers, not_there};
 use super::verdict::told_from;
 use super::work::Done;
 use crate::evidence::lines::lines;
-use crate::evidence::tests::{TestRun, Unit, read, runs_tests, still_failing};
+use crate::evidence::tests::{TestRun, Unit, ended_badly, read, runs_tests, still_failing};
 
 /// The first test that failed, or how many did.
 pub(super) fn test(command: &str, exit_code: i64, text: &str) -> Option<Found> {
     let runs = if runs_tests(command) { read(command, Some(exit_code), text) } else { Vec::new() };
-    named(&runs)
+    named(&runs).or_else(|| ended_badly(command, exit_code, text).then(|| ended_with(exit_code)))
+}
+
+/// Whether all that is seen of tests says that they passed, whatever may be hidden.
+pub(super) fn look_green(command: &str, text: &str) -> bool {
+    let runs = if runs_tests(command) { read(command, Some(0), text) } else { Vec::new() };
+    !runs.is_empty() && runs.iter().all(|run| run.looks_green)
 }
 
 /// Why tests failed that were followed by something else, whose exit code says nothing of them.
@@ -56,7 +62,9 @@ fn told_under<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 pub(super) fn before_text(command: &str, exit_code: Option<i64>, text: &str) -> Option<Found> {
     let runs = if runs_tests(command) { read(command, exit_code, text) } else { Vec::new() };
     let [run] = runs.as_slice() else { return None };
-    run.counts.filter(|counts| counts.failed > 0)?;
+    // Names alone may be of the text.
+    (run.counts.is_some_and(|counts| counts.failed > 0) || run.least > 0 || run.said.is_some())
+        .then_some(())?;
     named(&runs)
 }
 
@@ -68,12 +76,19 @@ pub(super) fn beside_text(command: &str, exit_code: i64, text: &str, done: &Done
         return None;
     }
     // What is read may be part of the text that is shown.
-    let is_own = runs.iter().any(|run| run.counts.is_some());
+    let is_own = runs.iter().any(|run| run.counts.is_some() || run.least > 0 || run.said.is_some());
     let own = is_own.then(|| {
         let told = told_from(text).and_then(|text| diagnose(text, &Speakers::default()));
         told.or_else(|| named(&runs))
     });
-    own.flatten().or_else(|| Some(vague("test failure", &format!("tests ended with exit code {exit_code}"))))
+    own.flatten().or_else(|| Some(ended_with(exit_code)))
+}
+
+/// What was to run tests, or to build, and was not there.
+pub(super) fn missing_tool(text: &str, done: &Done) -> Option<Found> {
+    let last = lines(text).filter(|line| !line.trim().is_empty()).last()?;
+    let (program, message) = not_there(&last)?;
+    done.needs(program).then(|| vague("error", message))
 }
 
 /// A program of the command that was not there: the last that was said.
@@ -81,6 +96,10 @@ pub(super) fn missing(text: &str, done: &Done) -> Option<Found> {
     let last = lines(text).filter(|line| !line.trim().is_empty()).last()?;
     let (program, message) = not_there(&last)?;
     done.starts(program).then(|| vague("error", message))
+}
+
+fn ended_with(exit_code: i64) -> Found {
+    vague("test failure", &format!("the tests ended with exit code {exit_code}"))
 }
 
 pub(super) fn took_too_long() -> Found {
@@ -93,18 +112,25 @@ fn named(runs: &[TestRun]) -> Option<Found> {
         Some(name) => format!("{name} failed"),
         None => runs.iter().find_map(counted)?,
     };
-    Some(vague("test failure", &words))
+    let is_glimpse = name.is_none() && !runs.iter().any(|run| run.failures() > Some(0));
+    Some(Found { is_glimpse, ..vague("test failure", &words) })
 }
 
-/// How many failed, where a summary is all that came through.
+/// How many failed, where a summary is all that came through, or a part of it; or what else did.
 fn counted(run: &TestRun) -> Option<String> {
-    let failed = run.failures().filter(|failed| *failed > 0)?;
     let unit = match run.unit {
         Unit::Tests => "test",
         Unit::Packages => "package",
     };
-    let plural = if failed == 1 { "" } else { "s" };
-    Some(format!("{failed} {unit}{plural} failed"))
+    let told = |failed: u64| {
+        let plural = if failed == 1 { "" } else { "s" };
+        format!("{failed} {unit}{plural} failed")
+    };
+    match run.failures().filter(|failed| *failed > 0) {
+        Some(failed) => Some(told(failed)),
+        None if run.least > 0 => Some(format!("at least {}", told(run.least))),
+        None => run.said.clone(),
+    }
 }
 
 fn vague(kind: &str, message: &str) -> Found {

@@ -75,6 +75,11 @@ fn headed(line: &str) -> Option<(String, &str)> {
     is_code.then(|| (format!("compile error {code}"), message))
 }
 
+/// The same, where it has a code.
+pub(super) fn coded(line: &str) -> Option<(String, &str)> {
+    headed(line).filter(|(kind, _)| kind != "compile error")
+}
+
 /// `src/a.rs:2:5: error[E0308]: mismatched types`
 fn short(at: usize, line: &str) -> Option<Diagnosis> {
     let (place, rest) = Location::leading(line).filter(|(place, _)| place.has_end(&[".rs"]))?;

@@ -2,6 +2,7 @@
 
 use super::cargo;
 use super::diagnose::{Diagnosis, is_echo, named};
+use super::rust;
 use crate::evidence::shell::base_name;
 
 /// Who may speak in an output under their own name.
@@ -20,6 +21,8 @@ pub(super) struct Said<'a> {
     error: Option<Diagnosis>,
     /// The first test that pytest lists, with its reason.
     listed: Option<Diagnosis>,
+    /// An error of rustc whose place was left out.
+    headed: Option<Diagnosis>,
     /// What cargo could not compile, where the errors were left out.
     could_not: Option<Diagnosis>,
     /// What a program of the command said under its own name.
@@ -33,8 +36,8 @@ pub(super) struct Said<'a> {
 impl<'a> Said<'a> {
     pub(super) fn new(speakers: &'a Speakers<'a>) -> Self {
         let (programs, lack_one) = (speakers.programs.as_slice(), speakers.lack_one);
-        let (error, listed, could_not, own, missing) = (None, None, None, None, None);
-        Self { programs, lack_one, error, listed, could_not, own, missing, npm_fails: false }
+        let (error, listed, headed, could_not, own, missing) = (None, None, None, None, None, None);
+        Self { programs, lack_one, error, listed, headed, could_not, own, missing, npm_fails: false }
     }
 
     pub(super) fn line(&mut self, at: usize, line: &str) {
@@ -44,6 +47,10 @@ impl<'a> Said<'a> {
         }
         if self.listed.is_none() {
             self.listed = listed(line).map(|(kind, message)| Diagnosis::new(at, kind, message, None));
+        }
+        if self.headed.is_none() {
+            let head = rust::coded(line);
+            self.headed = head.map(|(kind, words)| Diagnosis::new(at, &kind, words, None));
         }
         if self.could_not.is_none() {
             let words = cargo::could_not(line);
@@ -76,7 +83,8 @@ impl<'a> Said<'a> {
     pub(super) fn first(self) -> Option<(Diagnosis, bool)> {
         let error = self.listed.or(self.error).map(|error| (error, true));
         let missing = self.missing.filter(|_| self.lack_one);
-        error.or_else(|| self.could_not.or(self.own).or(missing).map(|said| (said, false)))
+        let heads = self.headed.or(self.could_not);
+        error.or_else(|| heads.or(self.own).or(missing).map(|said| (said, false)))
     }
 }
 

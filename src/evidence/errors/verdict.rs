@@ -22,7 +22,9 @@ impl Verdict {
             line.starts_with("====") && [" FAILURES ", " ERRORS "].iter().any(|head| line.contains(head));
         let unittest = ruled && (line.starts_with("FAIL: ") || line.starts_with("ERROR: "));
         let jest = line.starts_with("  ● ") && !line.ends_with("Console");
-        let vitest = line.contains("⎯ Failed Tests ") || line.contains("⎯ Failed Suites ");
+        let vitest = ["⎯ Failed Tests ", "⎯ Failed Suites ", "⎯ Unhandled Errors "]
+            .iter()
+            .any(|head| line.contains(head));
         let mocha = line.strip_suffix(" failing").is_some_and(|count| count.trim().parse::<u64>().is_ok());
         let begins =
             pytest || unittest || jest || vitest || mocha || matches!(line, "failures:" | "✖ failing tests:");

@@ -2,6 +2,7 @@
 
 use super::behind::{Behind, Seen};
 use super::cargo::Shows;
+use super::diagnose::Found;
 use super::said::Speakers;
 use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{Framework, Origin, Relation, Scope, Started, Walk, below, moved, started};
@@ -98,7 +99,31 @@ impl Done {
     }
 
     pub(super) fn shows_other_text(&self) -> bool {
-        self.command.steps.iter().any(|step| step.shows_stored_text() && !step.piped && !step.silent)
+        let steps = self.command.steps.iter().enumerate();
+        let mut shows = steps.filter(|(_, step)| step.shows_stored_text() && !step.piped && !step.silent);
+        shows.any(|(at, step)| !self.shows_own_text(at, step))
+    }
+
+    /// Whether a step shows a file, and this command wrote all that is in it.
+    fn shows_own_text(&self, at: usize, step: &Step) -> bool {
+        let before = || self.command.steps[..at].iter().zip(&self.works);
+        let reads = |files: &[String]| step.args().iter().any(|arg| files.contains(arg));
+        let is_own = before().any(|(step, work)| work.is_some() && reads(&step.writes));
+        let is_older = before().any(|(step, work)| (work.is_none() || step.appends) && reads(&step.writes));
+        is_own && !is_older && !step.args().iter().any(|arg| arg.contains(['*', '$']))
+    }
+
+    /// Whether an error whose place was left out is of something that cargo did here.
+    pub(super) fn may_have_said(&self, found: &Found) -> bool {
+        let is_own_word = |work: &Work| matches!(work, Work::Cargo { .. }) && !work.is_program();
+        found.is_cut_off() && (found.is_last_word_of_cargo() || self.works.iter().flatten().any(is_own_word))
+    }
+
+    /// Whether it runs tests or builds with `program`.
+    pub(super) fn needs(&self, program: &str) -> bool {
+        let both = self.command.steps.iter().zip(&self.works);
+        both.filter(|(_, work)| matches!(work, Some(Work::Tests(_) | Work::Cargo { .. })))
+            .any(|(step, _)| step.program() == program)
     }
 
     /// Whether its exit code is that of tests.

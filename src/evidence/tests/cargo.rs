@@ -21,8 +21,13 @@ pub(super) struct Cargo {
     place: Place,
     /// Whether cargo itself said that tests failed, with all that there is behind it.
     concluded: bool,
-    /// Whether cargo said so at all.
+    /// Whether cargo said so at all, and in which words.
     failed: bool,
+    words: String,
+    /// How its tests ended, where they did not run to their end.
+    ended: Option<String>,
+    /// `thread 'tests::deep' has overflowed its stack`
+    died: Option<String>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -48,6 +53,9 @@ impl Cargo {
             place: Place::Outside,
             concluded: false,
             failed: false,
+            words: String::new(),
+            ended: None,
+            died: None,
         }
     }
 
@@ -56,12 +64,18 @@ impl Cargo {
         let unfinished = self.running.take().is_some();
         let concluded = std::mem::take(&mut self.concluded);
         let failed = std::mem::take(&mut self.failed);
+        let (ended, words) = (self.ended.take(), std::mem::take(&mut self.words));
+        let is_all = ended.is_some();
+        let words = self.died.take().or(ended).unwrap_or(words);
         if let Some(mut sum) = self.sum.take() {
             // Where it stops at a failure, what else there is to run did not.
             sum.cut |= unfinished || (sum.failed > 0 && !concluded);
             // Those that failed are in what is missing.
             sum.unknown |= failed && sum.failed == 0;
+            sum.said = Some(words).filter(|_| failed && sum.failed == 0);
             self.sums.push(sum);
+        } else if failed || is_all {
+            self.sums.push(Tally { said: Some(words), ..Tally::partly_seen() });
         }
     }
 }
@@ -102,6 +116,12 @@ impl Parser for Cargo {
         } else if let Some(targets) = line.strip_prefix("error: ").and_then(conclusion) {
             self.concluded |= targets || self.one_target;
             self.failed = true;
+            self.words = line.trim_start_matches("error: ").trim_end_matches(':').to_owned();
+            self.sum.iter_mut().for_each(|sum| sum.last_is_red = Some(true));
+        } else if let Some(how) = line.strip_prefix("  process didn't exit successfully: ") {
+            self.ended = Some(format!("the tests did not exit successfully: {how}"));
+        } else if line.starts_with("thread '") && line.ends_with(" has overflowed its stack") {
+            self.died = Some(line.to_owned());
         }
     }
 

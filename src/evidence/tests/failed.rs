@@ -4,7 +4,7 @@ use super::detect::{Runs, detect};
 use super::relation::Relation;
 use super::results::{MOST_COMMANDS, MOST_NAMES};
 use super::sum::Sum;
-use super::{TestRun, read};
+use super::{Framework, TestRun, read};
 
 /// The runs of one command that failed, and that no later one of it can have mended. An exit code
 /// of 0 is the word of the last.
@@ -27,10 +27,34 @@ pub(crate) fn still_failing(command: &str, exit_code: Option<i64>, text: &str) -
     runs.iter().enumerate().filter(fails).map(|(_, run)| run.clone()).collect()
 }
 
+/// Whether a framework that was started by its name ended with an exit code of failure, of its own.
+pub(crate) fn ended_badly(command: &str, exit_code: i64, text: &str) -> bool {
+    let Some(found) = detect(command).filter(|found| found.owns_exit && found.pipes.is_empty()) else {
+        return false;
+    };
+    let is_bad = match found.starts.last().map(|start| start.runs) {
+        // Somebody ended it.
+        _ if matches!(exit_code, 124 | 130 | 137 | 143) => false,
+        // It was asked for tests that are not there.
+        Some(Runs::Framework(Framework::Pytest)) => !matches!(exit_code, 0 | 5),
+        Some(Runs::Framework(_)) => exit_code != 0,
+        Some(Runs::Any | Runs::Perhaps) | None => false,
+    };
+    is_bad && !read(command, Some(exit_code), text).is_empty()
+}
+
 impl TestRun {
-    /// Where a pipe let only some of it through, the names are all that there is.
-    fn failed(&self) -> bool {
-        self.failures().map_or(!self.failing.is_empty(), |failed| failed > 0)
+    /// Whether it says so in any way. Where a pipe let only some of it through, a part of a summary or
+    /// names may be all that there is.
+    pub(crate) fn failed(&self) -> bool {
+        let seen = || self.least > 0 || !self.failing.is_empty();
+        self.said.is_some() || self.failures().map_or_else(seen, |failed| failed > 0)
+    }
+
+    /// Whether its counts are known, and nothing of it failed or was left out.
+    pub(crate) fn passed(&self) -> bool {
+        let counted = self.counts.is_some_and(|counts| counts.failed == 0);
+        counted && !self.stopped && !self.failed() && self.failing.is_empty()
     }
 
     /// How many failed, by summaries that no later one can take back.
@@ -60,12 +84,10 @@ impl FailedCommands {
 
     /// One of the runs that `command` made.
     pub(super) fn note(&mut self, command: &str, run: &TestRun) {
-        let are_all = match run.failures() {
-            Some(0) => return,
-            Some(failed) => run.failing.len() as u64 == failed,
-            None if run.failing.is_empty() => return,
-            None => false,
-        };
+        if !run.failed() {
+            return;
+        }
+        let are_all = run.failures() == Some(run.failing.len() as u64) && run.said.is_none();
         let is_named = are_all && run.scope.elsewhere().is_none();
         let full = |name: &String| run.scope.full_name(name);
         let own: Option<Vec<String>> = is_named.then(|| run.failing.iter().map(full).collect());
@@ -78,7 +100,7 @@ impl FailedCommands {
 
     /// Those of which nothing is left that fails.
     pub(super) fn mended(&self, sum: &Sum) -> Vec<String> {
-        let all_pass = sum.failing.is_empty() && sum.failed == Some(0);
+        let all_pass = sum.failing.is_empty() && sum.failed == Some(0) && !sum.says_more;
         let fails =
             |name: &String| sum.failing.iter().any(|failing| failing.full == *name || failing.name == *name);
         let is_mended = |failed: &&Failed| match &failed.names {

@@ -17,6 +17,8 @@ pub(super) struct Go {
     /// Tests that began and did not end.
     open: u64,
     panicked: bool,
+    /// Whether the last word is that something failed.
+    failed: bool,
     /// The packages by their names.
     sum: Tally,
 }
@@ -39,15 +41,22 @@ impl Parser for Go {
             self.test(verdict, name);
         } else if let Some(found) = package(line) {
             let name = line.split('\t').nth(1).unwrap_or_default().split(" [").next().unwrap_or_default();
+            self.failed = false;
             self.package(name, found);
+        } else if line == "FAIL" {
+            self.failed = true;
         } else if line.starts_with("panic: ") {
             self.panicked = true;
         }
     }
 
     fn end(self: Box<Self>) -> Vec<Tally> {
+        let hides_failed = self.failed && self.packages.failed == 0;
+        let said = hides_failed.then(|| "tests failed".to_owned());
         if self.packages.passed + self.packages.failed + self.packages.skipped == 0 {
-            return Vec::new();
+            let failing = self.names;
+            let part = Tally { said, failing, ..Tally::partly_seen() };
+            return hides_failed.then_some(part).into_iter().collect();
         }
         let (counts, unit) = match self.verbose {
             true => (self.tests, Unit::Tests),
@@ -61,6 +70,8 @@ impl Parser for Go {
             duration_ms: Some(self.took_ms),
             failing: self.names,
             cut: self.panicked || self.open > 0,
+            unknown: self.sum.unknown || hides_failed,
+            said,
             ..self.sum
         }]
     }

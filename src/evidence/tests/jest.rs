@@ -1,7 +1,7 @@
 //! jest: a table of suites, tests and time at the end.
 
 use super::Parser;
-use super::tally::{Names, Summaries, Tally, counted};
+use super::tally::{Names, Summaries, Tally, counted, files_failed};
 use crate::evidence::scan::Scan;
 
 /// What stands after the bullet that is no test.
@@ -19,6 +19,10 @@ pub(super) struct Jest {
     broken: u64,
     /// The suites that the line before counted.
     suites: Option<Tally>,
+    /// What the coverage falls short of.
+    threshold: Option<String>,
+    /// A line of a summary without the others.
+    loose: Option<Tally>,
     /// Whether the time of the last summary is still to come.
     untimed: bool,
 }
@@ -37,16 +41,23 @@ impl Parser for Jest {
             self.file = file.split_once(" (").map_or(file, |(file, _)| file).trim().to_owned();
         } else if line.starts_with("Test Suites: ") {
             self.suites = counts(line, "Test Suites: ");
-        } else if let Some(suites) = suites
+        } else if let Some(suites) = &suites
             && let Some(mut tally) = counts(line, "Tests: ")
         {
             // A suite that could not run has tests that nobody counted.
-            let broken = std::mem::take(&mut self.broken) > 0 || (suites.failed > 0 && tally.failed == 0);
-            tally.unknown |= broken && tally.is_empty();
-            tally.cut |= suites.cut || broken;
+            let broken = std::mem::take(&mut self.broken).max(suites.failed.saturating_sub(tally.failed));
+            tally.said = files_failed(broken).or(self.threshold.take());
+            tally.unknown |= broken > 0 && tally.is_empty();
+            tally.cut |= suites.cut || broken > 0;
             tally.failing = std::mem::take(&mut self.names);
             self.summaries.push(tally);
             self.untimed = true;
+        } else if let Some(suites) = suites {
+            self.loose = Some(Tally { said: files_failed(suites.failed), ..Tally::partly_seen() });
+        } else if let Some(tests) = counts(line, "Tests: ") {
+            self.loose = Some(Tally { failed: tests.failed, ..Tally::partly_seen() });
+        } else if let Some(short) = line.strip_prefix("Jest: ").filter(|rest| rest.contains(" threshold ")) {
+            self.threshold.get_or_insert_with(|| short.to_owned());
         } else if line.starts_with("No tests found, exiting with code ") {
             self.summaries.push(Tally::default());
         } else if self.untimed
@@ -57,8 +68,11 @@ impl Parser for Jest {
         }
     }
 
-    fn end(self: Box<Self>) -> Vec<Tally> {
-        self.summaries.into_list()
+    fn end(mut self: Box<Self>) -> Vec<Tally> {
+        let suites = self.suites.take();
+        let only = suites.map(|suites| Tally { said: files_failed(suites.failed), ..Tally::partly_seen() });
+        let short = self.threshold.take().map(|said| Tally { said: Some(said), ..Tally::partly_seen() });
+        self.summaries.or(only.or(self.loose).or(short))
     }
 }
 

@@ -8,6 +8,8 @@ use crate::evidence::scan::Scan;
 pub(super) struct Mocha {
     summaries: Summaries,
     place: Place,
+    /// How many failed, where those that passed are missing.
+    loose: Option<Tally>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -32,7 +34,11 @@ impl Parser for Mocha {
             return;
         }
         match &mut self.place {
-            Place::Before => {}
+            Place::Before => {
+                if let Some((failed, "failing")) = count(line) {
+                    self.loose = Some(Tally { failed, ..Tally::partly_seen() });
+                }
+            }
             Place::Counts => match (count(line), self.summaries.last()) {
                 (Some((count, "pending")), Some(last)) => last.skipped += count,
                 (Some((count, "failing")), Some(last)) => last.failed += count,
@@ -54,7 +60,7 @@ impl Parser for Mocha {
         if self.place == Place::Counts {
             self.summaries.last().into_iter().for_each(|last| last.cut = true);
         }
-        self.summaries.into_list()
+        self.summaries.or(self.loose)
     }
 }
 

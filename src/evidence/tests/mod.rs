@@ -33,6 +33,7 @@ mod programs;
 mod pytest;
 mod relation;
 mod results;
+mod run;
 mod scope;
 mod scripts;
 mod settings;
@@ -51,8 +52,9 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use failed::still_failing;
+pub(crate) use failed::{ended_badly, still_failing};
 pub(crate) use results::{Changed, RunResults, TestResults, Tests};
+pub(crate) use run::{Counts, TestRun};
 
 pub(super) use pipes::keeps_the_end;
 pub(super) use places::{Origin, Walk, below, moved};
@@ -111,50 +113,6 @@ pub(crate) enum Unit {
     Tests,
     /// `go test` without `-v` names no test that passed.
     Packages,
-}
-
-/// One run of one framework.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct TestRun {
-    pub(crate) framework: Framework,
-    /// `None` where they are not known.
-    #[serde(flatten)]
-    pub(crate) counts: Option<Counts>,
-    pub(crate) unit: Unit,
-    pub(crate) duration_ms: Option<u64>,
-    /// The first of those that failed, by the framework's own names.
-    pub(crate) failing: Vec<String>,
-    /// Whether these are the counts of the whole run: its own summary was seen,
-    /// nothing cut it short, and the exit code does not say otherwise.
-    pub(crate) complete: bool,
-    /// Whether they are that too where its command was killed: in a step that follows it.
-    #[serde(skip)]
-    was_over: bool,
-    /// Whether it is not known to have begun: its command was cut off, maybe before it.
-    #[serde(skip)]
-    may_not_have_begun: bool,
-    #[serde(skip)]
-    scope: Scope,
-    /// What its output tells of single tests that failed in it, or in one before it.
-    #[serde(skip)]
-    told: Vec<printed::Told>,
-    /// How many tests its output names as passed.
-    #[serde(skip)]
-    listed: u64,
-    /// Whether files may have been changed by what its command did afterwards.
-    #[serde(skip)]
-    goes_on: bool,
-    /// What the turns of a loop came to, as far as they were seen, where each had tests of its own.
-    #[serde(skip)]
-    turns: Option<Counts>,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Counts {
-    pub(crate) passed: u64,
-    pub(crate) failed: u64,
-    pub(crate) skipped: u64,
-    pub(crate) total: u64,
 }
 
 /// Reads the lines of one output for one framework.
@@ -221,7 +179,11 @@ impl Reading<'_> {
         let Some(last) = starts.last() else { return Vec::new() };
         // What holds for one of them only holds for none here.
         let wider = starts.iter().find(|start| !start.scope.is_one_target()).unwrap_or(last);
-        let found = self.in_form(framework, wider, last);
+        let mut found = self.in_form(framework, wider, last);
+        // A part of a summary is hardly a mark of its own: anything else may have printed it.
+        if self.detected.shown.any || self.detected.beside {
+            found.retain(|tally| !tally.loose);
+        }
         let ends_it = self.detected.starts.last().is_some_and(|start| start.is_of(framework));
         if found.is_empty() {
             let silent = Tally { unknown: true, cut: true, ..Tally::default() };
@@ -232,7 +194,7 @@ impl Reading<'_> {
             && !self.is_own(framework, &found, |reading| reading.in_form(framework, wider, last))
         {
             let mut tally = Tally::sum(found);
-            (tally.cut, tally.unknown) = (true, true);
+            (tally.cut, tally.unknown, tally.doubtful) = (true, true, true);
             let scope = match starts.as_slice() {
                 [start] => start.scope.clone(),
                 _ => Scope::of_script(framework, "", self.command),
@@ -262,6 +224,8 @@ impl Reading<'_> {
                 };
                 let mut tally = Tally::sum(found);
                 (tally.cut, tally.unknown) = (true, true);
+                // What failed in one may pass in another that ran after it.
+                tally.doubtful |= !tally.ends_red() && !are_apart(&starts);
                 vec![self.run(framework, last, &scope, tally, false)]
             }
         }
@@ -275,7 +239,8 @@ impl Reading<'_> {
             Form::Other => return Vec::new(),
             Form::Own | Form::Marks => {}
         }
-        let mut found = self.parsed(framework, &wider.scope);
+        let (parts, mut found): (Vec<Tally>, Vec<Tally>) =
+            self.parsed(framework, &wider.scope).into_iter().partition(|tally| tally.loose);
         // A reporter of another format. Node's own counts suites as tests.
         let others = [Framework::Junit, Framework::Tap];
         for other in
@@ -285,7 +250,8 @@ impl Reading<'_> {
                 found = self.parsed_by(framework, *other, &last.scope);
             }
         }
-        if last.form == Form::Marks { self.by_marks(found) } else { found }
+        let found = if last.form == Form::Marks { self.by_marks(found) } else { found };
+        if found.is_empty() { parts } else { found }
     }
 
     /// The counts of a framework that was started once.
@@ -361,6 +327,8 @@ impl Reading<'_> {
         let hides = pipes.clone().any(|pipe| pipe.may_hide(framework, lines));
         let hidden = unseen && (any_others || (hides && !scope.is_one_target()));
         let rewritten = pipes.clone().any(|pipe| *pipe == Through::Rewritten);
+        // The beginning of a block of cargo may be hidden; of others, this is how they ended.
+        let stopped = tally.cut && framework != Framework::CargoTest;
         // It was told to run what is not there.
         let refused = framework == Framework::Pytest
             && owns_exit
@@ -369,7 +337,17 @@ impl Reading<'_> {
         tally.unknown |= beheaded || refused || hidden || rewritten;
         let unexplained = owns_exit && tally.failed == 0 && self.exit_code != Some(0) && !tally.is_empty();
         let turns = start.turns.map(|_| tally.seen());
-        let broken = tally.cut || tally.unknown || unseen || unexplained || start.repeats || detected.beside;
+        let doubtful = tally.doubtful || rewritten || (tally.unknown && detected.beside);
+        let (least, said) = if doubtful { (0, None) } else { (tally.failed, tally.said.clone()) };
+        let summed = tally.loose || (tally.passed > 0 && !stopped);
+        let looks_green = summed && !doubtful && !beheaded && !tally.ends_red() && tally.failing.len() == 0;
+        let broken = tally.cut
+            || tally.unknown
+            || tally.said.is_some()
+            || unseen
+            || unexplained
+            || start.repeats
+            || detected.beside;
         TestRun {
             framework,
             counts: tally.counts(),
@@ -377,6 +355,10 @@ impl Reading<'_> {
             duration_ms: tally.duration_ms,
             failing: tally.failing.into_list(),
             complete: !broken && self.exit_code.is_some(),
+            least,
+            said,
+            stopped,
+            looks_green,
             // Of one with many summaries, or of a script, more may have been to come.
             was_over: !broken && start.is_followed && !many,
             may_not_have_begun: false,
@@ -387,6 +369,15 @@ impl Reading<'_> {
             turns,
         }
     }
+}
+
+/// Whether no two of them have a test in common.
+fn are_apart(starts: &[&Start]) -> bool {
+    let mut all = starts.iter().enumerate();
+    all.all(|(at, start)| {
+        !start.repeats
+            && starts[at + 1..].iter().all(|later| later.scope.relation(&start.scope) == Relation::Apart)
+    })
 }
 
 /// Whether its summaries are those of parts, which make up the whole.

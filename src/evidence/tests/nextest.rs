@@ -15,6 +15,8 @@ pub(super) struct Nextest {
     summed: bool,
     /// How many it said it would skip.
     skips: Option<u64>,
+    /// Whether it says at its end that tests failed.
+    failed: bool,
 }
 
 impl Parser for Nextest {
@@ -34,11 +36,15 @@ impl Parser for Nextest {
         } else if let Some(rest) = line.trim_start().strip_prefix("Starting ") {
             self.summed = false;
             self.skips = skips(rest);
+        } else if line == "error: test run failed" {
+            self.failed = true;
         }
     }
 
     fn end(self: Box<Self>) -> Vec<Tally> {
-        self.summaries.into_list()
+        let said = Some("test run failed".to_owned());
+        let part = Tally { said, failing: self.names, ..Tally::partly_seen() };
+        self.summaries.or(self.failed.then_some(part))
     }
 }
 

@@ -21,12 +21,15 @@ pub(super) struct Node {
     /// Where a filter was given, files without a matching test pass as such.
     filtered: bool,
     files: u64,
+    /// How many failed, where the block is not whole.
+    loose: Option<Tally>,
 }
 
 impl Node {
     pub(super) fn new(filtered: bool) -> Self {
         let summaries = Summaries::default();
-        Self { summaries, counts: Vec::new(), names: Names::default(), failed: None, filtered, files: 0 }
+        let (counts, names) = (Vec::new(), Names::default());
+        Self { summaries, counts, names, failed: None, filtered, files: 0, loose: None }
     }
 }
 
@@ -35,10 +38,21 @@ impl Parser for Node {
         let Some(fact) = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ ")) else {
             self.counts.clear();
             self.point(line);
+            // The counts come before what failed, and may be out of sight.
+            if matches!(
+                line.trim(),
+                "✖ failing tests:" | "code: 'ERR_ASSERTION'," | "code: 'ERR_TEST_FAILURE',"
+            ) && self.loose.is_none()
+            {
+                self.loose = Some(Tally { said: Some("tests failed".to_owned()), ..Tally::partly_seen() });
+            }
             return;
         };
         if fact.starts_with("tests ") {
             self.counts.clear();
+        }
+        if let Some(failed) = fact.strip_prefix("fail ").and_then(|count| count.parse().ok()) {
+            self.loose = Some(Tally { failed, ..Tally::partly_seen() });
         }
         let next = COUNTS.get(self.counts.len()).copied();
         match (next, fact.split_once(' ')) {
@@ -52,7 +66,8 @@ impl Parser for Node {
     }
 
     fn end(self: Box<Self>) -> Vec<Tally> {
-        self.summaries.into_list()
+        let Self { summaries, names, loose, .. } = *self;
+        summaries.or(loose.map(|part| Tally { failing: names, ..part }))
     }
 }
 

@@ -17,6 +17,8 @@ pub(super) struct Pytest {
     /// Whether it has begun and no counts came after it.
     listed: bool,
     stopped: bool,
+    /// What Python itself died of.
+    died: Option<String>,
 }
 
 impl Parser for Pytest {
@@ -36,6 +38,8 @@ impl Parser for Pytest {
             self.listed |= self.listing;
         } else if line.starts_with("!!!!") {
             self.stopped |= line.contains(" stopping after ") || line.contains("Interrupt");
+        } else if let Some(what) = line.strip_prefix("Fatal Python error: ") {
+            self.died = Some(what.to_owned());
         } else if let Some(listed) = listed(line) {
             let names = if self.listing { &mut self.names } else { &mut self.loose };
             names.add(name(listed));
@@ -51,7 +55,7 @@ impl Parser for Pytest {
             let failing = names;
             self.summaries.push(Tally { failing, unknown: true, cut: true, ..Tally::default() });
         }
-        self.summaries.into_list()
+        self.summaries.or(self.died.map(|what| Tally { said: Some(what), ..Tally::partly_seen() }))
     }
 }
 

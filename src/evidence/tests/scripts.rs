@@ -1,6 +1,7 @@
 //! What a script ran, which only its output tells.
 
 use super::detect::{Detected, Runs, Start};
+use super::pipes::Through;
 use super::scope::Scope;
 use super::tally::Tally;
 use super::whole::Whole;
@@ -23,6 +24,10 @@ impl Reading<'_> {
                 break;
             }
             let mut found = self.parsed(framework, &scope);
+            // A part of a summary may be anybody's, unless it was asked for, and counts what failed.
+            let is_asked = self.detected.pipes.iter().any(|pipe| matches!(pipe, Through::Chosen { .. }));
+            let is_named = matches!(framework, Framework::Jest | Framework::Vitest);
+            found.retain(|tally| !tally.loose || (is_asked && is_named && !self.detected.shown.any));
             // Names without counts are pytest's only under its own heading.
             if framework == Framework::Pytest && !self.text.contains(" short test summary info ") {
                 found.retain(|tally| !tally.unknown);
@@ -42,11 +47,12 @@ impl Reading<'_> {
             for (part, mut tally) in found.into_iter().enumerate() {
                 tally.cut |= !is_own;
                 tally.unknown |= !is_own;
+                tally.doubtful |= !is_own;
                 runs.push(self.run(framework, script, &scope.part(framework, part), tally, false));
             }
         }
         // Whose failure an exit code is cannot be told among several.
-        let failed = runs.iter().any(|run| run.counts.is_none_or(|counts| counts.failed > 0));
+        let failed = runs.iter().any(|run| run.counts.is_none() || run.failed());
         if self.detected.owns_exit && self.exit_code != Some(0) && !failed {
             runs.iter_mut().for_each(|run| run.complete = false);
         }
@@ -59,11 +65,13 @@ impl Reading<'_> {
         let passed = self.exit_code.map(|code| code == 0).filter(|_| self.detected.owns_exit);
         BY_OUTPUT.iter().filter(|framework| whole.may_be(**framework)).find_map(|framework| {
             let mut found = self.parsed(*framework, &program.scope);
+            found.retain(|tally| !tally.loose);
             if has_many_blocks(*framework) && found.len() > 1 {
                 found = vec![Tally::sum(found)];
             }
             let [tally] = <[Tally; 1]>::try_from(found).ok()?;
-            let agrees = passed.is_none_or(|passed| passed == (tally.failed == 0));
+            let green = tally.failed == 0 && tally.said.is_none();
+            let agrees = passed.is_none_or(|passed| passed == green);
             let scope = program.scope.part(*framework, 0);
             (agrees && whole.is(*framework, &tally))
                 .then(|| self.run(*framework, program, &scope, tally, true))

@@ -23,12 +23,14 @@ pub(super) struct Sum {
     unit: Option<Unit>,
     /// Whether tests and packages were counted.
     pub(super) mixed: bool,
+    /// Whether something failed that is no test.
+    pub(super) says_more: bool,
 }
 
 impl Default for Sum {
     fn default() -> Self {
         let counts = Some(Counts::default());
-        Self { counts, failed: Some(0), failing: Vec::new(), unit: None, mixed: false }
+        Self { counts, failed: Some(0), failing: Vec::new(), unit: None, mixed: false, says_more: false }
     }
 }
 
@@ -36,6 +38,7 @@ impl Sum {
     /// Adds a run to the earlier ones.
     pub(super) fn add(&mut self, earlier: &[&TestRun], new: &TestRun) {
         self.mixed |= self.unit.replace(new.unit).is_some_and(|unit| unit != new.unit);
+        self.says_more |= new.said.is_some();
         let touches = |old: &&&TestRun| new.scope.relation(&old.scope) != Relation::Apart;
         let touched: Vec<&TestRun> = earlier.iter().filter(touches).copied().collect();
         let again = self.ran_again(earlier, new);

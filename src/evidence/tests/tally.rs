@@ -24,6 +24,15 @@ pub(super) struct Tally {
     pub(super) deselected: bool,
     /// Whether the counts are not to be relied on at all.
     pub(super) unknown: bool,
+    /// What it says of a failure that its counts do not have: a file that could not run, an error
+    /// outside of any test.
+    pub(super) said: Option<String>,
+    /// Whether only a part of a summary was there.
+    pub(super) loose: bool,
+    /// Whether it may be the words of others, or of tests that ran again since.
+    pub(super) doubtful: bool,
+    /// Whether the last of what was added up failed.
+    pub(super) last_is_red: Option<bool>,
     /// The binaries or packages that it is the sum of, where they have names.
     pub(super) sources: BTreeSet<String>,
 }
@@ -33,7 +42,19 @@ impl Tally {
         self.passed == 0 && self.failed == 0 && self.skipped == 0
     }
 
+    /// Of which only a part was seen: its counts are not those of a run.
+    pub(super) fn partly_seen() -> Self {
+        Self { unknown: true, cut: true, loose: true, ..Self::default() }
+    }
+
+    /// Whether what ended last says that it failed.
+    pub(super) fn ends_red(&self) -> bool {
+        self.last_is_red.unwrap_or(self.failed > 0 || self.said.is_some())
+    }
+
     pub(super) fn add(&mut self, other: Tally) {
+        self.last_is_red = Some(other.ends_red());
+        self.said = self.said.take().or(other.said);
         self.passed = self.passed.saturating_add(other.passed);
         self.failed = self.failed.saturating_add(other.failed);
         self.skipped = self.skipped.saturating_add(other.skipped);
@@ -98,8 +119,9 @@ impl Summaries {
         self.found.back_mut()
     }
 
-    pub(super) fn into_list(self) -> Vec<Tally> {
-        self.found.into()
+    /// All of them, or where there is none the part of one.
+    pub(super) fn or(self, part: Option<Tally>) -> Vec<Tally> {
+        if self.found.is_empty() { part.into_iter().collect() } else { self.found.into() }
     }
 }
 
@@ -125,6 +147,12 @@ impl Names {
     pub(super) fn into_list(self) -> Vec<String> {
         self.list
     }
+}
+
+/// `1 test file failed`, of those that no test which failed was counted in.
+pub(super) fn files_failed(count: u64) -> Option<String> {
+    let plural = if count == 1 { "" } else { "s" };
+    (count > 0).then(|| format!("{count} test file{plural} failed"))
 }
 
 /// `1 failed, 2 passed` as numbers with their words.
@@ -163,7 +191,7 @@ mod tests {
     fn an_output_with_very_many_summaries_is_not_counted() {
         let mut all = Summaries::default();
         (0..100).for_each(|_| all.push(tally(1, "a")));
-        let all = all.into_list();
+        let all = all.or(None);
         assert_eq!((all.len(), all[0].unknown, all[1].unknown), (MOST_SUMMARIES, true, false));
     }
 

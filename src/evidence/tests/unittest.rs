@@ -13,6 +13,8 @@ pub(super) struct Unittest {
     /// How many ran, and how long: the verdict follows.
     ran: Option<(u64, u64)>,
     marks: Marks,
+    /// A verdict without the number of tests.
+    loose: Option<Tally>,
 }
 
 /// What is known of single tests before the summary.
@@ -46,6 +48,8 @@ impl Parser for Unittest {
         {
             self.names.add(name);
             self.marks.heading(name);
+        } else if let Some(verdict) = verdict(line) {
+            self.loose = Some(Tally { failed: verdict.failed, ..Tally::partly_seen() });
         } else if line.ends_with("... ok") {
             self.marks.ok += 1;
         } else if !line.is_empty() && line.bytes().all(|byte| b".FEsxu".contains(&byte)) {
@@ -56,7 +60,8 @@ impl Parser for Unittest {
     }
 
     fn end(self: Box<Self>) -> Vec<Tally> {
-        self.summaries.into_list()
+        let Self { summaries, names, loose, .. } = *self;
+        summaries.or(loose.map(|part| Tally { failing: names, ..part }))
     }
 }
 

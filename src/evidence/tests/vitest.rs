@@ -1,7 +1,7 @@
 //! vitest: a table of files, tests and time at the end.
 
 use super::Parser;
-use super::tally::{Names, Summaries, Tally, counted};
+use super::tally::{Names, Summaries, Tally, counted, files_failed};
 use crate::evidence::scan::Scan;
 
 #[derive(Debug, Default)]
@@ -10,8 +10,10 @@ pub(super) struct Vitest {
     names: Names,
     /// The files that the line before counted.
     files: Option<Tally>,
-    /// Whether a file could not run.
-    broken: bool,
+    /// How many files could not run.
+    broken: u64,
+    /// A line of a summary without the others.
+    loose: Option<Tally>,
     /// Whether the time of the last summary is still to come.
     untimed: bool,
 }
@@ -22,19 +24,31 @@ impl Parser for Vitest {
         let bare = line.trim();
         if let Some(name) = line.strip_prefix(" FAIL  ") {
             // Without a test, a whole file failed: its tests are not counted.
-            self.broken |= !name.contains(" > ");
+            self.broken += u64::from(!name.contains(" > "));
             self.names.add(name.split_once(" [ ").map_or(name, |(file, _)| file));
         } else if let Some(list) = bare.strip_prefix("Test Files  ") {
             self.files = counts(list);
-        } else if let Some(files) = files
+        } else if let Some(files) = &files
             && let Some(mut tally) = bare.strip_prefix("Tests  ").and_then(counts)
         {
-            let broken = std::mem::take(&mut self.broken) || (files.failed > 0 && tally.failed == 0);
-            tally.unknown |= broken && tally.is_empty();
-            tally.cut |= broken;
+            let broken = std::mem::take(&mut self.broken).max(files.failed.saturating_sub(tally.failed));
+            tally.said = files_failed(broken);
+            tally.unknown |= broken > 0 && tally.is_empty();
+            tally.cut |= broken > 0;
             tally.failing = std::mem::take(&mut self.names);
             self.summaries.push(tally);
             self.untimed = true;
+        } else if let Some(files) = files {
+            self.loose = Some(Tally { said: files_failed(files.failed), ..Tally::partly_seen() });
+        } else if let Some(tests) = bare.strip_prefix("Tests  ").and_then(counts) {
+            self.loose = Some(Tally { failed: tests.failed, ..Tally::partly_seen() });
+        } else if let Some(said) = errors(bare) {
+            let loose = &mut self.loose;
+            let tally = self.summaries.last();
+            let tally = tally.unwrap_or_else(|| loose.get_or_insert_with(Tally::partly_seen));
+            // It counts as failed, whatever passed.
+            tally.cut = true;
+            tally.said.get_or_insert(said);
         } else if bare.starts_with("No test files found, exiting with code ") {
             self.summaries.push(Tally::default());
         } else if self.untimed
@@ -46,7 +60,8 @@ impl Parser for Vitest {
     }
 
     fn end(self: Box<Self>) -> Vec<Tally> {
-        self.summaries.into_list()
+        let only = self.files.map(|files| Tally { said: files_failed(files.failed), ..Tally::partly_seen() });
+        self.summaries.or(only.or(self.loose))
     }
 }
 
@@ -71,6 +86,18 @@ fn counts(list: &str) -> Option<Tally> {
     // Ended at a failure, it counts what it found and not what it left out.
     tally.cut = tally.failed > 0 && counted < total;
     (counted == total || tally.cut).then_some(tally)
+}
+
+/// `Errors  1 error`, thrown outside of any test, or a threshold that was not met.
+fn errors(line: &str) -> Option<String> {
+    if let Some(short) = line.strip_prefix("ERROR: Coverage for ").filter(|rest| rest.contains(" threshold "))
+    {
+        return Some(format!("coverage for {short}"));
+    }
+    let mut scan = Scan::new(line.strip_prefix("Errors  ")?);
+    let count = scan.number()?;
+    let word = scan.either(&[" errors", " error"])?;
+    scan.end().map(|()| format!("{count} unhandled{word}"))
 }
 
 /// `Duration  644ms (import 36%, …)`
