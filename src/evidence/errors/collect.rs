@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::blame;
 use super::cargo;
 use super::diagnose::{Diagnosis, Found, diagnose};
 use super::failing;
@@ -44,6 +45,8 @@ struct Failure {
     line: String,
     command: String,
     found: Found,
+    /// Whether it was tests that told of it.
+    by_tests: bool,
 }
 
 /// Why a run failed, as far as can be observed.
@@ -151,17 +154,21 @@ impl Errors {
             self.failures.retain(|failure| !failure.works.iter().all(|failed| built.mends(failed)));
         }
         if let Some(mut found) = found {
+            let by_tests = done.works().len() > 1
+                && !done.tests().is_empty()
+                && exit_code.is_some_and(|code| blame::is_of_tests(&found, command, code, text));
             let is_there = self.is_there;
             Whereabouts { root: &self.directory, done: &done, is_there }.tell(&mut found);
             // Whatever followed them is not what has to be done again.
             let works = match exit_code {
                 Some(0) if is_built => unproven,
                 Some(0) if !done.tests().is_empty() => done.tests(),
+                Some(_) if by_tests => done.tests(),
                 _ => done.works(),
             };
             let works = cargo::to_do_again(works, text);
             let (line, command) = (command.to_owned(), plain::line(command, LONGEST_COMMAND));
-            self.keep(Failure { works, line, command, found });
+            self.keep(Failure { works, line, command, found, by_tests });
         }
     }
 
@@ -237,8 +244,9 @@ fn is_of_project(place: &Location) -> bool {
 impl Failure {
     /// Whether nothing but tests failed. A script may have compiled, or looked for faults.
     fn is_of_tests(&self) -> bool {
+        let may_be = self.works.len() == 1 || self.by_tests;
         self.works.iter().all(Work::is_tests)
-            || (self.works.len() == 1 && !self.found.errors.iter().any(Diagnosis::is_fixed_in_place))
+            || (may_be && !self.found.errors.iter().any(Diagnosis::is_fixed_in_place))
     }
 
     /// Its first error, beside a reason that is another.

@@ -4,6 +4,7 @@
 //! never from its prose. One file a format; each reads the lines once, in order.
 
 mod behind;
+mod blame;
 mod c;
 mod cargo;
 mod collect;

@@ -5,6 +5,7 @@
 //! whose output is the whole of a test run's. One file a framework; each reads the
 //! lines once, in order.
 
+mod again;
 mod cargo;
 mod checkouts;
 mod compare;
@@ -145,6 +146,9 @@ pub(crate) struct TestRun {
     /// What the turns of a loop came to, as far as they were seen, where each had tests of its own.
     #[serde(skip)]
     turns: Option<Counts>,
+    /// What its summaries say, whether or not they are all of them.
+    #[serde(skip)]
+    seen: again::Seen,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -258,8 +262,7 @@ impl Reading<'_> {
                     [start] if start.scope.by_turns => start.scope.clone(),
                     _ => Scope::of_script(framework, "", self.command),
                 };
-                let mut tally = Tally::sum(found);
-                (tally.cut, tally.unknown) = (true, true);
+                let tally = Tally { mixed: true, ..Tally::sum(found) };
                 vec![self.run(framework, last, &scope, tally, false)]
             }
         }
@@ -364,10 +367,13 @@ impl Reading<'_> {
             && owns_exit
             && tally.is_empty()
             && !matches!(self.exit_code, Some(0 | 5) | None);
-        tally.unknown |= beheaded || refused || hidden || rewritten;
         let unexplained = owns_exit && tally.failed == 0 && self.exit_code != Some(0) && !tally.is_empty();
         let turns = start.turns.map(|_| tally.seen());
-        let broken = tally.cut || tally.unknown || unseen || unexplained || start.repeats || detected.beside;
+        let is_plain = !beheaded && !rewritten && !unexplained && self.exit_code.is_some();
+        let seen = again::Seen::of(&tally, is_plain, self.is_of_many(start, scope));
+        tally.unknown |= beheaded || refused || hidden || rewritten;
+        let broken =
+            tally.is_partial() || tally.unknown || unseen || unexplained || start.repeats || detected.beside;
         TestRun {
             framework,
             counts: tally.counts(),
@@ -383,7 +389,15 @@ impl Reading<'_> {
             scope: if tally.deselected { scope.clone().leaving_out_some() } else { scope.clone() },
             goes_on: start.goes_on,
             turns,
+            seen,
         }
+    }
+}
+
+impl Reading<'_> {
+    /// Whether `scope` is that of a whole line which started more than one.
+    fn is_of_many(&self, start: &Start, scope: &Scope) -> bool {
+        start.repeats || (self.detected.starts.len() > 1 && scope.script() == Some(self.command))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a script ran, which only its output tells.
 
+use super::again::Seen;
 use super::detect::{Detected, Runs, Start};
 use super::scope::Scope;
 use super::tally::Tally;
@@ -48,7 +49,7 @@ impl Reading<'_> {
         // Whose failure an exit code is cannot be told among several.
         let failed = runs.iter().any(|run| run.counts.is_none_or(|counts| counts.failed > 0));
         if self.detected.owns_exit && self.exit_code != Some(0) && !failed {
-            runs.iter_mut().for_each(|run| run.complete = false);
+            runs.iter_mut().for_each(|run| (run.complete, run.seen) = (false, Seen::default()));
         }
         runs
     }
