@@ -7,6 +7,7 @@ mod behind;
 mod blame;
 mod c;
 mod cargo;
+mod codes;
 mod collect;
 mod diagnose;
 mod failing;

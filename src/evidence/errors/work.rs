@@ -2,6 +2,8 @@
 
 use super::behind::{Behind, Seen};
 use super::cargo::Shows;
+use super::codes;
+use super::diagnose::diagnose;
 use super::said::Speakers;
 use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{Framework, Origin, Relation, Scope, Started, Walk, below, moved, started};
@@ -167,30 +169,63 @@ impl Done {
     }
 
     /// What an exit of 0 shows to have succeeded: the last step, and those that had
-    /// to succeed before it. `text` is what was printed.
+    /// to succeed before it; and those that `text`, which was printed, shows to have.
     pub(super) fn proven(&self, line: &str, text: &str) -> Vec<&Work> {
         let seen = Seen::new(line, text);
-        let is_cargo = |work: &&Work| matches!(work, Work::Cargo { .. });
-        let builds = self.works.iter().flatten().filter(is_cargo).count();
-        let finished = seen.finished >= builds && !self.loops();
+        let finished = self.all_finished(&seen);
+        let is_told = codes::printed(&self.command, text);
         let mut proven = Vec::new();
         let mut behind: Option<Behind> = None;
-        for (step, work) in self.command.steps.iter().zip(&self.works).rev() {
-            let shown = behind.is_none_or(|behind| match work {
-                _ if runs_tests(step, work) && seen.tests.is_some() => seen.tests == Some(true),
-                Some(Work::Cargo { shows: Shows::Builds | Shows::Lints(_), .. }) if finished => seen.is_clean,
-                _ => behind.lets_failures_through && step.writes.is_empty() && seen.is_clean,
-            });
+        let mut ended_well = true;
+        for (at, (step, work)) in self.command.steps.iter().zip(&self.works).enumerate().rev() {
+            if is_told.contains(&at) {
+                (ended_well, behind) = (true, None);
+            }
+            let is_built = finished && work.as_ref().is_some_and(Work::says_that_it_finished);
+            let shown = match behind {
+                _ if is_built => seen.built,
+                _ if !ended_well => false,
+                Some(_) if runs_tests(step, work) && seen.tests.is_some() => seen.tests == Some(true),
+                Some(behind) => behind.lets_failures_through && step.writes.is_empty() && seen.is_clean,
+                None => true,
+            };
             proven.extend(work.as_ref().filter(|_| shown));
             behind = match step.piped && !self.command.pipefail {
                 true => Some(behind.unwrap_or_default().and(step, seen.lines)),
                 false => None,
             };
-            if !step.piped && !step.and {
-                break;
-            }
+            ended_well &= step.piped || step.and;
         }
         proven
+    }
+
+    /// Whether cargo says of each time that it was started that it came to a good end.
+    fn all_finished(&self, seen: &Seen) -> bool {
+        const BUILDS_NOTHING: [&str; 10] =
+            ["fmt", "add", "clean", "fetch", "metadata", "remove", "tree", "update", "--version", "-V"];
+        let builds = |step: &&Step| {
+            let verb = step.args().iter().find(|arg| !arg.starts_with('+')).map_or("", String::as_str);
+            step.program() == "cargo" && !BUILDS_NOTHING.contains(&verb)
+        };
+        seen.finished >= self.command.steps.iter().filter(builds).count()
+            && !self.loops()
+            && !self.runs_a_script()
+    }
+
+    /// Whether an exit of 0 and `text` leave nothing of it that may have failed unseen: what nothing
+    /// waited for ran all the same, and would have said so.
+    pub(super) fn shows_all_that_failed(&self, line: &str, text: &str) -> bool {
+        let proven = self.proven(line, text);
+        let lines = text.lines().count();
+        let mut behind = Behind::default();
+        let mut all = !self.loops() && !self.command.branches && !self.command.defines;
+        for (step, work) in self.command.steps.iter().zip(&self.works).rev() {
+            let is_seen = behind.lets_failures_through && step.writes.is_empty() && !step.silent;
+            let speaks = is_seen && !step.and && !step.background && !runs_tests(step, work);
+            all &= work.as_ref().is_none_or(|work| proven.contains(&work) || speaks);
+            behind = if step.piped { behind.and(step, lines) } else { Behind::default() };
+        }
+        all && diagnose(text, &self.speakers(Some(1))).is_none()
     }
 
     /// What cargo built, looked at or ran that an exit of 0 does not show to have succeeded.
@@ -250,6 +285,11 @@ impl Work {
     /// Whether cargo builds, and then runs no test.
     fn is_build(&self) -> bool {
         matches!(self, Self::Cargo { shows: Shows::Builds | Shows::Lints(_) | Shows::Runs(_), .. })
+    }
+
+    /// Whether cargo has nothing more to do after it says that it finished.
+    fn says_that_it_finished(&self) -> bool {
+        matches!(self, Self::Cargo { shows: Shows::Builds | Shows::Lints(_), .. })
     }
 
     pub(super) fn is_tests(&self) -> bool {
