@@ -5,7 +5,7 @@
 //! told which of its parts each summary is of, and whether or not a filter hides others.
 
 use super::tally::Tally;
-use super::{Counts, Framework, TestRun};
+use super::{Counts, TestRun};
 
 /// What the summaries of a run say, as far as they came through.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,23 +40,14 @@ impl TestRun {
     }
 }
 
-/// Whether what `old` told is answered anew by `new`, both of one line: every framework that may have
-/// failed tells of as many runs now, and all that is seen of these passed.
-pub(super) fn answers(old: &[&TestRun], new: &[TestRun]) -> bool {
-    let summaries = |runs: &[&TestRun], framework: Framework| -> u64 {
-        runs.iter().filter(|run| run.framework == framework).map(|run| run.seen.summaries).sum()
-    };
-    let new: Vec<&TestRun> = new.iter().collect();
-    let mut failed = old.iter().filter(|run| run.may_have_failed());
-    failed.all(|old_run| {
-        let framework = old_run.framework;
-        let mut own = new.iter().filter(|run| run.framework == framework);
-        // What each run asks for says more, where that is known.
-        let is_unclear = old_run.seen.is_mixed || own.clone().any(|run| run.seen.is_mixed || !run.complete);
-        is_unclear
-            && summaries(&new, framework) >= summaries(old, framework)
-            && own.all(|run| run.passed_in_sight())
-    })
+/// Whether what failed in `old` is answered anew by `new`: the runs of one framework in one line, which
+/// tell of as many now, and all that is seen of these passed.
+pub(super) fn answers(old: &[&TestRun], new: &[&TestRun]) -> bool {
+    let summaries = |runs: &[&TestRun]| -> u64 { runs.iter().map(|run| run.seen.summaries).sum() };
+    let mixed = old.iter().any(|run| run.seen.is_mixed && run.may_have_failed());
+    // What each run asks for says more, where that is known.
+    let is_unclear = mixed || new.iter().any(|run| run.seen.is_mixed || !run.complete);
+    is_unclear && summaries(new) >= summaries(old) && new.iter().all(|run| run.passed_in_sight())
 }
 
 #[cfg(test)]
@@ -157,6 +148,10 @@ mod tests {
         let green = "..   [100%]\n2 passed in 0.01s\n";
         check(red, (Some(0), &format!("{green}{JEST}")), true);
         check(red, (Some(0), &format!("{green}{red_jest}")), false);
+        // Each of them has its own word.
+        let after = |text: &str| left(&[(line, Some(0), red.2), (line, Some(0), text)]);
+        assert_eq!(after(&format!("{green}{red_jest}")), (vec!["m".to_owned()], true));
+        assert_eq!(after(&format!("{end}{JEST}")), (vec!["test_a.py::test_x".to_owned()], true));
         check(red, (Some(0), green), false);
         check(red, (Some(0), JEST), false);
     }

@@ -220,20 +220,24 @@ impl Tests {
         is_answered
     }
 
-    /// Forgets what the same line told when it ran before, where it tells anew of all that failed.
+    /// Forgets what failed when the same line ran before, where it tells anew of the same framework;
+    /// whether that is all that did.
     fn forget_what_is_answered(&mut self, line: &str, runs: &[TestRun]) -> bool {
-        let before = self.runs.iter().filter(|old| old.line == line && old.run.may_have_failed());
-        let mut before: Vec<u64> = before.map(|old| old.command).collect();
-        before.dedup();
-        let all = before.len();
-        before.retain(|command| {
-            let old = self.runs.iter().filter(|old| old.command == *command);
-            answers(&old.map(|old| &old.run).collect::<Vec<_>>(), runs)
+        let before = |old: &Kept| old.line == line && old.run.may_have_failed();
+        let mut asked: Vec<(u64, Framework)> =
+            self.runs.iter().filter(|old| before(old)).map(|old| (old.command, old.run.framework)).collect();
+        asked.dedup();
+        let all = asked.len();
+        asked.retain(|(command, framework)| {
+            let old = self.runs.iter().filter(|old| old.command == *command).map(|old| &old.run);
+            let old: Vec<&TestRun> = old.filter(|run| run.framework == *framework).collect();
+            let new: Vec<&TestRun> = runs.iter().filter(|run| run.framework == *framework).collect();
+            answers(&old, &new)
         });
         let kept = self.runs.len();
-        self.runs.retain(|old| !(before.contains(&old.command) && old.run.may_have_failed()));
+        self.runs.retain(|old| !(before(old) && asked.contains(&(old.command, old.run.framework))));
         self.earlier += (kept - self.runs.len()) as u64;
-        all > 0 && before.len() == all
+        all > 0 && asked.len() == all
     }
 
     /// Commands whose tests failed, and of which none is left that fails.
