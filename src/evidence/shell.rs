@@ -257,8 +257,11 @@ impl Command {
                         Some(Token::Close) => self.unbalanced |= self.shells.pop().is_none(),
                         _ => {}
                     }
-                    (piped, and) = (matches!(end, Some(Token::Pipe)), matches!(end, Some(Token::And)));
-                    or = matches!(end, Some(Token::Or));
+                    // What opens a shell says nothing of how its first step comes to run.
+                    if !matches!(end, Some(Token::Open)) {
+                        (piped, and) = (matches!(end, Some(Token::Pipe)), matches!(end, Some(Token::And)));
+                        or = matches!(end, Some(Token::Or));
+                    }
                     if end.is_none() || self.steps.len() >= MOST_STEPS {
                         return;
                     }

@@ -17,7 +17,11 @@ pub(super) fn is_of_tests(found: &Found, command: &str, exit_code: i64, text: &s
     let is_it = |error: &Diagnosis| {
         (&error.kind, &error.message, &error.place) == (&first.kind, &first.message, &first.place)
     };
-    first.kind == "test failure" || told.is_some_and(|told| told.errors.first().is_some_and(is_it))
+    // `FAILED a.py::test_b - assert 1 == 2`
+    let in_summary = || text.lines().nth(first.at).is_some_and(|line| line.starts_with("FAILED "));
+    first.kind == "test failure"
+        || in_summary()
+        || told.is_some_and(|told| told.errors.first().is_some_and(is_it))
 }
 
 #[cfg(test)]

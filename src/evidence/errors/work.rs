@@ -184,7 +184,8 @@ impl Done {
             let is_built = finished && work.as_ref().is_some_and(Work::says_that_it_finished);
             let shown = match behind {
                 _ if is_built => seen.built,
-                _ if !ended_well => false,
+                // It may not have run at all.
+                _ if !ended_well || step.or => false,
                 Some(_) if runs_tests(step, work) && seen.tests.is_some() => seen.tests == Some(true),
                 Some(behind) => behind.lets_failures_through && step.writes.is_empty() && seen.is_clean,
                 None => true,

@@ -7,6 +7,7 @@
 
 mod again;
 mod cargo;
+mod chain;
 mod checkouts;
 mod compare;
 mod detect;
@@ -210,7 +211,10 @@ impl Reading<'_> {
             match start.runs {
                 Runs::Framework(framework) if !frameworks.contains(&framework) => frameworks.push(framework),
                 Runs::Framework(_) => {}
-                Runs::Any => return self.before_a_script().unwrap_or_else(|| self.by_output(start)),
+                Runs::Any => {
+                    let runs = self.before_a_script().or_else(|| self.stopped_before_a_script());
+                    return runs.or_else(|| self.went_through()).unwrap_or_else(|| self.by_output(start));
+                }
                 Runs::Perhaps => return self.whole(start).into_iter().collect(),
             }
         }
@@ -241,7 +245,9 @@ impl Reading<'_> {
             };
             return vec![self.run(framework, last, &scope, tally, false)];
         }
-        match starts.as_slice() {
+        let starts = self.begun(&starts, &found);
+        let ends_it = ends_it && starts.last().is_some_and(|start| start.is(last));
+        match starts {
             [start] if !start.repeats => {
                 let tally = self.one_of(framework, found);
                 vec![self.run(framework, start, &start.scope, tally, ends_it)]
@@ -258,7 +264,7 @@ impl Reading<'_> {
             }
             // Which run each is of cannot be told.
             _ => {
-                let scope = match starts.as_slice() {
+                let scope = match starts {
                     [start] if start.scope.by_turns => start.scope.clone(),
                     _ => Scope::of_script(framework, "", self.command),
                 };

@@ -107,6 +107,12 @@ impl Reading<'_> {
         (begins.len() == starts.len()).then_some(begins)
     }
 
+    /// Whether one of these scripts may have been started, by what is printed.
+    pub(super) fn any_begins(&self, scripts: &[Start]) -> bool {
+        let is_told = |start: &Start| start.scope.script().map(|script| headings(self.text, script));
+        scripts.iter().any(|start| is_told(start).is_none_or(|begins| !begins.is_empty()))
+    }
+
     /// One start of a script by itself. Only the last one's exit code is known.
     fn again(&self, start: &Start, text: &str) -> Vec<TestRun> {
         let is_last = self.detected.starts.last().is_some_and(|last| last.is(start));
