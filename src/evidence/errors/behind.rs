@@ -23,6 +23,25 @@ impl Behind {
     }
 }
 
+/// Whether a step shows every line that begins with cargo's word for an error: `grep -E "^(warning|error)"`.
+pub(super) fn keeps_errors(step: &Step) -> bool {
+    let turned = |arg: &String| {
+        arg.starts_with("--")
+            || (arg.starts_with('-') && arg.contains(['v', 'c', 'q', 'l', 'L', 'm', 'w', 'x']))
+    };
+    let is_word = |part: &str| part.trim_matches(['^', '(', ')', '\\']) == "error";
+    let is_pattern = |arg: &String| !arg.starts_with('-') && arg.split('|').any(is_word);
+    let args = step.args();
+    matches!(step.program(), "grep" | "egrep" | "rg")
+        && !args.iter().any(turned)
+        && args.iter().any(is_pattern)
+}
+
+/// Whether something is shown where a step reads something.
+pub(super) fn keeps_some(step: &Step) -> bool {
+    step.piped && matches!(step.program(), "head" | "tail" | "cat" | "sort" | "uniq" | "nl")
+}
+
 /// What an output says of success.
 #[derive(Debug)]
 pub(super) struct Seen {

@@ -146,7 +146,13 @@ impl Errors {
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
         // The same question, and the new answer tells of nothing.
-        if exit_code == Some(0) && found.is_none() && done.shows_all_that_failed(command, text) {
+        let is_answered = match exit_code {
+            _ if found.is_some() => false,
+            Some(0 | 1) if done.looks_for_errors() && text.trim().is_empty() => true,
+            Some(0) => done.shows_all_that_failed(command, text),
+            Some(_) | None => false,
+        };
+        if is_answered {
             self.failures.retain(|failure| failure.line != command);
         }
         if exit_code == Some(0) {
@@ -542,6 +548,32 @@ mod tests {
         let quiet = "cargo build -q; echo \"exit $?\"";
         check(&[(quiet, 0, &format!("{BROKEN}exit 101\n"))], broken);
         check(&[(quiet, 0, &format!("{BROKEN}exit 101\n")), (quiet, 0, "exit 0\n")], None);
+    }
+
+    #[test]
+    fn a_search_for_errors_that_finds_none_is_an_answer() {
+        let broken = Some(("compile error E0308", "mismatched types"));
+        for filter in
+            ["grep -E \"^error\" -A5", "grep -E '^(warning|error)' -A5", "grep -A5 error | head -20"]
+        {
+            let line = format!("cargo build 2>&1 | {filter}");
+            let red = (line.as_str(), 0, BROKEN);
+            check(&[red], broken);
+            for code in [0, 1] {
+                check(&[red, (&line, code, "")], None);
+                check(&[red, (&line, code, BROKEN)], broken);
+            }
+            check(&[red, ("cargo build 2>&1 | grep -E \"^error\" -A9", 1, "")], broken);
+            check(&[red, (&line, 2, "")], broken);
+            check(&[red, (&line, 1, "bash: line 1: cd: x: No such file or directory\n")], broken);
+        }
+        // What these do not show may be an error all the same.
+        for filter in
+            ["grep -A5 E0308", "grep -v error", "grep -q error", "tail -5 | grep error", "grep error | wc -l"]
+        {
+            let line = format!("cargo build 2>&1 | {filter}");
+            check(&[(&line, 0, BROKEN), (&line, 1, "")], broken);
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a command is for, and which failures a success of it mends.
 
-use super::behind::{Behind, Seen};
+use super::behind::{Behind, Seen, keeps_errors, keeps_some};
 use super::cargo::Shows;
 use super::codes;
 use super::diagnose::diagnose;
@@ -227,6 +227,16 @@ impl Done {
             behind = if step.piped { behind.and(step, lines) } else { Behind::default() };
         }
         all && diagnose(text, &self.speakers(Some(1))).is_none()
+    }
+
+    /// Whether it does nothing but build, and shows the errors of that only.
+    pub(super) fn looks_for_errors(&self) -> bool {
+        let both = || self.command.steps.iter().zip(&self.works);
+        let builds = both().filter(|(_, work)| work.is_some()).all(|(step, work)| {
+            work.as_ref().is_some_and(Work::says_that_it_finished) && step.writes.is_empty()
+        });
+        let mut behind = both().skip_while(|(_, work)| work.is_none()).skip(1).map(|(step, _)| step);
+        builds && behind.next().is_some_and(|step| step.piped && keeps_errors(step)) && behind.all(keeps_some)
     }
 
     /// What cargo built, looked at or ran that an exit of 0 does not show to have succeeded.
