@@ -1,9 +1,8 @@
 //! What a command is for, and which failures a success of it mends.
 
-use super::behind::{Behind, Seen, keeps_errors, keeps_some};
+use super::behind::{Behind, Seen};
 use super::cargo::Shows;
 use super::codes;
-use super::diagnose::diagnose;
 use super::said::Speakers;
 use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{Framework, Origin, Relation, Scope, Started, Walk, below, moved, started};
@@ -28,9 +27,9 @@ pub(super) enum Work {
 /// A command, seen from the directory that commands start in.
 #[derive(Debug)]
 pub(super) struct Done {
-    command: Command,
+    pub(super) command: Command,
     /// The work of each step, where it does some.
-    works: Vec<Option<Work>>,
+    pub(super) works: Vec<Option<Work>>,
     /// Where the steps ran that do some; `None` where that cannot be told.
     pub(super) directory: Option<String>,
 }
@@ -213,32 +212,6 @@ impl Done {
             && !self.runs_a_script()
     }
 
-    /// Whether an exit of 0 and `text` leave nothing of it that may have failed unseen: what nothing
-    /// waited for ran all the same, and would have said so.
-    pub(super) fn shows_all_that_failed(&self, line: &str, text: &str) -> bool {
-        let proven = self.proven(line, text);
-        let lines = text.lines().count();
-        let mut behind = Behind::default();
-        let mut all = !self.loops() && !self.command.branches && !self.command.defines;
-        for (step, work) in self.command.steps.iter().zip(&self.works).rev() {
-            let is_seen = behind.lets_failures_through && step.writes.is_empty() && !step.silent;
-            let speaks = is_seen && !step.and && !step.background && !runs_tests(step, work);
-            all &= work.as_ref().is_none_or(|work| proven.contains(&work) || speaks);
-            behind = if step.piped { behind.and(step, lines) } else { Behind::default() };
-        }
-        all && diagnose(text, &self.speakers(Some(1))).is_none()
-    }
-
-    /// Whether it does nothing but build, and shows the errors of that only.
-    pub(super) fn looks_for_errors(&self) -> bool {
-        let both = || self.command.steps.iter().zip(&self.works);
-        let builds = both().filter(|(_, work)| work.is_some()).all(|(step, work)| {
-            work.as_ref().is_some_and(Work::says_that_it_finished) && step.writes.is_empty()
-        });
-        let mut behind = both().skip_while(|(_, work)| work.is_none()).skip(1).map(|(step, _)| step);
-        builds && behind.next().is_some_and(|step| step.piped && keeps_errors(step)) && behind.all(keeps_some)
-    }
-
     /// What cargo built, looked at or ran that an exit of 0 does not show to have succeeded.
     pub(super) fn unproven_builds(&self, line: &str, text: &str) -> Vec<Work> {
         let proven = self.proven(line, text);
@@ -299,7 +272,7 @@ impl Work {
     }
 
     /// Whether cargo has nothing more to do after it says that it finished.
-    fn says_that_it_finished(&self) -> bool {
+    pub(super) fn says_that_it_finished(&self) -> bool {
         matches!(self, Self::Cargo { shows: Shows::Builds | Shows::Lints(_), .. })
     }
 
@@ -330,7 +303,7 @@ impl Work {
     }
 }
 
-fn runs_tests(step: &Step, work: &Option<Work>) -> bool {
+pub(super) fn runs_tests(step: &Step, work: &Option<Work>) -> bool {
     match work {
         Some(Work::Tests(_) | Work::Cargo { shows: Shows::Passes, .. }) => true,
         Some(Work::Cargo { .. }) | None => false,

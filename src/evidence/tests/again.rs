@@ -4,8 +4,10 @@
 //! failure, and that now shows as many summaries of which none does, was mended, whether or not it can be
 //! told which of its parts each summary is of, and whether or not a filter hides others.
 
+use super::detect::Start;
+use super::scope::Scope;
 use super::tally::Tally;
-use super::{Counts, TestRun};
+use super::{Counts, Framework, Reading, TestRun};
 
 /// What the summaries of a run say, as far as they came through.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,6 +29,13 @@ impl Seen {
     }
 }
 
+impl Reading<'_> {
+    /// Whether `scope` is that of a whole line which started more than one.
+    pub(super) fn is_of_many(&self, start: &Start, scope: &Scope) -> bool {
+        start.repeats || (self.detected.starts.len() > 1 && scope.script() == Some(self.command))
+    }
+}
+
 impl TestRun {
     /// Whether all that is seen of it passed.
     pub(crate) fn passed_in_sight(&self) -> bool {
@@ -40,9 +49,30 @@ impl TestRun {
     }
 }
 
+/// What failed when a line ran before, by command and framework.
+pub(super) struct Asked {
+    pub(super) answered: Vec<(u64, Framework)>,
+    pub(super) is_all: bool,
+}
+
+/// Which of `old`, the earlier runs of a line with the commands that they are of, `new` answers anew.
+pub(super) fn asked(old: &[(u64, &TestRun)], new: &[TestRun]) -> Asked {
+    let failed = old.iter().filter(|(_, run)| run.may_have_failed());
+    let mut answered: Vec<(u64, Framework)> =
+        failed.map(|(command, run)| (*command, run.framework)).collect();
+    answered.dedup();
+    let all = answered.len();
+    answered.retain(|(command, framework)| {
+        let old = old.iter().filter(|(of, run)| of == command && run.framework == *framework);
+        let new: Vec<&TestRun> = new.iter().filter(|run| run.framework == *framework).collect();
+        answers(&old.map(|(_, run)| *run).collect::<Vec<_>>(), &new)
+    });
+    Asked { is_all: all > 0 && answered.len() == all, answered }
+}
+
 /// Whether what failed in `old` is answered anew by `new`: the runs of one framework in one line, which
 /// tell of as many now, and all that is seen of these passed.
-pub(super) fn answers(old: &[&TestRun], new: &[&TestRun]) -> bool {
+fn answers(old: &[&TestRun], new: &[&TestRun]) -> bool {
     let summaries = |runs: &[&TestRun]| -> u64 { runs.iter().map(|run| run.seen.summaries).sum() };
     let mixed = old.iter().any(|run| run.seen.is_mixed && run.may_have_failed());
     // What each run asks for says more, where that is known.

@@ -62,7 +62,6 @@ pub(crate) use so_far::SoFar;
 pub(super) use started::{Started, started};
 
 use detect::{Detected, Runs, Start};
-use forms::Form;
 use pipes::Through;
 use tally::Tally;
 
@@ -274,27 +273,6 @@ impl Reading<'_> {
         }
     }
 
-    /// What a framework printed, in the form that it was asked for.
-    fn in_form(&self, framework: Framework, wider: &Start, last: &Start) -> Vec<Tally> {
-        match last.form {
-            Form::Tap => return self.parsed_by(framework, Framework::Tap, &last.scope),
-            Form::Junit => return self.parsed(Framework::Junit, &last.scope),
-            Form::Other => return Vec::new(),
-            Form::Own => {}
-        }
-        let mut found = self.parsed(framework, &wider.scope);
-        // A reporter of another format. Node's own counts suites as tests.
-        let others = [Framework::Junit, Framework::Tap];
-        for other in
-            others.iter().filter(|other| !(framework == Framework::Node && **other == Framework::Tap))
-        {
-            if found.is_empty() {
-                found = self.parsed_by(framework, *other, &last.scope);
-            }
-        }
-        found
-    }
-
     /// The counts of a framework that was started once.
     fn one_of(&self, framework: Framework, found: Vec<Tally>) -> Tally {
         if has_many_blocks(framework) {
@@ -397,13 +375,6 @@ impl Reading<'_> {
             turns,
             seen,
         }
-    }
-}
-
-impl Reading<'_> {
-    /// Whether `scope` is that of a whole line which started more than one.
-    fn is_of_many(&self, start: &Start, scope: &Scope) -> bool {
-        start.repeats || (self.detected.starts.len() > 1 && scope.script() == Some(self.command))
     }
 }
 

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::again::answers;
+use super::again::{Asked, asked};
 use super::checkouts;
 use super::failed::FailedCommands;
 use super::places::{self, Origin};
@@ -140,7 +140,7 @@ impl Tests {
         match event {
             Event::CommandStarted { item, command } => self.note_started(item, command, at),
             Event::CommandEnded { item, status: ItemStatus::Declined, .. } => self.note_unseen(item),
-            Event::Edited { status: ItemStatus::Completed, .. } => self.note_edit(),
+            Event::Edited { status: ItemStatus::Completed, .. } => self.edits += 1,
             _ => {}
         }
     }
@@ -220,24 +220,16 @@ impl Tests {
         is_answered
     }
 
-    /// Forgets what failed when the same line ran before, where it tells anew of the same framework;
-    /// whether that is all that did.
+    /// Forgets what failed when the same line ran before, where it is answered anew; whether all is.
     fn forget_what_is_answered(&mut self, line: &str, runs: &[TestRun]) -> bool {
-        let before = |old: &Kept| old.line == line && old.run.may_have_failed();
-        let mut asked: Vec<(u64, Framework)> =
-            self.runs.iter().filter(|old| before(old)).map(|old| (old.command, old.run.framework)).collect();
-        asked.dedup();
-        let all = asked.len();
-        asked.retain(|(command, framework)| {
-            let old = self.runs.iter().filter(|old| old.command == *command).map(|old| &old.run);
-            let old: Vec<&TestRun> = old.filter(|run| run.framework == *framework).collect();
-            let new: Vec<&TestRun> = runs.iter().filter(|run| run.framework == *framework).collect();
-            answers(&old, &new)
-        });
+        let before = self.runs.iter().filter(|old| old.line == line);
+        let Asked { answered, is_all } =
+            asked(&before.map(|old| (old.command, &old.run)).collect::<Vec<_>>(), runs);
         let kept = self.runs.len();
-        self.runs.retain(|old| !(before(old) && asked.contains(&(old.command, old.run.framework))));
+        let is_answered = |old: &Kept| answered.contains(&(old.command, old.run.framework));
+        self.runs.retain(|old| !(old.run.may_have_failed() && is_answered(old)));
         self.earlier += (kept - self.runs.len()) as u64;
-        all > 0 && asked.len() == all
+        is_all
     }
 
     /// Commands whose tests failed, and of which none is left that fails.
@@ -275,10 +267,6 @@ impl Tests {
                 self.checkouts.push(path);
             }
         }
-    }
-
-    fn note_edit(&mut self) {
-        self.edits += 1;
     }
 
     fn keep(&mut self, mut new: Kept) {
@@ -457,7 +445,7 @@ mod tests {
         let at = Timestamp::from_millis(0);
         for step in steps {
             match step {
-                Edit => tests.note_edit(),
+                Edit => tests.edits += 1,
                 Run(command, passed, failing) => {
                     tests.note_started("item", command, at);
                     let (exit, text) = match command.contains("pytest") {
