@@ -36,7 +36,9 @@ impl Gathered {
         if let Some(text) = printed.filter(|_| *status != ItemStatus::Declined) {
             // Blocks may be missing in the middle. Without an exit code no count is complete.
             let whole = exit_code.filter(|_| text.len() < MOST_PRINTED);
-            self.tests.note_command(item, command, whole, text, at);
+            if self.tests.note_command(item, command, whole, text, at) {
+                self.errors.forget_tests_of(std::slice::from_ref(command));
+            }
             self.errors.note_command(command, *exit_code, text);
         } else {
             self.tests.note_unseen(item);
@@ -56,7 +58,12 @@ impl Gathered {
         match exit_code {
             None => self.tests.note_killed("command", command, text, whole, at),
             // Without an exit code no count is taken for complete.
-            Some(_) => self.tests.note_command("command", command, exit_code.filter(|_| whole), text, at),
+            Some(_) => {
+                let seen = exit_code.filter(|_| whole);
+                if self.tests.note_command("command", command, seen, text, at) {
+                    self.errors.forget_tests_of(&[command.to_owned()]);
+                }
+            }
         }
         self.errors.note_only_command(command, exit_code, text);
     }

@@ -31,6 +31,8 @@ pub(crate) struct Step {
     pub(crate) repeats: bool,
     /// Whether it runs only after a success of the step before.
     pub(crate) and: bool,
+    /// Whether it runs only after a failure of the step before.
+    pub(crate) or: bool,
     /// What was said before the program that may change what it does: variables, and
     /// options of what runs it.
     pub(crate) context: Vec<String>,
@@ -218,6 +220,8 @@ pub(crate) struct Command {
     pub(crate) defines: bool,
     /// Whether a part of it may have been passed over without a failure.
     pub(crate) branches: bool,
+    /// Whether a part of it succeeds where a program fails.
+    pub(crate) negates: bool,
     /// Variables that it has set so far.
     assigned: Vec<String>,
     /// What each turn of its one loop sets anew.
@@ -234,7 +238,7 @@ impl Command {
     fn add(&mut self, line: &str, deeper: usize) {
         let mut step = Step::default();
         let mut lexer = lex::Lexer::new(line);
-        let (mut piped, mut and) = (false, false);
+        let (mut piped, mut and, mut or) = (false, false, false);
         loop {
             match lexer.next() {
                 Some(Token::Word(word)) => step.words.push(word),
@@ -247,13 +251,17 @@ impl Command {
                     self.branches |= matches!(end, Some(Token::Or));
                     let ended = std::mem::take(&mut step);
                     let background = matches!(end, Some(Token::Background));
-                    self.end_step(Step { piped, and, background, ..ended }, deeper);
+                    self.end_step(Step { piped, and, or, background, ..ended }, deeper);
                     match end {
                         Some(Token::Open) => self.open(),
                         Some(Token::Close) => self.unbalanced |= self.shells.pop().is_none(),
                         _ => {}
                     }
-                    (piped, and) = (matches!(end, Some(Token::Pipe)), matches!(end, Some(Token::And)));
+                    // What opens a shell says nothing of how its first step comes to run.
+                    if !matches!(end, Some(Token::Open)) {
+                        (piped, and) = (matches!(end, Some(Token::Pipe)), matches!(end, Some(Token::And)));
+                        or = matches!(end, Some(Token::Or));
+                    }
                     if end.is_none() || self.steps.len() >= MOST_STEPS {
                         return;
                     }
@@ -273,6 +281,7 @@ impl Command {
             self.turned = turned.filter(|_| !self.loops).map(str::to_owned);
             self.loops = true;
         }
+        self.negates |= step.words.iter().take(2).any(|word| word == "!");
         self.branches |= matches!(keyword, "for" | "while" | "until" | "if" | "case");
         if matches!(step.program(), "set" | "bash") && step.words.iter().any(|word| word == "pipefail") {
             self.pipefail = true;
@@ -303,6 +312,7 @@ impl Command {
                 if let Some(first) = self.steps.get_mut(from) {
                     first.piped |= step.piped;
                     first.and |= step.and;
+                    first.or |= step.or;
                 }
                 for inner in &mut self.steps[from..] {
                     inner.repeats |= step.repeats;

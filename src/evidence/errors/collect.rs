@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::behind::Seen;
+use super::blame;
 use super::cargo;
 use super::diagnose::{Diagnosis, Found, diagnose};
 use super::failing;
@@ -47,6 +48,8 @@ struct Failure {
     found: Found,
     /// Whether it may succeed with more features, and without them fail as before.
     may_lack_code: bool,
+    /// Whether it was tests that told of it.
+    by_tests: bool,
 }
 
 /// Why a run failed, as far as can be observed.
@@ -147,6 +150,16 @@ impl Errors {
             Some(_) | None => diagnose(text, &done.speakers(exit_code))
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
+        // The same question, and the new answer tells of nothing.
+        let is_answered = match exit_code {
+            _ if found.is_some() => false,
+            Some(0 | 1) if done.looks_for_errors() && text.trim().is_empty() => true,
+            Some(0) => done.shows_all_that_failed(command, text),
+            Some(_) | None => false,
+        };
+        if is_answered {
+            self.failures.retain(|failure| failure.line != command);
+        }
         if exit_code == Some(0) {
             let proven = done.proven(command, text);
             self.failures.retain(|failure| {
@@ -171,18 +184,22 @@ impl Errors {
             self.failures.retain(|failure| !failure.works.iter().all(|failed| built.mends(failed)));
         }
         if let Some(mut found) = found {
+            let by_tests = done.works().len() > 1
+                && !done.tests().is_empty()
+                && exit_code.is_some_and(|code| blame::is_of_tests(&found, command, code, text));
             let is_there = self.is_there;
             Whereabouts { root: &self.directory, done: &done, is_there }.tell(&mut found);
             // Whatever followed them is not what has to be done again.
             let works = match exit_code {
                 Some(0) if is_built => unproven,
                 Some(0) if !done.tests().is_empty() => done.tests(),
+                Some(_) if by_tests => done.tests(),
                 _ => done.works(),
             };
             let works = cargo::to_do_again(works, text);
             let (line, command) = (command.to_owned(), plain::line(command, LONGEST_COMMAND));
             let may_lack_code = cargo::may_lack_code(text);
-            self.keep(Failure { works, line, command, found, may_lack_code });
+            self.keep(Failure { works, line, command, found, may_lack_code, by_tests });
         }
     }
 
@@ -272,8 +289,9 @@ fn is_of_project(place: &Location) -> bool {
 impl Failure {
     /// Whether nothing but tests failed. A script may have compiled, or looked for faults.
     fn is_of_tests(&self) -> bool {
+        let may_be = self.works.len() == 1 || self.by_tests;
         self.works.iter().all(Work::is_tests)
-            || (self.works.len() == 1 && !self.found.errors.iter().any(Diagnosis::is_fixed_in_place))
+            || (may_be && !self.found.errors.iter().any(Diagnosis::is_fixed_in_place))
     }
 
     /// Its first error, beside a reason that is another.
@@ -493,6 +511,124 @@ mod tests {
         let raised =
             "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    x\nKeyError: 'a'\n";
         check(&[("python3 -m pytest", 1, raised), ("pytest -q", 0, "")], None);
+    }
+
+    #[test]
+    fn a_name_with_a_word_of_failure_in_it_is_no_failure() {
+        let build = ("cargo build", 101, BROKEN);
+        let end = "    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.10s\n";
+        for before in [
+            "   Compiling errors v0.1.0 (/home/dev/failover)\n",
+            "    Checking thiserror v2.0.0\n    Checking panic-halt v1.0.0\n",
+            "warning: unused import: `std::error::Error`\n --> src/lib.rs:1:5\n  |\n1 | use std::error::Error;\n  |     ^^^^^^^^^^^^^^^^^\n",
+        ] {
+            check(&[build, ("cargo build 2>&1 | tail -20", 0, &format!("{before}{end}"))], None);
+            check(&[build, ("cargo build; ls", 0, &format!("{before}{end}src\n"))], None);
+        }
+        let broken = Some(("compile error E0308", "mismatched types"));
+        for (line, text) in [
+            (
+                "cargo build 2>&1 | tail -1",
+                "error: could not compile `errors` (lib) due to 1 previous error\n",
+            ),
+            ("cargo build 2>&1 | tail -1", "warning: build failed, waiting for other jobs to finish...\n"),
+            ("cargo build 2>&1 | tail -1; cargo doc", end),
+            ("cargo doc && cargo build 2>&1 | wc -l", end),
+            ("make docs && cargo build 2>&1 | wc -l", end),
+            ("cargo build; ls", "src\n"),
+            ("cargo build; echo Finished", "Finished\n"),
+        ] {
+            let told = collected(&[build, (line, 0, text)]).finish(None);
+            assert!(
+                told.is_some_and(|told| told
+                    .error_type
+                    .as_deref()
+                    .unwrap_or_default()
+                    .starts_with("compile error")),
+                "{line}"
+            );
+        }
+        check(&[build, ("cargo build -p b; ls", 0, &format!("{end}src\n"))], broken);
+        let lint = (
+            "npm run lint",
+            1,
+            "a.js\n  1:1  error  x is not defined  no-undef\n\n✖ 3 problems (1 error, 2 warnings)\n",
+        );
+        let after = |count: &str| {
+            collected(&[
+                lint,
+                ("npm run lint 2>&1 | tail -1", 0, &format!("✖ 2 problems ({count}, 2 warnings)\n")),
+            ])
+        };
+        assert!(after("0 errors").finish(None).is_none());
+        assert!(after("10 errors").finish(None).is_some() && after("1 error").finish(None).is_some());
+    }
+
+    #[test]
+    fn a_success_that_the_command_itself_printed_is_one() {
+        let trace = "Traceback (most recent call last):\n  File \"app.py\", line 1, in <module>\nZeroDivisionError: division by zero\n";
+        let (zero, broken) = (
+            Some(("ZeroDivisionError", "division by zero")),
+            Some(("compile error E0308", "mismatched types")),
+        );
+        let app = ("python3 app.py", 1, trace);
+        check(&[app, ("python3 app.py; echo $?", 0, "1\n0\n")], None);
+        check(&[app, ("python3 app.py; echo $?", 0, &format!("{trace}1\n"))], zero);
+        check(&[app, ("python3 b.py; echo $?", 0, "0\n")], zero);
+        check(&[app, ("python3 app.py 2>&1 | wc -l; echo $?", 0, "3\n0\n")], zero);
+        let build = ("cargo build", 101, BROKEN);
+        let line = "cargo build >/dev/null 2>&1 && echo OK || echo NO";
+        check(&[build, (line, 0, "OK\n")], None);
+        check(&[build, (line, 0, "NO\n")], broken);
+        let quiet = "cargo build -q; echo \"exit $?\"";
+        check(&[(quiet, 0, &format!("{BROKEN}exit 101\n"))], broken);
+        check(&[(quiet, 0, &format!("{BROKEN}exit 101\n")), (quiet, 0, "exit 0\n")], None);
+    }
+
+    #[test]
+    fn a_search_for_errors_that_finds_none_is_an_answer() {
+        let broken = Some(("compile error E0308", "mismatched types"));
+        for filter in
+            ["grep -E \"^error\" -A5", "grep -E '^(warning|error)' -A5", "grep -A5 error | head -20"]
+        {
+            let line = format!("cargo build 2>&1 | {filter}");
+            let red = (line.as_str(), 0, BROKEN);
+            check(&[red], broken);
+            for code in [0, 1] {
+                check(&[red, (&line, code, "")], None);
+                check(&[red, (&line, code, BROKEN)], broken);
+            }
+            check(&[red, ("cargo build 2>&1 | grep -E \"^error\" -A9", 1, "")], broken);
+            check(&[red, (&line, 2, "")], broken);
+            check(&[red, (&line, 1, "bash: line 1: cd: x: No such file or directory\n")], broken);
+        }
+        // What these do not show may be an error all the same.
+        for filter in
+            ["grep -A5 E0308", "grep -v error", "grep -q error", "tail -5 | grep error", "grep error | wc -l"]
+        {
+            let line = format!("cargo build 2>&1 | {filter}");
+            check(&[(&line, 0, BROKEN), (&line, 1, "")], broken);
+        }
+    }
+
+    #[test]
+    fn the_same_line_that_tells_of_nothing_now_has_nothing_left() {
+        let line = "python3 -m py_compile a.py; npm run build";
+        let red = "  File \"a.py\", line 1\n    x = (\n        ^\nSyntaxError: '(' was never closed\nTypeError: no\n    at f (b.js:1:1)\n";
+        let told = Some(("SyntaxError", "'(' was never closed"));
+        check(&[(line, 1, red)], told);
+        check(&[(line, 1, red), (line, 0, "built\n")], None);
+        check(&[(line, 1, red), (line, 0, red)], told);
+        check(&[(line, 1, red), ("npm run build", 0, "built\n")], told);
+        // It may not have begun, or had nothing to say it with.
+        for line in [
+            "ls a && python3 -m py_compile a.py; npm run build",
+            "python3 -m py_compile a.py 2>/dev/null; npm run build",
+            "python3 -m py_compile a.py 2>&1 | head -1; npm run build",
+            "if true; then python3 -m py_compile a.py; fi; npm run build",
+        ] {
+            check(&[(line, 1, red), (line, 0, "built\n")], told);
+        }
     }
 
     #[test]

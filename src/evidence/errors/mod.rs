@@ -3,9 +3,12 @@
 //! From commands that failed and from what the agent reports in its own format;
 //! never from its prose. One file a format; each reads the lines once, in order.
 
+mod again;
 mod behind;
+mod blame;
 mod c;
 mod cargo;
+mod codes;
 mod collect;
 mod diagnose;
 mod failing;

@@ -2,6 +2,7 @@
 
 use super::behind::{Behind, Seen};
 use super::cargo::Shows;
+use super::codes;
 use super::diagnose::Found;
 use super::said::Speakers;
 use crate::evidence::shell::{Command, Step};
@@ -27,9 +28,9 @@ pub(super) enum Work {
 /// A command, seen from the directory that commands start in.
 #[derive(Debug)]
 pub(super) struct Done {
-    command: Command,
+    pub(super) command: Command,
     /// The work of each step, where it does some.
-    works: Vec<Option<Work>>,
+    pub(super) works: Vec<Option<Work>>,
     /// Where the steps ran that do some; `None` where that cannot be told.
     pub(super) directory: Option<String>,
 }
@@ -192,30 +193,48 @@ impl Done {
     }
 
     /// What an exit of 0 shows to have succeeded: the last step, and those that had
-    /// to succeed before it. `text` is what was printed.
+    /// to succeed before it; and those that `text`, which was printed, shows to have.
     pub(super) fn proven(&self, line: &str, text: &str) -> Vec<&Work> {
         let seen = Seen::new(line, text);
-        let is_cargo = |work: &&Work| matches!(work, Work::Cargo { .. });
-        let builds = self.works.iter().flatten().filter(is_cargo).count();
-        let finished = seen.finished >= builds && !self.loops();
+        let finished = self.all_finished(&seen);
+        let is_told = codes::printed(&self.command, text);
         let mut proven = Vec::new();
         let mut behind: Option<Behind> = None;
-        for (step, work) in self.command.steps.iter().zip(&self.works).rev() {
-            let shown = behind.is_none_or(|behind| match work {
-                _ if runs_tests(step, work) && seen.tests.is_some() => seen.tests == Some(true),
-                Some(Work::Cargo { shows: Shows::Builds | Shows::Lints(_), .. }) if finished => seen.is_clean,
-                _ => behind.lets_failures_through && step.writes.is_empty() && seen.is_clean,
-            });
+        let mut ended_well = true;
+        for (at, (step, work)) in self.command.steps.iter().zip(&self.works).enumerate().rev() {
+            if is_told.contains(&at) {
+                (ended_well, behind) = (true, None);
+            }
+            let is_built = finished && work.as_ref().is_some_and(Work::says_that_it_finished);
+            let shown = match behind {
+                _ if is_built => seen.built,
+                // It may not have run at all.
+                _ if !ended_well || step.or => false,
+                Some(_) if runs_tests(step, work) && seen.tests.is_some() => seen.tests == Some(true),
+                Some(behind) => behind.lets_failures_through && step.writes.is_empty() && seen.is_clean,
+                None => true,
+            };
             proven.extend(work.as_ref().filter(|_| shown));
             behind = match step.piped && !self.command.pipefail {
                 true => Some(behind.unwrap_or_default().and(step, seen.lines)),
                 false => None,
             };
-            if !step.piped && !step.and {
-                break;
-            }
+            ended_well &= step.piped || step.and;
         }
         proven
+    }
+
+    /// Whether cargo says of each time that it was started that it came to a good end.
+    fn all_finished(&self, seen: &Seen) -> bool {
+        const BUILDS_NOTHING: [&str; 10] =
+            ["fmt", "add", "clean", "fetch", "metadata", "remove", "tree", "update", "--version", "-V"];
+        let builds = |step: &&Step| {
+            let verb = step.args().iter().find(|arg| !arg.starts_with('+')).map_or("", String::as_str);
+            step.program() == "cargo" && !BUILDS_NOTHING.contains(&verb)
+        };
+        seen.finished >= self.command.steps.iter().filter(builds).count()
+            && !self.loops()
+            && !self.runs_a_script()
     }
 
     /// What cargo built, looked at or ran that an exit of 0 does not show to have succeeded.
@@ -277,6 +296,11 @@ impl Work {
         matches!(self, Self::Cargo { shows: Shows::Builds | Shows::Lints(_) | Shows::Runs(_), .. })
     }
 
+    /// Whether cargo has nothing more to do after it says that it finished.
+    pub(super) fn says_that_it_finished(&self) -> bool {
+        matches!(self, Self::Cargo { shows: Shows::Builds | Shows::Lints(_), .. })
+    }
+
     pub(super) fn is_tests(&self) -> bool {
         matches!(self, Self::Tests(_) | Self::Cargo { shows: Shows::Passes, .. })
     }
@@ -313,7 +337,7 @@ impl Work {
     }
 }
 
-fn runs_tests(step: &Step, work: &Option<Work>) -> bool {
+pub(super) fn runs_tests(step: &Step, work: &Option<Work>) -> bool {
     match work {
         Some(Work::Tests(_) | Work::Cargo { shows: Shows::Passes, .. }) => true,
         Some(Work::Cargo { .. }) | None => false,

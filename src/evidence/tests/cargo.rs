@@ -140,7 +140,7 @@ impl Cargo {
             // Shown once more.
             None if self.again && self.sum.is_some() => return,
             // The beginning is missing.
-            None => tally.cut = true,
+            None => tally.headless = true,
         }
         match self.binary.take() {
             Some(binary) => tally.add_source(binary),

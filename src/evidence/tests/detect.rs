@@ -48,6 +48,8 @@ pub(super) struct Start {
     pub(super) repeats: bool,
     /// Where each time it ran others, by what.
     pub(super) turns: Option<Turns>,
+    /// Whether it waited for a success of the one before, and of all between.
+    pub(super) waits: bool,
     /// Whether it began as soon as those before it were over.
     pub(super) begins_at_once: bool,
     /// Whether the same command does something after it.
@@ -155,12 +157,14 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
             };
         }
         let before = starts.last().map_or(0, |start| start.at + 1);
+        let waits = !starts.is_empty() && command.steps[before..=at].iter().all(|step| step.and);
         let begins_at_once = command.steps[before..at].iter().all(|step| step.piped || takes_no_time(step));
         starts.push(Start {
             runs,
             scope,
             repeats,
             turns: by_turns,
+            waits,
             begins_at_once,
             is_followed: false,
             goes_on: false,

@@ -1,9 +1,11 @@
 //! What options and pipes do to an output: another format, an early end, only
 //! its first lines.
 
-use super::Framework;
+use super::detect::Start;
 use super::dialect::dialect;
+use super::tally::Tally;
 use super::words::unbundled;
+use super::{Framework, Reading};
 use crate::evidence::shell::Step;
 
 /// The form that the output of a test run was asked for in.
@@ -96,6 +98,31 @@ pub(super) fn first_lines(step: &Step) -> Option<usize> {
             None => one.strip_prefix('-').map_or(10, digits),
         },
     })
+}
+
+impl Reading<'_> {
+    /// What a framework printed, in the form that it was asked for.
+    pub(super) fn in_form(&self, framework: Framework, wider: &Start, last: &Start) -> Vec<Tally> {
+        match last.form {
+            Form::Tap => return self.parsed_by(framework, Framework::Tap, &last.scope),
+            Form::Junit => return self.parsed(Framework::Junit, &last.scope),
+            Form::Other => return Vec::new(),
+            Form::Own | Form::Marks => {}
+        }
+        let (parts, mut found): (Vec<Tally>, Vec<Tally>) =
+            self.parsed(framework, &wider.scope).into_iter().partition(|tally| tally.loose);
+        // A reporter of another format. Node's own counts suites as tests.
+        let others = [Framework::Junit, Framework::Tap];
+        for other in
+            others.iter().filter(|other| !(framework == Framework::Node && **other == Framework::Tap))
+        {
+            if found.is_empty() {
+                found = self.parsed_by(framework, *other, &last.scope);
+            }
+        }
+        let found = if last.form == Form::Marks { self.by_marks(found) } else { found };
+        if found.is_empty() { parts } else { found }
+    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,10 @@
 //! whose output is the whole of a test run's. One file a framework; each reads the
 //! lines once, in order.
 
+mod again;
 mod builds;
 mod cargo;
+mod chain;
 mod checkouts;
 mod compare;
 mod detect;
@@ -64,7 +66,6 @@ pub(crate) use so_far::SoFar;
 pub(super) use started::{Started, started};
 
 use detect::{Detected, Runs, Start};
-use forms::Form;
 use pipes::Through;
 use tally::Tally;
 
@@ -166,7 +167,10 @@ impl Reading<'_> {
             match start.runs {
                 Runs::Framework(framework) if !frameworks.contains(&framework) => frameworks.push(framework),
                 Runs::Framework(_) => {}
-                Runs::Any => return self.before_a_script().unwrap_or_else(|| self.by_output(start)),
+                Runs::Any => {
+                    let runs = self.before_a_script().or_else(|| self.stopped_before_a_script());
+                    return runs.or_else(|| self.went_through()).unwrap_or_else(|| self.by_output(start));
+                }
                 Runs::Perhaps => return self.whole(start).into_iter().collect(),
             }
         }
@@ -201,7 +205,9 @@ impl Reading<'_> {
             };
             return vec![self.run(framework, last, &scope, tally, false)];
         }
-        match starts.as_slice() {
+        let starts = self.begun(&starts, &found);
+        let ends_it = ends_it && starts.last().is_some_and(|start| start.is(last));
+        match starts {
             [start] if !start.repeats => {
                 let tally = self.one_of(framework, found);
                 vec![self.run(framework, start, &start.scope, tally, ends_it)]
@@ -218,40 +224,16 @@ impl Reading<'_> {
             }
             // Which run each is of cannot be told.
             _ => {
-                let scope = match starts.as_slice() {
+                let scope = match starts {
                     [start] if start.scope.by_turns => start.scope.clone(),
                     _ => Scope::of_script(framework, "", self.command),
                 };
-                let mut tally = Tally::sum(found);
-                (tally.cut, tally.unknown) = (true, true);
+                let mut tally = Tally { mixed: true, ..Tally::sum(found) };
                 // What failed in one may pass in another that ran after it.
-                tally.doubtful |= !tally.ends_red() && !are_apart(&starts);
+                tally.doubtful |= !tally.ends_red() && !are_apart(starts);
                 vec![self.run(framework, last, &scope, tally, false)]
             }
         }
-    }
-
-    /// What a framework printed, in the form that it was asked for.
-    fn in_form(&self, framework: Framework, wider: &Start, last: &Start) -> Vec<Tally> {
-        match last.form {
-            Form::Tap => return self.parsed_by(framework, Framework::Tap, &last.scope),
-            Form::Junit => return self.parsed(Framework::Junit, &last.scope),
-            Form::Other => return Vec::new(),
-            Form::Own | Form::Marks => {}
-        }
-        let (parts, mut found): (Vec<Tally>, Vec<Tally>) =
-            self.parsed(framework, &wider.scope).into_iter().partition(|tally| tally.loose);
-        // A reporter of another format. Node's own counts suites as tests.
-        let others = [Framework::Junit, Framework::Tap];
-        for other in
-            others.iter().filter(|other| !(framework == Framework::Node && **other == Framework::Tap))
-        {
-            if found.is_empty() {
-                found = self.parsed_by(framework, *other, &last.scope);
-            }
-        }
-        let found = if last.form == Form::Marks { self.by_marks(found) } else { found };
-        if found.is_empty() { parts } else { found }
     }
 
     /// The counts of a framework that was started once.
@@ -334,14 +316,17 @@ impl Reading<'_> {
             && owns_exit
             && tally.is_empty()
             && !matches!(self.exit_code, Some(0 | 5) | None);
-        tally.unknown |= beheaded || refused || hidden || rewritten;
         let unexplained = owns_exit && tally.failed == 0 && self.exit_code != Some(0) && !tally.is_empty();
         let turns = start.turns.map(|_| tally.seen());
-        let doubtful = tally.doubtful || rewritten || (tally.unknown && detected.beside);
+        let unknown = tally.unknown || tally.mixed || beheaded || refused || hidden || rewritten;
+        let doubtful = tally.doubtful || rewritten || (unknown && detected.beside);
         let (least, said) = if doubtful { (0, None) } else { (tally.failed, tally.said.clone()) };
         let summed = tally.loose || (tally.passed > 0 && !stopped);
         let looks_green = summed && !doubtful && !beheaded && !tally.ends_red() && tally.failing.len() == 0;
-        let broken = tally.cut
+        let is_plain = !beheaded && !rewritten && !unexplained && self.exit_code.is_some();
+        let seen = again::Seen::of(&tally, is_plain, self.is_of_many(start, scope));
+        tally.unknown |= beheaded || refused || hidden || rewritten;
+        let broken = tally.is_partial()
             || tally.unknown
             || tally.said.is_some()
             || unseen
@@ -367,6 +352,7 @@ impl Reading<'_> {
             scope: if tally.deselected { scope.clone().leaving_out_some() } else { scope.clone() },
             goes_on: start.goes_on,
             turns,
+            seen,
         }
     }
 }

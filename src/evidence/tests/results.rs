@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::again::{Asked, asked};
 use super::checkouts;
 use super::failed::FailedCommands;
 use super::parts;
@@ -75,8 +76,9 @@ struct Kept {
     ended_at: Timestamp,
     /// When the next command began.
     next_at: Option<Timestamp>,
-    /// Which command of the run it was.
+    /// Which command of the run it was, and its words.
     command: u64,
+    line: String,
 }
 
 /// When files last changed in the run, as far as that is known.
@@ -139,7 +141,7 @@ impl Tests {
         match event {
             Event::CommandStarted { item, command } => self.note_started(item, command, at),
             Event::CommandEnded { item, status: ItemStatus::Declined, .. } => self.note_unseen(item),
-            Event::Edited { status: ItemStatus::Completed, .. } => self.note_edit(),
+            Event::Edited { status: ItemStatus::Completed, .. } => self.edits += 1,
             _ => {}
         }
     }
@@ -159,7 +161,8 @@ impl Tests {
         self.running.retain(|running| running.item != item);
     }
 
-    /// A command came to its end, with all that it printed.
+    /// A command came to its end, with all that it printed. Whether that takes back what failed when
+    /// the same command ran before.
     pub(crate) fn note_command(
         &mut self,
         item: &str,
@@ -167,8 +170,8 @@ impl Tests {
         exit_code: Option<i64>,
         text: &str,
         at: Timestamp,
-    ) {
-        self.note_runs(item, command, text, read(command, exit_code, text), at);
+    ) -> bool {
+        self.note_runs(item, command, text, read(command, exit_code, text), at)
     }
 
     /// A command was killed, with what it had printed until then; `whole` where that is all.
@@ -183,16 +186,24 @@ impl Tests {
         self.running.first().map(|running| running.command.as_str())
     }
 
-    fn note_runs(&mut self, item: &str, command: &str, text: &str, runs: Vec<TestRun>, at: Timestamp) {
+    fn note_runs(
+        &mut self,
+        item: &str,
+        command: &str,
+        text: &str,
+        runs: Vec<TestRun>,
+        at: Timestamp,
+    ) -> bool {
         let known = self.running.iter().position(|running| running.item == item);
         let unseen = Began { edits: self.edits, at: None };
         let began = known.map_or(unseen, |at| self.running.remove(at).began);
         self.commands += 1;
         let command_of_run = self.commands;
         self.note_checkouts(command);
+        let is_answered = self.forget_what_is_answered(command, &runs);
         let passed = |run: &TestRun| run.complete && run.passed();
         // Where all of it passes, what failed in it before is what there is to be seen to pass.
-        if runs.is_empty() || !runs.iter().all(passed) {
+        if is_answered || runs.is_empty() || !runs.iter().all(passed) {
             self.failed.forget(command);
         }
         for mut run in runs {
@@ -204,8 +215,22 @@ impl Tests {
             if run.may_not_have_begun && !self.runs.iter().any(touches) {
                 continue;
             }
-            self.keep(Kept { run, began, ended_at: at, next_at: None, command: command_of_run });
+            let line = command.to_owned();
+            self.keep(Kept { run, began, ended_at: at, next_at: None, command: command_of_run, line });
         }
+        is_answered
+    }
+
+    /// Forgets what failed when the same line ran before, where it is answered anew; whether all is.
+    fn forget_what_is_answered(&mut self, line: &str, runs: &[TestRun]) -> bool {
+        let before = self.runs.iter().filter(|old| old.line == line);
+        let Asked { answered, is_all } =
+            asked(&before.map(|old| (old.command, &old.run)).collect::<Vec<_>>(), runs);
+        let kept = self.runs.len();
+        let is_answered = |old: &Kept| answered.contains(&(old.command, old.run.framework));
+        self.runs.retain(|old| !(old.run.may_have_failed() && is_answered(old)));
+        self.earlier += (kept - self.runs.len()) as u64;
+        is_all
     }
 
     /// Commands whose tests failed, and of which none is left that fails.
@@ -243,10 +268,6 @@ impl Tests {
                 self.checkouts.push(path);
             }
         }
-    }
-
-    fn note_edit(&mut self) {
-        self.edits += 1;
     }
 
     fn keep(&mut self, mut new: Kept) {
@@ -438,7 +459,7 @@ mod tests {
         let at = Timestamp::from_millis(0);
         for step in steps {
             match step {
-                Edit => tests.note_edit(),
+                Edit => tests.edits += 1,
                 Run(command, passed, failing) => {
                     tests.note_started("item", command, at);
                     let (exit, text) = match command.contains("pytest") {
@@ -697,6 +718,10 @@ mod tests {
         let until = "for i in 1 2; do pytest -q; done";
         check(
             &[Print(until, 0, loop_of.clone()), Print(until, 0, pytest(3, &[]) + &pytest(1, &[]))],
+            (None, None, &[], 1),
+        );
+        check(
+            &[Print(until, 0, loop_of.clone()), Print(until, 0, pytest(3, &[]))],
             (None, None, &["test_p.py::b"], 1),
         );
         let cargo_twice = |head: &str| format!("{head}{}{head}{}", cargo(3, &["x"]), cargo(4, &[]));

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::printed::Told;
-use super::{Framework, Scope, Unit};
+use super::{Framework, Scope, Unit, again};
 
 /// One run of one framework.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -51,6 +51,9 @@ pub(crate) struct TestRun {
     /// Whether a summary of it was seen, and all that was says that it passed.
     #[serde(skip)]
     pub(crate) looks_green: bool,
+    /// What its summaries say, whether or not they are all of them.
+    #[serde(skip)]
+    pub(super) seen: again::Seen,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

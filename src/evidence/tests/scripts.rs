@@ -1,5 +1,6 @@
 //! What a script ran, which only its output tells.
 
+use super::again::Seen;
 use super::detect::{Detected, Runs, Start};
 use super::pipes::Through;
 use super::scope::Scope;
@@ -54,7 +55,7 @@ impl Reading<'_> {
         // Whose failure an exit code is cannot be told among several.
         let failed = runs.iter().any(|run| run.counts.is_none() || run.failed());
         if self.detected.owns_exit && self.exit_code != Some(0) && !failed {
-            runs.iter_mut().for_each(|run| run.complete = false);
+            runs.iter_mut().for_each(|run| (run.complete, run.seen) = (false, Seen::default()));
         }
         runs
     }
@@ -112,6 +113,12 @@ impl Reading<'_> {
         }
         let begins = headings(self.text, first.scope.script()?);
         (begins.len() == starts.len()).then_some(begins)
+    }
+
+    /// Whether one of these scripts may have been started, by what is printed.
+    pub(super) fn any_begins(&self, scripts: &[Start]) -> bool {
+        let is_told = |start: &Start| start.scope.script().map(|script| headings(self.text, script));
+        scripts.iter().any(|start| is_told(start).is_none_or(|begins| !begins.is_empty()))
     }
 
     /// One start of a script by itself. Only the last one's exit code is known.

@@ -20,6 +20,12 @@ pub(super) struct Tally {
     pub(super) failing: Names,
     /// Whether some of the run is missing here, or did not run.
     pub(super) cut: bool,
+    /// Whether the beginning of a summary is missing, and maybe others before it.
+    pub(super) headless: bool,
+    /// Whether it is of several runs, and which of them each summary is of cannot be told.
+    pub(super) mixed: bool,
+    /// How many summaries were added to the first.
+    pub(super) more: u64,
     /// Whether tests that were found were left out, for whatever reason.
     pub(super) deselected: bool,
     /// Whether the counts are not to be relied on at all.
@@ -64,6 +70,9 @@ impl Tally {
         };
         other.failing.list.into_iter().for_each(|name| self.failing.add(&name));
         self.cut |= other.cut;
+        self.headless |= other.headless;
+        self.mixed |= other.mixed;
+        self.more = self.more.saturating_add(other.more).saturating_add(1);
         self.deselected |= other.deselected;
         self.unknown |= other.unknown;
         other.sources.into_iter().for_each(|source| self.add_source(source));
@@ -88,7 +97,12 @@ impl Tally {
     }
 
     pub(super) fn counts(&self) -> Option<Counts> {
-        (!self.unknown).then(|| self.seen())
+        (!self.unknown && !self.mixed).then(|| self.seen())
+    }
+
+    /// Whether it is not, or not surely, all of one run.
+    pub(super) fn is_partial(&self) -> bool {
+        self.cut || self.headless || self.mixed
     }
 
     /// The counts of what was seen, whether or not that is to be relied on.
