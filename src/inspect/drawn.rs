@@ -8,7 +8,7 @@
 use memchr::memchr;
 use regex_syntax::is_meta_character;
 
-use super::piece::LONGEST_LINE;
+use super::piece::{LONGEST_LINE, unredacted};
 use super::{Ask, Case, Cursor, Mode, Pattern, Wanted, checks, inspect, reference};
 use crate::host::joined::Joined;
 
@@ -35,12 +35,12 @@ pub(crate) fn check(input: &[u8]) {
     let length = LENGTHS.get(usize::from(kept >> 2 & 0xf)).map(|length| length + usize::from(*b) % 9 - 4);
     let content = stretched(content, length);
     // Else it has thousands of pages.
-    let room = usize::from(*room) + length.map_or(0, |_| 16 << 10);
+    let room = usize::from(*room) + length.map_or(0, |_| 100 << 10);
     let (start, most) = (number(*a), number(*b));
     if content.starts_with(COMPRESSED) && !packed {
         return ask_everything(&content, text, case, most, room);
     }
-    if !checks::is_shown_alone(&content) {
+    if !checks::is_shown_alone(&content) || length.is_some() && has_secret(&content) {
         checks::summary(&content, packed);
         return ask_everything(&checks::store(&content, packed), text, case, most, room);
     }
@@ -64,6 +64,11 @@ pub(crate) fn check(input: &[u8]) {
         }
         _ => ask_everything(&checks::store(&content, packed), text, case, most, room),
     }
+}
+
+/// Of a secret longer than what is looked at at once, not all parts are known.
+fn has_secret(content: &[u8]) -> bool {
+    reference::lines(content).iter().any(|line| reference::shown(line) != unredacted(line))
 }
 
 /// Whether no line is longer than what is shown at once.
