@@ -18,6 +18,7 @@ mod jest;
 mod lint;
 mod node;
 mod place;
+mod proven;
 mod python;
 mod rust;
 mod said;

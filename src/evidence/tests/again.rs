@@ -23,7 +23,7 @@ pub(super) struct Seen {
 
 impl Seen {
     pub(super) fn of(tally: &Tally, is_plain: bool, is_mixed: bool) -> Self {
-        let is_plain = is_plain && !tally.cut && !tally.unknown;
+        let is_plain = is_plain && !tally.cut && !tally.unknown && tally.said.is_none();
         let summaries = tally.more.saturating_add(1);
         Self { summaries, counts: tally.seen(), is_plain, is_mixed: is_mixed || tally.mixed }
     }

@@ -25,6 +25,7 @@ mod mended;
 mod mocha;
 mod nextest;
 mod node;
+mod outcome;
 mod packages;
 mod parts;
 mod patterns;
@@ -55,7 +56,8 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use failed::{ended_badly, still_failing};
-pub(crate) use results::{Changed, RunResults, TestResults, Tests};
+pub(crate) use outcome::{RunResults, TestResults};
+pub(crate) use results::{Changed, Tests};
 pub(crate) use run::{Counts, TestRun};
 
 pub(super) use pipes::keeps_the_end;

@@ -4,8 +4,6 @@
 //! ran again; runs that have no test in common add up; a run of some tests of
 //! another corrects it. Where none of that is known, no count is told.
 
-use serde::{Deserialize, Serialize};
-
 use super::again::{Asked, asked};
 use super::checkouts;
 use super::failed::FailedCommands;
@@ -16,7 +14,7 @@ use super::relation::Relation;
 use super::scope::Scope;
 use super::sum::Sum;
 use super::unfinished::read_cut;
-use super::{Framework, TestRun, Unit, read};
+use super::{RunResults, TestResults, TestRun, read};
 use crate::model::{Event, ItemStatus, Timestamp};
 
 /// Runs that are told apart; the oldest go first.
@@ -89,46 +87,6 @@ pub(crate) enum Changed {
     /// `at` is when one that is there changed, `by` the latest time at which one
     /// can have gone.
     Known { at: Option<Timestamp>, by: Option<Timestamp> },
-}
-
-/// What is known about tests at the end. Never from what the agent says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TestResults {
-    /// `None` where it is not known.
-    pub(crate) passed: Option<u64>,
-    pub(crate) failed: Option<u64>,
-    pub(crate) skipped: Option<u64>,
-    /// The first of those that failed and are not known to have passed since, by
-    /// the frameworks' own names.
-    pub(crate) failed_tests: Vec<String>,
-    /// Whether files changed after tests had begun to run; `None` where that is
-    /// not known.
-    pub(crate) stale: Option<bool>,
-    /// Whether every run came to its own summary, and that is all of it.
-    pub(crate) complete: bool,
-    /// Runs that a later one took the place of.
-    pub(crate) earlier_runs: u64,
-    /// What the numbers are made of, in the order in which it ran.
-    pub(crate) runs: Vec<RunResults>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RunResults {
-    pub(crate) framework: Framework,
-    pub(crate) unit: Unit,
-    /// `None` where it is not known.
-    pub(crate) passed: Option<u64>,
-    pub(crate) failed: Option<u64>,
-    pub(crate) skipped: Option<u64>,
-    pub(crate) total: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) duration_ms: Option<u64>,
-    pub(crate) stale: Option<bool>,
-    pub(crate) complete: bool,
-    /// Where it ran, where that is not the checkout that the run works in: the results
-    /// as a whole leave it out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) elsewhere: Option<String>,
 }
 
 impl Tests {
