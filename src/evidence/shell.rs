@@ -220,6 +220,8 @@ pub(crate) struct Command {
     pub(crate) defines: bool,
     /// Whether a part of it may have been passed over without a failure.
     pub(crate) branches: bool,
+    /// Whether that is by a word for it: `if`, `case`, a loop.
+    pub(crate) chooses: bool,
     /// Whether a part of it succeeds where a program fails.
     pub(crate) negates: bool,
     /// Variables that it has set so far.
@@ -282,7 +284,8 @@ impl Command {
             self.loops = true;
         }
         self.negates |= step.words.iter().take(2).any(|word| word == "!");
-        self.branches |= matches!(keyword, "for" | "while" | "until" | "if" | "case");
+        self.chooses |= matches!(keyword, "for" | "while" | "until" | "if" | "case");
+        self.branches |= self.chooses;
         if matches!(step.program(), "set" | "bash") && step.words.iter().any(|word| word == "pipefail") {
             self.pipefail = true;
         }

@@ -90,7 +90,9 @@ fn tells_of_failure(line: &str) -> bool {
     }
     let line = NOTHING.iter().fold(line.to_ascii_lowercase(), |line, words| without(&line, words));
     line.starts_with("node.js v")
-        || ["error", "fail", "panic", "traceback"].iter().any(|word| line.contains(word))
+        || ["error", "fail", "panic", "traceback", ": not found", "no such file"]
+            .iter()
+            .any(|word| line.contains(word))
 }
 
 /// What counts failures, and none.

@@ -153,7 +153,7 @@ impl Errors {
         // The same question, and the new answer tells of nothing.
         let is_answered = match exit_code {
             _ if found.is_some() => false,
-            Some(0 | 1) if done.looks_for_errors() && text.trim().is_empty() => true,
+            Some(0 | 1) if done.looks_for_errors() && text.trim().is_empty() => !done.is_limited(),
             Some(0) => done.shows_all_that_failed(command, text),
             Some(_) | None => false,
         };
@@ -176,7 +176,7 @@ impl Errors {
             let is_clean = Seen::new(command, text).is_clean;
             let is_mended = |failed: &Work| is_green && tests.iter().any(|work| work.mends(failed));
             self.failures.retain(|old| {
-                let again = is_clean && old.line == command;
+                let again = is_clean && (is_green || !done.is_limited()) && old.line == command;
                 !(old.found.is_glimpse && (again || old.works.iter().all(is_mended)))
             });
         }
@@ -583,6 +583,32 @@ mod tests {
         let quiet = "cargo build -q; echo \"exit $?\"";
         check(&[(quiet, 0, &format!("{BROKEN}exit 101\n"))], broken);
         check(&[(quiet, 0, &format!("{BROKEN}exit 101\n")), (quiet, 0, "exit 0\n")], None);
+    }
+
+    #[test]
+    fn what_nobody_waited_for_or_did_not_run_is_no_success() {
+        let trace = "Traceback (most recent call last):\n  File \"app.py\", line 1, in <module>\nZeroDivisionError: division by zero\n";
+        let zero = Some(("ZeroDivisionError", "division by zero"));
+        let app = ("python3 app.py", 1, trace);
+        let printed = format!("{trace}exit 0\n");
+        for (line, text) in [
+            ("python3 app.py > o.log 2>&1 &", ""),
+            ("nohup python3 app.py > o.log 2>&1 &", ""),
+            ("if [ -f nothing ]; then python3 app.py; fi", ""),
+            ("case x in y) python3 app.py ;; esac", ""),
+            ("while read f; do python3 app.py; done < /dev/null", ""),
+            ("bash -c \"python3 app.py; echo exit $?\"", printed.as_str()),
+        ] {
+            check(&[app, (line, 0, text)], zero);
+        }
+        check(&[app, ("python3 app.py", 0, "")], None);
+        // Nothing is said by what was ended before it could say anything.
+        let broken = Some(("compile error E0308", "mismatched types"));
+        let build = "timeout 2 cargo build 2>&1 | grep ^error -A5";
+        check(&[(build, 0, BROKEN), (build, 1, "")], broken);
+        let tests = "timeout 5 cargo test 2>&1 | tail -1";
+        let failed = Some(("test failure", "test failed, to rerun pass `--lib`"));
+        check(&[(tests, 0, "error: test failed, to rerun pass `--lib`\n"), (tests, 0, "")], failed);
     }
 
     #[test]

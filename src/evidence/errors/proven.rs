@@ -12,19 +12,25 @@ impl Done {
         let seen = Seen::new(line, text);
         let finished = self.all_finished(&seen);
         let is_told = codes::printed(&self.command, text);
+        // What a condition or a loop passed over did not run.
+        let chooses = self.command.chooses || self.loops();
         let mut proven = Vec::new();
         let mut behind: Option<Behind> = None;
         let mut ended_well = true;
         for (at, (step, work)) in self.command.steps.iter().zip(&self.works).enumerate().rev() {
-            if is_told.contains(&at) {
+            // A number that another shell filled in is printed beside the failure.
+            if is_told.contains(&at) && seen.is_clean {
                 (ended_well, behind) = (true, None);
             }
             let is_built = finished && work.as_ref().is_some_and(Work::says_that_it_finished);
             let shown = match behind {
+                // Nobody waited for it.
+                _ if step.background => false,
                 _ if is_built => seen.built,
                 // It may not have run at all.
                 _ if !ended_well || step.or => false,
                 Some(_) if runs_tests(step, work) && seen.tests.is_some() => seen.tests == Some(true),
+                _ if chooses => runs_tests(step, work) && seen.tests == Some(true),
                 Some(behind) => behind.lets_failures_through && step.writes.is_empty() && seen.is_clean,
                 None => true,
             };

@@ -175,6 +175,11 @@ impl Done {
         false
     }
 
+    /// Whether a part of it may have been ended before it said anything.
+    pub(super) fn is_limited(&self) -> bool {
+        self.command.steps.iter().any(|step| step.limited)
+    }
+
     /// Whether its exit code is not that of the work.
     pub(super) fn hides_exit(&self) -> bool {
         self.command.steps.last().is_some_and(|step| step.piped) && !self.command.pipefail

@@ -4,19 +4,16 @@ use super::detect::{Detected, Runs, Start};
 use super::tally::Tally;
 use super::{Framework, Reading, TestRun};
 
-/// Words that keep a framework from running, so that it prints no summary.
-const RUNS_NOTHING: [&str; 6] = ["--no-run", "--list", "--collect-only", "--co", "--listTests", "-list"];
-
 impl Reading<'_> {
     /// Those of `starts`, all of one framework, that ran: where a failure ends the chain, as many as
     /// have a summary.
     pub(super) fn begun<'a, 'b>(&self, starts: &'a [&'b Start], found: &[Tally]) -> &'a [&'b Start] {
-        let runs = |start: &&Start| {
-            let words = start.scope.modes.iter().chain(&start.scope.filters);
-            !start.repeats && !words.clone().any(|word| RUNS_NOTHING.contains(&word.as_str()))
-        };
+        let runs = |start: &&Start| !start.repeats;
         let passed = |tally: &Tally| tally.failed == 0 && tally.passed > 0;
-        let stopped = found.split_last().is_some_and(|(_, before)| before.iter().all(passed));
+        let failed = |tally: &Tally| tally.failed > 0 || tally.said.is_some();
+        // Else one that came after it may have died without a word.
+        let stopped =
+            found.split_last().is_some_and(|(last, before)| failed(last) && before.iter().all(passed));
         let is_chain = self.is_chain() && self.exit_code.is_some_and(|code| code != 0);
         match is_chain && stopped && found.len() < starts.len() && starts.iter().all(runs) {
             true => &starts[..found.len()],
@@ -167,5 +164,14 @@ mod tests {
         // Whose summary each is cannot be told, though all succeeded.
         let twice = format!("{HEADING}{JEST}{green}{green}");
         assert_eq!(left(&[before[0], before[1], (line, 0, &twice)]).0, [A, "m"]);
+    }
+
+    #[test]
+    fn a_part_that_died_without_a_word_is_not_passed_over() {
+        let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
+        let line = "pytest -q t/a && pytest -q t/b";
+        gathered.note_only_command(line, Some(3), &pytest(None), true, Timestamp::from_millis(0));
+        let tests = gathered.finish(Changed::Unknown, None).0.unwrap();
+        assert_eq!((tests.passed, tests.complete), (None, false));
     }
 }
