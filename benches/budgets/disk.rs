@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::Effort;
 use crate::figures::Samples;
 use crate::machine::{self, millis};
 use crate::world::World;
@@ -17,16 +18,14 @@ use crate::world::World;
 const AT_REST: f64 = 0.1;
 const LOOKS: usize = 20;
 const PAUSE: Duration = Duration::from_secs(10);
-/// Longer than any inode is looked at again.
-const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 /// Waits until new files are as cheap as ever, and says what one takes then, in milliseconds.
-pub fn at_rest(world: &World) -> f64 {
+pub fn at_rest(effort: Effort, world: &World) -> f64 {
     let began = machine::now();
     let mut has_told = false;
     for round in 0.. {
         let (file, spawn) = (new_file(&world.scratch(&format!("rest-{round}"))), bare_spawn(world));
-        if file <= AT_REST * spawn || machine::now() - began > PATIENCE {
+        if file <= AT_REST * spawn || machine::now() - began >= effort.patience {
             return file;
         }
         if !has_told {

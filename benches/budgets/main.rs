@@ -25,6 +25,8 @@ mod submit;
 mod wake;
 mod world;
 
+use std::time::Duration;
+
 use figures::Table;
 
 /// How much of everything is measured.
@@ -37,6 +39,8 @@ struct Effort {
     stream_bytes: u64,
     log_bytes: u64,
     reads: usize,
+    /// How long the disk may take to come to rest.
+    patience: Duration,
 }
 
 const FULL: Effort = Effort {
@@ -47,6 +51,8 @@ const FULL: Effort = Effort {
     stream_bytes: 3_000_000_000,
     log_bytes: 1 << 30,
     reads: 11,
+    // Longer than any inode is looked at again.
+    patience: Duration::from_secs(10 * 60),
 };
 const QUICK: Effort = Effort {
     submits: 40,
@@ -56,6 +62,7 @@ const QUICK: Effort = Effort {
     stream_bytes: 600_000_000,
     log_bytes: 256 << 20,
     reads: 5,
+    patience: Duration::ZERO,
 };
 
 type Part = fn(Effort, &mut Table);

@@ -64,7 +64,7 @@ fn resting(world: &World) -> Samples {
 
 /// Tasks through a server that is running already.
 fn calls(effort: Effort, world: &World, table: &mut Table) {
-    disk::at_rest(world);
+    disk::at_rest(effort, world);
     let mut server = Server::start(world, &[DELEGATOR, "serve"]);
     server.initialize();
     let (mut submit, mut whole, mut list) = (Samples::default(), Samples::default(), Samples::default());

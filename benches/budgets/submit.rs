@@ -22,7 +22,7 @@ struct Measured {
 
 pub fn measure(effort: Effort, table: &mut Table) {
     let world = World::new("");
-    let new_file = disk::at_rest(&world);
+    let new_file = disk::at_rest(effort, &world);
     world.submit("command", "true");
     machine::collect_all();
     fs::create_dir(world.scratch("durable")).unwrap();
