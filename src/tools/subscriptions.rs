@@ -133,14 +133,17 @@ impl Server {
         let unwanted = self.gone.child_token();
         let _unwanted = unwanted.clone().drop_guard();
         let (tell, mut told) = mpsc::channel(BACKLOG);
-        let (mut known, mut missing) = (false, None);
+        let (mut known, mut missing, mut over) = (false, None, Vec::new());
         for (subject, wanted) in by_subject(context.accepted()) {
             let room = self.subscriptions.room()?;
+            let named: Vec<String> = wanted.iter().map(|(uri, _)| uri.clone()).collect();
             match self.open(context.request_context(), subject, wanted).await {
                 Ok(trail) => {
                     known = true;
-                    if let Some(trail) = trail {
-                        start(room, trail, tell.clone(), unwanted.clone());
+                    match trail {
+                        Some(trail) => start(room, trail, tell.clone(), unwanted.clone()),
+                        // Maybe since the client was told that it is followed.
+                        None => over.extend(named),
                     }
                 }
                 // One that is not there keeps nobody from following the others.
@@ -151,6 +154,11 @@ impl Server {
             return Err(error);
         }
         let passed_on = async {
+            for uri in over {
+                if context.sink().notify_resource_updated(uri).await.is_err() {
+                    return;
+                }
+            }
             // Never the end: this request keeps a sender of its own.
             while let Some(uri) = told.recv().await {
                 if context.sink().notify_resource_updated(uri).await.is_err() {
