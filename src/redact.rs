@@ -113,12 +113,13 @@ pub(crate) fn beginning(part: &str, more: &str) -> String {
     part[..end].to_owned()
 }
 
-/// As [`beginning`], for a `part` that `more` ends with.
-pub(crate) fn ending(part: &str, more: &str) -> String {
+/// As [`beginning`], for a `part` that `more` ends with; and how many bytes of
+/// the part may be told only with what stands before it.
+pub(crate) fn ending(part: &str, more: &str) -> (String, usize) {
     let (part, more) = (text(part), text(more));
     let alike = part.chars().rev().zip(more.chars().rev()).take_while(|(a, b)| a == b);
-    let length: usize = alike.map(|(a, _)| a.len_utf8()).sum();
-    part[part.len() - length..].to_owned()
+    let untold = part.len() - alike.map(|(a, _)| a.len_utf8()).sum::<usize>();
+    (part[untold..].to_owned(), untold)
 }
 
 /// Takes the secrets out of every string of a value, the names of members
@@ -402,14 +403,17 @@ mod tests {
         let secret = format!("ghp_{}", "Ab3x".repeat(9));
         let whole = format!("pushed with {secret} to the origin");
         for cut in 0..=whole.len() {
-            let (head, tail) = (beginning(&whole[..cut], &whole), ending(&whole[cut..], &whole));
+            let (head, tail) = (beginning(&whole[..cut], &whole), ending(&whole[cut..], &whole).0);
             for half in [&head, &tail] {
                 let told = half.replace("[redacted:github-token]", "");
                 assert!(!told.contains("Ab3") && !told.contains("ghp"), "{cut}: {half}");
             }
         }
         let plain = "nothing to hide here";
-        assert_eq!(beginning(&plain[..7], plain) + &ending(&plain[7..], plain), plain);
+        assert_eq!(
+            (beginning(&plain[..7], plain), ending(&plain[7..], plain)),
+            (plain[..7].into(), (plain[7..].into(), 0))
+        );
     }
 
     #[test]

@@ -22,19 +22,18 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// Waits until new files are as cheap as ever, and says what one takes then, in milliseconds.
 pub fn at_rest(effort: Effort, world: &World) -> f64 {
     let began = machine::now();
-    let mut has_told = false;
-    for round in 0.. {
+    let mut round = 0;
+    loop {
         let (file, spawn) = (new_file(&world.scratch(&format!("rest-{round}"))), bare_spawn(world));
         if file <= AT_REST * spawn || machine::now() - began >= effort.patience {
             return file;
         }
-        if !has_told {
+        if round == 0 {
             eprintln!("a new file takes {file:.2} ms, as after large removals: waiting until that is over");
-            has_told = true;
         }
         std::thread::sleep(PAUSE);
+        round += 1;
     }
-    unreachable!("the rounds have no end")
 }
 
 /// Milliseconds for a file in a new directory.

@@ -69,12 +69,7 @@ fn the_end_of_jest_tells_that_tests_failed() {
 
 #[test]
 fn the_end_of_vitest_tells_that_tests_failed() {
-    let vitest = installed("vitest");
-    let project = Project::new("vitest", &[installed("node"), vitest.clone()]);
-    let modules = project.dir.path().join("node_modules");
-    fs::create_dir(&modules).unwrap();
-    let package = vitest.parent().unwrap().parent().unwrap().join("vitest");
-    std::os::unix::fs::symlink(package, modules.join("vitest")).unwrap();
+    let project = Project::of_vitest();
     let filters = ["tail -n 8", "grep -E 'Tests|Files'", "grep 'Tests '"];
     check(&project, "vitest run", "vitest run other", &filters);
     check(&project, "npm test", "npm test -- other", &["tail -n 8"]);

@@ -43,6 +43,17 @@ impl Project {
         Self { dir, path: path.into_string().unwrap() }
     }
 
+    pub(super) fn of_vitest() -> Self {
+        let vitest = installed("vitest");
+        let project = Self::new("vitest", &[installed("node"), vitest.clone()]);
+        // Imported by the tests; a folder of its own keeps its cache out of the shared one.
+        let modules = project.dir.path().join("node_modules");
+        fs::create_dir(&modules).unwrap();
+        let package = vitest.parent().unwrap().parent().unwrap().join("vitest");
+        std::os::unix::fs::symlink(package, modules.join("vitest")).unwrap();
+        project
+    }
+
     pub(super) fn run(&self, command: &str) -> Ran {
         let here = self.dir.path();
         let mut shell = Command::new("/bin/bash");
@@ -299,13 +310,7 @@ fn jest_is_read_as_it_ran() {
 
 #[test]
 fn vitest_is_read_as_it_ran() {
-    let vitest = installed("vitest");
-    let project = Project::new("vitest", &[installed("node"), vitest.clone()]);
-    // Imported by the tests; a folder of its own keeps its cache out of the shared one.
-    let modules = project.dir.path().join("node_modules");
-    fs::create_dir(&modules).unwrap();
-    let package = vitest.parent().unwrap().parent().unwrap().join("vitest");
-    std::os::unix::fs::symlink(package, modules.join("vitest")).unwrap();
+    let project = Project::of_vitest();
     let check = |command: &str| {
         let ran = project
             .run(&format!("{command} --reporter=default --reporter=json --outputFile.json=report.json"));

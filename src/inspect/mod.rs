@@ -40,6 +40,8 @@ mod wanted;
 mod wide;
 mod word;
 
+#[cfg(test)]
+mod by_whole;
 #[cfg(any(test, fuzzing))]
 mod checks;
 #[cfg(any(test, fuzzing))]

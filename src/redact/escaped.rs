@@ -58,8 +58,8 @@ impl Unescaped {
     pub(super) fn of(text: &str) -> Option<Self> {
         let mut made = Self { text: String::new(), escapes: Vec::new() };
         let mut done = 0;
-        for at in places(text.as_bytes()) {
-            let Some((character, length)) = escape(&text.as_bytes()[at..]) else { continue };
+        let mut take = |at: usize| {
+            let Some((character, length)) = escape(&text.as_bytes()[at..]) else { return };
             let before = &text[done..at];
             // All but the last of several in a row are escapes of escapes.
             let is_escape = text.as_bytes()[at] == b'\\';
@@ -69,6 +69,13 @@ impl Unescaped {
             done = at + length;
             let is_colour = character.is_none();
             made.escapes.push(Escape { end: made.text.len(), place: start..done, is_colour });
+        };
+        match memchr(ESCAPE, text.as_bytes()) {
+            None => memchr3_iter(b'\\', b'%', b'&', text.as_bytes()).for_each(take),
+            Some(_) => {
+                let begins = |(_, byte): &(usize, u8)| matches!(*byte, b'\\' | b'%' | b'&' | ESCAPE);
+                text.bytes().enumerate().filter(begins).for_each(|(at, _)| take(at));
+            }
         }
         made.text.push_str(&text[done..]);
         (done > 0).then_some(made)
@@ -89,14 +96,6 @@ impl Unescaped {
         let last = known(range.end);
         let colours = self.escapes[..last].iter().rev().take_while(after).count();
         place(known(range.start), range.start)..place(last - colours, range.end)
-    }
-}
-
-/// Where an escape may begin.
-fn places(text: &[u8]) -> Box<dyn Iterator<Item = usize> + '_> {
-    match memchr(ESCAPE, text) {
-        None => Box::new(memchr3_iter(b'\\', b'%', b'&', text)),
-        Some(_) => Box::new((0..text.len()).filter(|at| matches!(text[*at], b'\\' | b'%' | b'&' | ESCAPE))),
     }
 }
 

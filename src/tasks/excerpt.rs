@@ -102,13 +102,11 @@ impl Excerpt {
         let last = if from < last.len() { &last[from..] } else { last };
         let left_out = total - (first.len() + last.len()) as u64;
         let (beginning, ending) = (shown(first), shown(last));
-        let ended = redact::ending(&ending, &(shown(&tail[..tail.len() - last.len()]) + &ending));
-        // What may be told only with what stands before it is left out as well.
-        let untold = redact::text(&ending).len().saturating_sub(ended.len()) as u64;
+        let (ended, untold) = redact::ending(&ending, &(shown(&tail[..tail.len() - last.len()]) + &ending));
         let text = format!(
             "{}{}{}",
             without_marks(redact::beginning(&beginning, &(beginning.clone() + &shown(&head[first.len()..])))),
-            mark(left_out + untold),
+            mark(left_out + untold as u64),
             without_marks(ended)
         );
         Self { text, total_bytes: total, cut: true }

@@ -61,8 +61,12 @@ impl Failing {
     }
 }
 
-/// As much of a line as `most` bytes hold.
+/// As much of a line as `most` bytes hold. Nothing in it is secret.
 fn line_of_bytes(text: &str, most: usize) -> String {
-    let lines = (1..=most).rev().map(|characters| plain::line(text, characters));
-    lines.into_iter().find(|line| line.len() <= most).unwrap_or_default()
+    let line = plain::line(text, most);
+    if line.len() <= most {
+        return line;
+    }
+    let room = most.saturating_sub('…'.len_utf8());
+    format!("{}…", line[..line.floor_char_boundary(room)].trim_end_matches('…'))
 }

@@ -220,9 +220,7 @@ impl Recorder {
         let end = End {
             exit,
             stderr_tail: String::from_utf8_lossy(last(&self.stderr_tail)).into_owned(),
-            last_line: last_line(&self.stdout_tail)
-                .or_else(|| last_line(&self.stderr_tail))
-                .unwrap_or_default(),
+            last_line: last_line(&self.stdout_tail).unwrap_or_default(),
             last_error: last_line(&self.stderr_tail).unwrap_or_default(),
             last_message: last_message.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         };

@@ -108,6 +108,9 @@ mod tests {
         let (failing, has_error) = left(&[(line, Some(code), before), (line, exit_code, text)]);
         assert_eq!(failing.is_empty(), is_mended, "{line}: {failing:?}\n{text}");
         assert!(!has_error || !is_mended, "{line}\n{text}");
+        // A failure in sight is told, whatever was told before.
+        let is_red = ["FAILED", "1 failed", "error: "].iter().any(|word| text.contains(word));
+        assert!(has_error || !is_red, "{line}\n{text}");
     }
 
     const PYTEST: &str = "F.                                     [100%]\n=========== FAILURES ===========\n___________ test_x ___________\n\n    def test_x():\n>       assert X == 2\nE       assert 1 == 2\n\ntest_a.py:2: AssertionError\n=========== short test summary info ===========\nFAILED test_a.py::test_x - assert 1 == 2\n1 failed, 1 passed in 0.02s\n";
