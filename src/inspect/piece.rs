@@ -196,14 +196,14 @@ pub(super) fn shown_part(before: &[u8], part: &[u8], after: &[u8]) -> String {
 /// A text after what stands before it, taken apart at places of it.
 pub(super) fn shown_parts(before: &[u8], text: &[u8], places: &[usize]) -> Vec<String> {
     let mut whole = String::from_utf8_lossy(before).into_owned();
-    let mut ends = vec![plain::line_of_text(&whole).len()];
+    let mut ends = vec![whole.len()];
     let mut from = 0;
     for upto in places.iter().copied().chain([text.len()]) {
         whole += &String::from_utf8_lossy(&text[from..upto]);
-        ends.push(plain::line_of_text(&whole).len());
+        ends.push(whole.len());
         from = upto;
     }
-    let whole = one_line(plain::line_of_text(&whole));
+    let whole = one_line(plain::line_of_text_placed(&whole, &mut ends));
     let shown = redact::placed(&whole, &mut ends);
     ends.windows(2).map(|ends| with_returns(shown[ends[0]..ends[1]].to_owned())).collect()
 }
@@ -216,12 +216,12 @@ fn shown_after(command: &str, before: &[u8], part: &[u8], after: &[u8]) -> Strin
         let text = plain::line_of_text(&String::from_utf8_lossy(part));
         return with_returns(redact::text(&one_line(text)).into_owned());
     }
-    // What may be shown is decided from left to right: more text changes nothing before it.
-    let start = command.len() + plain::line_of_text(&text).len();
+    let mut ends = [text.len(), 0];
     text += &String::from_utf8_lossy(part);
-    let end = command.len() + plain::line_of_text(&text).len();
+    ends[1] = text.len();
     text += &String::from_utf8_lossy(after);
-    let text = one_line(plain::line_of_text(&text));
+    let text = one_line(plain::line_of_text_placed(&text, &mut ends));
+    let [start, end] = ends.map(|end| command.len() + end);
     with_returns(redact::part(&format!("{command}{text}"), start..end))
 }
 
@@ -261,6 +261,7 @@ fn is_inner(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::{shown_part, shown_parts};
     use crate::inspect::Mode;
     use crate::inspect::reference::{ask, find};
 
@@ -278,6 +279,29 @@ mod tests {
         ] {
             let found = ask(content, find(pattern, 0, 9), None, 1000);
             assert_eq!(found.matches.first().map(|block| block.line_number), line, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_title_may_be_cut_by_a_place_in_it() {
+        let token = format!("ghp_{}", "aB3x".repeat(9));
+        for (hidden, shown) in
+            [("\u{1b}]0;a long title\u{7}", ""), ("\u{9b}3100m", ""), ("\u{1b}]0;no end", "0;no end")]
+        {
+            for (rest, shown_rest) in [("x", "x"), (&format!(" {token} end"), " [redacted:github] end")] {
+                let line = format!("ab{hidden}{rest}");
+                let expected = format!("ab{shown}{shown_rest}");
+                for (at, _) in line.char_indices() {
+                    let (before, after) = line.as_bytes().split_at(at);
+                    let parts = [shown_part(b"", before, after), shown_part(before, after, b"")];
+                    assert_eq!(parts.concat(), expected, "{at} of {line:?}");
+                    assert_eq!(
+                        shown_parts(b"", line.as_bytes(), &[at]).concat(),
+                        expected,
+                        "{at} of {line:?}"
+                    );
+                }
+            }
         }
     }
 

@@ -137,6 +137,26 @@ pub(crate) fn line_of_text(line: &str) -> String {
     Visible { returns: Returns::Kept, ..Visible::new(line) }.collect()
 }
 
+/// As [`line_of_text`]; the places in the line, in order, are moved to where
+/// they are in what is shown. What comes after a place may tell what is shown
+/// before it.
+pub(crate) fn line_of_text_placed(line: &str, places: &mut [usize]) -> String {
+    let mut visible = Visible { returns: Returns::Kept, ..Visible::new(line) };
+    let mut shown = String::new();
+    let mut places = places.iter_mut().peekable();
+    loop {
+        let next = visible.next();
+        let passed = line.len() - visible.rest.as_str().len();
+        while let Some(place) = places.next_if(|place| next.is_none() || **place < passed) {
+            *place = shown.len();
+        }
+        match next {
+            Some(c) => shown.push(c),
+            None => return shown,
+        }
+    }
+}
+
 /// The characters of a text that may be shown, lazily.
 struct Visible<'a> {
     rest: std::str::Chars<'a>,
@@ -333,6 +353,16 @@ mod tests {
     fn a_text_keeps_its_lines() {
         assert_eq!(text("a\r\n\tb\u{1b}[0m\u{7}"), "a\n\tb");
         assert_eq!(line_of_text("a\rb\u{1b}[0m\u{7}"), "a\rb");
+    }
+
+    #[test]
+    fn a_place_in_a_line_is_found_again_in_what_is_shown() {
+        let line = "a\u{1b}]0;title\u{7}é\u{9b}31mb\r";
+        for (at, shown) in [(0, 0), (1, 1), (6, 1), (11, 1), (13, 3), (15, 3), (18, 3), (19, 4), (20, 5)] {
+            let mut places = [at];
+            assert_eq!(line_of_text_placed(line, &mut places), "aéb\r");
+            assert_eq!(places, [shown], "{at}");
+        }
     }
 
     #[test]
