@@ -15,16 +15,32 @@ use std::path::Path;
 #[derive(Debug)]
 pub(crate) struct Lock(File);
 
+/// A file has two locks, which know nothing of each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which {
+    Main,
+    Note,
+}
+
 impl Lock {
     /// Takes the lock, creating its file; `None` when somebody holds it.
     pub(crate) fn take(path: &Path) -> io::Result<Option<Lock>> {
-        let mut options = OpenOptions::new();
-        lock(options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?)
+        lock(made(path)?, Which::Main)
     }
 
     /// As [`take`](Self::take), of a file that must be there.
     pub(crate) fn take_existing(path: &Path) -> io::Result<Option<Lock>> {
-        lock(OpenOptions::new().read(true).write(true).open(path)?)
+        lock(found(path)?, Which::Main)
+    }
+
+    /// As [`take`](Self::take), of the other lock, which makes the file a note.
+    pub(crate) fn take_note(path: &Path) -> io::Result<Option<Lock>> {
+        lock(made(path)?, Which::Note)
+    }
+
+    /// As [`take_note`](Self::take_note), of a file that must be there.
+    pub(crate) fn take_existing_note(path: &Path) -> io::Result<Option<Lock>> {
+        lock(found(path)?, Which::Note)
     }
 
     /// Whether `path` still names the file that is locked.
@@ -47,10 +63,19 @@ impl Lock {
     }
 }
 
-fn lock(file: File) -> io::Result<Option<Lock>> {
+fn made(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
+}
+
+fn found(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open(path)
+}
+
+fn lock(file: File, which: Which) -> io::Result<Option<Lock>> {
     // SAFETY: the descriptor is open for as long as `file` lives, and the
     // kernel only reads the structure.
-    let taken = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &whole_file()) };
+    let taken = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &range(which)) };
     if taken == 0 {
         return Ok(Some(Lock(file)));
     }
@@ -76,7 +101,7 @@ pub(crate) fn is_held(path: &Path) -> io::Result<bool> {
 
 /// As [`is_held`], of a file that is open already.
 pub(crate) fn is_held_on(file: &File) -> io::Result<bool> {
-    let mut lock = whole_file();
+    let mut lock = range(Which::Main);
     // SAFETY: the descriptor is open for as long as `file` lives, and `lock`
     // is a valid structure that the kernel fills in.
     let asked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &mut lock) };
@@ -86,12 +111,18 @@ pub(crate) fn is_held_on(file: &File) -> io::Result<bool> {
     Ok(i32::from(lock.l_type) != libc::F_UNLCK)
 }
 
-fn whole_file() -> libc::flock {
+/// A byte that need not be there.
+fn range(which: Which) -> libc::flock {
     // SAFETY: a structure of integers, for which zero is a valid value; OFD
     // locks demand a zero process id.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
     lock.l_type = libc::F_WRLCK as libc::c_short;
     lock.l_whence = libc::SEEK_SET as libc::c_short;
+    lock.l_start = match which {
+        Which::Main => 0,
+        Which::Note => 1,
+    };
+    lock.l_len = 1;
     lock
 }
 
@@ -113,6 +144,9 @@ mod tests {
         assert!(is_held(&path).unwrap(), "a copy of the descriptor keeps it");
         drop(copy);
         assert!(!is_held(&path).unwrap());
+        let note = Lock::take_note(&path).unwrap().unwrap();
+        assert!(!is_held(&path).unwrap() && Lock::take_existing_note(&path).unwrap().is_none());
+        drop(note);
         let stale = Lock::take_existing(&path).unwrap().unwrap();
         std::fs::remove_file(&path).unwrap();
         assert!(!stale.is_at(&path));

@@ -11,6 +11,8 @@ pub(crate) mod files;
 pub(crate) mod held;
 pub(crate) mod ids;
 pub(crate) mod joined;
+#[cfg(target_os = "linux")]
+mod lent;
 pub(crate) mod line_index;
 pub(crate) mod listen;
 pub(crate) mod litter;

@@ -4,6 +4,7 @@
 //! and the callers fall back to what they can do without.
 
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::IntoRawFd;
@@ -130,22 +131,31 @@ fn certain(walked: Vec<Process>, root: i32, started: impl Fn(i32) -> Option<u64>
     Found { complete: processes.len() == all, processes }
 }
 
-/// The processes above this one, nearest first, however many there are. Each
-/// was there before the next: one that was not took over a number meanwhile.
-pub(crate) fn ancestors() -> Vec<Process> {
-    let above = |process: &Process| {
-        parent_of(*process).filter(|parent| parent.pid > 1 && parent.started <= process.started)
+/// The processes above this one that call themselves `name`, nearest first,
+/// however many there are. Each was there before the next: one that was not
+/// took over a number meanwhile.
+pub(crate) fn ancestors(name: &CStr) -> Vec<Process> {
+    let above = |(process, _): &(Process, bool)| {
+        parent_of(*process, name).filter(|(parent, _)| parent.pid > 1 && parent.started <= process.started)
     };
-    let own = read(own_pid());
-    std::iter::successors(own.as_ref().and_then(above), above).collect()
+    let own = read(own_pid()).map(|own| (own, false));
+    let all = std::iter::successors(own.as_ref().and_then(above), above);
+    all.filter(|(_, is_named)| *is_named).map(|(process, _)| process).collect()
 }
 
-/// One whose child still has it for a parent had its number all the time.
-fn parent_of(process: Process) -> Option<Process> {
-    let parent = read(process.parent)?;
+/// One that was there before its child had its number all the time; one of the
+/// same tick did if the child still has it for a parent.
+fn parent_of(process: Process, name: &CStr) -> Option<(Process, bool)> {
+    let stat = whole(&format!("/proc/{}/stat", process.parent)).ok()?;
+    let parent = parse_stat(process.parent, &stat)?;
     let still =
-        read(process.pid).is_some_and(|now| (now.started, now.parent) == (process.started, parent.pid));
-    still.then_some(parent)
+        || read(process.pid).is_some_and(|now| (now.started, now.parent) == (process.started, parent.pid));
+    (parent.started < process.started || still()).then(|| (parent, is_named(&stat, name)))
+}
+
+fn is_named(stat: &[u8], name: &CStr) -> bool {
+    let named = stat.splitn(2, |&b| b == b'(').nth(1).and_then(|rest| rest.strip_prefix(name.to_bytes()));
+    named.is_some_and(|rest| rest.starts_with(b") "))
 }
 
 /// The value of `variable` in the environment that a process was started with.
@@ -175,6 +185,8 @@ pub(crate) fn own_pid() -> i32 {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::CString;
+
     use super::*;
 
     fn process(pid: i32, parent: i32, started: u64) -> Process {
@@ -185,6 +197,11 @@ mod tests {
     fn a_name_with_parentheses_does_not_shift_the_fields() {
         let stat = b"77 (a) (b c) S 5 77 77 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 4242 9 9 9\n";
         assert_eq!(parse_stat(77, stat), Some(process(77, 5, 4242)));
+        assert!(is_named(stat, c"a) (b c") && is_named(b"7 (delegator) S 5", c"delegator"));
+        assert!(
+            !is_named(b"7 (delegator2) S 5", c"delegator")
+                && !is_named(b"7 (x (delegator) S 5", c"delegator")
+        );
     }
 
     #[test]
@@ -216,7 +233,9 @@ mod tests {
     fn this_process_is_there_and_has_a_parent() {
         let own = read(own_pid()).unwrap();
         assert!(own.started > 0 && !own.zombie);
-        assert!(ancestors().first().is_some_and(|parent| parent.pid == own.parent));
+        let parent = CString::new(text(&format!("/proc/{}/comm", own.parent)).trim()).unwrap();
+        assert!(ancestors(&parent).first().is_some_and(|parent| parent.pid == own.parent));
+        assert_eq!(ancestors(c"nobody has it"), []);
         assert!(!boot_id().is_empty());
     }
 }

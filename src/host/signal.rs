@@ -52,6 +52,33 @@ pub(crate) fn hang_up(pid: i32, terminal: &OwnedFd) {
     }
 }
 
+/// Holds back every signal to this thread; returns those that were before.
+#[cfg(target_os = "linux")]
+pub(super) fn hold_all() -> libc::sigset_t {
+    // SAFETY: sets of signals, for which zero is a valid value; the calls fill them in.
+    unsafe {
+        let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+        before
+    }
+}
+
+/// Holds back these signals to this thread, and no other.
+pub(super) fn hold_only(held: &libc::sigset_t) {
+    // SAFETY: a set that was filled in; the one before it is not asked for.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, held, std::ptr::null_mut()) };
+}
+
+/// Holds back no signal any more.
+pub(super) fn release_all() {
+    // SAFETY: a set of signals, for which zero is a valid value; the call fills it in.
+    let mut none: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: as above.
+    unsafe { libc::sigemptyset(&mut none) };
+    hold_only(&none);
+}
+
 /// Does what the key for it would do in a terminal.
 pub(crate) fn interrupt(terminal: &OwnedFd, signal: i32) {
     match signal {

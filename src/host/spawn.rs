@@ -4,7 +4,7 @@
 //! (detached from whoever starts it), whoever is asked something, and what a
 //! person runs in a terminal of ours.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CStr, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -14,6 +14,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use crate::host::held::die_with_parent;
+#[cfg(target_os = "linux")]
+use crate::host::lent;
 use crate::host::lock::Lock;
 use crate::host::signal;
 use crate::model::Signal;
@@ -37,17 +39,37 @@ pub(crate) fn supervisor(
     ties: Ties,
 ) -> io::Result<Option<i32>> {
     let descriptor = lock.file().as_raw_fd();
+    let (lock, attempt) = (descriptor.to_string(), attempt.to_string());
+    let args = ["delegator", "supervise", "--lock-fd", &lock, "--attempt", &attempt].map(OsStr::new);
+    let args: Vec<&OsStr> = args.into_iter().chain([run_dir.as_os_str()]).collect();
+    started(&args, &environment, descriptor, ties)
+}
+
+#[cfg(target_os = "linux")]
+fn started(
+    args: &[&OsStr],
+    environment: &[(OsString, OsString)],
+    descriptor: RawFd,
+    ties: Ties,
+) -> io::Result<Option<i32>> {
     // The link still works when the file was replaced by a newer version.
-    let mut command = program("/proc/self/exe");
-    #[cfg(not(target_os = "linux"))]
+    lent::Program::new("/proc/self/exe", args, environment, descriptor)?.start(ties)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn started(
+    args: &[&OsStr],
+    environment: &[(OsString, OsString)],
+    descriptor: RawFd,
+    ties: Ties,
+) -> io::Result<Option<i32>> {
     let mut command = program(std::env::current_exe()?);
     command
-        .arg0("delegator")
-        .args(["supervise", "--lock-fd", &descriptor.to_string(), "--attempt", &attempt.to_string()])
-        .arg(run_dir)
+        .arg0(args[0])
+        .args(&args[1..])
         .current_dir("/")
         .env_clear()
-        .envs(environment)
+        .envs(environment.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
@@ -90,7 +112,7 @@ pub(crate) enum Ties {
 ///
 /// # Safety
 /// For use between fork and exec only.
-unsafe fn keep_only(descriptor: RawFd) {
+pub(super) unsafe fn keep_only(descriptor: RawFd) {
     // SAFETY: system calls with integer arguments; failure leaves the
     // close-on-exec flags that every descriptor of ours has anyway.
     unsafe {
@@ -212,19 +234,22 @@ pub(crate) fn piped(
     command.spawn()
 }
 
+/// What every supervisor calls itself. Nobody else can change that.
+pub(crate) const NAME: &CStr = c"delegator";
+
 /// Makes lists of processes call this one by its program, not by the link that
 /// it was started through.
 pub(crate) fn take_name() {
     #[cfg(target_os = "linux")]
     // SAFETY: a string that ends with zero, which the kernel copies.
     unsafe {
-        libc::prctl(libc::PR_SET_NAME, c"delegator".as_ptr());
+        libc::prctl(libc::PR_SET_NAME, NAME.as_ptr());
     }
 }
 
 /// Lets this process live through the signals that end a session or a program
 /// that somebody takes for a client. A handler, not "ignore": what we start
-/// must not inherit it.
+/// must not inherit it. Until here, all of them were held back.
 pub(crate) fn outlive_polite_signals() {
     extern "C" fn nothing(_: libc::c_int) {}
     let handler = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
@@ -232,6 +257,7 @@ pub(crate) fn outlive_polite_signals() {
         // SAFETY: the handler does nothing.
         unsafe { libc::signal(signal, handler) };
     }
+    signal::release_all();
 }
 
 /// Reads to the end, or gives up at `deadline`.

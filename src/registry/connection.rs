@@ -9,6 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::{migrations, rebuild};
+use crate::host::files;
 use crate::host::paths::Home;
 
 /// The first version without the bug that could lose a write-ahead log.
@@ -69,6 +70,7 @@ impl Registry {
             return Err(RegistryError::OldLibrary(rusqlite::version()));
         }
         let path = home.registry();
+        let has_log = log(&path).exists();
         let connection = connect(&path).map_err(|error| at(&path, error))?;
         let file = identity(&path);
         let mut registry = Self { connection, path, file };
@@ -76,6 +78,10 @@ impl Registry {
         registry.check_version(version(&registry.connection).map_err(|error| at(&registry.path, error))?)?;
         configure(&registry.connection).map_err(|error| at(&registry.path, error))?;
         registry.migrate(home)?;
+        if !has_log {
+            // SQLite is built not to do this: it would at every first transaction.
+            let _ = files::sync_dir(home.root());
+        }
         Ok(registry)
     }
 
@@ -95,9 +101,7 @@ impl Registry {
 
     /// The file whose growth tells of every commit.
     pub(crate) fn log(&self) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
-        name.push("-wal");
-        name.into()
+        log(&self.path)
     }
 
     /// Runs `work` in one IMMEDIATE transaction: it reads what it writes by.
@@ -137,7 +141,7 @@ impl Registry {
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
     // Made by us first, so that it is private from its first byte on.
-    let _ = crate::host::files::create_log(path);
+    let _ = files::create_log(path);
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
@@ -184,6 +188,12 @@ fn wait_a_little(attempt: i32) -> bool {
 
 fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+fn log(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
 }
 
 fn identity(path: &Path) -> Option<(u64, u64)> {

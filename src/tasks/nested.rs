@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use crate::host::env::{self, Env};
-use crate::host::{lock, proc};
+use crate::host::{lock, proc, spawn};
 use crate::model::RunId;
 use crate::runs::RunDir;
 use crate::tasks::Context;
@@ -67,7 +67,8 @@ fn marked(env: &Env) -> Vec<RunId> {
 
 /// The runs of the live supervisors above us, nearest first.
 fn supervisors_above() -> Vec<(RunId, RunDir)> {
-    proc::ancestors().into_iter().filter_map(|process| supervised(&proc::arguments(process))).collect()
+    let supervisors = proc::ancestors(spawn::NAME).into_iter();
+    supervisors.filter_map(|process| supervised(&proc::arguments(process))).collect()
 }
 
 /// The run that a process with these arguments supervises: only one whose lock

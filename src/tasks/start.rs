@@ -10,8 +10,9 @@ use crate::model::{AgentName, Request, State, TaskId};
 use crate::registry::{Found, Submission, Submitted};
 use crate::runs::RunDir;
 use crate::tasks::resolve::{Ask, resolve};
+use crate::tasks::unsettled::{self, Note};
 use crate::tasks::view::look_up;
-use crate::tasks::{Context, TaskError, inner, pump, unsettled};
+use crate::tasks::{Context, TaskError, inner, pump};
 
 /// Below this, not even the record of a failure is sure to fit.
 const LEAST_FREE: u64 = 2 << 20;
@@ -55,7 +56,7 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
     let dir = context.dir(&request.run_id);
     let note =
         unsettled::note(context, &request.run_id).map_err(TaskError::write(context.home.unsettled()))?;
-    let taken_in = prepare(&dir, &request, &environment).and_then(|lock| {
+    let taken_in = prepare(&dir, &note, &request, &environment).and_then(|lock| {
         // Inside a run we start no supervisor: it would end with the agent.
         let limit = if request.within.is_empty() { context.config.max_concurrent } else { 0 };
         Ok(context.registry.submit(Submission { request: &request, lock, limit, same_within })?)
@@ -110,10 +111,15 @@ fn queued(context: &mut Context, id: TaskId) -> Accepted {
 }
 
 /// Makes the directory and everything a later starter needs, under our lock.
-fn prepare(dir: &RunDir, request: &Request, environment: &[(String, String)]) -> Result<Lock, TaskError> {
+fn prepare(
+    dir: &RunDir,
+    note: &Note,
+    request: &Request,
+    environment: &[(String, String)],
+) -> Result<Lock, TaskError> {
     let failed = || TaskError::write(dir.path());
     dir.create().map_err(failed())?;
-    let lock = Lock::take(&dir.lock()).map_err(failed())?;
+    let lock = note.also_at(&dir.lock()).map_err(failed())?;
     inner::note(dir, request).map_err(failed())?;
     dir.write_env(environment).map_err(failed())?;
     dir.write_request(request).map_err(failed())?;

@@ -8,7 +8,7 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::host::files;
 use crate::host::lock::Lock;
@@ -32,13 +32,21 @@ pub(super) fn note(context: &Context, run: &RunId) -> io::Result<Note> {
     let path = notes.join(run.as_str());
     loop {
         // Somebody may find it before it is locked, and settle it.
-        if let Some(lock) = Lock::take(&path)?.filter(|lock| lock.is_at(&path)) {
+        if let Some(lock) = Lock::take_note(&path)?.filter(|lock| lock.is_at(&path)) {
             return Ok(Note { path, lock });
         }
     }
 }
 
 impl Note {
+    /// Gives the note a second name, the lock of the run that it is about, which
+    /// is another lock of the same file: one less to make and to free. Where a
+    /// file has one name only, there are two.
+    pub(super) fn also_at(&self, path: &Path) -> io::Result<Option<Lock>> {
+        let _ = fs::hard_link(&self.path, path);
+        Lock::take(path)
+    }
+
     /// Takes it away again: directory and row are both there, or both gone.
     pub(super) fn settle(self) {
         // One that stays is read again, and then found to be settled.
@@ -55,7 +63,7 @@ pub(super) fn sweep(context: &mut Context) -> Result<u32, TaskError> {
     let mut removed = 0;
     for run in runs {
         let path = context.home.unsettled().join(run.as_str());
-        let held = Lock::take_existing(&path).ok().flatten().filter(|lock| lock.is_at(&path));
+        let held = Lock::take_existing_note(&path).ok().flatten().filter(|lock| lock.is_at(&path));
         let Some(lock) = held else { continue };
         let dir = context.dir(&run);
         let was_there = dir.path().exists();

@@ -53,3 +53,22 @@ fn a_row_that_nobody_could_see_never_comes_back_without_its_directory() {
     }
     phase.close("half committed");
 }
+
+/// A log whose name is lost with the power takes every row in it along.
+#[test]
+fn the_name_of_the_log_is_on_disk_before_the_first_id_is_given_and_is_synced_once() {
+    let phase = Phase::new();
+    let task = playing(&phase.env, "short", &["say one", "exit 0"]);
+    let home = format!("<{}>)", phase.env.home().display());
+    let synced = || {
+        let calls = phase.calls(&["run", "--agent", "command", "--json", &task]);
+        let place = |call: &str, text: &str| {
+            calls.iter().position(|point| point.call.starts_with(call) && point.text.contains(text))
+        };
+        assert!(place("fsync", "registry.db-wal") < place("write", "write(1<"));
+        place("fsync", &home).map(|at| Some(at) < place("write", "write(1<"))
+    };
+    assert_eq!(synced(), Some(true), "the first one makes the log");
+    assert_eq!(synced(), None);
+    phase.close("the name of the log");
+}

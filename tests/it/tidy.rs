@@ -30,7 +30,8 @@ const LAYERS: [&str; 22] = [
 ];
 
 /// Everything in the root that a newcomer needs.
-const ROOT: [&str; 22] = [
+const ROOT: [&str; 23] = [
+    ".cargo",
     ".ci",
     ".config",
     ".git",
