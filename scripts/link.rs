@@ -36,9 +36,10 @@ fn main() {
     }
     println!("cargo::rustc-link-arg-bins=-no-pie");
     let Some(out) = std::env::var_os("OUT_DIR").map(PathBuf::from) else { return };
-    // Where one is not installed, or another machine is built for, all stay shared.
+    // Where one is not installed, or somebody else links or for another machine, all stay shared.
     let is_own = std::env::var("HOST") == std::env::var("TARGET");
-    if is_own && LIBRARIES.iter().all(|(asked, found)| offer(&out, asked, found).is_ok()) {
+    let is_usual = std::env::var("RUSTC_LINKER").map_or(true, |linker| linker == "cc");
+    if is_own && is_usual && LIBRARIES.iter().all(|(asked, found)| offer(&out, asked, found).is_ok()) {
         println!("cargo::rustc-link-arg-bins=-L{}", out.display());
         println!("cargo::rustc-link-arg-bins=-static");
     }
@@ -53,6 +54,8 @@ fn offer(dir: &Path, asked: &str, found: &str) -> io::Result<()> {
     if !path.is_absolute() {
         return Err(io::ErrorKind::NotFound.into());
     }
+    // A link that leads nowhere would be passed over for a shared library.
+    println!("cargo::rerun-if-changed={}", path.display());
     let name = dir.join(format!("lib{asked}.a"));
     if fs::symlink_metadata(&name).is_ok() {
         fs::remove_file(&name)?;

@@ -51,6 +51,7 @@ use std::process::ExitCode;
 
 /// Runs the program with its arguments, its own name first.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    host::signal::hear_of_children();
     cli::run(args.into_iter().collect())
 }
 

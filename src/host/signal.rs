@@ -52,6 +52,13 @@ pub(crate) fn hang_up(pid: i32, terminal: &OwnedFd) {
     }
 }
 
+/// Lets us hear of the ends of our children, whoever started us: a program that
+/// does not want to hear of its own hands that down.
+pub(crate) fn hear_of_children() {
+    // SAFETY: a signal and what the system does by itself.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
 /// Holds back every signal to this thread; returns those that were before.
 #[cfg(target_os = "linux")]
 pub(super) fn hold_all() -> libc::sigset_t {

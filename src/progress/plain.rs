@@ -130,8 +130,7 @@ fn last_state(line: &str) -> String {
 
 /// One line of a text, with the carriage returns that are in it.
 pub(crate) fn line_of_text(line: &str) -> String {
-    // As most are, and by the thousand.
-    if line.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t')) {
+    if is_shown_as_it_is(line) {
         return line.to_owned();
     }
     Visible { returns: Returns::Kept, ..Visible::new(line) }.collect()
@@ -141,6 +140,9 @@ pub(crate) fn line_of_text(line: &str) -> String {
 /// they are in what is shown. What comes after a place may tell what is shown
 /// before it.
 pub(crate) fn line_of_text_placed(line: &str, places: &mut [usize]) -> String {
+    if is_shown_as_it_is(line) {
+        return line.to_owned();
+    }
     let mut visible = Visible { returns: Returns::Kept, ..Visible::new(line) };
     let mut shown = String::new();
     let mut places = places.iter_mut().peekable();
@@ -155,6 +157,11 @@ pub(crate) fn line_of_text_placed(line: &str, places: &mut [usize]) -> String {
             None => return shown,
         }
     }
+}
+
+/// As most are, and by the thousand.
+fn is_shown_as_it_is(line: &str) -> bool {
+    line.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t'))
 }
 
 /// The characters of a text that may be shown, lazily.

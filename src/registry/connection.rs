@@ -23,6 +23,15 @@ pub(crate) struct Registry {
     file: Option<(u64, u64)>,
 }
 
+/// From which length on the log is folded, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// By one whose work is done and whom nobody waits for: four runs.
+    Short = 60 * 4120,
+    /// By one that would have to read it otherwise.
+    Long = 600 * 4120,
+}
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RegistryError {
     #[error("the registry `{}` was written by a newer version (format {found}, this one knows {known})", path.display())]
@@ -70,18 +79,21 @@ impl Registry {
             return Err(RegistryError::OldLibrary(rusqlite::version()));
         }
         let path = home.registry();
-        let has_log = log(&path).exists();
+        let has_log = fs::metadata(log(&path)).is_ok_and(|log| log.len() > 0);
         let connection = connect(&path).map_err(|error| at(&path, error))?;
         let file = identity(&path);
         let mut registry = Self { connection, path, file };
         // Looked at before anything is set: a file of the future stays as it is.
         registry.check_version(version(&registry.connection).map_err(|error| at(&registry.path, error))?)?;
         configure(&registry.connection).map_err(|error| at(&registry.path, error))?;
-        registry.migrate(home)?;
+        let found = version(&registry.connection).map_err(|error| at(&registry.path, error))?;
         if !has_log {
-            // SQLite is built not to do this: it would at every first transaction.
+            // Before anything is in it, so that one that has something has its name
+            // on disk. SQLite is built not to do this: it would in every process.
             let _ = files::sync_dir(home.root());
         }
+        registry.migrate(home, found)?;
+        registry.fold(Length::Long);
         Ok(registry)
     }
 
@@ -104,6 +116,22 @@ impl Registry {
         log(&self.path)
     }
 
+    /// Folds the log into the file and empties it, if it is long and nobody is
+    /// in the way. Whoever opens the registry alone reads the log from its
+    /// beginning: what SQLite folds by itself stays there and is read again.
+    pub(crate) fn fold(&mut self, length: Length) {
+        let is_long = fs::metadata(self.log()).is_ok_and(|log| log.len() > length as u64);
+        // Trouble with it is nobody's: the log holds all of it.
+        let without_waiting = |connection: &mut Connection| {
+            connection.busy_handler(Some(|_| false))?;
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        };
+        if is_long {
+            let _ = without_waiting(&mut self.connection);
+            let _ = self.connection.busy_handler(Some(wait_a_little));
+        }
+    }
+
     /// Runs `work` in one IMMEDIATE transaction: it reads what it writes by.
     pub(super) fn transaction<T>(
         &mut self,
@@ -115,13 +143,12 @@ impl Registry {
         Ok(value)
     }
 
-    fn migrate(&mut self, home: &Home) -> Result<(), RegistryError> {
+    fn migrate(&mut self, home: &Home, found: i64) -> Result<(), RegistryError> {
         let path = self.path.clone();
         let classify = |error| match error {
             RegistryError::Sql(source) | RegistryError::Corrupt(source) => at(&path, source),
             other => other,
         };
-        let found = version(&self.connection).map_err(|error| at(&path, error))?;
         if found >= migrations::VERSION {
             return self.check_version(found);
         }
@@ -154,10 +181,8 @@ fn configure(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "journal_size_limit", 4 << 20)?;
     // Most processes live for one transaction: folding the log into the file
-    // whenever the last of them ends would cost more than the work itself. A
-    // short log keeps the next one's start quick.
+    // whenever the last of them ends would cost more than the work itself.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    connection.pragma_update(None, "wal_autocheckpoint", 60)?;
     Ok(())
 }
 

@@ -16,7 +16,7 @@ mod tasks;
 mod tests;
 mod waits;
 
-pub(crate) use connection::{Registry, RegistryError};
+pub(crate) use connection::{Length, Registry, RegistryError};
 pub(crate) use find::{Found, Reference, Scope};
 pub(crate) use queue::Claimed;
 pub(crate) use submit::{Submission, Submitted};

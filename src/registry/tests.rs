@@ -328,3 +328,39 @@ fn names_are_offered_by_their_beginning_the_newest_first() {
     assert_eq!(names("%", 9), (vec![], 0));
     assert_eq!(fixture.registry.names("/elsewhere", "", 9).unwrap(), (vec![], 0));
 }
+
+/// Everybody who opens it alone reads the whole log.
+#[test]
+fn a_log_that_one_process_after_another_writes_stays_short() {
+    let Fixture { _dir, home, registry } = fixture();
+    let log = registry.log();
+    drop(registry);
+    let length = || std::fs::metadata(&log).unwrap().len();
+    let mut longest = 0;
+    for number in 0..=u8::MAX {
+        let registry = Registry::open(&home).unwrap();
+        let mut fixture = Fixture { _dir: tempfile::tempdir().unwrap(), home: home.clone(), registry };
+        fixture.submit(&numbered(number, None), 0);
+        longest = longest.max(length());
+    }
+    assert!(longest > Length::Long as u64 && longest < 2 * Length::Long as u64, "{longest}");
+    let mut registry = Registry::open(&home).unwrap();
+    registry.fold(Length::Short);
+    assert_eq!(length(), 0);
+    // Somebody who reads is not waited for.
+    registry.connection.execute_batch("CREATE TABLE more (x)").unwrap();
+    for _ in 0..60 {
+        registry.connection.execute_batch("INSERT INTO more VALUES (zeroblob(4000))").unwrap();
+    }
+    let reader = Registry::open(&home).unwrap();
+    reader.connection.execute_batch("BEGIN; SELECT count(*) FROM tasks").unwrap();
+    registry.connection.execute_batch("INSERT INTO more VALUES (1)").unwrap();
+    registry.fold(Length::Short);
+    assert!(length() > 0);
+    drop(reader);
+    registry.fold(Length::Short);
+    assert_eq!(length(), 0);
+    let count = "SELECT count(*) FROM tasks";
+    let rows: u32 = registry.connection.query_row(count, [], |row| row.get(0)).unwrap();
+    assert_eq!(rows, 256);
+}

@@ -16,6 +16,7 @@ use crate::host::litter::Litter;
 use crate::host::{clock, proc, spawn};
 use crate::model::{FailureCode, Fault, JailKind, Outcome, Request, RunId, RunResult, Sandbox, StopReason};
 use crate::prompts;
+use crate::registry::Length;
 use crate::runs::{CommandRecord, RunDir, Started};
 use crate::supervisor::{self, Control, Ended, Inner, Launched, Observer, Order, Scope, Tree, Whose};
 use crate::tasks::control::Listener;
@@ -53,6 +54,7 @@ pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32)
     }
     // Where nobody serves, nobody else would. Trouble with it is not the run's.
     let _ = cleanup::cleanup_if_due(&mut context);
+    context.registry.fold(Length::Short);
     Ok(())
 }
 

@@ -5,10 +5,13 @@
 use std::fs;
 use std::path::Path;
 
+use rusqlite::config::DbConfig;
+
 use crate::crash::crash;
 use crate::phase::Phase;
 use crate::support::agent::playing;
 use crate::support::env::{PATIENCE, wait_for};
+use crate::support::strace::Point;
 use crate::support::{checker, kill};
 
 #[test]
@@ -29,6 +32,7 @@ fn a_row_that_nobody_could_see_never_comes_back_without_its_directory() {
         });
         // While somebody has the registry open, nobody reads the log anew.
         let somebody = rusqlite::Connection::open(phase.env.registry()).unwrap();
+        somebody.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
         let count =
             || somebody.query_row("SELECT count(*) FROM tasks", [], |row| row.get::<_, i64>(0)).unwrap();
         let before = count();
@@ -70,5 +74,20 @@ fn the_name_of_the_log_is_on_disk_before_the_first_id_is_given_and_is_synced_onc
     };
     assert_eq!(synced(), Some(true), "the first one makes the log");
     assert_eq!(synced(), None);
-    phase.close("the name of the log");
+    // Whoever dies before leaves it to the next.
+    let other = Phase::new();
+    let task = playing(&other.env, "short", &["say one", "exit 0"]);
+    let args = ["run", "--agent", "command", "--json", &task];
+    let home = format!("<{}>)", other.env.home().display());
+    let is_it = |point: &&Point| point.call == "fsync" && point.text.contains(&home);
+    let scratch = Phase::new();
+    let there = format!("<{}>)", scratch.env.home().display());
+    let points = scratch.points(&["run", "--agent", "command", "--json", &task]);
+    let point = points.iter().find(|point| point.call == "fsync" && point.text.contains(&there)).unwrap();
+    let crash = crash(&other, point, |tracer| other.env.command_under(tracer, &args));
+    assert!(crash.at.as_ref().is_some_and(|at| is_it(&at)), "it was struck elsewhere");
+    assert!(other.calls(&args).iter().any(|point| is_it(&point)));
+    for phase in [phase, other, scratch] {
+        phase.close("the name of the log");
+    }
 }

@@ -134,3 +134,42 @@ fn a_task_whose_supervisor_can_never_be_started_ends_in_the_end() {
     assert_eq!(phase.env.await_final(&after.task_id), "completed");
     phase.close("supervisor never started");
 }
+
+/// Programs that do not want to hear of their children hand that down.
+#[test]
+fn started_by_one_that_is_deaf_to_its_children_a_run_ends_all_the_same() {
+    let phase = Phase::new();
+    phase.limit(1);
+    let brief = playing(&phase.env, "brief", &["say one", "exit 0"]);
+    let deaf = ["/bin/bash", "-c", "trap '' CHLD; exec \"$@\"", "bash"].map(str::to_owned);
+    for _ in 0..2 {
+        let args = ["run", "--agent", "command", "--json", &brief];
+        let ran = under(&deaf, |prefix| phase.env.command_under(prefix, &args));
+        let task = phase.note(&ran.stdout).unwrap();
+        assert_eq!(phase.env.await_final(&task.task_id), "completed");
+        assert_eq!(phase.row(&task).attempt, 1);
+    }
+    phase.close("deaf to children");
+}
+
+/// The one in between is killed when the supervisor runs already: it does, and
+/// the task is none that waits.
+#[test]
+fn a_supervisor_whose_starter_is_killed_is_a_supervisor() {
+    let phase = Phase::new();
+    phase.limit(0);
+    let go = phase.env.work().join("go");
+    let task = phase.submit(&playing(&phase.env, "held", &[&format!("await {}", go.display()), "exit 0"]));
+    phase.limit(1);
+    // Its exit: it returns to nobody, which no other process here does.
+    let strike = ["inject=exit:signal=KILL:when=1", "--"];
+    let strike = [PROGRAM, "-f", "-qq", "--detach-on=execve", "-o", "/dev/null", "-e"].iter().chain(&strike);
+    let strike: Vec<String> = strike.map(|&word| word.to_owned()).collect();
+    let ran = under(&strike, |tracer| phase.env.command_under(tracer, &["status"]));
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    phase.faults.fetch_add(1, Ordering::Relaxed);
+    assert_eq!((phase.row(&task).state, phase.row(&task).attempt), ("working".to_owned(), 1));
+    fs::write(go, "").unwrap();
+    assert_eq!(phase.env.await_final(&task.task_id), "completed");
+    phase.close("starter killed");
+}
