@@ -15,6 +15,8 @@ mod gather;
 #[cfg(test)]
 mod glimpses;
 mod lines;
+#[cfg(test)]
+mod proofs;
 mod record;
 #[cfg(test)]
 mod reruns;

@@ -4,7 +4,7 @@
 //! failure, and that now shows as many summaries of which none does, was mended, whether or not it can be
 //! told which of its parts each summary is of, and whether or not a filter hides others.
 
-use super::detect::Start;
+use super::detect::{Settled, Start};
 use super::scope::Scope;
 use super::tally::Tally;
 use super::{Counts, Framework, Reading, TestRun};
@@ -19,17 +19,29 @@ pub(super) struct Seen {
     is_plain: bool,
     /// Whether they are of several starts, and of which cannot be told.
     is_mixed: bool,
+    /// What the exit code says beside them.
+    settled: Settled,
 }
 
 impl Seen {
     pub(super) fn of(tally: &Tally, is_plain: bool, is_mixed: bool) -> Self {
         let is_plain = is_plain && !tally.cut && !tally.unknown && tally.said.is_none();
         let summaries = tally.more.saturating_add(1);
-        Self { summaries, counts: tally.seen(), is_plain, is_mixed: is_mixed || tally.mixed }
+        let (counts, is_mixed) = (tally.seen(), is_mixed || tally.mixed);
+        Self { summaries, counts, is_plain, is_mixed, settled: Settled::Nothing }
+    }
+
+    pub(super) fn beside(self, settled: Settled) -> Self {
+        Self { settled, ..self }
     }
 }
 
 impl Reading<'_> {
+    /// What its exit code says of all its tests.
+    pub(super) fn settled(&self) -> Settled {
+        if self.exit_code == Some(0) { self.detected.settled } else { Settled::Nothing }
+    }
+
     /// Whether `scope` is that of a whole line which started more than one.
     pub(super) fn is_of_many(&self, start: &Start, scope: &Scope) -> bool {
         start.repeats || (self.detected.starts.len() > 1 && scope.script() == Some(self.command))
@@ -77,7 +89,14 @@ fn answers(old: &[&TestRun], new: &[&TestRun]) -> bool {
     let mixed = old.iter().any(|run| run.seen.is_mixed && run.may_have_failed());
     // What each run asks for says more, where that is known.
     let is_unclear = mixed || new.iter().any(|run| run.seen.is_mixed || !run.complete);
-    is_unclear && summaries(new) >= summaries(old) && new.iter().all(|run| run.passed_in_sight())
+    let is_settled = |settled: Settled| !new.is_empty() && new.iter().all(|run| run.seen.settled == settled);
+    if is_settled(Settled::Unseen) {
+        return new.iter().all(|run| !run.failed());
+    }
+    // A try that is not needed any more has no summary: the first has all the tests in it.
+    let most = |runs: &[&TestRun]| runs.iter().map(|run| run.seen.counts.total).max();
+    let as_many = summaries(new) >= summaries(old) || (is_settled(Settled::AtLast) && most(new) >= most(old));
+    is_unclear && as_many && new.iter().all(|run| run.passed_in_sight())
 }
 
 #[cfg(test)]
