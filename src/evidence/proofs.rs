@@ -223,6 +223,7 @@ fn an_assignment_is_a_command_with_an_exit_code() {
         ("python3 app.py; PATH=$PATH:x && ls", "src\n", Told),
         ("python3 app.py; > log && echo done", "done\n", Told),
         ("python3 app.py || V=1 && echo done", "done\n", Told),
+        ("python3 app.py |& V=1", "", Told),
         ("python3 app.py; V=$(ls); echo \"exit $?\"", "exit 0\n", Told),
         ("python3 app.py; V=1 && echo OK || echo NO", "OK\n", Told),
         ("V=$(python3 app.py) && echo OK || echo NO", "OK\n", Told),
@@ -233,6 +234,24 @@ fn an_assignment_is_a_command_with_an_exit_code() {
         ("python3 app.py && V=$(ls) && echo done", "done\n", Mended),
         ("python3 app.py; echo \"exit $?\"; V=1", "exit 0\n", Mended),
     ]);
+}
+
+#[test]
+fn what_an_assignment_runs_is_not_mended_by_what_follows_it() {
+    again(&[
+        ("V=$(python3 app.py); ./check", TRACE, TRACE, Told),
+        ("V=$(python3 app.py) | ./check", TRACE, TRACE, Told),
+        ("V=`python3 app.py`; ./check", TRACE, TRACE, Told),
+        ("V=$(python3 app.py); ./check", TRACE, "", Mended),
+        ("V=$(python3 app.py) && ./check", TRACE, "", Mended),
+        ("V=$(python3 app.py)", TRACE, "", Mended),
+    ]);
+    after("V=$(python3 app.py)", TRACE, &[("V=$(python3 b.py)", "", Told), ("V=1", "", Told)]);
+    // What only looks has no part in it.
+    for before in ["S=$(date +%s); ", "D=$(mktemp -d); ", "R=$(git rev-parse HEAD); "] {
+        let red = format!("{before}cargo build");
+        after(&red, "error: no\n", &[(&format!("ls; {before}cargo build"), "", Mended)]);
+    }
 }
 
 #[test]
@@ -369,6 +388,10 @@ fn a_second_try_that_is_not_needed_any_more_has_nothing_left() {
         ("python3 app.py || python3 app.py --slow", TRACE, TRACE, Told),
         ("python3 app.py || python3 app.py --slow || true", TRACE, "", Told),
         ("python3 app.py || echo no", TRACE, "", Told),
+        ("python3 check.py || python3 app.py", TRACE, "", Told),
+        ("python3 -c check || python3 -c app", TRACE, "", Told),
+        ("python3 - < a || python3 - < b", TRACE, "", Told),
+        ("npm ci || npm install", "Error: no\n", "", Told),
         ("python3 app.py || python3 app.py --slow &", TRACE, "", Told),
         ("test -f a || ./build || ./build -j1", "Error: no\n", "", Told),
         ("ls a || ./build || ./build -j1", "Error: no\n", "a\n", Told),

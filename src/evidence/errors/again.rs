@@ -26,15 +26,25 @@ impl Done {
         self.command.steps.iter().zip(&self.works).enumerate().all(is_known)
     }
 
-    /// `./build || ./build -j1`: each would say that it failed, and an end with 0 is that of one of them.
+    /// `./build || ./build -j1`: the same but for its options, until one succeeds; each would say that
+    /// it failed.
     fn tries_until_one_succeeds(&self, lines: usize) -> bool {
         let steps = &self.command.steps;
         let does = |at: usize| self.works[at].is_some();
+        let asks = |at: usize| {
+            let words = steps[at].words.iter().filter(|word| !word.starts_with('-'));
+            words.chain(&steps[at].input).collect::<Vec<_>>()
+        };
+        let mut tries = (0..steps.len()).filter(|at| does(*at)).map(asks);
+        let first = tries.next();
+        if !tries.all(|other| Some(other) == first) {
+            return false;
+        }
         let is_try = |at: usize| {
             let waits = steps[at].and && !steps[at - 1].only_prepares();
             if does(at) { !waits && self.would_say_so(at, lines) } else { steps[at].only_prepares() }
         };
-        (0..steps.len()).all(is_try) && self.command.needs(|at| does(at) && steps[at].may_write())
+        (0..steps.len()).all(is_try) && self.command.needs(does)
     }
 
     /// Whether a failure of a step would be among what is seen. Tests have their own words.

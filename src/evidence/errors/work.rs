@@ -203,6 +203,8 @@ impl Work {
     fn of(step: &Step, directory: &str, origin: &Origin) -> Option<Self> {
         let args = step.args();
         match step.program() {
+            // Its exit code is that of what it runs.
+            "" if step.runs_inside() => return Self::program(step, directory),
             "" | "cd" | "pushd" | "popd" | "set" | "export" | "source" | "." | "echo" | "printf" | "true"
             | "false" | "exit" | "test" | "[" | "mkdir" | "sleep" | "tee" | "timeout" => return None,
             "cargo" => {

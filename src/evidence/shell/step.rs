@@ -1,6 +1,6 @@
 //! One program of a command line: what it is told, and what that does.
 
-use super::base_name;
+use super::{Command, base_name};
 
 /// One program with its arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -87,6 +87,15 @@ impl Step {
             ("exit" | "return", [code]) => code.parse::<u64>().is_ok_and(|code| code % 256 != 0),
             _ => false,
         }
+    }
+
+    /// Whether it is an assignment of what a program prints that does more than look.
+    pub(crate) fn runs_inside(&self) -> bool {
+        let value = self.context.last().map_or("", String::as_str);
+        let inner = |from: &str, to: char| Some(value.split_once(from)?.1.rsplit_once(to)?.0);
+        let does = |step: &Self| step.may_write() && step.program() != "mktemp";
+        let inner = inner("$(", ')').or_else(|| inner("`", '`'));
+        self.words.is_empty() && inner.is_some_and(|inner| Command::parse(inner).steps.iter().any(does))
     }
 
     /// Whether it hardly fails, and says so where it does.
@@ -222,7 +231,6 @@ fn keeps_download(arg: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Command;
     use super::*;
 
     #[test]
