@@ -106,7 +106,8 @@ impl Parser {
         let is_alone = !piped && !background && !matches!(end, Some(Token::Pipe));
         self.command.branches |= matches!(end, Some(Token::Or));
         // `f () { …`, or brackets that mean something else.
-        let is_named = matches!(end, Some(Token::Open)) && !step.words.iter().all(wrappers::is_keyword);
+        let is_named =
+            matches!(end, Some(Token::Open)) && !step.words.iter().all(|word| wrappers::is_keyword(word));
         self.command.unread |= is_named;
         let minds = piped && self.pipefail.holds();
         self.end_step(Step { piped, minds, and, or, background, ..step }, is_alone, deeper);

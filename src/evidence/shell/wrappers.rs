@@ -75,8 +75,8 @@ pub(super) struct Bare {
     pub(super) sets: bool,
 }
 
-pub(super) fn is_keyword(word: &String) -> bool {
-    KEYWORDS.contains(&word.as_str())
+pub(super) fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word)
 }
 
 /// The words from the program on, keywords, assignments and wrappers removed.
