@@ -121,8 +121,9 @@ impl<'a> Lexer<'a> {
     fn output(&mut self, hides: bool) -> Option<Token> {
         self.rest.next();
         if self.took('&') {
-            self.operand();
-            return None;
+            let file = self.operand();
+            let is_file = file.contains(|c: char| !c.is_ascii_digit() && c != '-');
+            return is_file.then_some(Token::Output { file, hides: true, appends: false });
         }
         let appends = self.took('>');
         self.took('|');
@@ -135,6 +136,8 @@ impl<'a> Lexer<'a> {
         let is_text = self.took('<');
         if !is_text || self.took('<') {
             let mark = if is_text { "<<< " } else { "< " };
+            // Another descriptor.
+            self.took('&');
             return Token::Input(format!("{mark}{}", self.operand()));
         }
         self.took('-');

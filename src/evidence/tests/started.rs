@@ -56,6 +56,8 @@ fn by_name(step: &Step) -> Option<Started> {
         "mocha" | "_mocha" => framework(Framework::Mocha, 0),
         "go" if args.first() == Some(&"test") && !args.contains(&"-c") => framework(Framework::Go, 1),
         "go" if args.first() == Some(&"-C") && args.get(2) == Some(&"test") => framework(Framework::Go, 0),
+        // To these it is the question for their version.
+        "tap" | "ava" | "bats" if args.contains(&"-v") => None,
         "tap" | "tape" | "ava" | "bats" | "prove" | "pg_prove" => framework(Framework::Tap, 0),
         "node" | "tsx" if args.contains(&"--test") => framework(Framework::Node, 0),
         name if name.starts_with("python") || name == "pypy3" || name == "py" => match module(&args) {
