@@ -24,6 +24,8 @@ mod reruns;
 mod runners;
 mod scan;
 mod shell;
+#[cfg(test)]
+mod shells;
 mod tests;
 mod told;
 

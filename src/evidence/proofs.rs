@@ -7,7 +7,7 @@ use super::{Changed, Gathered};
 use crate::model::{Event, ItemStatus, Timestamp};
 
 /// The tests that are told to fail after commands with their exit codes, and whether an error is told.
-fn left(commands: &[(&str, i64, &str)]) -> (Vec<String>, bool) {
+pub(super) fn left(commands: &[(&str, i64, &str)]) -> (Vec<String>, bool) {
     let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
     for (item, (command, exit_code, text)) in commands.iter().enumerate() {
         let (item, command, exit_code) = (item.to_string(), (*command).to_owned(), Some(*exit_code));
@@ -27,7 +27,7 @@ enum Then {
 
 use Then::{Mended, Told};
 
-const TRACE: &str = "Traceback (most recent call last):\n  File \"app.py\", line 1, in <module>\nZeroDivisionError: division by zero\n";
+pub(super) const TRACE: &str = "Traceback (most recent call last):\n  File \"app.py\", line 1, in <module>\nZeroDivisionError: division by zero\n";
 const PYTEST: &str = "F.                                     [100%]\n=========== FAILURES ===========\n___________ test_x ___________\n\n    def test_x():\n>       assert X == 2\nE       assert 1 == 2\n\ntest_a.py:2: AssertionError\n=========== short test summary info ===========\nFAILED test_a.py::test_x - assert 1 == 2\n1 failed, 1 passed in 0.02s\n";
 const AGAIN: &str = "F                                      [100%]\n=========== FAILURES ===========\n___________ test_x ___________\n\n    def test_x():\n>       assert X == 2\nE       assert 1 == 2\n\ntest_a.py:2: AssertionError\n=========== short test summary info ===========\nFAILED test_a.py::test_x - assert 1 == 2\n1 failed in 0.02s\n";
 const PASSED: &str = "..                                     [100%]\n2 passed in 0.01s\n";
@@ -151,8 +151,8 @@ fn another_input_is_another_command() {
             ("psql 0< b.sql", "", Told),
             ("psql < a.sql", "", Mended),
             ("psql <a.sql", "", Mended),
-        ("psql < a.sql 3<&1", "", Told),
-        ("psql <&3", "", Told),
+            ("psql < a.sql 3<&1", "", Told),
+            ("psql <&3", "", Told),
             ("psql 0<a.sql", "", Mended),
             ("(psql) < a.sql", "", Mended),
             ("bash -c 'psql < a.sql'", "", Mended),
@@ -438,6 +438,11 @@ fn what_shows_its_log_only_where_it_failed_tells_of_it_by_its_exit_code() {
         ("python3 app.py > log 2>&1 || { cat log; exit; }", TRACE, "", Told),
         ("python3 app.py || { true; exit $?; }", TRACE, "", Told),
         ("python3 app.py || exit 0", TRACE, "", Told),
+        ("python3 app.py || bash -c exit", TRACE, "", Told),
+        ("python3 app.py || bash -c 'exit $?'", TRACE, "", Told),
+        ("python3 app.py || (exit)", TRACE, "", Mended),
+        ("python3 app.py || { exit; }", TRACE, "", Mended),
+        ("python3 app.py || exit | cat", TRACE, "", Told),
         ("python3 app.py || exit 256", TRACE, "", Told),
         ("python3 app.py || (true; exit 0)", TRACE, "", Told),
         ("python3 app.py || (false; true)", TRACE, "", Told),
@@ -481,6 +486,8 @@ fn what_is_not_understood_proves_nothing() {
         ("case a in b) python3 app.py;; esac", "", Told),
         ("ls)\npython3 app.py", "", Told),
         ("(ls\npython3 app.py", "", Told),
+        ("(ls) python3 app.py", "", Told),
+        ("(ls) (python3 app.py)", "", Told),
         ("python3 app.py; [[ -f a && -f b ]]", "", Told),
         (&format!("{}python3 app.py", "ls; ".repeat(300)), "", Told),
         ("ls &&\npython3 app.py", "src\n", Mended),

@@ -76,6 +76,10 @@ impl Tree {
                 [] | [Part::Close, ..] => return Some((tree, parts)),
                 _ => {
                     let (chain, rest) = Chain::read(parts, deeper)?;
+                    // Nothing stands between it and the next.
+                    if !chain.background && !matches!(rest, [] | [Part::End | Part::Close, ..]) {
+                        return None;
+                    }
                     tree.0.push(chain);
                     parts = rest;
                 }

@@ -283,6 +283,8 @@ impl Parser {
         }
         self.closed = None;
         if let Some(first) = self.command.steps.get_mut(from) {
+            // A new shell knows of no failure before it.
+            self.command.unread |= step.or && matches!(first.program(), "exit" | "return");
             first.piped |= step.piped;
             first.minds |= step.minds;
             first.and |= step.and;
