@@ -326,7 +326,7 @@ impl Reading<'_> {
         let summed = tally.loose || (tally.passed > 0 && !stopped);
         let looks_green = summed && !doubtful && !beheaded && !tally.ends_red() && tally.failing.len() == 0;
         let is_plain = !beheaded && !rewritten && !unexplained && self.exit_code.is_some();
-        let seen = again::Seen::of(&tally, is_plain, self.is_of_many(start, scope));
+        let seen = again::Seen::of(&tally, is_plain, self.is_of_many(start, scope)).beside(self.settled());
         tally.unknown |= beheaded || refused || hidden || rewritten;
         let broken = tally.is_partial()
             || tally.unknown

@@ -23,7 +23,7 @@ impl Through {
         let args: Vec<&str> = step.args().iter().map(String::as_str).collect();
         let chosen = Self::Chosen { cargo: false, go: false };
         Some(match step.program() {
-            "tee" | "cat" | "ts" | "less" | "more" | "bat" | "batcat" | "" => return None,
+            "tee" | "cat" | "ts" | "less" | "more" | "bat" | "batcat" => return None,
             "head" => Self::First(first_lines(step).unwrap_or(0)),
             "tail" => Self::Last(last_lines(&args)),
             "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" => grep(&args),
