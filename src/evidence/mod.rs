@@ -15,6 +15,8 @@ mod gather;
 #[cfg(test)]
 mod glimpses;
 mod lines;
+#[cfg(test)]
+mod logs;
 mod record;
 #[cfg(test)]
 mod reruns;
@@ -22,6 +24,8 @@ mod reruns;
 mod runners;
 mod scan;
 mod shell;
+#[cfg(test)]
+mod stopped;
 mod tests;
 mod told;
 

@@ -6,7 +6,7 @@
 use super::detect::Detected;
 use super::pipes::Through;
 use super::pytest;
-use super::tally::Tally;
+use super::tally::{Names, Tally};
 use super::{Framework, Reading, has_many_blocks};
 use crate::evidence::shell::Step;
 
@@ -100,6 +100,35 @@ impl Reading<'_> {
         match is_its_exit {
             true => shown.has_own_summary(framework, tally, code, self.text),
             false => shown.is_before_the_end(framework, self.text),
+        }
+    }
+}
+
+impl Reading<'_> {
+    /// The names of those that failed, where it is not known whose words `found` are: none that can
+    /// only be of the text that was shown.
+    pub(super) fn own_names(&self, framework: Framework, found: &[Tally]) -> Names {
+        let Detected { starts, shown, .. } = self.detected;
+        let passed = self.exit_code == Some(0) && (self.detected.owns_exit || self.detected.and_then);
+        let all_passed = passed && starts.iter().skip(1).all(|start| start.waits);
+        let is_kept_from = self.exit_code != Some(0) && self.detected.may_be_kept_from;
+        if all_passed || self.detected.hidden || (is_kept_from && shown.failed_before(self.text)) {
+            return Names::default();
+        }
+        let own = starts.iter().filter(|start| start.is_of(framework)).count();
+        let is_apart = framework == Framework::Pytest && starts.iter().all(|start| !start.repeats);
+        let names = |tallies: &[Tally]| Tally::sum(tallies.to_vec()).failing;
+        match (shown.before.is_empty(), shown.after) {
+            _ if !is_apart || shown.is_marked() => names(found),
+            (false, true) => Names::default(),
+            // They begin with its own, and end with its own.
+            (true, _) => {
+                let first = &found[..own.min(found.len())];
+                let is_other = |tally: &Tally| pytest::are_of_others(self.text, tally);
+                if first.first().is_some_and(is_other) { Names::default() } else { names(first) }
+            }
+            (false, false) if !shown.is_before_the_end(framework, self.text) => Names::default(),
+            (false, false) => names(&found[found.len().saturating_sub(own)..]),
         }
     }
 }

@@ -48,9 +48,23 @@ fn by_marks(text: &str, failing: usize) -> Option<Tally> {
     let mut marks = Marks::default();
     // What tests printed is shown below.
     lines(text).take_while(|line| !line.starts_with("====")).for_each(|line| marks.line(&line));
+    marks.broken |= lines(text).any(|line| super::stops(&line));
     let is_told = marks.failed == failing as u64 && marks.are_all();
     let Marks { passed, failed, skipped, .. } = marks;
     is_told.then(|| Tally { passed, failed, skipped, ..Tally::default() })
+}
+
+/// Whether the tests that `text` begins with were others than those that `tally` counts.
+pub(in crate::evidence::tests) fn are_of_others(text: &str, tally: &Tally) -> bool {
+    let mut marks = Marks::default();
+    for line in lines(text).take_while(|line| line.ends_with("%]")) {
+        marks.line(&line);
+        if marks.reached.last().is_some_and(|(_, percent)| *percent == 100) {
+            break;
+        }
+    }
+    let Marks { passed, failed, skipped, .. } = marks;
+    marks.are_all() && (passed, failed, skipped) != (tally.passed, tally.failed, tally.skipped)
 }
 
 impl Marks {
