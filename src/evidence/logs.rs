@@ -4,9 +4,14 @@ use super::glimpses::after;
 use super::runners::{Project, installed};
 
 const OLD: &str = "F.... [100%]\n==== short test summary info ====\nFAILED old/test_o.py::old - assert 0\n1 failed, 4 passed in 0.30s\n";
+const NEW: &str = "FAILED a/test_a.py::new - assert 1 == 2\n";
 const NAME: &str = "FAILED old/test_o.py::old - assert 0\n";
 const GREEN: &str = "..  [100%]\n2 passed in 0.10s\n";
 const RED: &str = "F.  [100%]\n==== short test summary info ====\nFAILED a/test_a.py::new - assert 1 == 2\n1 failed, 1 passed in 0.02s\n";
+
+/// A test that failed had printed what looks like counts.
+const PRINTED: &str = "F.  [100%]\n==== FAILURES ====\n____ new ____\n---- Captured stdout call ----\n3 passed in 0.1s\n==== short test summary info ====\nFAILED a/test_a.py::new - assert 1 == 2\n1 failed, 1 passed in 0.02s\n";
+const SESSION: &str = "==== test session starts ====\ncollected 2 items\n\n";
 
 /// The tests that are told to fail after one command.
 #[track_caller]
@@ -50,6 +55,13 @@ fn who_failed_in_a_log_that_is_shown_does_not_fail_in_this_run() {
         ("grep -A1 'short test' old.log; pytest -q", 0, [&OLD[19..90], GREEN]),
         ("curl -s http://ci/log; pytest -q", 0, [OLD, GREEN]),
         ("find . -name '*.log' -exec cat {} +; pytest -q", 0, [OLD, GREEN]),
+        ("pytest -q > new.log 2>&1; cat new.log old.log", 0, [GREEN, OLD]),
+        ("pytest -q > new.log 2>&1; tail -n 5 new.log; cat old.log", 0, [GREEN, OLD]),
+        ("pytest -q > new.log 2>&1; grep -h FAILED new.log old.log", 0, ["", NAME]),
+        ("npm test && cat old.log", 0, [GREEN, OLD]),
+        ("npm test; cat old.log", 0, [GREEN, OLD]),
+        ("cat old.log && make test", 0, [OLD, GREEN]),
+        ("make test >/dev/null; cat old.log", 0, ["", OLD]),
         ("cat old.log nope && pytest -q", 1, [OLD, "cat: nope: No such file or directory\n"]),
     ] {
         check(line, exit_code, &parts, &[]);
@@ -71,6 +83,12 @@ fn who_failed_in_this_run_does_so_whatever_is_shown_beside_it() {
         ("grep -A1 'short test' old.log; pytest -q", 1, [&OLD[19..90], RED]),
         ("tail -3 old.log; pytest -q | tail -3", 0, [&OLD[19..], &RED[17..]]),
         ("pytest -q; cat notes.txt", 0, [RED, "remember the milk\n"]),
+        ("pytest -q; cat notes.txt", 0, [PRINTED, "remember the milk\n"]),
+        ("pytest; cat notes.txt", 0, [SESSION, PRINTED]),
+        ("pytest -q; python show.py", 0, [PRINTED, OLD]),
+        ("npm test; cat old.log", 0, [RED, OLD]),
+        ("cat old.log; make test", 1, [OLD, RED]),
+        ("pytest -q > new.log 2>&1; grep FAILED new.log", 0, ["", NEW]),
     ] {
         check(line, exit_code, &parts, &new);
     }

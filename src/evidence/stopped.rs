@@ -5,6 +5,7 @@
 
 use std::fs;
 
+use super::glimpses::after;
 use super::runners::{Project, Ran, installed};
 
 /// A project of one file, whose last test fails until `lines` are put before it.
@@ -121,5 +122,23 @@ fn a_success_without_a_word_is_one_where_none_was_to_be_heard() {
     // It would have said something.
     for line in ["python -m pytest -q", "python -m pytest", "cd . && python -m pytest -v"] {
         assert!(!left("def test_mid(): os._exit(0)", line), "{line}");
+    }
+}
+
+#[test]
+fn a_script_whose_pytest_was_stopped_mends_nothing() {
+    let red = "==== short test summary info ====\nFAILED test_a.py::x - no\n1 failed in 0.1s\n";
+    let stopped = "..  [100%]\n2 passed in 0.1s\n!!!!!!!!!! _pytest.outcomes.Exit: enough !!!!!!!!!!\n";
+    for line in ["npm test", "make test", "./run_tests.sh"] {
+        for (text, is_left) in [(stopped, true), ("..  [100%]\n2 passed in 0.1s\n", false)] {
+            let (tests, errors) = after(&[(line, 1, red), (line, 0, text)]);
+            let tests = tests.unwrap();
+            assert_eq!(
+                (tests.failed_tests.len() == 1, errors.is_some()),
+                (is_left, is_left),
+                "{line}\n{text}"
+            );
+            assert_eq!(tests.complete, !is_left, "{line}\n{text}");
+        }
     }
 }

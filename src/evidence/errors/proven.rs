@@ -32,7 +32,7 @@ impl Done {
                 Some(_) if runs_tests(step, work) && seen.tests.is_some() => seen.tests == Some(true),
                 _ if chooses => runs_tests(step, work) && seen.tests == Some(true),
                 Some(behind) => behind.lets_failures_through && step.writes.is_empty() && seen.is_clean,
-                None => !self.is_unheard(work, &seen, text),
+                None => !self.is_unheard(step, work, &seen, text),
             };
             proven.extend(work.as_ref().filter(|_| shown));
             behind = match step.piped && !self.command.pipefail {

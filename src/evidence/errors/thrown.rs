@@ -15,12 +15,15 @@ const LONGEST: usize = 64 << 10;
 /// What a program died of whose exit code a pipe hides.
 pub(super) fn behind_a_pipe(text: &str, done: &Done) -> Option<Found> {
     let steps = done.command.steps.as_slice();
+    // `|| true`
+    let passed_over = steps.iter().rev().take_while(|step| matches!(step.program(), "true" | ":")).count();
+    let steps = &steps[..steps.len() - passed_over];
     let piped = steps.iter().rev().take_while(|step| step.piped).count();
     let (program, pipes) = steps[..].split_at_checked(steps.len() - piped)?;
     let count = text.lines().count();
     let is_seen = pipes.iter().all(|step| keeps_the_end(step, count));
     let speaks = program.last().filter(|step| step.writes.is_empty() && !step.silent).is_some_and(may_throw);
-    let may_be = is_seen && speaks && done.hides_exit();
+    let may_be = is_seen && speaks && (done.hides_exit() || passed_over > 0);
     let thrown = may_be.then(|| last(text)).flatten()?;
     let told = diagnose(text, &done.speakers(Some(1))).filter(|found| !found.is_vague);
     let found = told.filter(|found| found.errors.iter().any(|error| error.message == thrown.message));
@@ -190,6 +193,8 @@ mod tests {
                 "python app.py 2>&1 | tail -20",
                 "cd . && python3 -m app 2>&1 | cat",
                 "./app.py 2>&1 | tee log",
+                "python app.py 2>&1 || true",
+                "python app.py 2>&1 | tail -20; true",
             ] {
                 check(&[(line, 0, &whole)], Some(told));
             }

@@ -90,7 +90,12 @@ impl Pytest {
 
 /// Whether an output has the counts that pytest ends with, and nothing that says it was stopped.
 pub(crate) fn came_to_its_end(text: &str) -> bool {
-    lines(text).any(|line| summary(&line).is_some()) && !lines(text).any(|line| stops(&line))
+    lines(text).any(|line| summary(&line).is_some()) && !was_stopped(text)
+}
+
+/// Whether an output says of a pytest that it did not come to its end.
+pub(crate) fn was_stopped(text: &str) -> bool {
+    lines(text).any(|line| stops(&line))
 }
 
 /// What comes before the list of those that failed, and never after it.

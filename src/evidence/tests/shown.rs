@@ -3,7 +3,7 @@
 //! That tests ran is known by the command. What they came to is known only where the one
 //! summary that is there to be seen can be no other's.
 
-use super::detect::Detected;
+use super::detect::{Detected, Runs, Start};
 use super::pipes::Through;
 use super::pytest;
 use super::tally::{Names, Tally};
@@ -115,21 +115,29 @@ impl Reading<'_> {
         if all_passed || self.detected.hidden || (is_kept_from && shown.failed_before(self.text)) {
             return Names::default();
         }
-        let own = starts.iter().filter(|start| start.is_of(framework)).count();
-        let is_apart = framework == Framework::Pytest && starts.iter().all(|start| !start.repeats);
+        let runs = |start: &&Start| start.is_of(framework) || start.runs == Runs::Any;
+        let own = starts.iter().filter(runs).count();
+        let is_apart = !has_many_blocks(framework) && starts.iter().all(|start| !start.repeats);
         let names = |tallies: &[Tally]| Tally::sum(tallies.to_vec()).failing;
+        let is_last = framework != Framework::Pytest || shown.is_before_the_end(framework, self.text);
         match (shown.before.is_empty(), shown.after) {
             _ if !is_apart || shown.is_marked() => names(found),
             (false, true) => Names::default(),
-            // They begin with its own, and end with its own.
+            // They begin with its own, or end with its own.
             (true, _) => {
-                let first = &found[..own.min(found.len())];
-                let is_other = |tally: &Tally| pytest::are_of_others(self.text, tally);
-                if first.first().is_some_and(is_other) { Names::default() } else { names(first) }
+                let own = self.first_own(framework, found).map(|at| &found[at..found.len().min(at + own)]);
+                own.map(names).unwrap_or_default()
             }
-            (false, false) if !shown.is_before_the_end(framework, self.text) => Names::default(),
-            (false, false) => names(&found[found.len().saturating_sub(own)..]),
+            (false, false) if is_last => names(&found[found.len().saturating_sub(own)..]),
+            (false, false) => Names::default(),
         }
+    }
+
+    /// The first of `found` that can be of the tests that the output begins with.
+    pub(super) fn first_own(&self, framework: Framework, found: &[Tally]) -> Option<usize> {
+        let is_other =
+            |tally: &Tally| framework == Framework::Pytest && pytest::are_of_others(self.text, tally);
+        found.iter().position(|tally| !is_other(tally))
     }
 }
 
