@@ -142,3 +142,14 @@ fn a_script_whose_pytest_was_stopped_mends_nothing() {
         }
     }
 }
+
+#[test]
+fn a_chain_in_which_pytest_said_nothing_mends_nothing_of_it() {
+    let red = "==== short test summary info ====\nFAILED test_a.py::x - no\n1 failed in 0.1s\n";
+    let jest = "\n> shop@1.0.0 test\n> jest\n\nPASS ./a.test.js\n\nTest Suites: 1 passed, 1 total\nTests:       2 passed, 2 total\n";
+    let line = "pytest -q && (cd web && npm test)";
+    for text in ["", ".", jest] {
+        assert!(after(&[(line, 1, red), (line, 0, text)]).1.is_some(), "{text}");
+    }
+    assert_eq!(after(&[(line, 1, red), (line, 0, &format!(".  [100%]\n1 passed in 0.1s\n{jest}"))]).1, None);
+}

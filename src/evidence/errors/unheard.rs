@@ -18,6 +18,6 @@ impl Done {
             Some(Work::Program { .. }) if runs_tests(step, work) => pytest_was_stopped(text),
             _ => false,
         };
-        is_silent && seen.tests == Some(false) && all_is_there()
+        is_silent && seen.tests != Some(true) && all_is_there()
     }
 }
