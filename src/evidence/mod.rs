@@ -16,6 +16,8 @@ mod gather;
 mod glimpses;
 mod lines;
 #[cfg(test)]
+mod logs;
+#[cfg(test)]
 mod proofs;
 mod record;
 #[cfg(test)]
@@ -26,6 +28,8 @@ mod scan;
 mod shell;
 #[cfg(test)]
 mod shells;
+#[cfg(test)]
+mod stopped;
 mod tests;
 mod told;
 

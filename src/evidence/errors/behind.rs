@@ -1,5 +1,6 @@
 //! What pipes leave to be seen of what a program before them came to.
 
+use super::thrown;
 use crate::evidence::shell::Step;
 use crate::evidence::tests::{TestRun, read};
 
@@ -49,7 +50,7 @@ impl Seen {
             tests: (!runs.is_empty()).then(passed),
             finished: text.lines().filter(is_end).count(),
             built: !text.lines().any(tells_of_broken_build),
-            is_clean: !text.lines().any(tells_of_failure),
+            is_clean: !text.lines().any(tells_of_failure) && !thrown::may_end(line, text),
         }
     }
 }

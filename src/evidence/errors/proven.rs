@@ -28,7 +28,7 @@ impl Done {
                         && step.writes.is_empty()
                         && seen.is_clean
                 }
-                End::Succeeded => true,
+                End::Succeeded => !self.is_unheard(step, work, &seen, text),
             }
         };
         both.filter(|row| is_shown(*row)).filter_map(|(_, (_, work))| work.as_ref()).collect()

@@ -4,7 +4,9 @@ use super::cargo::Shows;
 use super::diagnose::Found;
 use super::said::Speakers;
 use crate::evidence::shell::{Command, Step};
-use crate::evidence::tests::{Framework, Origin, Relation, Scope, Started, Walk, below, moved, started};
+use crate::evidence::tests::{
+    Framework, Origin, Relation, Scope, Started, Walk, below, moved, shown_files, started,
+};
 
 /// One thing that a command does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,7 +113,8 @@ impl Done {
         let reads = |files: &[String]| step.args().iter().any(|arg| files.contains(arg));
         let is_own = before().any(|(step, work)| work.is_some() && reads(&step.writes));
         let is_older = before().any(|(step, work)| (work.is_none() || step.appends) && reads(&step.writes));
-        is_own && !is_older && !step.args().iter().any(|arg| arg.contains(['*', '$']))
+        let is_written = |file: &str| before().any(|(step, _)| step.writes.iter().any(|name| name == file));
+        is_own && !is_older && shown_files(step).all(is_written)
     }
 
     /// Whether an error whose place was left out is of something that cargo did here.

@@ -319,10 +319,11 @@ impl<'a> Written<'a> {
         self.files.extend(files);
     }
 
-    /// Whether a step reads one of them, and none that holds more.
+    /// Whether a step reads one of them, and none that holds more, nor any other.
     fn has(&self, step: &Step) -> bool {
         let named = |files: &[&str]| step.args().iter().any(|arg| files.contains(&arg.as_str()));
-        named(&self.files) && !named(&self.older)
+        let all = shown_files(step).all(|file| self.files.contains(&file));
+        named(&self.files) && !named(&self.older) && all
     }
 
     fn was_seen(&self, step: &Step) -> bool {
@@ -333,6 +334,18 @@ impl<'a> Written<'a> {
 /// The file of `--junitxml=FILE`.
 fn report_of_pytest(arg: &str) -> Option<&str> {
     arg.strip_prefix("--junitxml=").or_else(|| arg.strip_prefix("--junit-xml="))
+}
+
+/// The files that a step shows, as far as its words tell them from numbers and patterns.
+pub(crate) fn shown_files(step: &Step) -> impl Iterator<Item = &str> {
+    let is_number = |arg: &str| arg.trim_start_matches('+').bytes().all(|byte| byte.is_ascii_digit());
+    let patterns = match step.program() {
+        "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "sed" | "awk" | "gawk" | "jq" | "yq"
+        | "xmllint" => 1,
+        _ => 0,
+    };
+    let words = step.args().iter().map(String::as_str);
+    words.filter(move |arg| !arg.starts_with('-') && !is_number(arg)).skip(patterns)
 }
 
 /// Whether a step prints what no test of this command printed.

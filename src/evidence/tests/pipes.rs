@@ -75,6 +75,11 @@ pub(crate) fn keeps_the_end(step: &Step, lines: usize) -> bool {
     }
 }
 
+/// Whether the first words of what a step reads may not come through it, and the last do.
+pub(crate) fn drops_the_beginning(step: &Step, lines: usize) -> bool {
+    Through::of(step).is_some_and(|through| matches!(through, Through::Last(_)) && through.may_drop(lines))
+}
+
 /// How many lines `tail` lets through; 0 where that cannot be told.
 fn last_lines(args: &[&str]) -> usize {
     // `+3` is the rest from the third line on.
