@@ -288,20 +288,20 @@ fn letters_mean_loudness_only_to_programs_that_are_known() {
     ] {
         after(red, "Error: no such thing\n", &[(green, "", then)]);
     }
-    for (red, green, then) in [
-        ("pytest", "pytest -v", Mended),
-        ("pytest -q", "pytest", Mended),
-        ("prove", "prove -v", Mended),
-        ("bats test", "bats -v test", Told),
-        ("tap", "tap -v", Told),
-        ("jest", "jest -v", Told),
-        ("npx vitest run", "npx vitest run -v", Told),
-        ("node --test", "node -v --test", Told),
-        ("pytest", "command -v pytest", Told),
-        ("pytest", "command -V pytest", Told),
-        ("pytest", "command pytest", Mended),
+    for (red, green, text, then) in [
+        ("pytest", "pytest -v", PASSED, Mended),
+        ("pytest -q", "pytest", PASSED, Mended),
+        ("prove", "prove -v", "", Mended),
+        ("bats test", "bats -v test", "", Told),
+        ("tap", "tap -v", "", Told),
+        ("jest", "jest -v", "", Told),
+        ("npx vitest run", "npx vitest run -v", "", Told),
+        ("node --test", "node -v --test", "", Told),
+        ("pytest", "command -v pytest", "", Told),
+        ("pytest", "command -V pytest", "", Told),
+        ("pytest", "command pytest", PASSED, Mended),
     ] {
-        after(red, PYTEST, &[(green, "", then)]);
+        after(red, PYTEST, &[(green, text, then)]);
     }
 }
 
