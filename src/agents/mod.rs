@@ -19,7 +19,10 @@ use std::path::PathBuf;
 
 use crate::model::{AgentName, Answer, CommandSpec, Event, Exit, Fault, Request, Usage};
 
-pub(crate) use codex::{NOTHING_SAID, Platform, answer_schema, native_candidates, parse_version};
+pub(crate) use codex::{
+    NOTHING_SAID, Platform, Ran, answer_schema, is_rollout_of, native_candidates, parse_version,
+    rollout_folders,
+};
 pub(crate) use command::{Cell, LEAKED, LEAKS};
 pub(crate) use cut::cut;
 pub(crate) use replay::{BadRecording, check_task, is_shipped, play};

@@ -2,7 +2,7 @@
 //!
 //! What is kept does not grow with what is printed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::tests::Origin;
 use super::{Changed, Edits, ErrorEvidence, Errors, TestResults, Tests};
@@ -13,6 +13,8 @@ const MOST_PRINTED: usize = 1_000_000;
 
 #[derive(Debug)]
 pub(crate) struct Gathered {
+    /// Where its commands start, unless they are known to start elsewhere.
+    cwd: PathBuf,
     edits: Edits,
     tests: Tests,
     errors: Errors,
@@ -21,9 +23,10 @@ pub(crate) struct Gathered {
 impl Gathered {
     /// Of a run whose commands start in `cwd`, a directory of `checkout`.
     pub(crate) fn new(cwd: &Path, checkout: &Path) -> Self {
-        let (cwd, checkout) = (cwd.to_string_lossy(), checkout.to_string_lossy());
-        let origin = Origin::new(&cwd, &checkout);
-        Self { edits: Edits::new(&cwd), tests: Tests::new(origin.clone()), errors: Errors::new(&cwd, origin) }
+        let (root, checkout) = (cwd.to_string_lossy(), checkout.to_string_lossy());
+        let origin = Origin::new(&root, &checkout);
+        let (tests, errors) = (Tests::new(origin.clone()), Errors::new(&root, origin));
+        Self { cwd: cwd.to_owned(), edits: Edits::new(&root), tests, errors }
     }
 
     /// One event, with what was printed where it is the end of a command.
@@ -43,6 +46,25 @@ impl Gathered {
         } else {
             self.tests.note_unseen(item);
         }
+    }
+
+    /// The same of a command that is known to have started in `directory`: as if it had gone there first.
+    pub(crate) fn note_in(
+        &mut self,
+        directory: Option<&Path>,
+        event: &Event,
+        printed: Option<&str>,
+        at: Timestamp,
+    ) {
+        let mut event = event.clone();
+        if let Event::CommandEnded { command, status, .. } = &mut event
+            && *status != ItemStatus::Declined
+            && let Some(directory) = directory.filter(|directory| *directory != self.cwd)
+        {
+            let quoted = directory.to_string_lossy().replace('\'', "'\\''");
+            *command = format!("cd '{quoted}' && {command}");
+        }
+        self.note(&event, printed, at);
     }
 
     /// A run that is one command, with the end of what it printed. `whole` where
@@ -131,6 +153,46 @@ mod tests {
         assert_eq!(errors(&[(line, 0, red), (line, 0, "1 passed in 0.1s\n1 passed in 0.1s\n")]), None);
         assert!(errors(&[(line, 0, red), (line, 0, "1 passed in 0.1s\n")]).is_some());
         assert!(errors(&[(line, 0, red), ("pytest -q b", 0, "1 passed in 0.1s\n")]).is_some());
+    }
+
+    /// Whether `cargo test` that failed in one directory is told to, after it passed in another.
+    fn is_left(commands: &[(Option<&str>, &str, i64, &str)]) -> (bool, bool) {
+        let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
+        for (directory, line, code, text) in commands {
+            let (item, command, exit_code) = ("1".into(), format!("/bin/bash -lc '{line}'"), Some(*code));
+            let status = ItemStatus::Completed;
+            let ended = Event::CommandEnded { item, command, exit_code, output_bytes: 0, status };
+            gathered.note_in(directory.map(Path::new), &ended, Some(text), at(1));
+        }
+        let (tests, errors) = gathered.finish(NEVER, None);
+        (tests.is_some_and(|tests| !tests.failed_tests.is_empty()), errors.is_some())
+    }
+
+    #[test]
+    fn the_same_words_in_two_directories_are_two_commands() {
+        let red = "==== short test summary info ====\nFAILED test_a.py::x - no\n1 failed in 0.1s\n";
+        let (failed, passed) = ((1, red), (0, "1 passed in 0.1s\n"));
+        let both = |a: Option<&'static str>, b: Option<&'static str>, line: &'static str| {
+            is_left(&[(a, line, failed.0, failed.1), (b, line, passed.0, passed.1)])
+        };
+        let (here, api, web) = ("/home/dev/shop", "/home/dev/shop/api", "/home/dev/shop/it's a web");
+        for line in ["pytest -q", "cd . && pytest -q", "pytest -q test_a.py"] {
+            for (a, b) in [(api, web), (web, api), (api, "/home/dev/other"), ("/tmp/a", "/tmp/b")] {
+                assert_eq!(both(Some(a), Some(b), line), (true, true), "{a}, {b}: {line}");
+            }
+            for (a, b) in [(api, api), (web, web), (here, here), (api, "/home/dev/shop/web/../api")] {
+                assert_eq!(both(Some(a), Some(b), line), (false, false), "{a}, {b}: {line}");
+            }
+            assert_eq!(both(None, None, line), (false, false), "{line}");
+            assert_eq!(both(Some(here), None, line), (false, false), "{line}");
+        }
+        // Any other program, and what the command itself says of where it goes.
+        let error = "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    x\nKeyError: 1\n";
+        let two = |a, b, first, second| is_left(&[(Some(a), first, 1, error), (Some(b), second, 0, "")]).1;
+        assert!(two(api, web, "python a.py", "python a.py"));
+        assert!(!two(api, api, "python a.py", "python a.py"));
+        assert!(!two(here, api, "cd api && python a.py", "python a.py"));
+        assert!(two(here, web, "cd api && python a.py", "python a.py"));
     }
 
     #[test]

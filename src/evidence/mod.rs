@@ -15,6 +15,10 @@ mod gather;
 #[cfg(test)]
 mod glimpses;
 mod lines;
+#[cfg(test)]
+mod logs;
+#[cfg(test)]
+mod proofs;
 mod record;
 #[cfg(test)]
 mod reruns;
@@ -22,6 +26,10 @@ mod reruns;
 mod runners;
 mod scan;
 mod shell;
+#[cfg(test)]
+mod shells;
+#[cfg(test)]
+mod stopped;
 mod tests;
 mod told;
 

@@ -12,6 +12,8 @@ use std::{env, fs};
 use serde_json::Value;
 
 use super::tests::{Framework, TestRun, read};
+use super::{Changed, ErrorEvidence, Gathered, TestResults};
+use crate::model::Timestamp;
 
 #[path = "../../tests/support/installed.rs"]
 mod installed;
@@ -70,6 +72,32 @@ impl Project {
             exit_code: i64::from(output.status.code().unwrap()),
             text: String::from_utf8_lossy(&output.stdout).into_owned(),
         }
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) {
+        fs::write(self.dir.path().join(name), text).unwrap();
+    }
+
+    /// What is told of tests and errors after these commands.
+    fn after(&self, commands: &[&Ran]) -> (Option<TestResults>, Option<ErrorEvidence>) {
+        let here = self.dir.path();
+        let mut gathered = Gathered::new(here, here);
+        for ran in commands {
+            let exit_code = Some(ran.exit_code);
+            gathered.note_only_command(&ran.command, exit_code, &ran.text, true, Timestamp::from_millis(0));
+        }
+        gathered.finish(Changed::Unknown, None)
+    }
+
+    pub(super) fn tests(&self, commands: &[&Ran]) -> Option<TestResults> {
+        self.after(commands).0
+    }
+
+    /// What is told to fail after these commands, and the first error that is left.
+    pub(super) fn left(&self, commands: &[&Ran]) -> (Vec<String>, Option<String>) {
+        let (tests, errors) = self.after(commands);
+        let failing = tests.map(|tests| tests.failed_tests).unwrap_or_default();
+        (failing, errors.map(|errors| errors.error_message))
     }
 
     fn report(&self, name: &str) -> String {

@@ -20,9 +20,10 @@ use crate::registry::Length;
 use crate::runs::{CommandRecord, RunDir, Started};
 use crate::supervisor::{self, Control, Ended, Inner, Launched, Observer, Order, Scope, Tree, Whose};
 use crate::tasks::control::Listener;
+use crate::tasks::directories::Over;
 use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
-use crate::tasks::record::Recorder;
+use crate::tasks::record::{Moments, Recorder};
 use crate::tasks::summary::{observed, summary};
 use crate::tasks::{Context, TaskError, cleanup, history, pump, recover};
 
@@ -224,7 +225,11 @@ impl Prepared<'_> {
         }
         match ended {
             Ok(ended) => {
-                let (mut result, gathered) = judge(warnings, request, &started, recorder, ended);
+                let (mut result, gathered, moments) = judge(warnings, request, &started, recorder, ended);
+                let (environment, started_at) = (&self.environment, started.started_at);
+                let thread = result.thread_id.as_deref();
+                let over = Over { dir, request, environment, thread, started_at, moments: &moments };
+                let gathered = over.gathered().unwrap_or(gathered);
                 if let Err(error) = self.watch.end(request, gathered, &result.outcome) {
                     result.warnings.push(format!("the evidence could not be written: {error}"));
                 }
@@ -261,7 +266,7 @@ fn judge(
     started: &Started,
     recorder: Recorder,
     ended: Ended,
-) -> (RunResult, Gathered) {
+) -> (RunResult, Gathered, Moments) {
     let recorded = recorder.finish(ended.exit);
     let now = clock::now();
     let duration_ms = now.millis_since(started.started_at);
@@ -303,7 +308,7 @@ fn judge(
         processes_ended: ended.processes_ended,
         ..bare(request, started.attempt, outcome)
     };
-    (result, recorded.gathered)
+    (result, recorded.gathered, recorded.moments)
 }
 
 /// The runs inside ours, and those that wait with them.

@@ -8,6 +8,7 @@ mod commands;
 mod context;
 mod control;
 mod counting;
+mod directories;
 mod doctor;
 mod drive;
 mod error;

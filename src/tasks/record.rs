@@ -7,7 +7,9 @@ use std::time::Duration;
 use crate::agents::{End, Reader, Reading, Verdict};
 use crate::evidence::Gathered;
 use crate::host::{clock, files};
-use crate::model::{Event, Exit, FailureCode, Fault, Inline, Progress, Request, Stdout, StopReason, Streams};
+use crate::model::{
+    Event, Exit, FailureCode, Fault, Inline, Progress, Request, Stdout, StopReason, Streams, Timestamp,
+};
 use crate::progress::{Outlook, Reducer, plain};
 use crate::runs::RunDir;
 use crate::supervisor::{Capture, Input, Lines, Observed, Observer, Stream};
@@ -25,6 +27,9 @@ const TAIL: usize = 64 << 10;
 /// Commands whose output becomes an artifact; that of the others is in the
 /// stream all the same.
 const MOST_OUTPUTS: usize = 200;
+
+/// Of a run with more events than this, nobody asks again when each came.
+const MOST_MOMENTS: usize = 100_000;
 
 /// No answer is longer; a file that is was written by somebody else.
 const LONGEST_MESSAGE: u64 = 8 << 20;
@@ -45,6 +50,7 @@ pub(super) struct Recorder {
     reducer: Reducer,
     outlook: Outlook,
     gathered: Gathered,
+    moments: Moments,
     /// Of a run that is one command.
     printed: Option<Printed>,
     /// When the standard output came.
@@ -60,12 +66,29 @@ pub(super) struct Recorder {
     written: Option<Duration>,
 }
 
+/// When each event came, as long as that is kept.
+#[derive(Debug, Default)]
+pub(super) struct Moments(Vec<Timestamp>);
+
+impl Moments {
+    fn note(&mut self, at: Timestamp) {
+        if self.0.len() < MOST_MOMENTS {
+            self.0.push(at);
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Timestamp> {
+        self.0.iter().copied()
+    }
+}
+
 /// The record when the run is over.
 pub(super) struct Recorded {
     pub(super) verdict: Verdict,
     pub(super) progress: Progress,
     /// What its events and outputs told.
     pub(super) gathered: Gathered,
+    pub(super) moments: Moments,
     pub(super) stdout: Streams,
     pub(super) stderr: Streams,
     pub(super) warnings: Vec<String>,
@@ -98,6 +121,7 @@ impl Recorder {
             reducer: Reducer::new(),
             outlook: Outlook::new(history::read(dir, request), clock::now()),
             gathered: Gathered::new(&request.cwd, request.project()),
+            moments: Moments::default(),
             printed: (kind == Stdout::Text).then(Printed::new),
             times: Times::new(dir.times(kind)),
             counting: (kind == Stdout::Text).then(|| Counting::of(&request.task)).flatten(),
@@ -127,7 +151,7 @@ impl Recorder {
         let mut observed = Observed::default();
         let (reader, reducer, gathered) = (&mut self.reader, &mut self.reducer, &mut self.gathered);
         let (dir, thread_known, stop) = (&self.dir, &mut self.thread_known, &mut self.stop);
-        let (inline, outputs_left) = (self.inline, &mut self.outputs_left);
+        let (inline, outputs_left, moments) = (self.inline, &mut self.outputs_left, &mut self.moments);
         self.lines.feed(bytes, |line| {
             let reading = reader.line(line);
             if reading.events.is_empty() {
@@ -138,6 +162,7 @@ impl Recorder {
                 let now = clock::now();
                 reducer.apply(&event, now);
                 gathered.note(&event, printed, now);
+                moments.note(now);
                 if let (Event::Thread { id, .. }, false) = (&event, *thread_known) {
                     *thread_known = dir.write_thread(id).is_ok();
                 }
@@ -204,8 +229,10 @@ impl Recorder {
         let reading = if rest.is_empty() { Reading::default() } else { self.reader.line(&rest) };
         let printed = reading.output.as_ref().map(|output| output.text.as_str());
         for event in &reading.events {
-            self.reducer.apply(event, clock::now());
-            self.gathered.note(event, printed, clock::now());
+            let now = clock::now();
+            self.reducer.apply(event, now);
+            self.gathered.note(event, printed, now);
+            self.moments.note(now);
         }
         if let Some((text, whole)) = self.printed.take().map(Printed::finish) {
             let exit_code = match exit {
@@ -245,7 +272,8 @@ impl Recorder {
         }
         let progress = self.reducer.snapshot();
         let _ = self.dir.write_progress(&progress);
-        Recorded { verdict, progress, gathered: self.gathered, stdout, stderr, warnings, stop: self.stop }
+        let (gathered, moments, stop) = (self.gathered, self.moments, self.stop);
+        Recorded { verdict, progress, gathered, moments, stdout, stderr, warnings, stop }
     }
 }
 

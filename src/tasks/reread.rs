@@ -62,7 +62,7 @@ fn events(path: &Path, reader: &mut dyn Reader, gathered: &mut Gathered) -> io::
     })
 }
 
-fn each_line(path: &Path, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+pub(super) fn each_line(path: &Path, mut each: impl FnMut(&[u8])) -> io::Result<()> {
     let mut file = File::open(path)?;
     let mut lines = Lines::default();
     let mut chunk = vec![0; 256 << 10];

@@ -117,3 +117,72 @@ fn a_refused_patch_is_a_warning_and_no_change() {
     assert_eq!(results["metadata"].get("test_results"), None);
     assert!(fs::read_to_string(env.repo("README.md")).is_ok());
 }
+
+/// Runs `sh run_tests.sh` in these folders, one after the other.
+fn in_folders(folders: &[&str]) -> String {
+    let call = |folder: &&str| match *folder {
+        "" => runs("sh run_tests.sh"),
+        folder => json!({ "tool": "exec_command", "args": { "cmd": "sh run_tests.sh", "workdir": folder } }),
+    };
+    task("call", &json!({ "calls": folders.iter().map(call).collect::<Vec<_>>() }))
+}
+
+/// A repository with tests in three folders, which fail in one of them, the first time.
+fn with_folders(red: &str) -> TestEnv {
+    let env = TestEnv::new();
+    let rule = "-".repeat(70);
+    let passes = format!("printf '%s\\n' .. {rule} 'Ran 2 tests in 0.001s' '' OK >&2");
+    for folder in ["a", "b c", ""] {
+        let script = match folder == red {
+            true => format!("if [ -e seen ]; then {passes}; exit; fi\ntouch seen\n{TESTS}"),
+            false => format!("{passes}\n"),
+        };
+        fs::create_dir_all(env.repo(folder)).expect("a folder of the repository");
+        env.write(&format!("repo/{folder}/run_tests.sh"), &script);
+    }
+    env.git(&["add", "."]);
+    env.git(&["commit", "--quiet", "--message", "tests"]);
+    env
+}
+
+/// How many tests are told to fail, and whether an error is left.
+fn left(run: &Value) -> (usize, bool) {
+    let evidence = document(run, "evidence.json");
+    let failing = evidence["tests"]["failed_tests"].as_array().map_or(0, Vec::len);
+    (failing, evidence["errors"].is_object())
+}
+
+const WRITES: [&str; 2] = ["--sandbox", "workspace-write"];
+
+#[test]
+fn the_same_words_in_two_directories_are_two_commands() {
+    for (order, expected) in [
+        (&["a", "b c"][..], (1, true)),
+        (&["a", ""], (1, true)),
+        (&["", "a"], (1, true)),
+        (&["a", "b c", "", "b c"], (1, true)),
+        (&["a", "a"], (0, false)),
+        (&["a", "b c", "a"], (0, false)),
+        (&["", ""], (0, false)),
+    ] {
+        let env = with_folders(order[0]);
+        let run = env.run(&WRITES, &in_folders(order)).ended(0);
+        assert_eq!(left(&run), expected, "{order:?} {:#}", document(&run, "evidence.json"));
+    }
+}
+
+/// The record of a thread holds the commands of all its runs.
+#[test]
+fn directories_are_those_of_this_run_where_a_thread_goes_on() {
+    let env = with_folders("a");
+    let first = env.run(&WRITES, &in_folders(&["b c", ""])).ended(0);
+    assert_eq!(left(&first), (0, false));
+    let thread = text(&first, "subagent_thread_id");
+    let goes_on = |folders: &[&str]| {
+        let given = ["resume", thread, &in_folders(folders), "--env", "FAKE_KEY", "--wait", "--json"];
+        left(&env.delegator(&given).ended(0))
+    };
+    assert_eq!(goes_on(&["a", "b c"]), (1, true));
+    fs::remove_file(env.repo("a/seen")).unwrap();
+    assert_eq!(goes_on(&["a", "b c", "a"]), (0, false));
+}

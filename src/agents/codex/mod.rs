@@ -13,6 +13,7 @@ mod line;
 mod locate;
 mod offers;
 mod reader;
+mod rollout;
 mod stderr;
 
 use super::{Agent, Files, Finding, Plan, Probe, Reader};
@@ -22,6 +23,7 @@ pub(crate) use answer::{NOTHING_SAID, answer_schema};
 pub(crate) use locate::{Platform, native_candidates};
 pub(crate) use offers::parse_version;
 pub(super) use reader::CodexReader;
+pub(crate) use rollout::{Ran, is_rollout_of, rollout_folders};
 
 pub(crate) struct Codex;
 

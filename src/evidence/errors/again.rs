@@ -1,24 +1,57 @@
 //! A command line that is run once more: where it would tell of what failed and does not, that is mended.
 
-use super::behind::{Behind, keeps_errors, keeps_some};
+use super::behind::{keeps_errors, keeps_some};
 use super::diagnose::diagnose;
 use super::work::{Done, Work, runs_tests};
+use crate::evidence::shell::Step;
 
 impl Done {
     /// Whether an exit of 0 and `text` leave nothing of it that may have failed unseen: what nothing
     /// waited for ran all the same, and would have said so.
     pub(super) fn shows_all_that_failed(&self, line: &str, text: &str) -> bool {
-        let proven = self.proven(line, text);
         let lines = text.lines().count();
-        let mut behind = Behind::default();
-        let mut all = !self.loops() && !self.command.branches && !self.command.defines;
-        for (step, work) in self.command.steps.iter().zip(&self.works).rev() {
-            let is_seen = behind.lets_failures_through && step.writes.is_empty() && !step.silent;
-            let speaks = is_seen && !step.and && !step.background && !runs_tests(step, work);
-            all &= work.as_ref().is_none_or(|work| proven.contains(&work) || speaks);
-            behind = if step.piped { behind.and(step, lines) } else { Behind::default() };
-        }
+        let is_known = match self.command.branches {
+            true => self.tries_until_one_succeeds(lines),
+            false => self.has_no_silent_part(&self.proven(line, text), lines),
+        };
+        let all = is_known && self.command.is_clear() && !self.loops();
         all && diagnose(text, &self.speakers(Some(1))).is_none()
+    }
+
+    fn has_no_silent_part(&self, proven: &[&Work], lines: usize) -> bool {
+        let is_known = |(at, (step, work)): (usize, (&Step, &Option<Work>))| {
+            let is_proven = work.as_ref().is_none_or(|work| proven.contains(&work));
+            is_proven || (!step.and && self.would_say_so(at, lines))
+        };
+        self.command.steps.iter().zip(&self.works).enumerate().all(is_known)
+    }
+
+    /// `./build || ./build -j1`: the same but for its options, until one succeeds; each would say that
+    /// it failed.
+    fn tries_until_one_succeeds(&self, lines: usize) -> bool {
+        let steps = &self.command.steps;
+        let does = |at: usize| self.works[at].is_some();
+        let asks = |at: usize| {
+            let words = steps[at].words.iter().filter(|word| !word.starts_with('-'));
+            words.chain(&steps[at].input).collect::<Vec<_>>()
+        };
+        let mut tries = (0..steps.len()).filter(|at| does(*at)).map(asks);
+        let first = tries.next();
+        if !tries.all(|other| Some(other) == first) {
+            return false;
+        }
+        let is_try = |at: usize| {
+            let waits = steps[at].and && !steps[at - 1].only_prepares();
+            if does(at) { !waits && self.would_say_so(at, lines) } else { steps[at].only_prepares() }
+        };
+        (0..steps.len()).all(is_try) && self.command.needs(does)
+    }
+
+    /// Whether a failure of a step would be among what is seen. Tests have their own words.
+    fn would_say_so(&self, at: usize, lines: usize) -> bool {
+        let (step, work) = (&self.command.steps[at], &self.works[at]);
+        let is_seen = step.writes.is_empty() && !step.silent && !step.background;
+        is_seen && !runs_tests(step, work) && self.lets_failures_through(&self.command.readers(at), lines)
     }
 
     /// Whether it does nothing but build, and shows the errors of that only.

@@ -1,27 +1,8 @@
 //! What pipes leave to be seen of what a program before them came to.
 
+use super::thrown;
 use crate::evidence::shell::Step;
-use crate::evidence::tests::{TestRun, keeps_the_end, read};
-
-/// The steps behind a program whose exit code they hide.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Behind {
-    /// Whether what it dies of would be among what they print.
-    pub(super) lets_failures_through: bool,
-}
-
-impl Default for Behind {
-    fn default() -> Self {
-        Self { lets_failures_through: true }
-    }
-}
-
-impl Behind {
-    /// With one more before them; `lines` is how many came out at the end.
-    pub(super) fn and(self, step: &Step, lines: usize) -> Self {
-        Self { lets_failures_through: self.lets_failures_through && keeps_the_end(step, lines) }
-    }
-}
+use crate::evidence::tests::{TestRun, read};
 
 /// Whether a step shows every line that begins with cargo's word for an error: `grep -E "^(warning|error)"`.
 pub(super) fn keeps_errors(step: &Step) -> bool {
@@ -59,7 +40,9 @@ pub(super) struct Seen {
 impl Seen {
     pub(super) fn new(line: &str, text: &str) -> Self {
         let runs = read(line, Some(0), text);
-        let passed = || runs.iter().all(TestRun::passed);
+        // One that ran none shows nothing.
+        let ran = |run: &TestRun| run.counts.is_some_and(|counts| counts.passed > 0);
+        let passed = || runs.iter().all(|run| run.passed() && ran(run));
         let is_end =
             |line: &&str| line.trim_start().starts_with("Finished ") && line.contains("target(s) in ");
         Self {
@@ -67,7 +50,7 @@ impl Seen {
             tests: (!runs.is_empty()).then(passed),
             finished: text.lines().filter(is_end).count(),
             built: !text.lines().any(tells_of_broken_build),
-            is_clean: !text.lines().any(tells_of_failure),
+            is_clean: !text.lines().any(tells_of_failure) && !thrown::may_end(line, text),
         }
     }
 }

@@ -13,6 +13,7 @@ use super::diagnose::{Diagnosis, Found, diagnose};
 use super::failing;
 use super::place::{Location, is_there};
 use super::said::Speakers;
+use super::thrown;
 use super::whereabouts::Whereabouts;
 use super::work::{Done, Work};
 use crate::evidence::tests::Origin;
@@ -140,7 +141,8 @@ impl Errors {
                 let built = hides.then(|| diagnose(text, &Speakers::default())).flatten();
                 let built = built.filter(|found| found.is_of_a_compiler() || done.may_have_said(found));
                 let built = built.or_else(|| failing::before_another(command, text, &done));
-                built.or_else(|| done.hides_exit().then(|| failing::missing_tool(text, &done)).flatten())
+                let missing = || failing::missing_tool(text, &done).filter(|_| done.hides_exit());
+                built.or_else(missing).or_else(|| thrown::behind_a_pipe(text, &done))
             }
             // What failed first may be mended, unless it is told of again.
             Some(_) | None if done.repeats_itself() => {
@@ -148,6 +150,7 @@ impl Errors {
                 twice.or_else(|| failing::to_the_end(command, exit_code, text))
             }
             Some(_) | None => diagnose(text, &done.speakers(exit_code))
+                .or_else(|| thrown::at_the_end(text, &done))
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
         // The same question, and the new answer tells of nothing.
@@ -380,6 +383,15 @@ fn type_of(code: FailureCode) -> Option<&'static str> {
     }
 }
 
+/// The kind and the message of the error that is left after these commands.
+#[cfg(test)]
+pub(super) fn left_by(commands: &[(&str, i64, &str)]) -> Option<(String, String)> {
+    let root = "/home/dev/project";
+    let mut errors = Errors::where_all_is_there(root, Origin::new(root, root));
+    commands.iter().for_each(|(line, code, text)| errors.note_command(line, Some(*code), text));
+    errors.finish(None).map(|left| (left.error_type.unwrap_or_default(), left.error_message))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -510,7 +522,7 @@ mod tests {
         check(&[("npm ci && npm run build", 1, "Error: no\n"), ("npm ci && npm run build", 0, "")], None);
         let raised =
             "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    x\nKeyError: 'a'\n";
-        check(&[("python3 -m pytest", 1, raised), ("pytest -q", 0, "")], None);
+        check(&[("python3 -m pytest", 1, raised), ("pytest -q", 0, "1 passed in 0.01s\n")], None);
     }
 
     #[test]

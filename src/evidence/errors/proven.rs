@@ -1,47 +1,52 @@
 //! What of a command is shown to have succeeded, by its exit code and by what it printed.
 
-use super::behind::{Behind, Seen};
+use super::behind::Seen;
 use super::codes;
 use super::work::{Done, Work, runs_tests};
-use crate::evidence::shell::Step;
+use crate::evidence::shell::{End, Step};
+use crate::evidence::tests::keeps_the_end;
 
 impl Done {
-    /// What an exit of 0 shows to have succeeded: the last step, and those that had
-    /// to succeed before it; and those that `text`, which was printed, shows to have.
+    /// What an exit of 0 shows to have succeeded, and what `text`, which was printed, shows to have.
     pub(super) fn proven(&self, line: &str, text: &str) -> Vec<&Work> {
         let seen = Seen::new(line, text);
         let finished = self.all_finished(&seen);
-        let is_told = codes::printed(&self.command, text);
-        // What a condition or a loop passed over did not run.
-        let chooses = self.command.chooses || self.loops();
-        let mut proven = Vec::new();
-        let mut behind: Option<Behind> = None;
-        let mut ended_well = true;
-        for (at, (step, work)) in self.command.steps.iter().zip(&self.works).enumerate().rev() {
-            // A number that another shell filled in is printed beside the failure.
-            if is_told.contains(&at) && seen.is_clean {
-                (ended_well, behind) = (true, None);
-            }
+        // A number that another shell filled in is printed beside the failure.
+        let told = if seen.is_clean { codes::printed(&self.command, text) } else { Vec::new() };
+        let both = self.command.steps.iter().zip(&self.works).enumerate();
+        let is_shown = |(at, (step, work)): (usize, (&Step, &Option<Work>))| {
             let is_built = finished && work.as_ref().is_some_and(Work::says_that_it_finished);
-            let shown = match behind {
-                // Nobody waited for it.
+            let passes = runs_tests(step, work) && seen.tests == Some(true);
+            match self.end_of(at, &told) {
                 _ if step.background => false,
                 _ if is_built => seen.built,
-                // It may not have run at all.
-                _ if !ended_well || step.or => false,
-                Some(_) if runs_tests(step, work) && seen.tests.is_some() => seen.tests == Some(true),
-                _ if chooses => runs_tests(step, work) && seen.tests == Some(true),
-                Some(behind) => behind.lets_failures_through && step.writes.is_empty() && seen.is_clean,
-                None => true,
-            };
-            proven.extend(work.as_ref().filter(|_| shown));
-            behind = match step.piped && !self.command.pipefail {
-                true => Some(behind.unwrap_or_default().and(step, seen.lines)),
-                false => None,
-            };
-            ended_well &= step.piped || step.and;
+                End::Unknown => false,
+                End::Perhaps => passes,
+                End::Behind(_) if runs_tests(step, work) && seen.tests.is_some() => passes,
+                End::Behind(readers) => {
+                    self.lets_failures_through(&readers, seen.lines)
+                        && step.writes.is_empty()
+                        && seen.is_clean
+                }
+                End::Succeeded => !self.is_unheard(step, work, &seen, text),
+            }
+        };
+        both.filter(|row| is_shown(*row)).filter_map(|(_, (_, work))| work.as_ref()).collect()
+    }
+
+    /// What an exit of 0 says of a step.
+    fn end_of(&self, at: usize, told: &[usize]) -> End {
+        if !self.command.chooses && !self.loops() {
+            return self.command.end_of(at, told);
         }
-        proven
+        // What a condition or a loop passed over did not run.
+        let is_last = self.command.steps[at + 1..].iter().all(|step| step.piped || step.and);
+        if is_last && !self.command.steps[at].or { End::Perhaps } else { End::Unknown }
+    }
+
+    /// Whether what a program dies of would be among what these steps print.
+    pub(super) fn lets_failures_through(&self, readers: &[usize], lines: usize) -> bool {
+        readers.iter().all(|at| keeps_the_end(&self.command.steps[*at], lines))
     }
 
     /// Whether cargo says of each time that it was started that it came to a good end.

@@ -131,7 +131,7 @@ fn last_name(kind: &str) -> &str {
 }
 
 /// `File "a.py", line 3, in main`: the place, and whether it is a call.
-fn frame(line: &str) -> Option<(Location, bool)> {
+pub(super) fn frame(line: &str) -> Option<(Location, bool)> {
     let mut scan = Scan::new(line);
     scan.text("File \"")?;
     let file = scan.until("\", line ")?;
@@ -141,7 +141,7 @@ fn frame(line: &str) -> Option<(Location, bool)> {
 }
 
 /// The line that ends a traceback. Any name will do: classes of errors are named freely.
-fn raised(line: &str) -> Option<(&str, &str)> {
+pub(super) fn raised(line: &str) -> Option<(&str, &str)> {
     let (kind, message) = line.split_once(": ").unwrap_or((line, ""));
     let word = !kind.is_empty() && kind.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_'));
     word.then(|| (last_name(kind), message))

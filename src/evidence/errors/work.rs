@@ -4,7 +4,9 @@ use super::cargo::Shows;
 use super::diagnose::Found;
 use super::said::Speakers;
 use crate::evidence::shell::{Command, Step};
-use crate::evidence::tests::{Framework, Origin, Relation, Scope, Started, Walk, below, moved, started};
+use crate::evidence::tests::{
+    Framework, Origin, Relation, Scope, Started, Walk, below, moved, shown_files, started,
+};
 
 /// One thing that a command does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub(super) enum Work {
     /// Any other program, with all of its words, where it ran.
     Program {
         words: Vec<String>,
+        /// What it reads.
+        input: Vec<String>,
         context: Vec<String>,
         directory: String,
     },
@@ -109,7 +113,8 @@ impl Done {
         let reads = |files: &[String]| step.args().iter().any(|arg| files.contains(arg));
         let is_own = before().any(|(step, work)| work.is_some() && reads(&step.writes));
         let is_older = before().any(|(step, work)| (work.is_none() || step.appends) && reads(&step.writes));
-        is_own && !is_older && !step.args().iter().any(|arg| arg.contains(['*', '$']))
+        let is_written = |file: &str| before().any(|(step, _)| step.writes.iter().any(|name| name == file));
+        is_own && !is_older && shown_files(step).all(is_written)
     }
 
     /// Whether an error whose place was left out is of something that cargo did here.
@@ -128,7 +133,8 @@ impl Done {
     /// Whether its exit code is that of tests.
     pub(super) fn ends_with_tests(&self) -> bool {
         let piped = self.command.steps.iter().rev().take_while(|step| step.piped).count();
-        let last = self.works.iter().rev().nth(if self.command.pipefail { piped } else { 0 });
+        let minds = self.command.steps.last().is_some_and(|step| step.minds);
+        let last = self.works.iter().rev().nth(if minds { piped } else { 0 });
         matches!(
             last.and_then(Option::as_ref),
             Some(Work::Tests(_) | Work::Cargo { shows: Shows::Passes, .. })
@@ -167,7 +173,7 @@ impl Done {
             if step.limited && (builds || runs_tests(step, work)) {
                 return true;
             }
-            let goes_on = step.and || (step.piped && self.command.pipefail);
+            let goes_on = step.and || step.minds;
             if !goes_on {
                 break;
             }
@@ -182,7 +188,7 @@ impl Done {
 
     /// Whether its exit code is not that of the work.
     pub(super) fn hides_exit(&self) -> bool {
-        self.command.steps.last().is_some_and(|step| step.piped) && !self.command.pipefail
+        self.command.steps.last().is_some_and(|step| step.piped && !step.minds)
     }
 
     pub(super) fn works(&self) -> Vec<Work> {
@@ -200,13 +206,18 @@ impl Work {
     fn of(step: &Step, directory: &str, origin: &Origin) -> Option<Self> {
         let args = step.args();
         match step.program() {
+            // Its exit code is that of what it runs.
+            "" if step.runs_inside() => return Self::program(step, directory),
             "" | "cd" | "pushd" | "popd" | "set" | "export" | "source" | "." | "echo" | "printf" | "true"
             | "false" | "exit" | "test" | "[" | "mkdir" | "sleep" | "tee" | "timeout" => return None,
             "cargo" => {
                 let verb = args.iter().position(|arg| !arg.starts_with(['+', '-']))?;
-                let Some((shows, own)) = Shows::of(&args[verb], &args[verb + 1..]) else {
+                let Some((mut shows, own)) = Shows::of(&args[verb], &args[verb + 1..]) else {
                     return Self::program(step, directory);
                 };
+                if let Shows::Runs(words) = &mut shows {
+                    words.extend(step.input.iter().cloned());
+                }
                 let scope = Scope::new(Framework::CargoTest, directory, own).with_context(&step.context);
                 return Some(Self::Cargo { shows, scope: scope.seen_from(origin) });
             }
@@ -223,10 +234,8 @@ impl Work {
     }
 
     fn program(step: &Step, directory: &str) -> Option<Self> {
-        let words =
-            step.words.iter().filter(|word| !matches!(word.as_str(), "-q" | "-v" | "--quiet" | "--verbose"));
-        let (context, directory) = (step.context.clone(), directory.to_owned());
-        Some(Self::Program { words: words.cloned().collect(), context, directory })
+        let (context, input, directory) = (step.context.clone(), step.input.clone(), directory.to_owned());
+        Some(Self::Program { words: without_loudness(step), input, context, directory })
     }
 
     /// What cargo does before anything else of it.
@@ -294,6 +303,19 @@ pub(super) fn runs_tests(step: &Step, work: &Option<Work>) -> bool {
         Some(Work::Cargo { .. }) | None => false,
         Some(Work::Program { .. }) => matches!(started(step), Some(Started::Script)),
     }
+}
+
+/// The words of a program, without those that only say how much it shall tell.
+fn without_loudness(step: &Step) -> Vec<String> {
+    let loudness: &[&str] = match (step.program(), step.args().first().map_or("", String::as_str)) {
+        ("pip" | "pip3" | "mypy" | "ruff" | "black" | "isort", _)
+        | ("cargo", "doc" | "fetch" | "fmt" | "install" | "package" | "publish" | "update" | "vendor") => {
+            &["-q", "-v", "--quiet", "--verbose"]
+        }
+        ("go", "build" | "generate" | "install" | "vet") => &["-v"],
+        _ => &[],
+    };
+    step.words.iter().filter(|word| !loudness.contains(&word.as_str())).cloned().collect()
 }
 
 /// Whether a step starts programs that its words do not name.

@@ -18,6 +18,10 @@ pub(super) enum Token {
     Close,
     /// `&&`: what follows runs only after a success.
     And,
+    /// A file that is read, or a word in its place.
+    Input(String),
+    /// The text that follows the line, by its number.
+    Document(usize),
     /// Output goes to a file; `hides` where it is standard output, `appends`
     /// where what the file held stays in it.
     Output {
@@ -31,11 +35,18 @@ pub(super) struct Lexer<'a> {
     rest: Peekable<Chars<'a>>,
     /// Ends of the documents that begin on the next line.
     documents: Vec<String>,
+    /// The documents that came so far.
+    texts: Vec<String>,
 }
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(line: &'a str) -> Self {
-        Self { rest: line.chars().peekable(), documents: Vec::new() }
+        Self { rest: line.chars().peekable(), documents: Vec::new(), texts: Vec::new() }
+    }
+
+    /// What stands in a document, once the line is read.
+    pub(super) fn text(&self, number: usize) -> String {
+        self.texts.get(number).cloned().unwrap_or_default()
     }
 
     pub(super) fn next(&mut self) -> Option<Token> {
@@ -44,7 +55,7 @@ impl<'a> Lexer<'a> {
             match *self.rest.peek()? {
                 '\n' => {
                     self.rest.next();
-                    self.skip_documents();
+                    self.read_documents();
                     return Some(Token::End);
                 }
                 ';' => {
@@ -79,7 +90,7 @@ impl<'a> Lexer<'a> {
                     let appends = self.took('>');
                     return Some(Token::Output { file: self.operand(), hides: true, appends });
                 }
-                '<' => self.skip_input(),
+                '<' => return Some(self.input()),
                 '>' => {
                     if let Some(output) = self.output(true) {
                         return Some(output);
@@ -87,6 +98,9 @@ impl<'a> Lexer<'a> {
                 }
                 _ => {
                     let word = self.word();
+                    if word == "0" && self.rest.peek() == Some(&'<') {
+                        continue;
+                    }
                     let numbered = matches!(word.as_str(), "1" | "2" | "3") && self.rest.peek() == Some(&'>');
                     if !numbered {
                         return Some(Token::Word(word));
@@ -107,24 +121,29 @@ impl<'a> Lexer<'a> {
     fn output(&mut self, hides: bool) -> Option<Token> {
         self.rest.next();
         if self.took('&') {
-            self.operand();
-            return None;
+            let file = self.operand();
+            let is_file = file.contains(|c: char| !c.is_ascii_digit() && c != '-');
+            return is_file.then_some(Token::Output { file, hides: true, appends: false });
         }
         let appends = self.took('>');
         self.took('|');
         Some(Token::Output { file: self.operand(), hides, appends })
     }
 
-    fn skip_input(&mut self) {
+    /// What stands after `<`.
+    fn input(&mut self) -> Token {
         self.rest.next();
-        let document = self.took('<') && !self.took('<');
-        if document {
-            self.took('-');
+        let is_text = self.took('<');
+        if !is_text || self.took('<') {
+            let mark = if is_text { "<<< " } else { "< " };
+            // Another descriptor.
+            self.took('&');
+            return Token::Input(format!("{mark}{}", self.operand()));
         }
-        let operand = self.operand();
-        if document {
-            self.documents.push(operand);
-        }
+        self.took('-');
+        let end = self.operand();
+        self.documents.push(end);
+        Token::Document(self.texts.len() + self.documents.len() - 1)
     }
 
     /// The word that an operator is followed by.
@@ -133,8 +152,9 @@ impl<'a> Lexer<'a> {
         self.word()
     }
 
-    fn skip_documents(&mut self) {
+    fn read_documents(&mut self) {
         for end in std::mem::take(&mut self.documents) {
+            let mut text = String::new();
             loop {
                 let mut line = String::new();
                 while let Some(c) = self.rest.next_if(|c| *c != '\n') {
@@ -144,7 +164,10 @@ impl<'a> Lexer<'a> {
                 if !more || line.trim() == end {
                     break;
                 }
+                text.push_str(&line);
+                text.push('\n');
             }
+            self.texts.push(text);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What stands before the program that a command is about.
 
-use super::base_name;
+use super::{base_name, pipefail};
 
 /// Programs that run the one after their options, and which of those options
 /// have a value beside them.
@@ -69,6 +69,14 @@ pub(super) struct Bare {
     pub(super) repeats: bool,
     /// Whether it has a limit of time.
     pub(super) limited: bool,
+    /// Whether nobody waits for it.
+    pub(super) detached: bool,
+    /// Whether it sets a variable, if nothing else.
+    pub(super) sets: bool,
+}
+
+pub(super) fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word)
 }
 
 /// The words from the program on, keywords, assignments and wrappers removed.
@@ -92,6 +100,8 @@ pub(super) fn removed(mut words: Vec<String>) -> Bare {
     let rest = words.split_off(at.min(words.len()));
     let repeats = repeats(&words);
     let limited = words.iter().any(|word| base_name(word) == "timeout");
+    let detached = is_detached(&words);
+    let sets = words.iter().any(|word| is_assignment(word));
     let rest = match rest.as_slice() {
         // What is measured is a program of Python.
         [program, run, args @ ..] if base_name(program) == "coverage" && run == "run" => {
@@ -101,7 +111,21 @@ pub(super) fn removed(mut words: Vec<String>) -> Bare {
         }
         _ => rest,
     };
-    Bare { words: rest, context, repeats, limited }
+    Bare { words: rest, context, repeats, limited, detached, sets }
+}
+
+/// `docker run -d`
+fn is_detached(before: &[String]) -> bool {
+    let asks = |word: &String| {
+        let letters =
+            word.strip_prefix('-').filter(|letters| letters.bytes().all(|c| c.is_ascii_lowercase()));
+        word == "--detach" || letters.is_some_and(|letters| letters.contains('d'))
+    };
+    before.iter().any(|word| is_container(base_name(word))) && before.iter().any(asks)
+}
+
+fn is_container(name: &str) -> bool {
+    matches!(name, "docker" | "podman" | "docker-compose" | "nerdctl")
 }
 
 /// Variables that change how a program is found or what it shows, not what it does.
@@ -158,7 +182,7 @@ pub(super) fn assignments(words: &[String]) -> Vec<String> {
 /// What the words of a wrapper say of where and how the program runs.
 fn told_by(words: &[String]) -> Vec<String> {
     let name = words.first().map_or("", |word| base_name(word));
-    if matches!(name, "docker" | "podman" | "docker-compose" | "nerdctl") {
+    if is_container(name) {
         return words.to_vec();
     }
     let places = ["env", "dotenv", "npx", "bunx", "pnpx"];
@@ -204,10 +228,14 @@ fn past_wrapper(words: &[String], at: usize) -> Option<usize> {
     if name == "timeout" {
         return Some(past_options(words, at + 1, &["-s", "--signal", "-k", "--kill-after"]) + 1);
     }
+    // It tells where a program is, and does not run it.
+    if name == "command" && words.get(at + 1).is_some_and(|word| matches!(word.as_str(), "-v" | "-V")) {
+        return None;
+    }
     if let Some((_, valued)) = WRAPPERS.iter().find(|(wrapper, _)| *wrapper == name) {
         return Some(past_options(words, at + 1, valued));
     }
-    if matches!(name, "docker" | "podman" | "docker-compose" | "nerdctl") {
+    if is_container(name) {
         return past_container(words, at + 1);
     }
     let (_, verbs, valued) = RUNNERS.iter().find(|(runner, _, _)| *runner == name)?;
@@ -303,13 +331,31 @@ pub(super) fn turned(words: &[String]) -> Option<Option<&str>> {
     })
 }
 
+/// What a shell is given as a word, and whether it minds a failure inside a pipeline.
+#[derive(Debug)]
+pub(super) struct Script<'a> {
+    pub(super) text: &'a str,
+    pub(super) minds: bool,
+}
+
 /// What `bash -lc SCRIPT` runs.
-pub(super) fn inner_script(words: &[String]) -> Option<&str> {
+pub(super) fn inner_script(words: &[String]) -> Option<Script<'_>> {
     let (program, args) = words.split_first()?;
     if !matches!(base_name(program), "bash" | "sh" | "zsh" | "dash" | "ksh" | "fish") {
         return None;
     }
-    let options = past_options(args, 0, &["-o", "-O"]);
-    let takes_script = args[..options].iter().any(|word| !word.starts_with("--") && word.ends_with('c'));
-    takes_script.then(|| args.get(options).map(String::as_str)).flatten()
+    let mut takes_script = false;
+    let mut at = 0;
+    while let Some(word) = args.get(at).filter(|word| word.starts_with(['-', '+']) && word.len() > 1) {
+        at += 1;
+        if word == "--" {
+            break;
+        }
+        if !word.starts_with("--") {
+            takes_script |= word.contains('c');
+            at += usize::from(word.ends_with(['o', 'O']));
+        }
+    }
+    let text = args.get(at).filter(|_| takes_script)?;
+    Some(Script { text, minds: pipefail::asked(&args[..at]) == Some(true) })
 }

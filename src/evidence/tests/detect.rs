@@ -7,6 +7,7 @@ use super::Framework;
 use super::forms::{self, Form};
 use super::pipes::Through;
 use super::places::Walk;
+use super::relation::Relation;
 use super::scope::Scope;
 use super::shown::Shown;
 use super::started::{Started, identity, started};
@@ -37,6 +38,19 @@ pub(super) struct Detected {
     pub(super) may_be_kept_from: bool,
     /// Whether some ran beside others: which of them printed what cannot be told.
     pub(super) at_once: bool,
+    /// What an exit code of 0 says of them all.
+    pub(super) settled: Settled,
+}
+
+/// What an exit code of 0 says of tests, whatever they print.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Settled {
+    #[default]
+    Nothing,
+    /// They passed, or some of them did when they were tried again.
+    AtLast,
+    /// They passed, and what they printed went to a file.
+    Unseen,
 }
 
 /// One start of a framework, or of a script.
@@ -76,6 +90,12 @@ impl Start {
     /// Whether this is `other`, of the same command.
     pub(super) fn is(&self, other: &Start) -> bool {
         self.at == other.at
+    }
+
+    /// Whether it runs what `first` ran, or some of that.
+    fn tries_again(&self, first: &Start) -> bool {
+        self.runs == first.runs
+            && matches!(self.scope.relation(&first.scope), Relation::Same | Relation::Within)
     }
 
     pub(super) fn is_of(&self, framework: Framework) -> bool {
@@ -188,12 +208,13 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
         start.goes_on = may_change_files(after);
     }
     let after = &command.steps[last + 1..];
-    let owns_exit = after.is_empty() || (command.pipefail && after.iter().all(|step| step.piped));
+    let owns_exit = after.iter().all(|step| step.minds) && !command.negates;
     let and_then = after.iter().all(|step| step.and);
     let hidden = !written.files.is_empty() || starts.iter().any(|start| command.steps[start.at].silent);
     let branches = command.branches;
     let may_be_kept_from = may_be_kept_from(&command.steps[..=last]);
     let at_once = starts.len() > 1 && starts.iter().any(|start| command.steps[start.at].background);
+    let settled = settled(&command, &starts);
     Some(Detected {
         starts,
         owns_exit,
@@ -206,7 +227,20 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
         branches,
         may_be_kept_from,
         at_once,
+        settled,
     })
+}
+
+fn settled(command: &Command, starts: &[Start]) -> Settled {
+    let is_one = |at: usize| starts.iter().any(|start| start.at == at);
+    match starts {
+        _ if !command.needs(is_one) => Settled::Nothing,
+        [start] if command.steps[start.at].silent => Settled::Unseen,
+        [first, others @ ..] if !others.is_empty() && others.iter().all(|other| other.tries_again(first)) => {
+            Settled::AtLast
+        }
+        _ => Settled::Nothing,
+    }
 }
 
 /// The last step that may do anything, where none runs tests by its name.
@@ -230,8 +264,7 @@ fn may_be_kept_from(steps: &[Step]) -> bool {
         if !waits {
             return false;
         }
-        // What hardly fails, and says so where it does.
-        if !matches!(step.program(), "cd" | "pushd" | "export" | "set" | "echo" | "source" | "." | "sleep") {
+        if !step.only_prepares() {
             return true;
         }
         waits = step.and;
@@ -286,10 +319,11 @@ impl<'a> Written<'a> {
         self.files.extend(files);
     }
 
-    /// Whether a step reads one of them, and none that holds more.
+    /// Whether a step reads one of them, and none that holds more, nor any other.
     fn has(&self, step: &Step) -> bool {
         let named = |files: &[&str]| step.args().iter().any(|arg| files.contains(&arg.as_str()));
-        named(&self.files) && !named(&self.older)
+        let all = shown_files(step).all(|file| self.files.contains(&file));
+        named(&self.files) && !named(&self.older) && all
     }
 
     fn was_seen(&self, step: &Step) -> bool {
@@ -300,6 +334,18 @@ impl<'a> Written<'a> {
 /// The file of `--junitxml=FILE`.
 fn report_of_pytest(arg: &str) -> Option<&str> {
     arg.strip_prefix("--junitxml=").or_else(|| arg.strip_prefix("--junit-xml="))
+}
+
+/// The files that a step shows, as far as its words tell them from numbers and patterns.
+pub(crate) fn shown_files(step: &Step) -> impl Iterator<Item = &str> {
+    let is_number = |arg: &str| arg.trim_start_matches('+').bytes().all(|byte| byte.is_ascii_digit());
+    let patterns = match step.program() {
+        "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "sed" | "awk" | "gawk" | "jq" | "yq"
+        | "xmllint" => 1,
+        _ => 0,
+    };
+    let words = step.args().iter().map(String::as_str);
+    words.filter(move |arg| !arg.starts_with('-') && !is_number(arg)).skip(patterns)
 }
 
 /// Whether a step prints what no test of this command printed.

@@ -60,8 +60,10 @@ pub(crate) use outcome::{RunResults, TestResults};
 pub(crate) use results::{Changed, Tests};
 pub(crate) use run::{Counts, TestRun};
 
-pub(super) use pipes::keeps_the_end;
+pub(super) use detect::shown_files;
+pub(super) use pipes::{drops_the_beginning, keeps_the_end};
 pub(super) use places::{Origin, Walk, below, moved};
+pub(super) use pytest::{came_to_its_end as pytest_came_to_its_end, was_stopped as pytest_was_stopped};
 pub(super) use relation::Relation;
 pub(super) use scope::Scope;
 pub(crate) use so_far::SoFar;
@@ -199,7 +201,8 @@ impl Reading<'_> {
         if self.detected.shown.any
             && !self.is_own(framework, &found, |reading| reading.in_form(framework, wider, last))
         {
-            let mut tally = Tally::sum(found);
+            let failing = self.own_names(framework, &found);
+            let mut tally = Tally { failing, ..Tally::sum(found) };
             (tally.cut, tally.unknown, tally.doubtful) = (true, true, true);
             let scope = match starts.as_slice() {
                 [start] => start.scope.clone(),
@@ -248,10 +251,15 @@ impl Reading<'_> {
         let same = found.iter().all(|tally| tally.has_counts_of(&first));
         match self.detected.shown_again {
             true if same => first,
+            // What comes after the first may be of others.
+            false if several && self.detected.beside => {
+                let own = self.first_own(framework, &found).and_then(|at| found.into_iter().nth(at));
+                Tally { unknown: true, ..own.unwrap_or_default() }
+            }
             again => {
                 // What comes before the last is a test's own output.
                 let mut last = found.into_iter().next_back().unwrap_or_default();
-                last.unknown |= several && (again || self.detected.beside);
+                last.unknown |= several && again;
                 last
             }
         }
@@ -326,7 +334,7 @@ impl Reading<'_> {
         let summed = tally.loose || (tally.passed > 0 && !stopped);
         let looks_green = summed && !doubtful && !beheaded && !tally.ends_red() && tally.failing.len() == 0;
         let is_plain = !beheaded && !rewritten && !unexplained && self.exit_code.is_some();
-        let seen = again::Seen::of(&tally, is_plain, self.is_of_many(start, scope));
+        let seen = again::Seen::of(&tally, is_plain, self.is_of_many(start, scope)).beside(self.settled());
         tally.unknown |= beheaded || refused || hidden || rewritten;
         let broken = tally.is_partial()
             || tally.unknown

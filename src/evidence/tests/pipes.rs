@@ -23,7 +23,7 @@ impl Through {
         let args: Vec<&str> = step.args().iter().map(String::as_str).collect();
         let chosen = Self::Chosen { cargo: false, go: false };
         Some(match step.program() {
-            "tee" | "cat" | "ts" | "less" | "more" | "bat" | "batcat" | "" => return None,
+            "tee" | "cat" | "ts" | "less" | "more" | "bat" | "batcat" => return None,
             "head" => Self::First(first_lines(step).unwrap_or(0)),
             "tail" => Self::Last(last_lines(&args)),
             "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" => grep(&args),
@@ -73,6 +73,11 @@ pub(crate) fn keeps_the_end(step: &Step, lines: usize) -> bool {
         Some(first @ Through::First(_)) => !first.may_drop(lines),
         Some(Through::Chosen { .. } | Through::Rewritten) => false,
     }
+}
+
+/// Whether the first words of what a step reads may not come through it, and the last do.
+pub(crate) fn drops_the_beginning(step: &Step, lines: usize) -> bool {
+    Through::of(step).is_some_and(|through| matches!(through, Through::Last(_)) && through.may_drop(lines))
 }
 
 /// How many lines `tail` lets through; 0 where that cannot be told.

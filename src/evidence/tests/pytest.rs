@@ -2,8 +2,11 @@
 
 mod marks;
 
+pub(super) use marks::are_of_others;
+
 use super::Parser;
 use super::tally::{Names, Summaries, Tally, counted};
+use crate::evidence::lines::lines;
 use crate::evidence::scan::Scan;
 
 #[derive(Debug, Default)]
@@ -17,13 +20,17 @@ pub(super) struct Pytest {
     /// Whether it has begun and no counts came after it.
     listed: bool,
     stopped: bool,
+    /// Whether the line before was one of counts.
+    counted: bool,
     /// What Python itself died of.
     died: Option<String>,
 }
 
 impl Parser for Pytest {
     fn line(&mut self, line: &str) {
+        let counted = std::mem::take(&mut self.counted);
         if let Some(mut tally) = summary(line) {
+            self.counted = true;
             let names = std::mem::take(&mut self.names);
             let loose = std::mem::take(&mut self.loose);
             let listed = std::mem::take(&mut self.listed);
@@ -34,18 +41,29 @@ impl Parser for Pytest {
             self.listing = false;
             self.summaries.push(tally);
         } else if line.starts_with("====") {
-            self.listing = line.contains(" short test summary info ");
-            self.listed |= self.listing;
-        } else if line.starts_with("!!!!") {
-            self.stopped |= line.contains(" stopping after ") || line.contains("Interrupt");
+            let listing = line.contains(" short test summary info ");
+            if listing || is_before_a_list(line) {
+                self.end_list();
+            }
+            self.listing = listing;
+            self.listed |= listing;
+        } else if stops(line) {
+            self.stopped = true;
+            // Where it is to look like a success, that comes last.
+            if let Some(last) = self.summaries.last().filter(|_| counted) {
+                last.cut = true;
+            }
         } else if let Some(what) = line.strip_prefix("Fatal Python error: ") {
             self.died = Some(what.to_owned());
         } else if let Some(listed) = listed(line) {
             let names = if self.listing { &mut self.names } else { &mut self.loose };
             names.add(name(listed));
+        } else if line.ends_with("%]") {
+            self.end_list();
         } else if !self.listing && !line.is_empty() {
             self.loose = Names::default();
         }
+        self.counted |= counted && line.is_empty();
     }
 
     /// Where quiet, there are no counts, and where cut, they may be missing: names are names.
@@ -57,6 +75,46 @@ impl Parser for Pytest {
         }
         self.summaries.or(self.died.map(|what| Tally { said: Some(what), ..Tally::partly_seen() }))
     }
+}
+
+impl Pytest {
+    /// Tests run again: what was listed without counts is of others.
+    fn end_list(&mut self) {
+        let failing = std::mem::take(&mut self.names);
+        (self.listing, self.listed, self.loose) = (false, false, Names::default());
+        if failing.len() > 0 {
+            self.summaries.push(Tally { failing, unknown: true, cut: true, ..Tally::default() });
+        }
+    }
+}
+
+/// Whether an output has the counts that pytest ends with, and nothing that says it was stopped.
+pub(crate) fn came_to_its_end(text: &str) -> bool {
+    lines(text).any(|line| summary(&line).is_some()) && !was_stopped(text)
+}
+
+/// Whether an output says of a pytest that it did not come to its end.
+pub(crate) fn was_stopped(text: &str) -> bool {
+    lines(text).any(|line| stops(&line))
+}
+
+/// What comes before the list of those that failed, and never after it.
+fn is_before_a_list(line: &str) -> bool {
+    [" test session starts ", " FAILURES ", " ERRORS "].iter().any(|words| line.contains(words))
+}
+
+/// Whether it says that the run ended before its end: `!!!! Interrupted: 1 error during collection !!!!`,
+/// with one mark where the reason is long; what Ctrl-C leaves; what pytest itself died of.
+pub(super) fn stops(line: &str) -> bool {
+    let reasons = [" stopping after ", "Interrupted: ", "KeyboardInterrupt", "outcomes.Exit"];
+    // A reason may have several lines.
+    let is_bar = line.starts_with("!!!! ") || line.starts_with("!!!!!") || line.ends_with("!!!!!!!!!!");
+    let is_short = line.starts_with('!') && reasons.iter().any(|reason| line.contains(reason));
+    (is_bar && line.contains(' '))
+        || is_short
+        || line.starts_with("(to show a full traceback on KeyboardInterrupt use ")
+        || line.starts_with("INTERNALERROR> ")
+        || (line.ends_with(": KeyboardInterrupt") && line.contains(".py:"))
 }
 
 /// `FAILED a.py::test_b - assert 1 == 2`, `SUBFAILED(i=1) a.py::test_b - …`: what stands after the word.

@@ -318,6 +318,10 @@ impl Scope {
     }
 
     /// Whether only some tests were asked for.
+    pub(crate) fn is_of_pytest(&self) -> bool {
+        self.framework == Framework::Pytest
+    }
+
     pub(super) fn is_filtered(&self) -> bool {
         let Self { packages, targets, places, filters, modes, unclear, .. } = self;
         *packages != Packages::Default

@@ -4,7 +4,7 @@ use super::again::Seen;
 use super::detect::{Detected, Runs, Start};
 use super::pipes::Through;
 use super::scope::Scope;
-use super::tally::Tally;
+use super::tally::{Names, Tally};
 use super::whole::Whole;
 use super::{BY_OUTPUT, Framework, Reading, TestRun, has_many_blocks};
 
@@ -45,7 +45,11 @@ impl Reading<'_> {
                         found
                     }
                 });
+            let names = if is_own { Names::default() } else { self.own_names(framework, &found) };
             for (part, mut tally) in found.into_iter().enumerate() {
+                if !is_own {
+                    tally.failing.keep(&names);
+                }
                 tally.cut |= !is_own;
                 tally.unknown |= !is_own;
                 tally.doubtful |= !is_own;

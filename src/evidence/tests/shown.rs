@@ -3,10 +3,10 @@
 //! That tests ran is known by the command. What they came to is known only where the one
 //! summary that is there to be seen can be no other's.
 
-use super::detect::Detected;
+use super::detect::{Detected, Runs, Start};
 use super::pipes::Through;
 use super::pytest;
-use super::tally::Tally;
+use super::tally::{Names, Tally};
 use super::{Framework, Reading, has_many_blocks};
 use crate::evidence::shell::Step;
 
@@ -101,6 +101,43 @@ impl Reading<'_> {
             true => shown.has_own_summary(framework, tally, code, self.text),
             false => shown.is_before_the_end(framework, self.text),
         }
+    }
+}
+
+impl Reading<'_> {
+    /// The names of those that failed, where it is not known whose words `found` are: none that can
+    /// only be of the text that was shown.
+    pub(super) fn own_names(&self, framework: Framework, found: &[Tally]) -> Names {
+        let Detected { starts, shown, .. } = self.detected;
+        let passed = self.exit_code == Some(0) && (self.detected.owns_exit || self.detected.and_then);
+        let all_passed = passed && starts.iter().skip(1).all(|start| start.waits);
+        let is_kept_from = self.exit_code != Some(0) && self.detected.may_be_kept_from;
+        if all_passed || self.detected.hidden || (is_kept_from && shown.failed_before(self.text)) {
+            return Names::default();
+        }
+        let runs = |start: &&Start| start.is_of(framework) || start.runs == Runs::Any;
+        let own = starts.iter().filter(runs).count();
+        let is_apart = !has_many_blocks(framework) && starts.iter().all(|start| !start.repeats);
+        let names = |tallies: &[Tally]| Tally::sum(tallies.to_vec()).failing;
+        let is_last = framework != Framework::Pytest || shown.is_before_the_end(framework, self.text);
+        match (shown.before.is_empty(), shown.after) {
+            _ if !is_apart || shown.is_marked() => names(found),
+            (false, true) => Names::default(),
+            // They begin with its own, or end with its own.
+            (true, _) => {
+                let own = self.first_own(framework, found).map(|at| &found[at..found.len().min(at + own)]);
+                own.map(names).unwrap_or_default()
+            }
+            (false, false) if is_last => names(&found[found.len().saturating_sub(own)..]),
+            (false, false) => Names::default(),
+        }
+    }
+
+    /// The first of `found` that can be of the tests that the output begins with.
+    pub(super) fn first_own(&self, framework: Framework, found: &[Tally]) -> Option<usize> {
+        let is_other =
+            |tally: &Tally| framework == Framework::Pytest && pytest::are_of_others(self.text, tally);
+        found.iter().position(|tally| !is_other(tally))
     }
 }
 

@@ -56,6 +56,8 @@ fn by_name(step: &Step) -> Option<Started> {
         "mocha" | "_mocha" => framework(Framework::Mocha, 0),
         "go" if args.first() == Some(&"test") && !args.contains(&"-c") => framework(Framework::Go, 1),
         "go" if args.first() == Some(&"-C") && args.get(2) == Some(&"test") => framework(Framework::Go, 0),
+        // To these it is the question for their version.
+        "tap" | "ava" | "bats" if args.contains(&"-v") => None,
         "tap" | "tape" | "ava" | "bats" | "prove" | "pg_prove" => framework(Framework::Tap, 0),
         "node" | "tsx" if args.contains(&"--test") => framework(Framework::Node, 0),
         name if name.starts_with("python") || name == "pypy3" || name == "py" => match module(&args) {
@@ -145,7 +147,8 @@ pub(super) fn identity(step: &Step) -> String {
     let quiet = |word: &str| matches!(word, "-s" | "--silent" | "run" | "run-script") && packages;
     let words = step.words.iter().map(String::as_str).filter(|word| !quiet(word));
     let words = words.map(|word| if packages && word == "t" { "test" } else { word });
-    step.context.iter().map(String::as_str).chain(words).collect::<Vec<_>>().join(" ")
+    let input = step.input.iter().map(String::as_str);
+    step.context.iter().map(String::as_str).chain(words).chain(input).collect::<Vec<_>>().join(" ")
 }
 
 /// `npm test`, `pnpm -r run test:unit`, `yarn jest`.
@@ -163,7 +166,7 @@ fn package_script(program: &str, args: &[&str]) -> Option<Started> {
             let at = args.iter().position(|arg| arg == tool)?;
             let words = args[at..].iter().map(|arg| (*arg).to_owned()).collect();
             let own = matches!(*tool, "add" | "install" | "npm" | "pnpm" | "yarn" | "bun" | "run");
-            let inner = Step { words, ..Step::default() };
+            let inner = Step::of(words);
             let direct = (!own).then(|| by_name(&inner)).flatten();
             // In other places, or in many of them.
             let here = args[..at].iter().all(|arg| matches!(*arg, "-s" | "--silent"));

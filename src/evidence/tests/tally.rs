@@ -154,6 +154,11 @@ impl Names {
         }
     }
 
+    /// Keeps those that are among `others`.
+    pub(super) fn keep(&mut self, others: &Names) {
+        self.list.retain(|name| others.list.contains(name));
+    }
+
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }

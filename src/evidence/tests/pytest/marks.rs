@@ -1,5 +1,7 @@
 //! What a very quiet pytest tells without counts: a mark for each test, and how far it got.
 
+use std::borrow::Cow;
+
 use super::super::Reading;
 use super::Tally;
 use crate::evidence::lines::lines;
@@ -48,9 +50,26 @@ fn by_marks(text: &str, failing: usize) -> Option<Tally> {
     let mut marks = Marks::default();
     // What tests printed is shown below.
     lines(text).take_while(|line| !line.starts_with("====")).for_each(|line| marks.line(&line));
+    marks.broken |= lines(text).any(|line| super::stops(&line));
     let is_told = marks.failed == failing as u64 && marks.are_all();
     let Marks { passed, failed, skipped, .. } = marks;
     is_told.then(|| Tally { passed, failed, skipped, ..Tally::default() })
+}
+
+/// Whether the tests that `text` begins with were others than those that `tally` counts.
+pub(in crate::evidence::tests) fn are_of_others(text: &str, tally: &Tally) -> bool {
+    let mut marks = Marks::default();
+    let is_marked = |line: &Cow<'_, str>| line.ends_with("%]");
+    for line in lines(text).take(MOST_LINES).skip_while(|line| !is_marked(line)).take_while(is_marked) {
+        // The file that they are of may stand before them.
+        let from = line.find(".py ").map_or(0, |at| at + ".py ".len());
+        marks.line(&line[from..]);
+        if marks.reached.last().is_some_and(|(_, percent)| *percent == 100) {
+            break;
+        }
+    }
+    let Marks { passed, failed, skipped, .. } = marks;
+    marks.are_all() && (passed, failed, skipped) != (tally.passed, tally.failed, tally.skipped)
 }
 
 impl Marks {

@@ -1,0 +1,502 @@
+//! Command lines that look like a success of something, and whether they are one: what failed is told
+//! until a line that is understood as a whole shows that it is mended.
+
+use std::path::Path;
+
+use super::{Changed, Gathered};
+use crate::model::{Event, ItemStatus, Timestamp};
+
+/// The tests that are told to fail after commands with their exit codes, and whether an error is told.
+pub(super) fn left(commands: &[(&str, i64, &str)]) -> (Vec<String>, bool) {
+    let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
+    for (item, (command, exit_code, text)) in commands.iter().enumerate() {
+        let (item, command, exit_code) = (item.to_string(), (*command).to_owned(), Some(*exit_code));
+        let status = ItemStatus::Completed;
+        let ended = Event::CommandEnded { item, command, exit_code, output_bytes: 0, status };
+        gathered.note(&ended, Some(text), Timestamp::from_millis(0));
+    }
+    let (tests, errors) = gathered.finish(Changed::Unknown, None);
+    (tests.map(|tests| tests.failed_tests).unwrap_or_default(), errors.is_some())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Told,
+    Mended,
+}
+
+use Then::{Mended, Told};
+
+pub(super) const TRACE: &str = "Traceback (most recent call last):\n  File \"app.py\", line 1, in <module>\nZeroDivisionError: division by zero\n";
+const PYTEST: &str = "F.                                     [100%]\n=========== FAILURES ===========\n___________ test_x ___________\n\n    def test_x():\n>       assert X == 2\nE       assert 1 == 2\n\ntest_a.py:2: AssertionError\n=========== short test summary info ===========\nFAILED test_a.py::test_x - assert 1 == 2\n1 failed, 1 passed in 0.02s\n";
+const AGAIN: &str = "F                                      [100%]\n=========== FAILURES ===========\n___________ test_x ___________\n\n    def test_x():\n>       assert X == 2\nE       assert 1 == 2\n\ntest_a.py:2: AssertionError\n=========== short test summary info ===========\nFAILED test_a.py::test_x - assert 1 == 2\n1 failed in 0.02s\n";
+const PASSED: &str = "..                                     [100%]\n2 passed in 0.01s\n";
+
+/// `app.py` failed, and then a line ended with 0 and printed this.
+#[track_caller]
+fn after_app(rows: &[(&str, &str, Then)]) {
+    after("python3 app.py", TRACE, rows);
+}
+
+#[track_caller]
+fn after(red: &str, text: &str, rows: &[(&str, &str, Then)]) {
+    let found: Vec<(&str, &str, Then)> = rows
+        .iter()
+        .map(|(line, printed, _)| {
+            let has_error = left(&[(red, 1, text), (line, 0, printed)]).1;
+            (*line, *printed, if has_error { Told } else { Mended })
+        })
+        .collect();
+    let wrong: Vec<_> = found.iter().zip(rows).filter(|(found, row)| found != row).collect();
+    assert!(left(&[(red, 1, text)]).1, "{red} is not told at all");
+    assert!(wrong.is_empty(), "after {red}: {wrong:#?}");
+}
+
+/// The same line twice: red with 1 and what it printed, then with 0.
+#[track_caller]
+fn again(rows: &[(&str, &str, &str, Then)]) {
+    let mut wrong = Vec::new();
+    for (line, red, green, then) in rows {
+        let (failing, has_error) = left(&[(line, 1, red)]);
+        if !has_error {
+            wrong.push(format!("`{line}` is not told: {failing:?}"));
+        }
+        if red.contains("FAILED ") && failing.is_empty() {
+            wrong.push(format!("of `{line}` no test is told to fail"));
+        }
+        let (failing, has_error) = left(&[(line, 1, red), (line, 0, green)]);
+        let found = (failing.is_empty(), has_error);
+        if found != (*then == Mended || !red.contains("FAILED "), *then == Told) {
+            wrong.push(format!("`{line}` should be {then:?}: {failing:?}, {has_error}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn what_stands_before_a_pipe_has_no_exit_code() {
+    after_app(&[
+        ("(python3 app.py && echo OK) | tail", "", Told),
+        ("(python3 app.py && echo OK) | tail -3", "done\n", Told),
+        ("{ python3 app.py && echo OK; } | tail", "", Told),
+        ("{ python3 app.py; echo OK; } | tail", "OK\n", Told),
+        ("(python3 app.py; ls) | cat", "src\n", Told),
+        ("((python3 app.py) && ls) | cat", "", Told),
+        ("bash -c 'python3 app.py && echo OK' | tail", "", Told),
+        ("{ { python3 app.py && ls; } && ls; } 2>&1 | tee log", "", Told),
+        ("(python3 app.py && make) | tail && echo OK", "OK\n", Told),
+        ("cd . && (python3 app.py && make) | tail", "", Told),
+        ("(python3 app.py || true) | tail", "", Told),
+        ("(true || python3 app.py) | tail", "", Told),
+        ("(python3 app.py) 2>/dev/null | tail", "", Told),
+        ("{ python3 app.py; } >/dev/null 2>&1 | tail", "", Told),
+        ("(python3 app.py && echo OK) | wc -l", "1\n", Told),
+        ("python3 app.py >&/dev/null | tail", "", Told),
+        ("(make && python3 app.py) | tail", "", Told),
+        // As it would be without the brackets.
+        ("(python3 app.py) | tail", "fine\n", Mended),
+        ("{ python3 app.py; } 2>&1 | tail", "fine\n", Mended),
+        ("(cd . && python3 app.py 2>&1) | tail -3", "fine\n", Mended),
+        ("(python3 app.py && echo OK)", "OK\n", Mended),
+        ("(python3 app.py | cat) && echo OK", "fine\nOK\n", Mended),
+        ("{ python3 app.py && echo OK; } && ls | tail", "OK\nsrc\n", Mended),
+        ("set -o pipefail; (python3 app.py && echo OK) | tail", "OK\n", Mended),
+        ("set -o pipefail; { python3 app.py && echo OK; } | tail", "OK\n", Mended),
+    ]);
+    after(
+        "pytest -q",
+        PYTEST,
+        &[
+            ("(pytest -q && echo OK) | tail -1", "", Told),
+            ("{ pytest -q; echo done; } | tail -1", "done\n", Told),
+            ("(cd . && pytest -q) | tail -5", PASSED, Mended),
+            ("(echo start && pytest -q 2>&1) | tail -5", PASSED, Mended),
+        ],
+    );
+}
+
+#[test]
+fn another_input_is_another_command() {
+    after(
+        "python3 - <<'E'\nimport nope\nE",
+        TRACE,
+        &[
+            ("python3 - <<'E'\nimport os\nE", "", Told),
+            ("python3 - <<'E'\nimport nope\nimport os\nE", "", Told),
+            ("python3 - < app.py", "", Told),
+            ("python3 - <<< 'import nope'", "", Told),
+            ("python3 -", "", Told),
+            ("cat app.py | python3 -", "", Told),
+            ("cd . && python3 - <<'X'\nimport os\nX", "", Told),
+            ("python3 - <<'E'\nimport nope\nE", "", Mended),
+            ("cd . && python3 - <<'E'\nimport nope\nE", "", Mended),
+            ("python3 - <<'X'\nimport nope\nX", "", Mended),
+            ("python3 - <<'E' && echo OK\nimport nope\nE", "OK\n", Mended),
+            ("python3 - <<'E'\nimport nope\nE\necho OK", "OK\n", Told),
+        ],
+    );
+    let said = "psql: error: no table\n";
+    after(
+        "psql < a.sql",
+        said,
+        &[
+            ("psql < b.sql", "", Told),
+            ("psql <b.sql", "", Told),
+            ("psql", "", Told),
+            ("cat b.sql | psql", "", Told),
+            ("(psql) < b.sql", "", Told),
+            ("{ psql; } < b.sql", "", Told),
+            ("bash -c 'psql' < b.sql", "", Told),
+            ("bash -c 'psql < b.sql'", "", Told),
+            ("psql 0< b.sql", "", Told),
+            ("psql < a.sql", "", Mended),
+            ("psql <a.sql", "", Mended),
+            ("psql < a.sql 3<&1", "", Told),
+            ("psql <&3", "", Told),
+            ("psql 0<a.sql", "", Mended),
+            ("(psql) < a.sql", "", Mended),
+            ("bash -c 'psql < a.sql'", "", Mended),
+            ("psql < a.sql && psql < b.sql", "", Mended),
+        ],
+    );
+    after(
+        "psql -f x <<< 'select 1'",
+        said,
+        &[
+            ("psql -f x <<< 'select 2'", "", Told),
+            ("psql -f x", "", Told),
+            ("psql -f x <<< 'select 1'", "", Mended),
+            ("psql -f x <<<'select 1'", "", Mended),
+        ],
+    );
+    after(
+        "echo 'select 1' | psql",
+        said,
+        &[
+            ("echo 'select 2' | psql", "", Told),
+            ("psql", "", Told),
+            ("cat a.sql | psql", "", Told),
+            ("(echo 'select 2'; echo x) | psql", "", Told),
+            ("echo x; echo 'select 1' | psql", "x\n", Mended),
+            ("echo 'select 1' | psql", "", Mended),
+        ],
+    );
+    after(
+        "echo 1 | cargo run",
+        "thread 'main' panicked at src/main.rs:4:5:\nno settings\n",
+        &[
+            ("echo 2 | cargo run", "", Told),
+            ("cargo run < b", "", Told),
+            ("cargo run", "", Told),
+            ("echo 1 | cargo run", "", Mended),
+        ],
+    );
+    after(
+        "echo test_a.py | xargs pytest -q",
+        PYTEST,
+        &[
+            ("echo test_b.py | xargs pytest -q", "1 passed in 0.01s\n", Told),
+            ("echo test_a.py | xargs pytest -q", PASSED, Mended),
+        ],
+    );
+    after(
+        "for f in test_a.py; do pytest -q $f; done",
+        PYTEST,
+        &[
+            ("for f in test_b.py; do pytest -q $f; done", "1 passed in 0.01s\n", Told),
+            ("for f in test_a.py; do pytest -q $f; done", PASSED, Mended),
+        ],
+    );
+    after(
+        "sh run-tests.sh < a",
+        PYTEST,
+        &[("sh run-tests.sh < b", PASSED, Told), ("sh run-tests.sh < a", PASSED, Mended)],
+    );
+}
+
+#[test]
+fn an_assignment_is_a_command_with_an_exit_code() {
+    after_app(&[
+        ("python3 app.py; V=$(ls) && echo done", "done\n", Told),
+        ("python3 app.py; V=1 && echo done", "done\n", Told),
+        ("python3 app.py; V=`ls` && echo done", "done\n", Told),
+        ("python3 app.py; V=1", "", Told),
+        ("python3 app.py; A=1 B=2", "", Told),
+        ("python3 app.py\nV=$(ls) && ls", "src\n", Told),
+        ("python3 app.py; PATH=$PATH:x && ls", "src\n", Told),
+        ("python3 app.py; > log && echo done", "done\n", Told),
+        ("python3 app.py || V=1 && echo done", "done\n", Told),
+        ("python3 app.py |& V=1", "", Told),
+        ("python3 app.py; V=$(ls); echo \"exit $?\"", "exit 0\n", Told),
+        ("python3 app.py; V=1 && echo OK || echo NO", "OK\n", Told),
+        ("V=$(python3 app.py) && echo OK || echo NO", "OK\n", Told),
+        ("V=1; python3 app.py", "", Told),
+        ("PATH=$PATH:x; python3 app.py", "", Mended),
+        ("PATH=$PATH:x && python3 app.py", "", Mended),
+        ("python3 app.py && V=$(ls)", "", Mended),
+        ("python3 app.py && V=$(ls) && echo done", "done\n", Mended),
+        ("python3 app.py; echo \"exit $?\"; V=1", "exit 0\n", Mended),
+    ]);
+}
+
+#[test]
+fn what_an_assignment_runs_is_not_mended_by_what_follows_it() {
+    again(&[
+        ("V=$(python3 app.py); ./check", TRACE, TRACE, Told),
+        ("V=$(python3 app.py) | ./check", TRACE, TRACE, Told),
+        ("V=`python3 app.py`; ./check", TRACE, TRACE, Told),
+        ("V=$(python3 app.py); ./check", TRACE, "", Mended),
+        ("V=$(python3 app.py) && ./check", TRACE, "", Mended),
+        ("V=$(python3 app.py)", TRACE, "", Mended),
+    ]);
+    after("V=$(python3 app.py)", TRACE, &[("V=$(python3 b.py)", "", Told), ("V=1", "", Told)]);
+    // What only looks has no part in it.
+    for before in ["S=$(date +%s); ", "D=$(mktemp -d); ", "R=$(git rev-parse HEAD); "] {
+        let red = format!("{before}cargo build");
+        after(&red, "error: no\n", &[(&format!("ls; {before}cargo build"), "", Mended)]);
+    }
+}
+
+#[test]
+fn letters_mean_loudness_only_to_programs_that_are_known() {
+    for (red, green, then) in [
+        ("./check -v", "./check", Told),
+        ("./check", "./check -q", Told),
+        ("python3 app.py -q", "python3 app.py", Told),
+        ("python3 app.py", "python3 app.py -v", Told),
+        ("python3 app.py", "python3 -v app.py", Told),
+        ("make", "make -q", Told),
+        ("make", "make -v", Told),
+        ("tar -v a", "tar a", Told),
+        ("ssh -q host ./deploy", "ssh host ./deploy", Told),
+        ("npm run build", "npm run build -v", Told),
+        ("node app.js", "node -v app.js", Told),
+        ("terraform plan", "terraform -v plan", Told),
+        ("gcc a.c", "gcc -v", Told),
+        ("./deploy --quiet", "./deploy", Told),
+        ("git push", "git push -q", Told),
+        ("cargo xtask check", "cargo xtask check -q", Told),
+        ("pip install a", "pip install -q a", Mended),
+        ("pip3 install --quiet a", "pip3 install a", Mended),
+        ("mypy -v src", "mypy src", Mended),
+        ("ruff check -q", "ruff check", Mended),
+        ("black -q .", "black .", Mended),
+        ("go build -v ./...", "go build ./...", Mended),
+        ("go build ./...", "go build -q ./...", Told),
+        ("cargo doc -q", "cargo doc", Mended),
+        ("./check -v", "./check -v", Mended),
+    ] {
+        after(red, "Error: no such thing\n", &[(green, "", then)]);
+    }
+    for (red, green, text, then) in [
+        ("pytest", "pytest -v", PASSED, Mended),
+        ("pytest -q", "pytest", PASSED, Mended),
+        ("prove", "prove -v", "", Mended),
+        ("bats test", "bats -v test", "", Told),
+        ("tap", "tap -v", "", Told),
+        ("jest", "jest -v", "", Told),
+        ("npx vitest run", "npx vitest run -v", "", Told),
+        ("node --test", "node -v --test", "", Told),
+        ("pytest", "command -v pytest", "", Told),
+        ("pytest", "command -V pytest", "", Told),
+        ("pytest", "command pytest", PASSED, Mended),
+    ] {
+        after(red, PYTEST, &[(green, text, then)]);
+    }
+}
+
+#[test]
+fn a_shell_that_minds_pipes_was_told_to_before() {
+    let line = "python3 app.py 2>&1 | wc -l";
+    for (before, then) in [
+        ("set -o pipefail; ", Mended),
+        ("set -eo pipefail; ", Mended),
+        ("set -euo pipefail\n", Mended),
+        ("set -e -o pipefail && ", Mended),
+        ("set -o errexit -o pipefail; ", Mended),
+        ("cd . && set -o pipefail && ", Mended),
+        ("cd .; set -o pipefail; cd . && ", Mended),
+        ("{ set -o pipefail; }; ", Mended),
+        ("set -o pipefail || true; ", Mended),
+        ("", Told),
+        ("set +o pipefail; ", Told),
+        ("set -o pipefail; set +o pipefail; ", Told),
+        ("set -o pipefail; set +eo pipefail; ", Told),
+        ("(set -o pipefail); ", Told),
+        ("(set -o pipefail; ls); ", Told),
+        ("bash -c 'set -o pipefail'; ", Told),
+        ("bash -o pipefail -c 'ls'; ", Told),
+        ("echo set -o pipefail; ", Told),
+        ("echo 'set -o pipefail'; ", Told),
+        ("set pipefail; ", Told),
+        ("set -- -o pipefail; ", Told),
+        ("set -e pipefail; ", Told),
+        ("false && set -o pipefail; ", Told),
+        ("ls || set -o pipefail; ", Told),
+        ("ls && { ls; set -o pipefail; }; ", Told),
+        ("if ls; then set -o pipefail; fi; ", Told),
+        ("set -o pipefail & ", Told),
+        ("set -o pipefail | cat; ", Told),
+        ("bash pipefail; ", Told),
+        ("# set -o pipefail\n", Told),
+        ("env set -o pipefail; ", Told),
+    ] {
+        after_app(&[(&format!("{before}{line}"), "0\n", then)]);
+    }
+    after_app(&[
+        ("bash -o pipefail -c 'python3 app.py 2>&1 | wc -l'", "0\n", Mended),
+        ("bash -eo pipefail -c 'python3 app.py 2>&1 | wc -l'", "0\n", Mended),
+        ("bash -euo pipefail -c 'python3 app.py 2>&1 | wc -l'", "0\n", Mended),
+        ("bash -lc 'set -o pipefail; python3 app.py 2>&1 | wc -l'", "0\n", Mended),
+        ("set -o pipefail; (python3 app.py 2>&1 | wc -l)", "0\n", Mended),
+        ("set -o pipefail; bash -c 'python3 app.py 2>&1 | wc -l'", "0\n", Told),
+        ("python3 app.py 2>&1 | wc -l; set -o pipefail", "0\n", Told),
+        ("python3 app.py 2>&1 | wc -l && set -o pipefail", "0\n", Told),
+        ("bash -o pipefail -c 'ls' && python3 app.py 2>&1 | wc -l", "0\n", Told),
+        ("python3 app.py 2>&1 | wc -l # set -o pipefail", "0\n", Told),
+        ("python3 app.py 2>&1 | (set -o pipefail; wc -l)", "0\n", Told),
+        ("set -o pipefail; python3 app.py 2>&1 | wc -l; true", "0\n", Told),
+    ]);
+    after(
+        "pytest -q",
+        PYTEST,
+        &[
+            ("set -o pipefail; pytest -q | wc -l", "3\n", Mended),
+            ("(set -o pipefail); pytest -q | wc -l", "3\n", Told),
+            ("pytest -q | wc -l; set -o pipefail", "3\n", Told),
+        ],
+    );
+}
+
+#[test]
+fn a_second_try_that_is_not_needed_any_more_has_nothing_left() {
+    let twice = format!("{PYTEST}{AGAIN}");
+    let twice = twice.as_str();
+    let healed = format!("{PYTEST}1 passed, 1 deselected in 0.01s\n");
+    again(&[
+        ("pytest || pytest --lf", twice, PASSED, Mended),
+        ("pytest -q || pytest -q --lf", twice, PASSED, Mended),
+        ("cd api && pytest || pytest --lf", twice, PASSED, Mended),
+        ("bash -lc 'pytest -q || pytest -q --lf'", twice, PASSED, Mended),
+        ("pytest -q || pytest -q", &format!("{PYTEST}{PYTEST}"), PASSED, Mended),
+        ("pytest -q || pytest -q --lf || pytest -q --lf", &format!("{twice}{AGAIN}"), PASSED, Mended),
+        ("pytest -q || (sleep 1; pytest -q --lf)", twice, PASSED, Mended),
+        ("pytest -q || { echo again; pytest -q --lf; }", &format!("{PYTEST}again\n{AGAIN}"), PASSED, Mended),
+        ("pytest || pytest --lf", twice, &healed, Mended),
+        ("python3 app.py || python3 app.py --slow", TRACE, "", Mended),
+        ("./build || ./build -j1", "Error: no\n", "built\n", Mended),
+        // Red at its end, or nothing that says that they ran.
+        ("pytest || pytest --lf", twice, twice, Told),
+        ("pytest || pytest --lf", twice, PYTEST, Told),
+        ("pytest || pytest --lf", twice, "", Told),
+        // Another may be what succeeded.
+        ("pytest || pytest --lf || true", twice, "", Told),
+        ("pytest || pytest --lf || true", twice, twice, Told),
+        ("pytest || pytest --lf || echo no", twice, &format!("{twice}no\n"), Told),
+        ("ls a || pytest || pytest --lf", twice, "a\n", Told),
+        ("python3 app.py || python3 app.py --slow", TRACE, TRACE, Told),
+        ("python3 app.py || python3 app.py --slow || true", TRACE, "", Told),
+        ("python3 app.py || echo no", TRACE, "", Told),
+        ("python3 check.py || python3 app.py", TRACE, "", Told),
+        ("python3 -c check || python3 -c app", TRACE, "", Told),
+        ("python3 - < a || python3 - < b", TRACE, "", Told),
+        ("npm ci || npm install", "Error: no\n", "", Told),
+        ("python3 app.py || python3 app.py --slow &", TRACE, "", Told),
+        ("test -f a || ./build || ./build -j1", "Error: no\n", "", Told),
+        ("ls a || ./build || ./build -j1", "Error: no\n", "a\n", Told),
+        ("test -f a && ./build || ./build -j1", "Error: no\n", "", Told),
+        ("./a && ./build || ./build -j1", "Error: no\n", "", Told),
+        ("./build 2>/dev/null || ./build -j1", "Error: no\n", "", Told),
+        ("cd . && ./build || ./build -j1", "Error: no\n", "", Mended),
+        ("./build 2>&1 | tail -3 || ./build -j1", "Error: no\n", "", Told),
+        ("pytest t/a || pytest t/b", twice, PASSED, Told),
+        ("pytest || pytest --lf", twice, "1 passed, 1 deselected in 0.01s\n", Told),
+        ("pytest | tail -5 || pytest --lf", PYTEST, "", Told),
+    ]);
+    // Another line is another question.
+    assert!(left(&[("pytest || pytest --lf", 1, twice), ("pytest --lf || true", 0, "")]).1);
+    assert!(!left(&[("pytest || pytest --lf", 1, twice), ("pytest", 0, PASSED)]).1);
+}
+
+#[test]
+fn what_shows_its_log_only_where_it_failed_tells_of_it_by_its_exit_code() {
+    again(&[
+        ("pytest > log || { cat log; exit 1; }", PYTEST, "", Mended),
+        ("pytest -q > log 2>&1 || { cat log; exit 1; }", PYTEST, "", Mended),
+        ("pytest -q > log 2>&1 || (tail -40 log; false)", PYTEST, "", Mended),
+        ("pytest -q > log 2>&1 || (cat log && false)", PYTEST, "", Mended),
+        ("cd api && pytest -q &> log || { tail -50 log; false; }", PYTEST, "", Mended),
+        ("bash -lc 'pytest -q > log 2>&1 || { cat log; exit 2; }'", PYTEST, "", Mended),
+        ("python3 app.py > log 2>&1 || (tail log; false)", TRACE, "", Mended),
+        ("python3 app.py > log 2>&1 || { cat log; exit 1; }", TRACE, "", Mended),
+        ("python3 app.py > log 2>&1 || (tail log; exit 3)", TRACE, "", Mended),
+        ("python3 app.py || exit 1", TRACE, "", Mended),
+        ("python3 app.py || exit", TRACE, "", Mended),
+        ("python3 app.py || exit $?", TRACE, "", Mended),
+        ("python3 app.py > log 2>&1 || { cat log; exit 1; } && echo OK", TRACE, "OK\n", Mended),
+        // These may end well although it failed.
+        ("python3 app.py > log 2>&1 || { cat log; exit; }", TRACE, "", Told),
+        ("python3 app.py || { true; exit $?; }", TRACE, "", Told),
+        ("python3 app.py || exit 0", TRACE, "", Told),
+        ("python3 app.py || bash -c exit", TRACE, "", Told),
+        ("python3 app.py || bash -c 'exit $?'", TRACE, "", Told),
+        ("python3 app.py || (exit)", TRACE, "", Mended),
+        ("python3 app.py || { exit; }", TRACE, "", Mended),
+        ("python3 app.py || exit | cat", TRACE, "", Told),
+        ("python3 app.py || exit 256", TRACE, "", Told),
+        ("python3 app.py || (true; exit 0)", TRACE, "", Told),
+        ("python3 app.py || (false; true)", TRACE, "", Told),
+        ("python3 app.py || (false || true)", TRACE, "", Told),
+        ("python3 app.py > log 2>&1 || (tail log; false) || true", TRACE, "", Told),
+        ("python3 app.py || { true; false; } | cat", TRACE, "", Told),
+        ("python3 app.py || (true; false); echo OK", TRACE, "OK\n", Told),
+        ("python3 app.py || false &", TRACE, "", Told),
+        ("pytest -q > log 2>&1 || { cat log; true; }", PYTEST, "", Told),
+        ("pytest -q > log 2>&1 || cat log", PYTEST, "", Told),
+    ]);
+    // By another line.
+    after_app(&[
+        ("python3 app.py > log 2>&1 || { cat log; exit 1; }", "", Mended),
+        ("python3 b.py > log 2>&1 || { cat log; exit 1; }", "", Told),
+        ("python3 b.py || python3 app.py", "", Told),
+        ("python3 app.py || python3 b.py", "", Told),
+    ]);
+}
+
+#[test]
+fn what_is_not_understood_proves_nothing() {
+    after_app(&[
+        ("! python3 app.py", "", Told),
+        ("ls ||\npython3 app.py", "src\n", Told),
+        ("ls || # or\npython3 app.py", "src\n", Told),
+        ("[ -f a ] || exit 0; python3 app.py", "", Told),
+        ("[ -f a ] || { echo none; exit; }; python3 app.py", "none\n", Told),
+        ("[ -f a ] && exit; python3 app.py", "", Told),
+        ("trap 'exit 0' EXIT; python3 app.py", "", Told),
+        ("f () { python3 app.py; }; ls", "src\n", Told),
+        ("f() { python3 app.py; }; ls", "src\n", Told),
+        ("function f { python3 app.py; }; ls", "src\n", Told),
+        ("ls && f () { python3 app.py; }", "src\n", Told),
+        ("eval 'exit 0'; python3 app.py", "", Told),
+        ("exec true; python3 app.py", "", Told),
+        ("python3 app.py & wait", "", Told),
+        ("(python3 app.py &)", "", Told),
+        ("{ python3 app.py; } &", "", Told),
+        ("docker run -d img python3 app.py", "0123\n", Told),
+        ("case a in b) python3 app.py;; esac", "", Told),
+        ("ls)\npython3 app.py", "", Told),
+        ("(ls\npython3 app.py", "", Told),
+        ("(ls) python3 app.py", "", Told),
+        ("(ls) (python3 app.py)", "", Told),
+        ("python3 app.py; [[ -f a && -f b ]]", "", Told),
+        (&format!("{}python3 app.py", "ls; ".repeat(300)), "", Told),
+        ("ls &&\npython3 app.py", "src\n", Mended),
+        ("cd x || exit 1; python3 app.py", "", Told),
+        ("cd . || exit 1; python3 app.py", "", Mended),
+        ("cd . || exit; python3 app.py", "", Mended),
+        ("[ ! -f a ] && python3 app.py", "", Mended),
+        ("python3 app.py &&\n  echo OK", "OK\n", Mended),
+        ("time python3 app.py", "real 0\n", Mended),
+        ("set -e; python3 app.py", "", Mended),
+    ]);
+}

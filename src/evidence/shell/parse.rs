@@ -1,0 +1,328 @@
+//! Reads a command line: its steps, how they hang together, and what stands in the way of telling.
+
+use super::Command;
+use super::ends::{Part, Tree};
+use super::lex::{Lexer, Token};
+use super::pipefail::{self, Pipefail};
+use super::step::Step;
+use super::wrappers::{self, Bare, Script};
+
+const MOST_STEPS: usize = 200;
+/// How deep `bash -c "bash -c …"` is followed.
+const DEEPEST: usize = 4;
+
+#[derive(Debug, Default)]
+pub(super) struct Parser {
+    command: Command,
+    parts: Vec<Part>,
+    /// The groups that are open now.
+    groups: Vec<Group>,
+    /// The group that was closed right before this.
+    closed: Option<Group>,
+    /// How many shells there were.
+    opened: usize,
+    /// Variables that were set so far.
+    assigned: Vec<String>,
+    pipefail: Pipefail,
+    /// The first step of the pipeline that is being read.
+    pipeline: usize,
+    /// The step that takes the place of the shell: `exec`.
+    last_of_shell: Option<usize>,
+}
+
+/// Steps in brackets, or of another shell.
+#[derive(Debug, Clone, Copy, Default)]
+struct Group {
+    /// The shell that it is, where it is one of its own.
+    shell: Option<usize>,
+    /// Its first step, and the first of the pipeline that it is in.
+    from: usize,
+    pipeline: usize,
+    fed_from: Option<usize>,
+    /// How pipes were minded before it.
+    pipefail: Pipefail,
+    /// Whether it runs only after a success or a failure of what stands before it.
+    waits: bool,
+}
+
+/// How a step comes to run.
+#[derive(Debug, Clone, Copy, Default)]
+struct Link {
+    piped: bool,
+    and: bool,
+    or: bool,
+}
+
+impl Parser {
+    pub(super) fn parse(line: &str) -> Command {
+        let mut parser = Self::default();
+        parser.add(line, DEEPEST);
+        let Self { mut command, parts, last_of_shell, .. } = parser;
+        command.unread |= last_of_shell.is_some_and(|at| at + 1 != command.steps.len());
+        command.unread |= command.may_end_early();
+        command.feed();
+        let is_plain = !(command.unread || command.defines || command.negates || command.chooses);
+        command.tree = is_plain.then(|| Tree::of(&parts)).flatten();
+        command
+    }
+
+    fn add(&mut self, line: &str, deeper: usize) {
+        let from = self.command.steps.len();
+        let mut lexer = Lexer::new(line);
+        let (mut step, mut link) = (Step::default(), Link::default());
+        self.pipeline = from;
+        loop {
+            match lexer.next() {
+                Some(Token::Word(word)) => step.words.push(word),
+                Some(Token::Input(words)) => step.input.push(words),
+                Some(Token::Document(number)) => step.documents.push(number),
+                Some(Token::Output { file, hides, appends }) => {
+                    step.silent |= hides;
+                    step.appends |= appends;
+                    step.writes.push(file);
+                }
+                // A line that ends with an operator goes on.
+                Some(Token::End) if step == Step::default() && (link.piped || link.and || link.or) => {}
+                end => {
+                    link = self.end(std::mem::take(&mut step), link, end.as_ref(), deeper);
+                    let is_full = self.command.steps.len() >= MOST_STEPS;
+                    self.command.unread |= is_full;
+                    if end.is_none() || is_full {
+                        break;
+                    }
+                }
+            }
+        }
+        for step in &mut self.command.steps[from..] {
+            let numbers = std::mem::take(&mut step.documents);
+            step.input.extend(numbers.into_iter().map(|at| lexer.text(at)));
+        }
+    }
+
+    /// A step, and what stands behind it; how the next comes to run.
+    fn end(&mut self, step: Step, link: Link, end: Option<&Token>, deeper: usize) -> Link {
+        let Link { piped, and, or } = link;
+        let background = matches!(end, Some(Token::Background));
+        let is_alone = !piped && !background && !matches!(end, Some(Token::Pipe));
+        self.command.branches |= matches!(end, Some(Token::Or));
+        // `f () { …`, or brackets that mean something else.
+        let is_named =
+            matches!(end, Some(Token::Open)) && !step.words.iter().all(|word| wrappers::is_keyword(word));
+        self.command.unread |= is_named;
+        let minds = piped && self.pipefail.holds();
+        self.end_step(Step { piped, minds, and, or, background, ..step }, is_alone, deeper);
+        let closed = match end {
+            Some(Token::Open) => {
+                self.open(true, link);
+                // What opens a shell says nothing of how its first step comes to run.
+                return link;
+            }
+            Some(Token::Close) => {
+                self.close(true);
+                return Link::default();
+            }
+            _ => self.closed.take(),
+        };
+        if let Some(group) = closed.filter(|_| background || matches!(end, Some(Token::Pipe))) {
+            self.pipefail.doubt(group.pipefail);
+            self.command.steps[group.from..].iter_mut().for_each(|step| step.background |= background);
+        }
+        self.go_on(end)
+    }
+
+    fn go_on(&mut self, end: Option<&Token>) -> Link {
+        let mut link = Link::default();
+        let part = match end {
+            Some(Token::Pipe) => {
+                link.piped = true;
+                self.parts.push(Part::Pipe { minds: self.pipefail.holds() });
+                return link;
+            }
+            Some(Token::And) => {
+                link.and = true;
+                Part::And
+            }
+            Some(Token::Or) => {
+                link.or = true;
+                self.pipefail.end_chain();
+                Part::Or
+            }
+            Some(Token::Background) => {
+                self.pipefail.end_chain();
+                Part::Background
+            }
+            _ => {
+                self.pipefail.end_chain();
+                Part::End
+            }
+        };
+        self.parts.push(part);
+        self.pipeline = self.command.steps.len();
+        link
+    }
+
+    fn open(&mut self, is_shell: bool, link: Link) {
+        self.opened += usize::from(is_shell);
+        let from = self.command.steps.len();
+        let outer = self.groups.last().and_then(|group| group.fed_from);
+        self.groups.push(Group {
+            shell: is_shell.then_some(self.opened),
+            from,
+            pipeline: self.pipeline,
+            fed_from: if link.piped { Some(self.pipeline) } else { outer },
+            pipefail: self.pipefail,
+            waits: link.and || link.or,
+        });
+        self.pipefail = self.pipefail.inside();
+        self.parts.push(Part::Open);
+    }
+
+    fn close(&mut self, is_shell: bool) {
+        let group = self.groups.pop_if(|group| group.shell.is_some() == is_shell);
+        let Some(group) = group else {
+            self.command.unbalanced |= is_shell;
+            self.command.unread = true;
+            return;
+        };
+        match group.shell.is_some() {
+            true => self.pipefail = group.pipefail,
+            false if group.waits => self.pipefail.doubt(group.pipefail),
+            false => {}
+        }
+        self.pipeline = group.pipeline;
+        self.parts.push(Part::Close);
+        self.closed = Some(group);
+    }
+
+    fn end_step(&mut self, mut step: Step, is_alone: bool, deeper: usize) {
+        let keyword = step.words.first().map_or("", String::as_str);
+        if let Some(turned) = wrappers::turned(&step.words) {
+            self.command.turned = turned.filter(|_| !self.command.loops).map(str::to_owned);
+            self.command.loops = true;
+            self.assigned.push(step.words.join(" "));
+        }
+        self.command.negates |=
+            step.words.iter().take_while(|word| wrappers::is_keyword(word)).any(|w| w == "!");
+        self.command.chooses |= matches!(keyword, "for" | "while" | "until" | "if" | "case" | "select");
+        self.command.branches |= self.command.chooses;
+        self.command.defines |= keyword.ends_with("()") || matches!(keyword, "function" | "alias");
+        if keyword == "}" {
+            self.close(false);
+        }
+        let braces = step.words.iter().take_while(|word| *word == "{").count();
+        let link = Link { piped: step.piped, and: step.and, or: step.or };
+        (0..braces).for_each(|_| self.open(false, link));
+        self.note_own_words(&step, &step.words[braces..], is_alone);
+        let Bare { words, context, repeats, limited, detached, sets } = wrappers::removed(step.words);
+        step.words = words;
+        step.repeats |= repeats;
+        step.limited |= limited;
+        step.background |= detached;
+        if step.words.is_empty() {
+            self.assigned.extend(context.iter().cloned());
+        } else if step.program() == "export" {
+            self.assigned.extend(wrappers::assignments(step.args()));
+        }
+        step.context = self.assigned.iter().cloned().chain(context).collect();
+        if let Some(inner) = wrappers::run_by_find(&step.words) {
+            (step.words, step.repeats) = (inner, true);
+        }
+        match wrappers::inner_script(&step.words) {
+            Some(Script { text, minds }) if deeper > 0 => {
+                let text = text.to_owned();
+                self.add_script(&step, &text, minds, deeper - 1);
+            }
+            _ if step.words.is_empty() => match self.closed {
+                Some(group) => self.hand_down(group.from, &step),
+                // It has an exit code, if nothing else.
+                None if sets || !step.writes.is_empty() => self.push(step),
+                None => {}
+            },
+            _ => self.push(step),
+        }
+    }
+
+    /// What a step says to the shell itself.
+    fn note_own_words(&mut self, step: &Step, words: &[String], is_alone: bool) {
+        let Some((program, args)) = words.split_first() else { return };
+        match program.as_str() {
+            "set" => {
+                let firm = is_alone && !step.or && !self.command.chooses;
+                if let Some(asked) = pipefail::asked(args).filter(|asked| firm || !asked) {
+                    self.pipefail.set(asked, step.and);
+                }
+            }
+            "exec" if args.is_empty() => self.command.unread = true,
+            "exec" => self.last_of_shell = self.last_of_shell.or(Some(self.command.steps.len())),
+            "eval" | "trap" => self.command.unread = true,
+            _ => {}
+        }
+    }
+
+    fn push(&mut self, mut step: Step) {
+        step.shells = self.groups.iter().filter_map(|group| group.shell).collect();
+        let outer = self.groups.last().and_then(|group| group.fed_from);
+        step.fed_from = if step.piped { Some(self.pipeline) } else { outer };
+        self.closed = None;
+        self.parts.push(Part::Step(self.command.steps.len()));
+        self.command.steps.push(step);
+    }
+
+    /// The steps of a script that a shell is given as a word.
+    fn add_script(&mut self, step: &Step, text: &str, minds: bool, deeper: usize) {
+        let (from, depth) = (self.command.steps.len(), self.groups.len());
+        self.closed = None;
+        self.open(true, Link { piped: step.piped, and: step.and, or: step.or });
+        self.pipefail = Pipefail::new(minds);
+        self.add(text, deeper);
+        self.command.unbalanced |= self.groups.len() <= depth;
+        self.command.unread |= self.groups.len() != depth + 1;
+        self.groups.truncate(depth + 1);
+        if self.groups.len() > depth {
+            self.close(true);
+        }
+        self.closed = None;
+        if let Some(first) = self.command.steps.get_mut(from) {
+            // A new shell knows of no failure before it.
+            self.command.unread |= step.or && matches!(first.program(), "exit" | "return");
+            first.piped |= step.piped;
+            first.minds |= step.minds;
+            first.and |= step.and;
+            first.or |= step.or;
+        }
+        self.hand_down(from, step);
+    }
+
+    /// What is said of a group holds for its steps.
+    fn hand_down(&mut self, from: usize, step: &Step) {
+        for inner in &mut self.command.steps[from..] {
+            inner.repeats |= step.repeats;
+            inner.silent |= step.silent;
+            inner.appends |= step.appends;
+            inner.background |= step.background;
+            inner.limited |= step.limited;
+            inner.writes.extend(step.writes.iter().cloned());
+            inner.input.extend(step.input.iter().cloned());
+            inner.documents.extend(&step.documents);
+            inner.context.extend(step.context.iter().filter(|word| !self.assigned.contains(word)).cloned());
+        }
+    }
+}
+
+impl Command {
+    /// Whether it may end with 0 before its last step.
+    fn may_end_early(&self) -> bool {
+        let before = self.steps.split_last().map_or(&[][..], |(_, before)| before);
+        before.iter().any(|step| matches!(step.program(), "exit" | "return") && !step.surely_fails())
+    }
+
+    /// What is piped into a step is what it reads.
+    fn feed(&mut self) {
+        let said = |step: &Step| [&step.context[..], &step.words, &step.input].concat().join(" ");
+        let said: Vec<String> = self.steps.iter().map(said).collect();
+        for (at, step) in self.steps.iter_mut().enumerate() {
+            let from = step.fed_from.filter(|from| *from < at);
+            step.input.extend(from.into_iter().flat_map(|from| said[from..at].iter().cloned()));
+        }
+    }
+}
