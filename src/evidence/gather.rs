@@ -2,6 +2,7 @@
 //!
 //! What is kept does not grow with what is printed.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use super::tests::Origin;
@@ -16,6 +17,14 @@ pub(crate) struct Gathered {
     /// Where its commands start, unless they are known to start elsewhere.
     cwd: PathBuf,
     edits: Edits,
+    /// Nothing, once reading them failed: a mistake of ours that a strange
+    /// command line brings to light costs what is told of commands, not the run.
+    commands: Option<Commands>,
+}
+
+/// What the commands of a run came to.
+#[derive(Debug)]
+struct Commands {
     tests: Tests,
     errors: Errors,
 }
@@ -26,26 +35,25 @@ impl Gathered {
         let (root, checkout) = (cwd.to_string_lossy(), checkout.to_string_lossy());
         let origin = Origin::new(&root, &checkout);
         let (tests, errors) = (Tests::new(origin.clone()), Errors::new(&root, origin));
-        Self { cwd: cwd.to_owned(), edits: Edits::new(&root), tests, errors }
+        let commands = Some(Commands { tests, errors });
+        Self { cwd: cwd.to_owned(), edits: Edits::new(&root), commands }
+    }
+
+    /// Lets what is known of commands be read on, as long as that goes well.
+    fn read(&mut self, read: impl FnOnce(&mut Commands)) {
+        let commands = self.commands.take();
+        self.commands = commands.and_then(|commands| {
+            unbroken(commands, |mut commands| {
+                read(&mut commands);
+                commands
+            })
+        });
     }
 
     /// One event, with what was printed where it is the end of a command.
     pub(crate) fn note(&mut self, event: &Event, printed: Option<&str>, at: Timestamp) {
         self.edits.note(event);
-        self.tests.note_event(event, at);
-        self.errors.note_event(event);
-        let Event::CommandEnded { item, command, exit_code, status, .. } = event else { return };
-        // What was refused did not run, whatever stands where its output would.
-        if let Some(text) = printed.filter(|_| *status != ItemStatus::Declined) {
-            // Blocks may be missing in the middle. Without an exit code no count is complete.
-            let whole = exit_code.filter(|_| text.len() < MOST_PRINTED);
-            if self.tests.note_command(item, command, whole, text, at) {
-                self.errors.forget_tests_of(std::slice::from_ref(command));
-            }
-            self.errors.note_command(command, *exit_code, text);
-        } else {
-            self.tests.note_unseen(item);
-        }
+        self.read(|commands| commands.note(event, printed, at));
     }
 
     /// The same of a command that is known to have started in `directory`: as if it had gone there first.
@@ -77,6 +85,61 @@ impl Gathered {
         whole: bool,
         at: Timestamp,
     ) {
+        self.read(|commands| commands.note_only(command, exit_code, text, whole, at));
+    }
+
+    /// The command that has been running for longest, where one is.
+    pub(crate) fn oldest_running(&self) -> Option<&str> {
+        self.commands.as_ref()?.tests.oldest_running()
+    }
+
+    pub(crate) fn edits(&self) -> &Edits {
+        &self.edits
+    }
+
+    /// What it all came to, if that could be read. `changed` is when files last
+    /// changed; `fault` is why the run failed.
+    pub(crate) fn told(
+        self,
+        changed: Changed,
+        fault: Option<&Fault>,
+    ) -> Option<(Option<TestResults>, Option<ErrorEvidence>)> {
+        unbroken(self.commands?, |mut commands| {
+            commands.errors.forget_tests_of(&commands.tests.mended());
+            (commands.tests.finish(changed), commands.errors.finish(fault))
+        })
+    }
+
+    /// As [`told`](Self::told), of what must be readable.
+    #[cfg(test)]
+    pub(crate) fn finish(
+        self,
+        changed: Changed,
+        fault: Option<&Fault>,
+    ) -> (Option<TestResults>, Option<ErrorEvidence>) {
+        self.told(changed, fault).expect("it can be read")
+    }
+}
+
+impl Commands {
+    fn note(&mut self, event: &Event, printed: Option<&str>, at: Timestamp) {
+        self.tests.note_event(event, at);
+        self.errors.note_event(event);
+        let Event::CommandEnded { item, command, exit_code, status, .. } = event else { return };
+        // What was refused did not run, whatever stands where its output would.
+        if let Some(text) = printed.filter(|_| *status != ItemStatus::Declined) {
+            // Blocks may be missing in the middle. Without an exit code no count is complete.
+            let whole = exit_code.filter(|_| text.len() < MOST_PRINTED);
+            if self.tests.note_command(item, command, whole, text, at) {
+                self.errors.forget_tests_of(std::slice::from_ref(command));
+            }
+            self.errors.note_command(command, *exit_code, text);
+        } else {
+            self.tests.note_unseen(item);
+        }
+    }
+
+    fn note_only(&mut self, command: &str, exit_code: Option<i64>, text: &str, whole: bool, at: Timestamp) {
         match exit_code {
             None => self.tests.note_killed("command", command, text, whole, at),
             // Without an exit code no count is taken for complete.
@@ -89,26 +152,11 @@ impl Gathered {
         }
         self.errors.note_only_command(command, exit_code, text);
     }
+}
 
-    /// The command that has been running for longest, where one is.
-    pub(crate) fn oldest_running(&self) -> Option<&str> {
-        self.tests.oldest_running()
-    }
-
-    pub(crate) fn edits(&self) -> &Edits {
-        &self.edits
-    }
-
-    /// What it all came to. `changed` is when files last changed; `fault` is why
-    /// the run failed.
-    pub(crate) fn finish(
-        mut self,
-        changed: Changed,
-        fault: Option<&Fault>,
-    ) -> (Option<TestResults>, Option<ErrorEvidence>) {
-        self.errors.forget_tests_of(&self.tests.mended());
-        (self.tests.finish(changed), self.errors.finish(fault))
-    }
+/// What comes of it, unless it panics: then nobody sees any of it again.
+fn unbroken<T, R>(value: T, read: impl FnOnce(T) -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(|| read(value))).ok()
 }
 
 #[cfg(test)]
@@ -136,6 +184,15 @@ mod tests {
         let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
         gathered.note(event, printed, at(10));
         gathered.finish(NEVER, None).0
+    }
+
+    #[test]
+    fn a_mistake_of_ours_costs_what_is_told_of_commands() {
+        let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
+        gathered.read(|_| panic!("a mistake"));
+        gathered.note(&ended(ItemStatus::Completed), Some(PASSED), at(10));
+        assert_eq!(gathered.oldest_running(), None);
+        assert_eq!(gathered.told(NEVER, None), None);
     }
 
     #[test]

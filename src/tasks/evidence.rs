@@ -98,13 +98,17 @@ impl<'a> Watch<'a> {
             }
             Outcome::Completed | Outcome::Cancelled { .. } => None,
         };
-        let (tests, errors) = match request.agent {
+        let told = match request.agent {
             AgentName::Codex | AgentName::Command => {
-                gathered.finish(seen_at(changed, self.second), fault.as_ref())
+                gathered.told(seen_at(changed, self.second), fault.as_ref())
             }
             // What a recording reports did not happen here.
-            AgentName::Replay => (None, None),
+            AgentName::Replay => Some((None, None)),
         };
+        let (tests, errors) = told.unwrap_or_else(|| {
+            files.incomplete.push("what its commands came to could not be read".into());
+            (None, None)
+        });
         Evidence { version: Evidence::VERSION, files, tests, errors }.write(&self.dir.evidence())
     }
 }
