@@ -2,15 +2,19 @@
 //!
 //! What is kept does not grow with what is printed.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use super::tests::Origin;
 use super::{Changed, Edits, ErrorEvidence, Errors, TestResults, Tests};
 use crate::model::{Event, Fault, ItemStatus, Timestamp};
+use crate::progress::plain;
 
 /// Codex hands over about 1 MiB of a command's output, and leaves out the middle.
 const MOST_PRINTED: usize = 1_000_000;
+/// As much of a command as errors tell.
+const LONGEST_COMMAND: usize = 200;
 
 #[derive(Debug)]
 pub(crate) struct Gathered {
@@ -20,6 +24,9 @@ pub(crate) struct Gathered {
     /// Nothing, once reading them failed: a mistake of ours that a strange
     /// command line brings to light costs what is told of commands, not the run.
     commands: Option<Commands>,
+    /// Commands that started elsewhere: how each was run, by what errors would tell of it. `None` where
+    /// that may be one of several.
+    elsewhere: HashMap<String, Option<String>>,
 }
 
 /// What the commands of a run came to.
@@ -36,7 +43,8 @@ impl Gathered {
         let origin = Origin::new(&root, &checkout);
         let (tests, errors) = (Tests::new(origin.clone()), Errors::new(&root, origin));
         let commands = Some(Commands { tests, errors });
-        Self { cwd: cwd.to_owned(), edits: Edits::new(&root), commands }
+        let (cwd, elsewhere) = (cwd.to_owned(), HashMap::new());
+        Self { cwd, edits: Edits::new(&root), commands, elsewhere }
     }
 
     /// Lets what is known of commands be read on, as long as that goes well.
@@ -70,7 +78,14 @@ impl Gathered {
             && let Some(directory) = directory.filter(|directory| *directory != self.cwd)
         {
             let quoted = directory.to_string_lossy().replace('\'', "'\\''");
-            *command = format!("cd '{quoted}' && {command}");
+            let there = format!("cd '{quoted}' && {command}");
+            let run = Some(plain::line(command, LONGEST_COMMAND));
+            let known =
+                self.elsewhere.entry(plain::line(&there, LONGEST_COMMAND)).or_insert_with(|| run.clone());
+            if *known != run {
+                *known = None;
+            }
+            *command = there;
         }
         self.note(&event, printed, at);
     }
@@ -106,7 +121,11 @@ impl Gathered {
     ) -> Option<(Option<TestResults>, Option<ErrorEvidence>)> {
         unbroken(self.commands?, |mut commands| {
             commands.errors.forget_tests_of(&commands.tests.mended());
-            (commands.tests.finish(changed), commands.errors.finish(fault))
+            let mut errors = commands.errors.finish(fault);
+            if let Some(errors) = &mut errors {
+                tell_as_run(errors, &self.elsewhere);
+            }
+            (commands.tests.finish(changed), errors)
         })
     }
 
@@ -157,6 +176,15 @@ impl Commands {
 /// What comes of it, unless it panics: then nobody sees any of it again.
 fn unbroken<T, R>(value: T, read: impl FnOnce(T) -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(|| read(value))).ok()
+}
+
+/// Nobody ran the `cd` that commands are compared with.
+fn tell_as_run(errors: &mut ErrorEvidence, elsewhere: &HashMap<String, Option<String>>) {
+    let Some(told) = &mut errors.command else { return };
+    if let Some(Some(run)) = elsewhere.get(told) {
+        errors.suggestions.iter_mut().for_each(|text| *text = text.replace(told.as_str(), run));
+        told.clone_from(run);
+    }
 }
 
 #[cfg(test)]
@@ -250,6 +278,31 @@ mod tests {
         assert!(!two(api, api, "python a.py", "python a.py"));
         assert!(!two(here, api, "cd api && python a.py", "python a.py"));
         assert!(two(here, web, "cd api && python a.py", "python a.py"));
+    }
+
+    #[test]
+    fn a_command_is_told_as_it_was_run() {
+        let told = |directory: &str, lines: &[&str]| {
+            let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
+            for line in lines {
+                let (item, command, exit_code) = ("1".into(), (*line).to_owned(), Some(2));
+                let status = ItemStatus::Completed;
+                let ended = Event::CommandEnded { item, command, exit_code, output_bytes: 0, status };
+                let text = "a.ts(1,2): error TS2322: no\na.ts(2,2): error TS2322: no\n";
+                gathered.note_in(Some(Path::new(directory)), &ended, Some(text), at(1));
+            }
+            let errors = gathered.finish(NEVER, None).1.unwrap();
+            (errors.command.unwrap(), errors.suggestions.join("\n"))
+        };
+        let long = format!("tsc {}", "a.ts ".repeat(80));
+        for directory in ["/home/dev/shop", "/home/dev/shop/it's a web", &"/d".repeat(200)] {
+            let (command, suggestions) = told(directory, &["tsc  -p ."]);
+            assert_eq!(command, "tsc -p .");
+            assert!(suggestions.ends_with("in the output of `tsc -p .`"), "{suggestions}");
+            assert_eq!(told(directory, &[&long]).0, plain::line(&long, LONGEST_COMMAND));
+        }
+        // Where the beginning is all there is, it may be that of another.
+        assert!(told(&"/d".repeat(200), &["tsc -p a", "tsc -p b"]).0.starts_with("cd '/d/d"));
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! Where the commands of a run ran, where its agent keeps that beside its events, and what they
 //! tell once that is known.
 //!
-//! A record that is missing, too long, damaged or of other commands tells nothing: all commands are
-//! taken to have started in the run's directory then.
+//! A record that is missing, damaged, of other commands, or so long that some of the run's may not have
+//! been read, tells nothing: all commands are taken to have started in the run's directory then.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::agents::{self, Ran, Reader, is_rollout_of, rollout_folders};
+use crate::agents::{self, Mark, Ran, Reader, Told, is_older_than, is_rollout_of, rollout_folders};
 use crate::evidence::Gathered;
 use crate::host::beneath;
 use crate::model::{AgentName, Event, Request, Timestamp};
@@ -32,6 +32,8 @@ pub(super) struct Over<'a> {
     pub(super) environment: &'a [(String, String)],
     pub(super) thread: Option<&'a str>,
     pub(super) started_at: Timestamp,
+    /// How many commands it had.
+    pub(super) commands: u64,
     /// When each of its events came.
     pub(super) moments: &'a Moments,
 }
@@ -40,11 +42,13 @@ impl Over<'_> {
     /// What its commands told, each where it ran; `None` where none is known to have run elsewhere
     /// than in the run's directory.
     pub(super) fn gathered(&self) -> Option<Gathered> {
-        let thread = self.thread.filter(|_| self.request.agent == AgentName::Codex)?;
-        let ran = read(rollout(&codex_home(self.environment)?, thread)?, thread, self.started_at).ok()?;
+        let is_kept = self.request.agent == AgentName::Codex && self.commands > 0;
+        let thread = self.thread.filter(|_| is_kept)?;
+        let file = rollout(&codex_home(self.environment)?, thread)?;
+        let ran = read(file, MOST_BYTES, thread, self.started_at).ok()??;
         let cwd = &self.request.cwd;
         ran.iter().any(|ran| ran.directory != *cwd).then_some(())?;
-        let directories = matched(&self.commands()?, &ran)?;
+        let directories = matched(&self.marks()?, &ran)?;
         self.gather(&directories)
     }
 
@@ -53,18 +57,18 @@ impl Over<'_> {
     }
 
     /// The commands that came to their end, by its events.
-    fn commands(&self) -> Option<Vec<(String, Option<i64>)>> {
-        let (mut reader, mut commands) = (self.reader(), Vec::new());
-        let read = each_line(&self.dir.events(), |line| {
+    fn marks(&self) -> Option<Vec<Mark>> {
+        let (mut reader, mut marks) = (self.reader(), Vec::new());
+        let read = each_line(&self.dir.events(), self.request.max_stream_bytes, |line| {
             for event in reader.line(line).events {
                 if let Event::CommandEnded { command, exit_code, .. } = event
-                    && commands.len() <= MOST_COMMANDS
+                    && marks.len() <= MOST_COMMANDS
                 {
-                    commands.push((command, exit_code));
+                    marks.push(Mark::of(&command, exit_code));
                 }
             }
         });
-        read.ok().filter(|()| commands.len() <= MOST_COMMANDS).map(|()| commands)
+        read.ok().filter(|()| marks.len() <= MOST_COMMANDS).map(|()| marks)
     }
 
     /// Reads the events once more, now that the directory of each command is known.
@@ -73,7 +77,7 @@ impl Over<'_> {
         let (mut reader, mut moments) = (self.reader(), self.moments.iter());
         let mut directories = directories.iter();
         let mut is_whole = true;
-        let read = each_line(&self.dir.events(), |line| {
+        let read = each_line(&self.dir.events(), self.request.max_stream_bytes, |line| {
             let reading = reader.line(line);
             let printed = reading.output.as_ref().map(|output| output.text.as_str());
             for event in &reading.events {
@@ -90,12 +94,11 @@ impl Over<'_> {
     }
 }
 
-/// The directory of each of `commands`, as far as the record has them; `None` where it has others.
-fn matched<'a>(commands: &[(String, Option<i64>)], ran: &'a [Ran]) -> Option<Vec<&'a Path>> {
-    let mut both = commands.iter().zip(ran);
+/// The directory of each command, as far as the record has them; `None` where it has others.
+fn matched<'a>(marks: &[Mark], ran: &'a [Ran]) -> Option<Vec<&'a Path>> {
     // What was still running at the end is in the record alone.
-    both.all(|((command, exit_code), ran)| ran.is(command, *exit_code))
-        .then(|| ran.iter().take(commands.len()).map(|ran| ran.directory.as_path()).collect())
+    let is_same = marks.iter().zip(ran).all(|(mark, ran)| *mark == ran.mark);
+    is_same.then(|| ran.iter().take(marks.len()).map(|ran| ran.directory.as_path()).collect())
 }
 
 fn codex_home(environment: &[(String, String)]) -> Option<PathBuf> {
@@ -120,66 +123,111 @@ fn rollout(home: &Path, thread: &str) -> Option<File> {
     None
 }
 
-/// The commands of a record that ended since a moment.
-fn read(mut file: File, thread: &str, since: Timestamp) -> io::Result<Vec<Ran>> {
+/// The commands of a record that ended since a moment, from its last `most` bytes; `None` where one may
+/// be missing: each of the same words would get the directory of another.
+fn read(mut file: File, most: u64, thread: &str, since: Timestamp) -> io::Result<Option<Vec<Ran>>> {
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(MOST_BYTES)))?;
-    let (mut lines, mut found) = (Lines::default(), Vec::new());
-    let mut each = |line: &[u8]| {
-        let ran = Ran::read(line, thread).filter(|ran| ran.ended_at >= since);
-        found.extend(ran.filter(|_| found.len() <= MOST_COMMANDS));
-    };
-    let (mut chunk, mut file) = (vec![0; 256 << 10], file.take(MOST_BYTES));
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+    let mut found = Found { since, is_whole: length <= most, is_in_order: true, ran: Vec::new() };
+    let (mut lines, mut skipped) = (Lines::default(), 0);
+    let (mut chunk, mut file) = (vec![0; 256 << 10], file.take(most));
     loop {
         match file.read(&mut chunk)? {
             0 => break,
-            n => lines.feed(&chunk[..n], &mut each),
+            n => lines.feed(&chunk[..n], |line| found.note(line, thread)),
+        }
+        // It begins where the chunk ends.
+        found.is_whole &= lines.skipped() == std::mem::replace(&mut skipped, lines.skipped());
+    }
+    lines.finish(|line| found.note(line, thread));
+    Ok((found.is_whole && found.is_in_order).then_some(found.ran))
+}
+
+/// The commands since a moment, as a record is read.
+struct Found {
+    since: Timestamp,
+    /// Whether every command since then was seen so far.
+    is_whole: bool,
+    is_in_order: bool,
+    ran: Vec<Ran>,
+}
+
+impl Found {
+    fn note(&mut self, line: &[u8], thread: &str) {
+        match Told::read(line, thread) {
+            Told::Ended(ran) if ran.ended_at < self.since => self.note_older(),
+            Told::Ended(ran) if self.ran.len() <= MOST_COMMANDS => self.ran.push(ran),
+            Told::Nothing | Told::Ended(_) => {}
+            Told::Unclear => self.is_whole = false,
+        }
+        // What was not seen before an old line is older still.
+        if !self.is_whole && is_older_than(self.since, line) {
+            self.note_older();
+            self.is_whole = true;
         }
     }
-    lines.finish(each);
-    Ok(found)
+
+    /// A record is in the order of time, unless the clock was set back.
+    fn note_older(&mut self) {
+        self.is_in_order &= self.ran.is_empty();
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
 
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
     use serde_json::json;
 
     use super::*;
+    use crate::agents::testing::request;
 
     const THREAD: &str = "01a1e42f-f448-77f1-aa66-5b7e5d109407";
     const FOLDER: &str = "sessions/2026/11/16";
 
-    /// A home with the record of commands: words, exit code, directory, end.
-    fn home(commands: &[(&str, i64, &str, i64)]) -> (tempfile::TempDir, PathBuf) {
+    /// A command of a record: words, exit code, directory, end.
+    type Command<'a> = (&'a str, i64, &'a str, i64);
+
+    fn line((words, exit_code, cwd, completed_at_ms): &Command) -> String {
+        let command = ["/bin/bash", "-lc", words];
+        let item =
+            json!({ "type": "CommandExecution", "command": command, "cwd": cwd, "exit_code": exit_code });
+        let payload = json!({ "type": "item_completed", "thread_id": THREAD, "item": item, "completed_at_ms": completed_at_ms });
+        let timestamp = Timestamp::from_millis(*completed_at_ms);
+        format!("{}\n", json!({ "timestamp": timestamp, "type": "event_msg", "payload": payload }))
+    }
+
+    fn home_of(record: &str) -> (tempfile::TempDir, PathBuf) {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join(FOLDER).join(format!("rollout-2026-11-16T11-48-30-{THREAD}.jsonl"));
         fs::create_dir_all(file.parent().unwrap()).unwrap();
-        let line = |(words, exit_code, cwd, completed_at_ms): &(&str, i64, &str, i64)| {
-            let command = ["/bin/bash", "-lc", words];
-            let item =
-                json!({ "type": "CommandExecution", "command": command, "cwd": cwd, "exit_code": exit_code });
-            let payload = json!({ "type": "item_completed", "thread_id": THREAD, "item": item, "completed_at_ms": completed_at_ms });
-            format!(
-                "{{\"type\":\"world_state\"}}\n{}\nno json\n",
-                json!({ "type": "event_msg", "payload": payload })
-            )
-        };
-        fs::write(&file, commands.iter().map(line).collect::<String>()).unwrap();
+        fs::write(&file, record).unwrap();
         (home, file)
     }
 
+    /// A home with the record of commands, among other lines.
+    fn home(commands: &[Command]) -> (tempfile::TempDir, PathBuf) {
+        let beside = |command| format!("{{\"type\":\"world_state\"}}\n{}no json\n", line(command));
+        home_of(&commands.iter().map(beside).collect::<String>())
+    }
+
     fn ran(home: &Path, since: i64) -> Option<Vec<Ran>> {
-        read(rollout(home, THREAD)?, THREAD, Timestamp::from_millis(since)).ok()
+        read(rollout(home, THREAD)?, MOST_BYTES, THREAD, Timestamp::from_millis(since)).unwrap()
+    }
+
+    /// How many commands since `since` the last `most` bytes of a record are known to be.
+    fn known(record: &str, most: usize, since: i64) -> Option<usize> {
+        let (home, _) = home_of(record);
+        let file = rollout(home.path(), THREAD).unwrap();
+        read(file, most as u64, THREAD, Timestamp::from_millis(since)).unwrap().map(|ran| ran.len())
     }
 
     #[track_caller]
     fn check(ran: &[Ran], events: &[(&str, i64)], expected: Option<&[&str]>) {
-        let events: Vec<_> =
-            events.iter().map(|(words, code)| (format!("/bin/bash -lc '{words}'"), Some(*code))).collect();
+        let mark = |(words, code): &(&str, i64)| Mark::of(&format!("/bin/bash -lc '{words}'"), Some(*code));
         let expected = expected.map(|all| all.iter().map(Path::new).collect::<Vec<_>>());
-        assert_eq!(matched(&events, ran), expected, "{events:?}");
+        assert_eq!(matched(&events.iter().map(mark).collect::<Vec<_>>(), ran), expected, "{events:?}");
     }
 
     #[test]
@@ -203,6 +251,69 @@ mod tests {
         ] {
             check(&ran, events, None);
         }
+    }
+
+    #[test]
+    fn of_the_end_of_a_record_all_is_known_since_something_older() {
+        let [old, red, green] =
+            [("ls", 0, "/x", 1), ("make", 2, "/a", 5), ("make", 0, "/b", 6)].map(|c| line(&c));
+        let record = [old.as_str(), &red, &green, &green].concat();
+        assert_eq!(known(&record, record.len(), 2), Some(3));
+        // The old one is not whole any more, or not there at all.
+        for most in (0..record.len()).step_by(9) {
+            assert_eq!(known(&record, most, 2), None, "{most}");
+        }
+        let record = ["what came before\n", &record].concat();
+        assert_eq!(known(&record, record.len() - 1, 2), Some(3));
+        let record = ["what came before\n{\"timestamp\":\"1970-01-01T00:00:00Z\"}\n", &red, &green].concat();
+        assert_eq!(known(&record, record.len() - 1, 2), Some(2));
+    }
+
+    #[test]
+    fn a_line_that_is_not_read_may_be_a_command_of_the_run() {
+        let [old, red, green] =
+            [("ls", 0, "/x", 1), ("make", 2, "/a", 5), ("make", 0, "/b", 6)].map(|c| line(&c));
+        let nowhere = |at| line(&("make", 2, "nowhere", at));
+        let long = format!("{}\n", "x".repeat(17 << 20));
+        for unread in [nowhere(5).as_str(), &long] {
+            assert_eq!(known(&[unread, &red, &green].concat(), 64 << 20, 2), None);
+            assert_eq!(known(&[&red, unread, &green].concat(), 64 << 20, 2), None);
+            assert_eq!(known(&[&red, &green, unread].concat(), 64 << 20, 2), None);
+            // It is none where something follows that is older than the run.
+            assert_eq!(known(&[unread, &old, &red, &green].concat(), 64 << 20, 2), Some(2));
+        }
+        assert_eq!(known(&[nowhere(1), red, green].concat(), 64 << 20, 2), Some(2));
+    }
+
+    #[test]
+    fn of_a_clock_that_was_set_back_nothing_is_known() {
+        let record =
+            [("make", 2, "/a", 5), ("make", 0, "/b", 1), ("make", 0, "/b", 3)].map(|c| line(&c)).concat();
+        assert_eq!(known(&record, record.len(), 2), None);
+        assert_eq!(known(&record, record.len(), 1), Some(3));
+        let record = ["x".repeat(17 << 20), "\n".into(), record].concat();
+        assert_eq!(known(&record, record.len(), 2), None);
+    }
+
+    #[test]
+    fn a_record_counts_only_for_a_run_with_commands() {
+        let (home, _) = home(&[("make", 0, "/a", 5)]);
+        let run = tempfile::tempdir().unwrap();
+        let dir = RunDir::at(run.path().into());
+        let request = Request { agent: AgentName::Codex, ..request() };
+        let environment = [("CODEX_HOME".to_owned(), home.path().to_str().unwrap().to_owned())];
+        let gathered = |commands| {
+            let (thread, started_at) = (Some(THREAD), Timestamp::from_millis(2));
+            let (dir, request, environment) = (&dir, &request, &environment[..]);
+            let moments = &Moments::default();
+            Over { dir, request, environment, thread, started_at, commands, moments }.gathered().is_some()
+        };
+        fs::write(dir.events(), "").unwrap();
+        assert!(gathered(1) && !gathered(0));
+        // Nobody waits for what an agent put in the place of its events.
+        fs::remove_file(dir.events()).unwrap();
+        mknodat(CWD, dir.events(), FileType::Fifo, Mode::RWXU, 0).unwrap();
+        assert!(!gathered(1));
     }
 
     #[test]

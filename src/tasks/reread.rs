@@ -1,13 +1,12 @@
 //! Reads the record of a run once more, for one whose supervisor was killed:
 //! what it had gathered went with it, and what that came from is on disk.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use crate::agents::{self, End, Reader, Verdict};
 use crate::evidence::Gathered;
-use crate::host::files;
+use crate::host::{beneath, files};
 use crate::model::{Exit, Request, Timestamp};
 use crate::progress::plain;
 use crate::prompts;
@@ -36,8 +35,9 @@ pub(super) fn reread(dir: &RunDir, request: &Request) -> Reread {
     let stderr = tail(&dir.stderr());
     if dir.events().exists() {
         // What cannot be read any more tells nothing more.
-        let _ = events(&dir.events(), reader.as_mut(), &mut gathered);
-        let _ = each_line(&dir.stderr(), |line| reader.stderr_line(line));
+        let most = request.max_stream_bytes;
+        let _ = each_line(&dir.events(), most, |line| note(line, reader.as_mut(), &mut gathered));
+        let _ = each_line(&dir.stderr(), most, |line| reader.stderr_line(line));
     } else {
         let mut printed = Printed::new();
         printed.add(Stream::Stdout, &tail(&dir.stdout()));
@@ -54,16 +54,23 @@ pub(super) fn reread(dir: &RunDir, request: &Request) -> Reread {
     Reread { gathered, verdict }
 }
 
-fn events(path: &Path, reader: &mut dyn Reader, gathered: &mut Gathered) -> io::Result<()> {
-    each_line(path, |line| {
-        let reading = reader.line(line);
-        let printed = reading.output.as_ref().map(|output| output.text.as_str());
-        reading.events.iter().for_each(|event| gathered.note(event, printed, ENDED));
-    })
+fn note(line: &[u8], reader: &mut dyn Reader, gathered: &mut Gathered) {
+    let reading = reader.line(line);
+    let printed = reading.output.as_ref().map(|output| output.text.as_str());
+    reading.events.iter().for_each(|event| gathered.note(event, printed, ENDED));
 }
 
-pub(super) fn each_line(path: &Path, mut each: impl FnMut(&[u8])) -> io::Result<()> {
-    let mut file = File::open(path)?;
+/// How much longer a stream may be than its limit, for the rests of lines and a word on what is left out.
+const BEYOND: u64 = 1 << 20;
+
+/// Hands over the lines of a stream that was kept up to `limit`. An agent that may write everywhere may have
+/// put something else in its place: no pipe is waited at, and no file read that has no end.
+pub(super) fn each_line(path: &Path, limit: u64, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let file = beneath::open(parent, Path::new(name)).map_err(io::Error::other)?;
+    let mut file = file.take(limit.saturating_add(BEYOND));
     let mut lines = Lines::default();
     let mut chunk = vec![0; 256 << 10];
     loop {
@@ -74,4 +81,33 @@ pub(super) fn each_line(path: &Path, mut each: impl FnMut(&[u8])) -> io::Result<
     }
     lines.finish(each);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+
+    fn lines_of(path: &Path) -> io::Result<usize> {
+        let mut lines = 0;
+        each_line(path, 8, |_| lines += 1).map(|()| lines)
+    }
+
+    #[test]
+    fn what_took_the_place_of_a_stream_is_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let [events, pipe, link] = ["events.jsonl", "pipe", "link"].map(|name| dir.path().join(name));
+        fs::write(&events, "{}\n{}\n[]").unwrap();
+        assert_eq!(lines_of(&events).unwrap(), 3);
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        std::os::unix::fs::symlink(&events, &link).unwrap();
+        assert!(lines_of(&pipe).is_err() && lines_of(&link).is_err());
+        assert!(lines_of(&dir.path().join("none")).is_err());
+        // A length that costs nothing, and is never read to its end.
+        File::options().append(true).open(&events).unwrap().set_len(1 << 42).unwrap();
+        assert_eq!(lines_of(&events).unwrap(), 3);
+    }
 }

@@ -23,7 +23,7 @@ pub(crate) use answer::{NOTHING_SAID, answer_schema};
 pub(crate) use locate::{Platform, native_candidates};
 pub(crate) use offers::parse_version;
 pub(super) use reader::CodexReader;
-pub(crate) use rollout::{Ran, is_rollout_of, rollout_folders};
+pub(crate) use rollout::{Mark, Ran, Told, is_older_than, is_rollout_of, rollout_folders};
 
 pub(crate) struct Codex;
 

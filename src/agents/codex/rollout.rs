@@ -3,61 +3,133 @@
 //! The events name no directory, and a model may set one beside every command. The record has the
 //! same commands in the same order, each once it is over, and is written before the event is.
 
+use std::hash::{DefaultHasher, Hasher};
 use std::path::PathBuf;
 
+use memchr::memmem;
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 
 use crate::model::Timestamp;
 
+/// No line of a command is longer: its output may be in it, up to 1 MiB before JSON escapes it.
+const LONGEST_LINE: usize = 2 << 20;
+/// No path is longer.
+const LONGEST_DIRECTORY: usize = 4 << 10;
+
+/// A command as events and record both tell of it. Of its words only a hash is kept, however long
+/// they are; events have them quoted for a shell, so quotes are no part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark {
+    words: u64,
+    exit_code: Option<i64>,
+}
+
+impl Mark {
+    pub(crate) fn of(command: &str, exit_code: Option<i64>) -> Self {
+        Self::of_words([command].into_iter(), exit_code)
+    }
+
+    fn of_words<'a>(words: impl Iterator<Item = &'a str>, exit_code: Option<i64>) -> Self {
+        let mut hasher = DefaultHasher::new();
+        for (at, word) in words.enumerate() {
+            let space = (at > 0).then_some(b' ');
+            let bare = word.bytes().filter(|byte| !matches!(byte, b'\'' | b'"' | b'\\'));
+            space.into_iter().chain(bare).for_each(|byte| hasher.write_u8(byte));
+        }
+        Self { words: hasher.finish(), exit_code }
+    }
+}
+
 /// A command that came to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ran {
-    words: Vec<String>,
-    exit_code: Option<i64>,
+    pub(crate) mark: Mark,
     pub(crate) directory: PathBuf,
     pub(crate) ended_at: Timestamp,
 }
 
+/// What a line of a record tells of commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Told {
+    Nothing,
+    Ended(Ran),
+    /// A command ended, and which one, or where, cannot be read.
+    Unclear,
+}
+
 #[derive(Deserialize)]
-struct Line {
-    payload: Payload,
+struct Line<P> {
+    payload: P,
+}
+
+/// Enough to know what a line is about.
+#[derive(Deserialize)]
+struct Outline {
+    #[serde(rename = "type")]
+    kind: String,
+    thread_id: String,
+    item: Kind,
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    #[serde(rename = "type")]
+    kind: String,
 }
 
 #[derive(Deserialize)]
 struct Payload {
-    #[serde(rename = "type")]
-    kind: String,
-    thread_id: String,
     item: Item,
     completed_at_ms: i64,
 }
 
 #[derive(Deserialize)]
 struct Item {
-    #[serde(rename = "type")]
-    kind: String,
     command: Vec<String>,
     cwd: String,
     exit_code: Option<i64>,
 }
 
-impl Ran {
-    /// The command that a line of the record of `thread` tells of, where it does.
-    pub(crate) fn read(line: &[u8], thread: &str) -> Option<Self> {
-        let Line { payload } = serde_json::from_slice(line).ok()?;
-        let item = payload.item;
-        let is_end = payload.kind == "item_completed" && item.kind == "CommandExecution";
-        let directory = directory(&item.cwd).filter(|_| is_end && payload.thread_id == thread)?;
-        let ended_at = Timestamp::from_millis(payload.completed_at_ms);
-        Some(Self { words: item.command, exit_code: item.exit_code, directory, ended_at })
-    }
+#[derive(Deserialize)]
+struct Written {
+    timestamp: Timestamp,
+}
 
-    /// Whether it is the command of an event, which has the words quoted for a shell.
-    pub(crate) fn is(&self, command: &str, exit_code: Option<i64>) -> bool {
-        let bare = |text: &str| text.replace(['\'', '"', '\\'], "");
-        self.exit_code == exit_code && bare(command) == bare(&self.words.join(" "))
+impl Told {
+    /// What a line of the record of `thread` tells.
+    pub(crate) fn read(line: &[u8], thread: &str) -> Self {
+        if !is_end(line, thread) {
+            return Self::Nothing;
+        }
+        // So many words may be in a longer one that they would not fit into memory.
+        let ended = Some(line).filter(|line| line.len() <= LONGEST_LINE).and_then(Ran::read);
+        ended.map_or(Self::Unclear, Self::Ended)
     }
+}
+
+/// Whether a line tells that a command of `thread` ended.
+fn is_end(line: &[u8], thread: &str) -> bool {
+    const COMMAND: &str = "CommandExecution";
+    memmem::find(line, COMMAND.as_bytes()).is_some()
+        && serde_json::from_slice(line).is_ok_and(|Line::<Outline> { payload }| {
+            payload.kind == "item_completed" && payload.thread_id == thread && payload.item.kind == COMMAND
+        })
+}
+
+impl Ran {
+    fn read(line: &[u8]) -> Option<Self> {
+        let Line::<Payload> { payload } = serde_json::from_slice(line).ok()?;
+        let Item { command, cwd, exit_code } = payload.item;
+        let mark = Mark::of_words(command.iter().map(String::as_str), exit_code);
+        let ended_at = Timestamp::from_millis(payload.completed_at_ms);
+        Some(Self { mark, directory: directory(&cwd)?, ended_at })
+    }
+}
+
+/// Whether a line says that it was written before `moment`.
+pub(crate) fn is_older_than(moment: Timestamp, line: &[u8]) -> bool {
+    serde_json::from_slice(line).is_ok_and(|Written { timestamp }| timestamp < moment)
 }
 
 /// `file:///home/dev/my%20shop`; a bare path in case that changes.
@@ -66,7 +138,7 @@ fn directory(cwd: &str) -> Option<PathBuf> {
         Some(path) => percent_decode_str(path).decode_utf8().ok()?.into_owned(),
         None => cwd.to_owned(),
     };
-    path.starts_with('/').then(|| path.into())
+    (path.starts_with('/') && path.len() <= LONGEST_DIRECTORY).then(|| path.into())
 }
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -96,14 +168,19 @@ mod tests {
     const THREAD: &str = "01a1e42f-f448-77f1-aa66-5b7e5d109407";
     const LINE: &str = r#"{"timestamp":"2026-11-16T11:48:30.908Z","ordinal":11,"type":"event_msg","payload":{"type":"item_completed","thread_id":"01a1e42f-f448-77f1-aa66-5b7e5d109407","turn_id":"01a1e42f-f47b-7063-82ef-13316ab1c3cf","item":{"type":"CommandExecution","id":"call_9d","process_id":"56411","command":["/bin/bash","-lc","echo \"a b\" 'c' $HOME \\\\ | cat"],"cwd":"file:///home/dev/x%20y%25%C3%BC'q","parsed_cmd":[{"type":"unknown","cmd":"pwd"}],"source":"unified_exec_startup","status":"failed","aggregated_output":"a\n","exit_code":1,"duration":{"secs":0,"nanos":41254469}},"started_at_ms":1794829710828,"completed_at_ms":1794829710870}}"#;
 
+    fn told(line: &str) -> Told {
+        Told::read(line.as_bytes(), THREAD)
+    }
+
     #[test]
     fn a_command_is_read_with_its_directory() {
-        let ran = Ran::read(LINE.as_bytes(), THREAD).unwrap();
+        let Told::Ended(ran) = told(LINE) else { panic!("{:?}", told(LINE)) };
         assert_eq!(ran.directory, PathBuf::from("/home/dev/x y%ü'q"));
         assert_eq!(ran.ended_at.as_millis(), 1_794_829_710_870);
         let event = "/bin/bash -lc \"echo \\\"a b\\\" 'c' \"'$HOME '\"\\\\\\\\ | cat\"";
-        assert!(ran.is(event, Some(1)) && !ran.is(event, Some(0)) && !ran.is(event, None));
-        assert!(!ran.is("/bin/bash -lc 'echo a b d'", Some(1)));
+        let is = |command: &str, exit_code| Mark::of(command, exit_code) == ran.mark;
+        assert!(is(event, Some(1)) && !is(event, Some(0)) && !is(event, None));
+        assert!(!is("/bin/bash -lc 'echo a b d'", Some(1)));
     }
 
     #[test]
@@ -112,19 +189,45 @@ mod tests {
             ("\"item_completed\"", "\"item_started\""),
             ("CommandExecution", "UserMessage"),
             ("5b7e5d109407\",\"turn", "5b7e5d109408\",\"turn"),
+        ] {
+            let line = LINE.replacen(from, to, 1);
+            assert_ne!(line, LINE);
+            assert_eq!(told(&line), Told::Nothing, "{to}");
+        }
+        for line in ["", "{", "[]", "null", "{\"payload\":{}}", "{\"payload\":\"CommandExecution\"}"] {
+            assert_eq!(told(line), Told::Nothing, "{line}");
+        }
+    }
+
+    /// Passed over, it would give its place to the next one.
+    #[test]
+    fn a_command_that_cannot_be_read_is_there() {
+        let long = |most: usize| format!("file:///{}", "d".repeat(most));
+        let words = |bytes: usize| format!("[{}\"/bin/bash\"", "\"\",".repeat(bytes / 3));
+        for (from, to) in [
             ("file:///home", "file://host/home"),
             ("file:///home", "home"),
+            ("file:///home/dev/x%20y", &long(LONGEST_DIRECTORY)),
             ("x%20y%25%C3%BC", "%ff"),
             ("[\"/bin/bash\"", "[7,\"/bin/bash\""),
+            ("[\"/bin/bash\"", &words(LONGEST_LINE)),
             ("\"cwd\":", "\"cwd\":\"/a\",\"cwd\":"),
             ("\"completed_at_ms\":1794829710870", "\"completed_at_ms\":\"now\""),
         ] {
             let line = LINE.replacen(from, to, 1);
             assert_ne!(line, LINE);
-            assert_eq!(Ran::read(line.as_bytes(), THREAD), None, "{to}");
+            assert_eq!(told(&line), Told::Unclear, "{}", &to[..to.len().min(80)]);
         }
-        for line in ["", "{", "[]", "null", "{\"payload\":{}}"] {
-            assert_eq!(Ran::read(line.as_bytes(), THREAD), None, "{line}");
+        let line = LINE.replacen("[\"/bin/bash\"", &words(LONGEST_LINE / 2), 1);
+        assert!(matches!(told(&line), Told::Ended(_)));
+    }
+
+    #[test]
+    fn a_line_says_when_it_was_written() {
+        let at: Timestamp = "2026-11-16T11:48:30.908Z".parse().unwrap();
+        assert!(is_older_than(Timestamp::from_millis(at.as_millis() + 1), LINE.as_bytes()));
+        for line in [LINE, "{\"timestamp\":0}", "{}", "no json"] {
+            assert!(!is_older_than(at, line.as_bytes()), "{line}");
         }
     }
 
