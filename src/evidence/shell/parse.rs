@@ -338,19 +338,19 @@ impl Parser {
         let inners = &mut self.command.steps[from..];
         let context: Vec<_> = step.context.iter().filter(|word| !self.assigned.contains(word)).collect();
         let said = step.writes.iter().chain(&step.input).chain(context.iter().copied());
-        if !self.kept.takes(said, inners.len()) {
-            return;
-        }
+        let fits = self.kept.takes(said, inners.len());
         for inner in inners {
             inner.repeats |= step.repeats;
             inner.silent |= step.silent;
             inner.appends |= step.appends;
             inner.background |= step.background;
             inner.limited |= step.limited;
-            inner.writes.extend(step.writes.iter().cloned());
-            inner.input.extend(step.input.iter().cloned());
-            inner.documents.extend(&step.documents);
-            inner.context.extend(context.iter().copied().cloned());
+            if fits {
+                inner.writes.extend(step.writes.iter().cloned());
+                inner.input.extend(step.input.iter().cloned());
+                inner.documents.extend(&step.documents);
+                inner.context.extend(context.iter().copied().cloned());
+            }
         }
     }
 }
