@@ -532,6 +532,8 @@ fn text_in_quotes_is_no_command() {
             ("cat <<EOF\nEOF\nnpm run build", "", Mended),
             ("cat <<-EOF\n\t\tEOF\nnpm run build", "", Mended),
             ("echo \"$(pwd)\" && npm run build", "", Mended),
+            ("echo \"$(pwd # it's here\n)\" && npm run build", "", Mended),
+            ("git commit -m \"$(cat <<'EOF'\nIt's :) \"a\"\nEOF\n)\" && npm run build", "", Mended),
             ("echo \"$HOME\" \"${X}\" \"${X:-a}\" `pwd` \"`pwd`\" && npm run build", "", Mended),
             ("echo \"$(basename \"$(pwd)\")\" $((1 + 2)) && npm run build", "", Mended),
             (
@@ -539,6 +541,18 @@ fn text_in_quotes_is_no_command() {
                 "[main 1] It's\n",
                 Mended,
             ),
+        ],
+    );
+    after(
+        "pytest -q",
+        PYTEST,
+        &[
+            (
+                "git commit -m \"$(cat <<'EOF'\nRun \"ls && pytest -q && ls\" in CI\nEOF\n)\"",
+                "[main 1] Run\n",
+                Told,
+            ),
+            ("echo \"$(echo \"x ; pytest -q && z \")\"", "x\n", Told),
         ],
     );
 }

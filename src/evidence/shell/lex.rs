@@ -294,13 +294,13 @@ impl<'a> Lexer<'a> {
         let outer = take(&mut self.documents);
         let from = word.len();
         self.depth += 1;
-        self.to_bracket(word);
+        self.up_to_bracket(word);
         self.depth -= 1;
         self.unread |= !self.documents.is_empty() || (!outer.is_empty() && word[from..].contains('\n'));
         self.documents = outer;
     }
 
-    fn to_bracket(&mut self, word: &mut String) {
+    fn up_to_bracket(&mut self, word: &mut String) {
         let is_sum = self.rest.peek() == Some(&'(');
         let mut open = 1;
         while open > 0 {
