@@ -323,6 +323,23 @@ proptest! {
     }
 
     #[test]
+    fn no_line_of_shell_words_makes_a_reader_panic(words in prop::collection::vec(
+        prop::sample::select(vec![
+            "&&", "||", "|", "&", ";", "(", ")", "{", "}", "!", "for i in 1", "do", "done", "if", "then", "fi",
+            "env", "nice", "time", "sudo", "exec", "exit 1", "cd .", "A=1", "A=$(", "$(", "`", "'", "\"", "$'",
+            "<<EOF", "\nEOF\n", "\n", "<a", ">a", "bash -c './b || ./b -j1'", "./b", "./b -j1", "./b", "pytest",
+        ]), 0..12,
+    )) {
+        let line = words.join(" ");
+        let mut errors = Errors::new("/home/dev/project", Origin::new("/home/dev/project", "/home/dev/project"));
+        for (code, text) in [(1, "Error: no\n"), (0, "built\n")] {
+            read(&line, Some(code), text);
+            errors.note_command(&line, Some(code), text);
+        }
+        errors.finish(None);
+    }
+
+    #[test]
     fn damage_to_a_recording_makes_no_reader_panic(
         which in any::<prop::sample::Index>(),
         from in any::<prop::sample::Index>(),

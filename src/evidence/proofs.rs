@@ -409,6 +409,11 @@ fn a_second_try_that_is_not_needed_any_more_has_nothing_left() {
         ("./build 2>/dev/null || ./build -j1", "Error: no\n", "", Told),
         ("cd . && ./build || ./build -j1", "Error: no\n", "", Mended),
         ("./build 2>&1 | tail -3 || ./build -j1", "Error: no\n", "", Told),
+        // What stands before the first `&&` is no step.
+        ("env && ./build || ./build -j1", "Error: no\n", "", Told),
+        ("nice && ./build || ./build -j1", "Error: no\n", "", Told),
+        ("time && ./build || ./build -j1", "Error: no\n", "", Told),
+        ("sudo && ./build", "Error: no\n", "", Told),
         ("pytest t/a || pytest t/b", twice, PASSED, Told),
         ("pytest || pytest --lf", twice, "1 passed, 1 deselected in 0.01s\n", Told),
         ("pytest | tail -5 || pytest --lf", PYTEST, "", Told),
@@ -499,4 +504,55 @@ fn what_is_not_understood_proves_nothing() {
         ("time python3 app.py", "real 0\n", Mended),
         ("set -e; python3 app.py", "", Mended),
     ]);
+}
+
+#[test]
+fn text_in_quotes_is_no_command() {
+    after(
+        "npm run build",
+        "Error: no\n",
+        &[
+            (
+                "git commit -m \"$(cat <<'EOF'\nRun \"npm ci && npm run build && npm test\" in CI\nEOF\n)\"",
+                "",
+                Told,
+            ),
+            ("git commit -m \"$(cat <<EOF\nIt's \" && npm run build && \" \nEOF\n)\"", "", Told),
+            ("git commit -m $(cat <<EOF\n:) && npm run build && (\nEOF\n)", "", Told),
+            ("echo \"$(echo \"x ; y && npm run build && z \")\"", "", Told),
+            ("echo \"`echo \"x ; y && npm run build && z \"`\"", "", Told),
+            ("echo $(echo \")\" && npm run build && echo \"(\")", "", Told),
+            ("echo $'a\\' && npm run build #'", "", Told),
+            ("echo \"${A:-\"x && npm run build && y\"}\"", "", Told),
+            ("echo \"x && npm run build", "", Told),
+            ("echo \"$(x && npm run build", "", Told),
+            ("echo $((1 << 2)) \"$(case a in a) echo \" && npm run build && \";; esac)\"", "", Told),
+            ("cat <<EOF\n EOF\nnpm run build\nEOF", "", Told),
+            ("cat <<-EOF\n EOF\nnpm run build\nEOF", "", Told),
+            ("cat <<EOF\nEOF\nnpm run build", "", Mended),
+            ("cat <<-EOF\n\t\tEOF\nnpm run build", "", Mended),
+            ("echo \"$(pwd)\" && npm run build", "", Mended),
+            ("echo \"$(pwd # it's here\n)\" && npm run build", "", Mended),
+            ("git commit -m \"$(cat <<'EOF'\nIt's :) \"a\"\nEOF\n)\" && npm run build", "", Mended),
+            ("echo \"$HOME\" \"${X}\" \"${X:-a}\" `pwd` \"`pwd`\" && npm run build", "", Mended),
+            ("echo \"$(basename \"$(pwd)\")\" $((1 + 2)) && npm run build", "", Mended),
+            (
+                "npm run build && git commit -m \"$(cat <<'EOF'\nIt's :) \"done\"\nEOF\n)\"",
+                "[main 1] It's\n",
+                Mended,
+            ),
+        ],
+    );
+    after(
+        "pytest -q",
+        PYTEST,
+        &[
+            (
+                "git commit -m \"$(cat <<'EOF'\nRun \"ls && pytest -q && ls\" in CI\nEOF\n)\"",
+                "[main 1] Run\n",
+                Told,
+            ),
+            ("echo \"$(echo \"x ; pytest -q && z \")\"", "x\n", Told),
+        ],
+    );
 }

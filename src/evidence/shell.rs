@@ -37,6 +37,8 @@ pub(crate) struct Command {
     pub(crate) negates: bool,
     /// What each turn of its one loop sets anew.
     pub(crate) turned: Option<String>,
+    /// Whether it was not read to its end.
+    pub(crate) cut: bool,
     /// Whether something in it may change what the rest means or whether it runs.
     unread: bool,
     /// How its steps belong together; `None` where that is not understood as a whole.
@@ -47,7 +49,8 @@ impl Command {
     pub(crate) fn parse(line: &str) -> Self {
         let read = &line[..line.floor_char_boundary(LONGEST_COMMAND)];
         let command = Parser::parse(read);
-        Self { tree: command.tree.filter(|_| read.len() == line.len()), ..command }
+        let is_whole = read.len() == line.len();
+        Self { tree: command.tree.filter(|_| is_whole), cut: command.cut || !is_whole, ..command }
     }
 }
 
@@ -135,5 +138,56 @@ mod tests {
         let command = Command::parse("set -o pipefail; for i in 1 2; do cargo test | tail; done");
         assert!(command.loops && command.steps.last().unwrap().minds);
         assert!(!Command::parse("cargo test").loops);
+    }
+
+    /// How many bytes are kept of a line.
+    fn kept(command: &Command) -> usize {
+        let words = |step: &Step| {
+            let all = [&step.words, &step.input, &step.writes, &step.context];
+            all.into_iter().flatten().map(String::len).sum::<usize>()
+        };
+        command.steps.iter().map(words).sum()
+    }
+
+    #[test]
+    fn what_grows_with_each_step_has_an_end() {
+        let steps = ["a"; 150].join("|");
+        let long = "x".repeat(9000);
+        let mut wrong = Vec::new();
+        for line in [
+            format!("{}make", "for;".repeat(2000)),
+            format!("{}{steps}", "for;".repeat(2000)),
+            format!("{}make", "export A=1 B=2 C=3;".repeat(150)),
+            format!("A={long}; {steps}"),
+            format!("A={long} bash -c '{steps}'"),
+            format!("({steps}) <<E\n{long}\nE"),
+            format!("cat {long} | {steps}"),
+            format!("{}{steps}{}", "(".repeat(100), ")<a".repeat(100)),
+            format!("{}ls{}", "{ ".repeat(100), "; }".repeat(100)),
+            format!("({steps}) <{long}"),
+            format!("echo {}a{}", "\"$(".repeat(100), ")\"".repeat(100)),
+        ] {
+            let command = Command::parse(&line);
+            let is_bounded = command.unread && command.tree.is_none() && kept(&command) < 2 << 20;
+            if !is_bounded {
+                wrong.push(format!("{}: {}", line.get(..80).unwrap_or(&line), kept(&command)));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+        let text = "x\n".repeat(20_000);
+        for line in [
+            format!("cat <<E | sort | python3 -\n{text}E"),
+            format!("{}make", "export A=1;".repeat(20)),
+            format!("{}ls{}", "(".repeat(20), ")".repeat(20)),
+            format!("A={long} make && make test | tail"),
+        ] {
+            assert!(Command::parse(&line).is_clear(), "{}", line.get(..80).unwrap_or(&line));
+        }
+    }
+
+    #[test]
+    fn what_an_assignment_runs_is_its_own() {
+        let runs = |line: &str| Command::parse(line).steps.iter().map(Step::runs_inside).collect::<Vec<_>>();
+        assert_eq!(runs("A=$(make); HOME=/; B=1; ls"), [true, false, false, false]);
     }
 }

@@ -9,13 +9,15 @@ impl Done {
     /// Whether an exit of 0 and `text` leave nothing of it that may have failed unseen: what nothing
     /// waited for ran all the same, and would have said so.
     pub(super) fn shows_all_that_failed(&self, line: &str, text: &str) -> bool {
+        if !self.command.is_clear() || self.loops() {
+            return false;
+        }
         let lines = text.lines().count();
         let is_known = match self.command.branches {
             true => self.tries_until_one_succeeds(lines),
             false => self.has_no_silent_part(&self.proven(line, text), lines),
         };
-        let all = is_known && self.command.is_clear() && !self.loops();
-        all && diagnose(text, &self.speakers(Some(1))).is_none()
+        is_known && diagnose(text, &self.speakers(Some(1))).is_none()
     }
 
     fn has_no_silent_part(&self, proven: &[&Work], lines: usize) -> bool {
@@ -41,7 +43,8 @@ impl Done {
             return false;
         }
         let is_try = |at: usize| {
-            let waits = steps[at].and && !steps[at - 1].only_prepares();
+            let before = at.checked_sub(1).map(|before| &steps[before]);
+            let waits = steps[at].and && !before.is_some_and(Step::only_prepares);
             if does(at) { !waits && self.would_say_so(at, lines) } else { steps[at].only_prepares() }
         };
         (0..steps.len()).all(is_try) && self.command.needs(does)

@@ -10,6 +10,11 @@ use super::wrappers::{self, Bare, Script};
 const MOST_STEPS: usize = 200;
 /// How deep `bash -c "bash -c …"` is followed.
 const DEEPEST: usize = 4;
+/// How many groups may be open at once.
+const MOST_GROUPS: usize = 64;
+const MOST_ASSIGNED: usize = 200;
+/// How many bytes steps may be given of what is said of others.
+const MOST_KEPT: usize = 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Parser {
@@ -26,8 +31,26 @@ pub(super) struct Parser {
     pipefail: Pipefail,
     /// The first step of the pipeline that is being read.
     pipeline: usize,
+    kept: Kept,
     /// The step that takes the place of the shell: `exec`.
     last_of_shell: Option<usize>,
+}
+
+/// What is said once and holds for many steps, by its bytes.
+#[derive(Debug, Default)]
+struct Kept(usize);
+
+impl Kept {
+    /// Whether so many steps may be given these words as well.
+    fn takes<'a>(&mut self, words: impl IntoIterator<Item = &'a String>, steps: usize) -> bool {
+        let bytes: usize = words.into_iter().map(|word| word.len() + size_of::<String>()).sum();
+        self.0 = self.0.saturating_add(bytes.saturating_mul(steps));
+        !self.is_full()
+    }
+
+    fn is_full(&self) -> bool {
+        self.0 > MOST_KEPT
+    }
 }
 
 /// Steps in brackets, or of another shell.
@@ -57,10 +80,12 @@ impl Parser {
     pub(super) fn parse(line: &str) -> Command {
         let mut parser = Self::default();
         parser.add(line, DEEPEST);
-        let Self { mut command, parts, last_of_shell, .. } = parser;
+        let Self { mut command, parts, last_of_shell, mut kept, .. } = parser;
         command.unread |= last_of_shell.is_some_and(|at| at + 1 != command.steps.len());
         command.unread |= command.may_end_early();
-        command.feed();
+        command.feed(&mut kept);
+        command.cut |= kept.is_full();
+        command.unread |= command.cut;
         let is_plain = !(command.unread || command.defines || command.negates || command.chooses);
         command.tree = is_plain.then(|| Tree::of(&parts)).flatten();
         command
@@ -85,18 +110,29 @@ impl Parser {
                 Some(Token::End) if step == Step::default() && (link.piped || link.and || link.or) => {}
                 end => {
                     link = self.end(std::mem::take(&mut step), link, end.as_ref(), deeper);
-                    let is_full = self.command.steps.len() >= MOST_STEPS;
-                    self.command.unread |= is_full;
-                    if end.is_none() || is_full {
+                    self.command.cut |= self.is_full();
+                    if end.is_none() || self.command.cut {
                         break;
                     }
                 }
             }
         }
+        self.command.unread |= lexer.is_unread();
         for step in &mut self.command.steps[from..] {
-            let numbers = std::mem::take(&mut step.documents);
-            step.input.extend(numbers.into_iter().map(|at| lexer.text(at)));
+            for number in std::mem::take(&mut step.documents) {
+                let text = lexer.text(number);
+                if self.kept.takes([&text], 1) {
+                    step.input.push(text);
+                }
+            }
         }
+    }
+
+    fn is_full(&self) -> bool {
+        self.command.steps.len() >= MOST_STEPS
+            || self.groups.len() > MOST_GROUPS
+            || self.assigned.len() > MOST_ASSIGNED
+            || self.kept.is_full()
     }
 
     /// A step, and what stands behind it; how the next comes to run.
@@ -223,7 +259,11 @@ impl Parser {
         } else if step.program() == "export" {
             self.assigned.extend(wrappers::assignments(step.args()));
         }
-        step.context = self.assigned.iter().cloned().chain(context).collect();
+        step.sets = context.last().filter(|_| step.words.is_empty()).cloned();
+        if self.kept.takes(self.assigned.iter(), 1) {
+            step.context.extend(self.assigned.iter().cloned());
+        }
+        step.context.extend(context);
         if let Some(inner) = wrappers::run_by_find(&step.words) {
             (step.words, step.repeats) = (inner, true);
         }
@@ -295,16 +335,22 @@ impl Parser {
 
     /// What is said of a group holds for its steps.
     fn hand_down(&mut self, from: usize, step: &Step) {
-        for inner in &mut self.command.steps[from..] {
+        let inners = &mut self.command.steps[from..];
+        let context: Vec<_> = step.context.iter().filter(|word| !self.assigned.contains(word)).collect();
+        let said = step.writes.iter().chain(&step.input).chain(context.iter().copied());
+        let fits = self.kept.takes(said, inners.len());
+        for inner in inners {
             inner.repeats |= step.repeats;
             inner.silent |= step.silent;
             inner.appends |= step.appends;
             inner.background |= step.background;
             inner.limited |= step.limited;
-            inner.writes.extend(step.writes.iter().cloned());
-            inner.input.extend(step.input.iter().cloned());
-            inner.documents.extend(&step.documents);
-            inner.context.extend(step.context.iter().filter(|word| !self.assigned.contains(word)).cloned());
+            if fits {
+                inner.writes.extend(step.writes.iter().cloned());
+                inner.input.extend(step.input.iter().cloned());
+                inner.documents.extend(&step.documents);
+                inner.context.extend(context.iter().copied().cloned());
+            }
         }
     }
 }
@@ -317,12 +363,14 @@ impl Command {
     }
 
     /// What is piped into a step is what it reads.
-    fn feed(&mut self) {
+    fn feed(&mut self, kept: &mut Kept) {
         let said = |step: &Step| [&step.context[..], &step.words, &step.input].concat().join(" ");
         let said: Vec<String> = self.steps.iter().map(said).collect();
         for (at, step) in self.steps.iter_mut().enumerate() {
-            let from = step.fed_from.filter(|from| *from < at);
-            step.input.extend(from.into_iter().flat_map(|from| said[from..at].iter().cloned()));
+            let Some(from) = step.fed_from.filter(|from| *from < at) else { continue };
+            if kept.takes(&said[from..at], 1) {
+                step.input.extend(said[from..at].iter().cloned());
+            }
         }
     }
 }

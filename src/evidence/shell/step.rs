@@ -32,6 +32,8 @@ pub(crate) struct Step {
     /// What was said before the program that may change what it does: variables, and
     /// options of what runs it.
     pub(crate) context: Vec<String>,
+    /// What it sets, where it does nothing else.
+    pub(super) sets: Option<String>,
     /// The shells that it runs in, outermost first: each has a directory of its own.
     pub(crate) shells: Vec<usize>,
     /// Whether what follows does not wait for it.
@@ -91,7 +93,7 @@ impl Step {
 
     /// Whether it is an assignment of what a program prints that does more than look.
     pub(crate) fn runs_inside(&self) -> bool {
-        let value = self.context.last().map_or("", String::as_str);
+        let value = self.sets.as_deref().unwrap_or_default();
         let inner = |from: &str, to: char| Some(value.split_once(from)?.1.rsplit_once(to)?.0);
         let does = |step: &Self| step.may_write() && step.program() != "mktemp";
         let inner = inner("$(", ')').or_else(|| inner("`", '`'));

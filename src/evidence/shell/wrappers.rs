@@ -1,5 +1,7 @@
 //! What stands before the program that a command is about.
 
+use std::collections::HashSet;
+
 use super::{base_name, pipefail};
 
 /// Programs that run the one after their options, and which of those options
@@ -321,8 +323,8 @@ pub(super) fn turned(words: &[String]) -> Option<Option<&str>> {
     let is_loop = matches!(words.first(), Some(&"for" | &"while" | &"until"));
     is_loop.then(|| match words.as_slice() {
         ["for", name, "in", values @ ..] => {
-            let repeats = values.iter().enumerate().any(|(at, value)| values[..at].contains(value));
-            (!repeats).then_some(*name)
+            let mut seen = HashSet::new();
+            values.iter().all(|value| seen.insert(*value)).then_some(*name)
         }
         ["while", "read", options @ .., name] => {
             options.iter().all(|word| word.starts_with('-')).then_some(*name)

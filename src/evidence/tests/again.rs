@@ -4,8 +4,9 @@
 //! failure, and that now shows as many summaries of which none does, was mended, whether or not it can be
 //! told which of its parts each summary is of, and whether or not a filter hides others.
 
-use super::detect::{Settled, Start};
+use super::detect::Start;
 use super::scope::Scope;
+use super::settled::Settled;
 use super::tally::Tally;
 use super::{Counts, Framework, Reading, TestRun};
 

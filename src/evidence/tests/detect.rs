@@ -7,8 +7,8 @@ use super::Framework;
 use super::forms::{self, Form};
 use super::pipes::Through;
 use super::places::Walk;
-use super::relation::Relation;
 use super::scope::Scope;
+use super::settled::{Settled, settled};
 use super::shown::Shown;
 use super::started::{Started, identity, started};
 use super::turns::{Turns, turns};
@@ -42,17 +42,6 @@ pub(super) struct Detected {
     pub(super) settled: Settled,
 }
 
-/// What an exit code of 0 says of tests, whatever they print.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Settled {
-    #[default]
-    Nothing,
-    /// They passed, or some of them did when they were tried again.
-    AtLast,
-    /// They passed, and what they printed went to a file.
-    Unseen,
-}
-
 /// One start of a framework, or of a script.
 #[derive(Debug, Clone)]
 pub(super) struct Start {
@@ -74,7 +63,8 @@ pub(super) struct Start {
     pub(super) stops_early: bool,
     /// The form that its output was asked for in.
     pub(super) form: Form,
-    at: usize,
+    /// Which step of its command it is.
+    pub(super) at: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,12 +80,6 @@ impl Start {
     /// Whether this is `other`, of the same command.
     pub(super) fn is(&self, other: &Start) -> bool {
         self.at == other.at
-    }
-
-    /// Whether it runs what `first` ran, or some of that.
-    fn tries_again(&self, first: &Start) -> bool {
-        self.runs == first.runs
-            && matches!(self.scope.relation(&first.scope), Relation::Same | Relation::Within)
     }
 
     pub(super) fn is_of(&self, framework: Framework) -> bool {
@@ -208,7 +192,7 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
         start.goes_on = may_change_files(after);
     }
     let after = &command.steps[last + 1..];
-    let owns_exit = after.iter().all(|step| step.minds) && !command.negates;
+    let owns_exit = after.iter().all(|step| step.minds) && !command.negates && !command.cut;
     let and_then = after.iter().all(|step| step.and);
     let hidden = !written.files.is_empty() || starts.iter().any(|start| command.steps[start.at].silent);
     let branches = command.branches;
@@ -229,18 +213,6 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
         at_once,
         settled,
     })
-}
-
-fn settled(command: &Command, starts: &[Start]) -> Settled {
-    let is_one = |at: usize| starts.iter().any(|start| start.at == at);
-    match starts {
-        _ if !command.needs(is_one) => Settled::Nothing,
-        [start] if command.steps[start.at].silent => Settled::Unseen,
-        [first, others @ ..] if !others.is_empty() && others.iter().all(|other| other.tries_again(first)) => {
-            Settled::AtLast
-        }
-        _ => Settled::Nothing,
-    }
 }
 
 /// The last step that may do anything, where none runs tests by its name.

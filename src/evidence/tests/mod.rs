@@ -40,6 +40,7 @@ mod run;
 mod scope;
 mod scripts;
 mod settings;
+mod settled;
 mod shown;
 mod so_far;
 mod started;

@@ -1,8 +1,9 @@
 //! Tests that ran, and whose end nobody saw: they printed no summary, or their command was cut off
 //! by a limit, a cancellation or the death of what ran it.
 
-use super::detect::{Runs, Settled, Start, detect};
+use super::detect::{Runs, Start, detect};
 use super::programs::words_of;
+use super::settled::Settled;
 use super::tally::Tally;
 use super::{Framework, Reading, TestRun, read};
 
