@@ -6,11 +6,21 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use serde::Serialize;
 
 use crate::failure::Exit;
+use crate::model::TaskId;
 use crate::redact;
 
 /// Text for people, without the secrets that somebody else may have put in it.
 pub(super) fn out(text: &str) {
     bytes(redact::text(text).as_bytes());
+}
+
+/// The id of a task that was taken in, which has to be told somewhere.
+pub(super) fn id(id: &TaskId) {
+    let mut stdout = io::stdout().lock();
+    if let Err(error) = writeln!(stdout, "{id}").and_then(|()| stdout.flush()) {
+        note(&format!("delegator: the task was taken in as {id}"));
+        give_up(&error);
+    }
 }
 
 pub(super) fn bytes(bytes: &[u8]) {

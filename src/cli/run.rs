@@ -45,7 +45,7 @@ pub(super) fn answer(
             Ok(Exit::Done)
         }
         Patience::None => {
-            print::out(&format!("{}\n", accepted.task_id));
+            print::id(&accepted.task_id);
             acknowledge(context, accepted);
             Ok(Exit::Done)
         }

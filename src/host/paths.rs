@@ -162,6 +162,17 @@ pub(crate) fn git_root(start: &Path) -> Option<PathBuf> {
     start.ancestors().find(is_root).map(Path::to_owned)
 }
 
+/// This program, or the newer one that has taken its place meanwhile.
+pub(crate) fn own_program() -> io::Result<PathBuf> {
+    std::env::current_exe().map(|path| without_mark(path, Path::is_file))
+}
+
+/// The system marks the name of a program whose file is gone.
+fn without_mark(path: PathBuf, is_there: impl Fn(&Path) -> bool) -> PathBuf {
+    let bare = path.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);
+    bare.filter(|bare| !is_there(&path) && is_there(bare)).unwrap_or(path)
+}
+
 /// Finds `program` in the directories of `path`, as a shell would.
 pub(crate) fn find_program(program: &str, path: &std::ffi::OsStr) -> Option<PathBuf> {
     std::env::split_paths(path)
@@ -179,6 +190,18 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+
+    #[test]
+    fn a_program_that_was_replaced_is_the_one_in_its_place() {
+        let check = |name: &str, there: &[&str], expected: &str| {
+            let is_there = |path: &Path| there.iter().any(|there| Path::new(there) == path);
+            assert_eq!(without_mark(name.into(), is_there), Path::new(expected));
+        };
+        check("/bin/d", &["/bin/d"], "/bin/d");
+        check("/bin/d (deleted)", &["/bin/d"], "/bin/d");
+        check("/bin/d (deleted)", &[], "/bin/d (deleted)");
+        check("/bin/d (deleted)", &["/bin/d", "/bin/d (deleted)"], "/bin/d (deleted)");
+    }
 
     #[test]
     fn the_home_is_named_or_the_state_directory() {

@@ -59,6 +59,15 @@ pub(crate) fn hear_of_children() {
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
+/// Makes a file that may not grow any more an error, like a full disk, and not
+/// our end. A handler, not "ignore": what we start must not inherit it.
+pub(crate) fn outlive_file_limits() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    let handler = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    // SAFETY: the handler does nothing.
+    unsafe { libc::signal(libc::SIGXFSZ, handler) };
+}
+
 /// Holds back every signal to this thread; returns those that were before.
 #[cfg(target_os = "linux")]
 pub(super) fn hold_all() -> libc::sigset_t {

@@ -40,7 +40,7 @@ pub(super) fn find(
     wanted: &Wanted<'_>,
     environment: &[(String, String)],
 ) -> Result<Jail, TaskError> {
-    let own = std::env::current_exe().map_err(TaskError::write("/proc/self/exe"))?;
+    let own = paths::own_program().map_err(TaskError::write("/proc/self/exe"))?;
     let bwrap = || env.get("PATH").and_then(|path| paths::find_program("bwrap", path));
     let candidates = [
         ("codex sandbox", JailKind::Codex, codex_program(env, config).ok()),

@@ -220,7 +220,7 @@ fn writable(
 /// The program that will be started, found now: the one who starts it later
 /// may have another `PATH`.
 fn program(context: &Context, agent: AgentName, hold: Hold, task: &str) -> Result<PathBuf, TaskError> {
-    let own = || std::env::current_exe().map_err(TaskError::write("/proc/self/exe"));
+    let own = || paths::own_program().map_err(TaskError::write("/proc/self/exe"));
     match agent {
         AgentName::Codex => codex_program(&context.env, &context.config),
         // Ours is the first inside the jail.

@@ -173,3 +173,33 @@ fn a_supervisor_whose_starter_is_killed_is_a_supervisor() {
     assert_eq!(phase.env.await_final(&task.task_id), "completed");
     phase.close("starter killed");
 }
+
+/// A limit on the size of files, which the system enforces by a signal.
+#[test]
+fn a_file_that_may_not_grow_fails_the_run_and_kills_nobody() {
+    let phase = Phase::new();
+    // 1,024 blocks of 1,024 bytes.
+    let limited = ["/bin/bash", "-c", "ulimit -f 1024; exec \"$@\"", "bash"].map(str::to_owned);
+    let args = ["run", "--agent", "command", "--json", "yes | head -c 3000000"];
+    let ran = under(&limited, |prefix| phase.env.command_under(prefix, &args));
+    let task = phase.note(&ran.stdout).unwrap();
+    assert_eq!(phase.env.await_final(&task.task_id), "failed");
+    assert_eq!(phase.row(&task).code.as_deref(), Some("STORAGE"));
+    phase.faults.fetch_add(1, Ordering::Relaxed);
+    phase.close("a limit on files");
+}
+
+/// The one answer that matters has to come out somewhere.
+#[test]
+fn an_id_that_cannot_be_written_is_told_on_the_other_stream() {
+    let phase = Phase::new();
+    let into = ["/bin/bash", "-c", "exec \"$@\" >/dev/full", "bash"].map(str::to_owned);
+    let brief = playing(&phase.env, "brief", &["say one", "exit 0"]);
+    let args = ["run", "--agent", "command", &brief];
+    let ran = under(&into, |prefix| phase.env.command_under(prefix, &args));
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(6), ""));
+    let [row] = &phase.rows()[..] else { panic!("one task") };
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(lines[0], format!("delegator: the task was taken in as {}", row.id), "{}", ran.stderr);
+    assert_eq!(phase.env.await_final(&row.id), "completed");
+}
