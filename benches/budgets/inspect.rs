@@ -10,7 +10,7 @@ use crate::figures::{Budget, Samples, Table};
 use crate::machine::{self, millis};
 use crate::world::{DELEGATOR, World};
 
-const RG: &str = "/usr/bin/rg";
+const RG: &str = "rg";
 const SHORT: u64 = 1 << 20;
 /// In three lines of the whole log.
 const RARE: &str = "needle-7f3a";

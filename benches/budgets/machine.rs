@@ -56,7 +56,7 @@ pub fn spawn(argv: &[&str], environment: &[(String, String)], stdout: Option<&Ow
         libc::posix_spawnattr_setsigdefault(&mut attributes, &signals);
         libc::posix_spawnattr_setflags(&mut attributes, libc::POSIX_SPAWN_SETSIGDEF as _);
         let path = words.0[0];
-        libc::posix_spawn(&mut pid, path, &actions, &attributes, words.0.as_ptr(), pairs.0.as_ptr())
+        libc::posix_spawnp(&mut pid, path, &actions, &attributes, words.0.as_ptr(), pairs.0.as_ptr())
     };
     assert_eq!(failed, 0, "failed to start `{}`", argv[0]);
     pid
