@@ -64,8 +64,14 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
     let submitted = match taken_in {
         Ok(submitted) => submitted,
         Err(error) => {
-            let _ = fs::remove_dir_all(dir.path());
-            note.settle();
+            // A commit that failed may have left its row in the log, for whoever reads that anew. Where
+            // it cannot be made sure of, the note stays, and whoever finds it does.
+            let is_settled = !matches!(error, TaskError::Registry(_))
+                || context.registry.is_unknown_for_good(&request.run_id).is_ok_and(|unknown| unknown);
+            if is_settled {
+                let _ = fs::remove_dir_all(dir.path());
+                note.settle();
+            }
             return Err(error);
         }
     };

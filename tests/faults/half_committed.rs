@@ -4,14 +4,15 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use rusqlite::config::DbConfig;
 
 use crate::crash::crash;
-use crate::phase::Phase;
+use crate::phase::{Phase, under};
 use crate::support::agent::playing;
 use crate::support::env::{PATIENCE, wait_for};
-use crate::support::strace::Point;
+use crate::support::strace::{self, Point};
 use crate::support::{checker, kill};
 
 #[test]
@@ -56,6 +57,32 @@ fn a_row_that_nobody_could_see_never_comes_back_without_its_directory() {
         }
     }
     phase.close("half committed");
+}
+
+/// The same where the disk fails: the row is in the log, and the submitter is
+/// told that it is not.
+#[test]
+fn a_row_whose_commit_failed_never_comes_back() {
+    let phase = Phase::new();
+    let task = playing(&phase.env, "short", &["say one", "exit 0"]);
+    let args = ["run", "--agent", "command", "--json", &task];
+    phase.submit(&task);
+    let points = phase.points(&args);
+    let is_of_the_log = |point: &&Point| point.call == "fsync" && point.text.contains("registry.db-wal");
+    let point = points.iter().find(is_of_the_log).unwrap();
+    wait_for("everybody to be at rest", PATIENCE, || {
+        let over = phase.rows().iter().all(|row| row.is_final());
+        (over && kill::supervisors(phase.env.home()).is_empty()).then_some(())
+    });
+    let ran = under(&strace::failing(point), |tracer| phase.env.command_under(tracer, &args));
+    assert_eq!(ran.code, Some(6), "{}{}", ran.stdout, ran.stderr);
+    phase.faults.fetch_add(1, Ordering::Relaxed);
+    // Nobody has it open: the log is read anew.
+    phase.env.expect(0, &["status"]);
+    assert_eq!(phase.rows().len(), 2);
+    assert_eq!(fs::read_dir(phase.env.home().join("runs")).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(phase.env.home().join("unsettled")).unwrap().count(), 0);
+    phase.close("a commit that failed");
 }
 
 /// A log whose name is lost with the power takes every row in it along.
