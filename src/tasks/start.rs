@@ -68,8 +68,8 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
             // it cannot be made sure of, the note stays, and whoever finds it does.
             let is_settled = !matches!(error, TaskError::Registry(_))
                 || context.registry.is_unknown_for_good(&request.run_id).is_ok_and(|unknown| unknown);
+            let _ = fs::remove_dir_all(dir.path());
             if is_settled {
-                let _ = fs::remove_dir_all(dir.path());
                 note.settle();
             }
             return Err(error);
