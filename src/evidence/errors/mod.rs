@@ -11,7 +11,9 @@ mod cargo;
 mod codes;
 mod collect;
 mod diagnose;
+mod earlier;
 mod failing;
+mod failure;
 mod go;
 mod java;
 mod jest;
@@ -31,4 +33,5 @@ mod whereabouts;
 mod work;
 
 pub(crate) use collect::{ErrorEvidence, Errors};
+pub(crate) use earlier::{EarlierError, EarlierErrors};
 pub(crate) use place::Location;
