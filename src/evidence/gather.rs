@@ -277,6 +277,12 @@ mod tests {
         assert_eq!(earlier(&lines), told("pytest -q", "assert 1 == 2", Some(stash)));
         let lines = [(None, "python3 a.py", 1, error), (None, "python3 a.py", 0, "")];
         assert_eq!(earlier(&lines), told("python3 a.py", "1", Some("python3 a.py")));
+        // In one line, tried until it succeeded.
+        let both = format!("{red}{green}");
+        for line in ["pytest -q || pytest -q", "pytest -q; sed -i s/1/2/ a.py; pytest -q"] {
+            let lines = [(None, line, 0, both.as_str())];
+            assert_eq!(earlier(&lines), told(line, "a.py::x failed", Some(line)));
+        }
         // Each of its tests, by one command after the other.
         let two =
             "==== short test summary info ====\nFAILED a.py::x - no\nFAILED b.py::x - no\n2 failed in 0.1s\n";

@@ -19,7 +19,7 @@ pub(super) fn lines(errors: &EarlierErrors) -> Vec<String> {
 fn line(error: &EarlierError) -> String {
     let shown = |command: &str| plain::line(inner_command(command), LONGEST_COMMAND);
     let since = match &error.succeeded_since {
-        Some(since) if *since == error.command => "the same command succeeded after it".to_owned(),
+        Some(since) if *since == error.command => "the same succeeded after it".to_owned(),
         Some(since) => format!("`{}` succeeded after it", shown(since)),
         None => "its tests were seen to pass after it".to_owned(),
     };
@@ -45,10 +45,7 @@ mod tests {
     fn a_line_says_what_failed_and_what_succeeded_after_it() {
         let told = |since| lines(&errors(since, 1)).swap_remove(0);
         let failed = "`pytest -q` failed: assert 1 == 2; ";
-        assert_eq!(
-            told(Some("/bin/bash -lc 'pytest -q'")),
-            format!("{failed}the same command succeeded after it")
-        );
+        assert_eq!(told(Some("/bin/bash -lc 'pytest -q'")), format!("{failed}the same succeeded after it"));
         assert_eq!(
             told(Some("bash -lc 'git stash; pytest'")),
             format!("{failed}`git stash; pytest` succeeded after it")

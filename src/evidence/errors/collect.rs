@@ -177,6 +177,12 @@ impl Errors {
         if let Some(built) = cargo::built(&done.works(), found.as_ref(), text) {
             self.settle(Some(command), |failure| failure.works.iter().all(|failed| built.mends(failed)));
         }
+        if exit_code == Some(0) && found.is_none() && !done.shows_other_text() {
+            // Tried until it succeeded.
+            let earlier = failing::on_the_way(command, text);
+            let failed = earlier.map(|found| Failure::inside(command, found));
+            failed.into_iter().for_each(|failure| self.earlier.add(failure.earlier(Some(command))));
+        }
         if let Some(mut found) = found {
             let by_tests = done.works().len() > 1
                 && !done.tests().is_empty()
@@ -191,9 +197,8 @@ impl Errors {
                 _ => done.works(),
             };
             let works = cargo::to_do_again(works, text);
-            let (line, command) = (command.to_owned(), plain::line(command, LONGEST_COMMAND));
             let may_lack_code = cargo::may_lack_code(text);
-            self.keep(Failure { works, line, command, found, may_lack_code, by_tests });
+            self.keep(Failure { works, may_lack_code, by_tests, ..Failure::inside(command, found) });
         }
     }
 

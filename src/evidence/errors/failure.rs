@@ -24,6 +24,12 @@ pub(super) struct Failure {
 }
 
 impl Failure {
+    /// Somewhere in a command line.
+    pub(super) fn inside(line: &str, found: Found) -> Self {
+        let (line, command) = (line.to_owned(), plain::line(line, LONGEST_COMMAND));
+        Self { works: Vec::new(), line, command, found, may_lack_code: false, by_tests: false }
+    }
+
     /// Whether nothing but tests failed. A script may have compiled, or looked for faults.
     pub(super) fn is_of_tests(&self) -> bool {
         let may_be = self.works.len() == 1 || self.by_tests;
