@@ -36,7 +36,7 @@ mod told;
 pub(crate) use edits::Edits;
 pub(crate) use errors::{EarlierError, EarlierErrors, ErrorEvidence, Errors, Location};
 pub(crate) use files::{ChangeOf, FileRecord, Files, IgnoredRecord, Observed, Overlap, Position, Source};
-pub(crate) use gather::{Gathered, Told};
+pub(crate) use gather::{Gathered, Printed, Told};
 pub(crate) use record::Evidence;
 pub(crate) use tests::{
     Changed, Framework, RunResults, SoFar as TestsSoFar, TestResults, Tests, Unit, runs_tests,

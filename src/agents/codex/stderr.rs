@@ -139,7 +139,13 @@ fn log_text(line: &str) -> Option<&str> {
     Some(rest.split_once(": ").map_or(rest, |(_, text)| text))
 }
 
-/// Actions that the sandbox refused, as warnings: no event tells of them.
+/// What comes before the reason of a refusal, and what it is the reason of.
+const REFUSED: &[(&str, &str)] = &[
+    ("error=patch rejected: ", "the sandbox refused a patch"),
+    ("error=approval policy is Never; reject command — ", "the approval policy refused a command"),
+];
+
+/// Actions that the sandbox or the policy refused, as warnings: no event tells of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Refusals(Vec<String>);
 
@@ -147,9 +153,10 @@ impl Refusals {
     /// Reads one line of standard error.
     pub(super) fn line(&mut self, line: &str) {
         let text = log_text(line.trim()).unwrap_or(line.trim());
-        let Some((_, why)) = text.split_once("patch rejected: ") else { return };
+        let refused = REFUSED.iter().find_map(|(mark, what)| Some((text.split_once(mark)?.1, what)));
+        let Some((why, what)) = refused else { return };
         let why = why.split(';').next().unwrap_or(why);
-        let warning = format!("the sandbox refused a patch: {}", cut(why, LONGEST_REASON));
+        let warning = format!("{what}: {}", cut(why, LONGEST_REASON));
         if !self.0.contains(&warning) && self.0.len() < MOST_REFUSALS {
             self.0.push(warning);
         }
