@@ -17,8 +17,12 @@ pub(super) struct Go {
     /// Tests that began and did not end.
     open: u64,
     panicked: bool,
-    /// Whether the last word is that something failed.
+    /// Whether the last word is that something failed: that is the last line of a list of packages.
     failed: bool,
+    /// Whether it was asked for packages by name or pattern.
+    of_a_list: bool,
+    /// Whether it told its events instead.
+    in_json: bool,
     /// The packages by their names.
     sum: Tally,
 }
@@ -28,6 +32,20 @@ struct Counts {
     passed: u64,
     failed: u64,
     skipped: u64,
+}
+
+impl Go {
+    pub(super) fn new(of_a_list: bool) -> Self {
+        Self { of_a_list, ..Self::default() }
+    }
+
+    /// Whether something failed, and the line that comes at the end of that is not there.
+    fn is_unended(&self) -> bool {
+        let packages = self.packages.passed + self.packages.failed + self.packages.skipped;
+        let has_failed = self.packages.failed + self.tests.failed > 0 || self.names.len() > 0;
+        let has_last_line = !self.in_json && (self.of_a_list || packages > 1);
+        has_failed && has_last_line && !self.failed
+    }
 }
 
 impl Parser for Go {
@@ -58,6 +76,7 @@ impl Parser for Go {
             let part = Tally { said, failing, ..Tally::partly_seen() };
             return hides_failed.then_some(part).into_iter().collect();
         }
+        let cut = self.panicked || self.open > 0 || self.is_unended();
         let (counts, unit) = match self.verbose {
             true => (self.tests, Unit::Tests),
             false => (self.packages, Unit::Packages),
@@ -69,7 +88,7 @@ impl Parser for Go {
             unit,
             duration_ms: Some(self.took_ms),
             failing: self.names,
-            cut: self.panicked || self.open > 0,
+            cut,
             unknown: self.sum.unknown || hides_failed,
             said,
             ..self.sum
@@ -113,6 +132,7 @@ impl Go {
         let Ok(Value::Object(event)) = serde_json::from_str(line) else { return };
         let field = |name: &str| event.get(name).and_then(Value::as_str);
         let (Some(action), Some(package)) = (field("Action"), field("Package")) else { return };
+        self.in_json = true;
         match (action, field("Test")) {
             ("run", Some(_)) => {
                 self.verbose = true;

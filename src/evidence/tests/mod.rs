@@ -282,7 +282,7 @@ impl Reading<'_> {
             Framework::Vitest => Box::new(vitest::Vitest::default()),
             Framework::Mocha => Box::new(mocha::Mocha::default()),
             Framework::Node => Box::new(node::Node::new(scope.is_filtered())),
-            Framework::Go => Box::new(go::Go::default()),
+            Framework::Go => Box::new(go::Go::new(!scope.places.is_empty())),
             Framework::Tap => Box::new(tap::Tap::new(again, of == Framework::Vitest)),
             // Elements, not lines: its text may be one line.
             Framework::Junit => return junit::read(self.text).into_iter().collect(),
