@@ -444,6 +444,9 @@ fn what_may_be_left_is_told_from_this_projects_own_runs() {
     let (low, high) = (eta["low_s"].as_u64().unwrap(), eta["high_s"].as_u64().unwrap());
     assert!((19_900..=20_000).contains(&low) && (39_900..=40_000).contains(&high), "{eta}");
     assert_eq!((&progress["percent"], &progress["counters"]["commands"]), (&Value::Null, &json!(1)));
+    for unknown in ["completed_steps", "total_steps"] {
+        assert_eq!(progress.get(unknown), Some(&Value::Null), "{progress:#}");
+    }
     status.no_fact_can_be_changed(&[
         "/data/tasks/0/progress/eta/high_s",
         "/data/tasks/0/progress/eta/samples",
