@@ -117,6 +117,26 @@ fn a_recorded_run_that_was_cut_off_is_not_called_complete() {
 }
 
 #[test]
+fn a_recorded_run_is_the_same_in_colour() {
+    // No document has colours in it.
+    for recording in recordings("runs").iter().filter(|recording| !recording.text.contains("<testsuite")) {
+        let coloured = |line: &str| match line.split_once(' ') {
+            Some((first, rest)) => format!("\u{1b}[1;31m{first}\u{1b}[0m \u{1b}[38;5;8m{rest}\u{1b}[m\n"),
+            None => format!("\u{1b}[32m{line}\u{1b}[39m\n"),
+        };
+        let text: String = recording.text.lines().map(coloured).collect();
+        let in_colour = Recording { text, ..recording.clone() };
+        let told = |recording: &Recording| {
+            let runs = recording.tests();
+            runs.into_iter()
+                .map(|run| (run.framework, run.counts, run.failing, run.complete))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(told(&in_colour), told(recording), "{}", recording.name);
+    }
+}
+
+#[test]
 fn recorded_failures_are_explained_as_recorded() {
     let all = recordings("errors");
     assert!(all.len() >= 40, "only {} recordings", all.len());
