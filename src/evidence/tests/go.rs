@@ -10,7 +10,8 @@ use crate::evidence::scan::Scan;
 pub(super) struct Go {
     tests: Counts,
     packages: Counts,
-    took_ms: u64,
+    /// Nothing where all was cached, or not built.
+    took_ms: Option<u64>,
     names: Names,
     /// Whether each test is named, also those that pass.
     verbose: bool,
@@ -86,7 +87,7 @@ impl Parser for Go {
             failed: counts.failed,
             skipped: counts.skipped,
             unit,
-            duration_ms: Some(self.took_ms),
+            duration_ms: self.took_ms,
             failing: self.names,
             cut,
             unknown: self.sum.unknown || hides_failed,
@@ -111,14 +112,13 @@ impl Go {
 
     fn package(&mut self, name: &str, package: Package<'_>) {
         self.sum.add_source(name.to_owned());
+        if let Package::Passed(Some(took)) | Package::Failed { took: Some(took), .. } = package {
+            self.took_ms = Some(self.took_ms.unwrap_or(0).saturating_add(took));
+        }
         match package {
-            Package::Passed(took) => {
-                self.packages.passed += 1;
-                self.took_ms = self.took_ms.saturating_add(took);
-            }
+            Package::Passed(_) => self.packages.passed += 1,
             Package::Failed { name, took } => {
                 self.packages.failed += 1;
-                self.took_ms = self.took_ms.saturating_add(took.unwrap_or(0));
                 // It was not built: no test of it has a name.
                 if took.is_none() {
                     self.names.add(name);
@@ -145,7 +145,7 @@ impl Go {
                 let seconds = event.get("Elapsed").and_then(Value::as_f64).unwrap_or(0.0);
                 let took = (seconds * 1000.0).round() as u64;
                 let found = match ended {
-                    "pass" => Package::Passed(took),
+                    "pass" => Package::Passed(Some(took)),
                     "fail" => Package::Failed { name: package, took: Some(took) },
                     _ => Package::WithoutTests,
                 };
@@ -169,7 +169,8 @@ fn test(line: &str) -> Option<(&str, &str)> {
 }
 
 enum Package<'a> {
-    Passed(u64),
+    /// With its time, unless that is of another day.
+    Passed(Option<u64>),
     Failed {
         name: &'a str,
         took: Option<u64>,
@@ -185,11 +186,11 @@ fn package(line: &str) -> Option<Package<'_>> {
         "ok  \t" => {
             scan.until("\t")?;
             let took = match scan.text("(cached)") {
-                Some(()) => 0,
+                Some(()) => None,
                 None => {
                     let took = scan.seconds()?;
                     scan.text("s")?;
-                    took
+                    Some(took)
                 }
             };
             let none = scan.rest().contains("[no tests to run]");
