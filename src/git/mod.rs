@@ -18,6 +18,7 @@ mod index_file;
 mod index_now;
 mod kept;
 mod object;
+mod outside;
 mod pack;
 mod put_back;
 mod reftable;

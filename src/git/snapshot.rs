@@ -141,7 +141,7 @@ impl Before {
         index::read(&bytes, self.store.format(), |entry| {
             let path = entry.path;
             match self.against_index(&mut tree, entry) {
-                Look::Same => {}
+                Look::Same | Look::Outside => {}
                 Look::Gone => drop(states.insert(path.to_owned(), None)),
                 Look::Unseen => unseen += 1,
                 Look::Nested(commit) => drop(states.insert(path.to_owned(), Some(State::nested(commit)))),
@@ -171,7 +171,7 @@ impl Before {
                     states.insert(path.to_owned(), Some(State::nested(commit)));
                 }
                 Look::Unseen => unseen += 1,
-                Look::Same | Look::Gone => {}
+                Look::Same | Look::Gone | Look::Outside => {}
             }
         }
         if let Some(filtered) = filtered {
@@ -204,7 +204,7 @@ impl Before {
     pub(super) fn against_index(&self, tree: &mut WorkTree, entry: &Entry<'_>) -> Look {
         match (entry.mode & 0o170000, tree.look(entry.path)) {
             // Kept out of the tree on purpose, and still is.
-            (_, Found::Nothing) if entry.skipped => Look::Same,
+            (_, Found::Nothing) if entry.skipped => Look::Outside,
             (_, Found::Unseen) => Look::Unseen,
             (GITLINK, Found::Directory) => match head_of(&self.path(entry.path)) {
                 Some(commit) if commit != entry.oid => Look::Nested(commit),
@@ -317,6 +317,8 @@ impl Drop for Before {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     Same,
+    /// Tracked, and not checked out.
+    Outside,
     Gone,
     /// A repository of its own, on this commit.
     Nested(Oid),
