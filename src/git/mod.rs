@@ -17,6 +17,7 @@ mod index;
 mod index_file;
 mod index_now;
 mod kept;
+mod moment;
 mod object;
 mod outside;
 mod pack;

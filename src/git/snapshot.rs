@@ -16,6 +16,7 @@ use super::filters;
 use super::ignored::{self, Traces};
 use super::index::{self, Entry, IndexError};
 use super::index_file;
+use super::moment;
 use super::object::{Format, Oid, Store};
 use super::repository::{Head, Repository, head_of};
 use super::runner::{Git, Question};
@@ -248,9 +249,7 @@ impl Before {
 
     /// Whether something that was ignored then was not touched since.
     pub(super) fn is_older(&self, stat: &Stat) -> bool {
-        let millis = |time: Time| time.0.saturating_mul(1000).saturating_add(i64::from(time.1 / 1_000_000));
-        // By more than a tick of any clock.
-        millis(stat.ctime).saturating_add(20) < millis(self.taken_at)
+        stat.ctime <= self.since()
     }
 
     pub(super) fn list(&self, which: Listed, until: Duration) -> Result<Question, TalkError> {
@@ -283,10 +282,9 @@ impl Before {
         files::read(&self.git.file("ignored")).ok().and_then(|bytes| ignored::parsed(&bytes))
     }
 
-    /// What is younger came after the look, by more than the step in which we count.
+    /// What is younger may have come after the look.
     pub(crate) fn since(&self) -> Time {
-        let nanos = self.taken_at.1 + 1_000_000;
-        (self.taken_at.0 + i64::from(nanos / 1_000_000_000), nanos % 1_000_000_000)
+        moment::surely_before(self.taken_at)
     }
 
     /// Our copy of the index.
