@@ -19,6 +19,7 @@ mod pipes;
 mod replies;
 mod repositories;
 mod rules;
+mod sparse;
 mod stale;
 mod trees;
 mod world;
