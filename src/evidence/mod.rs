@@ -24,6 +24,8 @@ mod record;
 mod reruns;
 #[cfg(test)]
 mod runners;
+#[cfg(test)]
+mod same_work;
 mod scan;
 mod shell;
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! What a command is for, and which failures a success of it mends.
 
+use super::called::{Call, own_directory};
 use super::cargo::Shows;
 use super::diagnose::Found;
+use super::here::Here;
 use super::said::Speakers;
 use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{
@@ -17,9 +19,9 @@ pub(super) enum Work {
         scope: Scope,
     },
     Tests(Scope),
-    /// Any other program, with all of its words, where it ran.
+    /// Any other program, with what it was asked for, where it ran.
     Program {
-        words: Vec<String>,
+        call: Call,
         /// What it reads.
         input: Vec<String>,
         context: Vec<String>,
@@ -46,9 +48,10 @@ impl Done {
         for step in &command.steps {
             walk.follow(step);
             let directory = below(root, &walk.here);
-            let work = Work::of(step, &directory, origin);
+            let own = below(root, &moved(&directory, &own_directory(step).unwrap_or_else(|| ".".to_owned())));
+            let work = Work::of(step, &directory, &Here { root, directory: &own }, origin);
             if work.is_some() {
-                places.push(below(root, &moved(&directory, own_directory(step).unwrap_or("."))));
+                places.push(own);
             }
             works.push(work);
         }
@@ -203,17 +206,17 @@ impl Done {
 }
 
 impl Work {
-    fn of(step: &Step, directory: &str, origin: &Origin) -> Option<Self> {
+    fn of(step: &Step, directory: &str, here: &Here, origin: &Origin) -> Option<Self> {
         let args = step.args();
         match step.program() {
             // Its exit code is that of what it runs.
-            "" if step.runs_inside() => return Self::program(step, directory),
+            "" if step.runs_inside() => return Self::program(step, here),
             "" | "cd" | "pushd" | "popd" | "set" | "export" | "source" | "." | "echo" | "printf" | "true"
             | "false" | "exit" | "test" | "[" | "mkdir" | "sleep" | "tee" | "timeout" => return None,
             "cargo" => {
                 let verb = args.iter().position(|arg| !arg.starts_with(['+', '-']))?;
                 let Some((mut shows, own)) = Shows::of(&args[verb], &args[verb + 1..]) else {
-                    return Self::program(step, directory);
+                    return Self::program(step, here);
                 };
                 if let Shows::Runs(words) = &mut shows {
                     words.extend(step.input.iter().cloned());
@@ -229,13 +232,14 @@ impl Work {
                 let scope = Scope::new(framework, directory, &args).with_context(&step.context);
                 Some(Self::Tests(scope.seen_from(origin)))
             }
-            Some(Started::Script | Started::Program) | None => Self::program(step, directory),
+            Some(Started::Script | Started::Program) | None => Self::program(step, here),
         }
     }
 
-    fn program(step: &Step, directory: &str) -> Option<Self> {
-        let (context, input, directory) = (step.context.clone(), step.input.clone(), directory.to_owned());
-        Some(Self::Program { words: without_loudness(step), input, context, directory })
+    fn program(step: &Step, here: &Here) -> Option<Self> {
+        let (context, directory) = (step.context.clone(), here.directory.to_owned());
+        let input = step.input.iter().filter_map(|input| here.input(input)).collect();
+        Some(Self::Program { call: Call::new(step, here), input, context, directory })
     }
 
     /// What cargo does before anything else of it.
@@ -291,7 +295,10 @@ impl Work {
                 shows.implies(needed) && is_as_wide
             }
             (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
-            (Self::Program { .. }, Self::Program { .. }) => self == failed,
+            (
+                Self::Program { call, input, context, directory },
+                Self::Program { call: of, input: read, context: around, directory: at },
+            ) => call.covers(of) && (input, context, directory) == (read, around, at),
             _ => false,
         }
     }
@@ -303,19 +310,6 @@ pub(super) fn runs_tests(step: &Step, work: &Option<Work>) -> bool {
         Some(Work::Cargo { .. }) | None => false,
         Some(Work::Program { .. }) => matches!(started(step), Some(Started::Script)),
     }
-}
-
-/// The words of a program, without those that only say how much it shall tell.
-fn without_loudness(step: &Step) -> Vec<String> {
-    let loudness: &[&str] = match (step.program(), step.args().first().map_or("", String::as_str)) {
-        ("pip" | "pip3" | "mypy" | "ruff" | "black" | "isort", _)
-        | ("cargo", "doc" | "fetch" | "fmt" | "install" | "package" | "publish" | "update" | "vendor") => {
-            &["-q", "-v", "--quiet", "--verbose"]
-        }
-        ("go", "build" | "generate" | "install" | "vet") => &["-v"],
-        _ => &[],
-    };
-    step.words.iter().filter(|word| !loudness.contains(&word.as_str())).cloned().collect()
 }
 
 /// Whether a step starts programs that its words do not name.
@@ -371,18 +365,4 @@ fn one_package(args: &[String]) -> Option<&str> {
         [one] if one.starts_with('.') && !one.contains("...") => Some(one),
         _ => None,
     }
-}
-
-/// The directory that a program is told to work in: `make -C web`.
-fn own_directory(step: &Step) -> Option<&str> {
-    let options: &[&str] = match step.program() {
-        "make" | "gmake" | "ninja" | "git" | "go" => &["-C"],
-        "npm" => &["--prefix"],
-        "pnpm" => &["-C", "--dir"],
-        "yarn" => &["--cwd"],
-        _ => return None,
-    };
-    let args = step.args();
-    let at = args.iter().position(|arg| options.contains(&arg.as_str()))?;
-    args.get(at + 1).map(String::as_str)
 }

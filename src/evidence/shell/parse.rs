@@ -5,6 +5,7 @@ use super::ends::{Part, Tree};
 use super::lex::{Lexer, Token};
 use super::pipefail::{self, Pipefail};
 use super::step::Step;
+use super::surroundings;
 use super::wrappers::{self, Bare, Script};
 
 const MOST_STEPS: usize = 200;
@@ -256,15 +257,16 @@ impl Parser {
         step.background |= detached;
         if step.words.is_empty() {
             self.assigned.extend(context.iter().cloned());
-        } else if step.program() == "export" {
-            self.assigned.extend(wrappers::assignments(step.args()));
+        } else {
+            self.assigned.extend(surroundings::set_by(&step));
         }
         step.sets = context.last().filter(|_| step.words.is_empty()).cloned();
         if self.kept.takes(self.assigned.iter(), 1) {
             step.context.extend(self.assigned.iter().cloned());
         }
         step.context.extend(context);
-        if let Some(inner) = wrappers::run_by_find(&step.words) {
+        if let Some((inner, found)) = wrappers::run_by_find(&step.words) {
+            step.input.push(found);
             (step.words, step.repeats) = (inner, true);
         }
         match wrappers::inner_script(&step.words) {

@@ -29,6 +29,7 @@ const WRAPPERS: &[(&str, &[&str])] = &[
     ("sudo", &["-u", "-g"]),
     ("time", &["-f", "-o"]),
     ("unbuffer", &[]),
+    ("uvx", &["--from", "--with", "--python", "-p"]),
     ("xargs", &["-n", "-P", "-I", "-L", "-d", "-a"]),
     ("xvfb-run", &["-s", "-n"]),
 ];
@@ -172,11 +173,15 @@ const HARMLESS: [&str; 38] = [
     "XDG_CACHE_HOME",
 ];
 
+/// Whether a variable changes nothing that a program does.
+pub(super) fn is_harmless(name: &str) -> bool {
+    HARMLESS.contains(&name)
+}
+
 /// Those of some words that set a variable which may matter.
 pub(super) fn assignments(words: &[String]) -> Vec<String> {
     let matters = |word: &&String| {
-        let name = word.split_once('=').map_or("", |(name, _)| name);
-        is_assignment(word) && !HARMLESS.contains(&name)
+        is_assignment(word) && !is_harmless(word.split_once('=').map_or("", |(name, _)| name))
     };
     words.iter().filter(matters).cloned().collect()
 }
@@ -186,6 +191,12 @@ fn told_by(words: &[String]) -> Vec<String> {
     let name = words.first().map_or("", |word| base_name(word));
     if is_container(name) {
         return words.to_vec();
+    }
+    // A list from a file.
+    if name == "xargs" {
+        let beside = words.windows(2).filter(|pair| matches!(pair[0].as_str(), "-a" | "--arg-file"));
+        let joined = words.iter().filter(|word| word.starts_with("--arg-file=")).cloned();
+        return beside.map(|pair| pair.join(" ")).chain(joined).collect();
     }
     let places = ["env", "dotenv", "npx", "bunx", "pnpx"];
     if !places.contains(&name) && !RUNNERS.iter().any(|(runner, _, _)| *runner == name) {
@@ -202,6 +213,7 @@ fn told_by(words: &[String]) -> Vec<String> {
             | "--quiet"
             | "-s"
             | "--silent"
+            | "--no"
             | "--no-install"
             | "--frozen"
             | "--locked"
@@ -210,6 +222,8 @@ fn told_by(words: &[String]) -> Vec<String> {
             | "--all-extras"
             | "--no-capture-output" => {}
             "--with" | "--extra" | "--group" => drop(rest.next()),
+            // What it is found in.
+            "-p" | "--package" if name == "npx" => drop(rest.next()),
             word if RUNNERS.iter().any(|(_, verbs, _)| verbs.contains(&word)) => {}
             word => told.push(word.to_owned()),
         }
@@ -217,12 +231,12 @@ fn told_by(words: &[String]) -> Vec<String> {
     told
 }
 
-/// What `find -exec` runs, once or for each that it found.
-pub(super) fn run_by_find(words: &[String]) -> Option<Vec<String>> {
+/// What `find -exec` runs, once or for each that it found, and what it looks for.
+pub(super) fn run_by_find(words: &[String]) -> Option<(Vec<String>, String)> {
     let from = words.iter().position(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok"))?;
     let is_find = words.first().is_some_and(|word| base_name(word) == "find");
     let inner = words[from + 1..].iter().take_while(|word| !matches!(word.as_str(), ";" | "+"));
-    is_find.then(|| inner.cloned().collect())
+    is_find.then(|| (inner.cloned().collect(), words[..from].join(" ")))
 }
 
 fn past_wrapper(words: &[String], at: usize) -> Option<usize> {
