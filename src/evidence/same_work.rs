@@ -166,7 +166,7 @@ fn a_switch_that_eases_mends_nothing_without_it() {
             ("bash -eu run.sh", "./run.sh"),
             ("gcc -Werror -c a.c", "gcc -c a.c"),
             ("gcc a.c -o a", "gcc -c a.c"),
-            ("gcc -c a.c", "gcc -fsyntax-only a.c"),
+            ("gcc a.c", "gcc -fsyntax-only a.c"),
             ("gcc -c a.c", "gcc -fpermissive -c a.c"),
             ("tsc", "tsc --skipLibCheck"),
             ("tsc --noEmit", "npx tsc --noEmit --skipLibCheck"),
@@ -180,9 +180,9 @@ fn a_switch_that_eases_mends_nothing_without_it() {
             ("ruff check .", "ruff check --ignore E501 ."),
             ("cargo fmt --all", "cargo fmt"),
             ("cargo publish", "cargo publish --allow-dirty"),
-            ("cargo build", "cargo clippy --cap-lints allow"),
             ("make", "make -i"),
             ("npm run build", "npm run build --if-present"),
+            ("npm install", "npm install --legacy-peer-deps"),
         ],
     );
 }
@@ -309,7 +309,6 @@ fn how_a_tool_is_found_and_how_much_it_tells_changes_nothing() {
             ("npm run build", "npm --prefix web run build"),
             ("npm run build", "npm run build -w api"),
             ("npm install", "npm ci"),
-            ("npm install", "npm install --legacy-peer-deps"),
             ("npm install", "npm install left-pad"),
             ("npm install", "npm install -g"),
             ("yarn build", "yarn"),
@@ -453,9 +452,11 @@ fn what_is_read_is_a_part_of_what_is_done() {
         &[
             ("./x < a", "./x <a"),
             ("./x < a", "./x < ./a"),
-            ("cat a | ./x -", "cat a | ./x - 2>&1 | tail"),
+            ("cat a | ./x -", "set -o pipefail; cat a | ./x - 2>&1 | tail"),
             ("set -- a; ./x \"$@\"", "set -- a && ./x \"$@\""),
             ("ls a | xargs ./x", "ls a | xargs ./x 2>&1"),
+            ("ls a | xargs ./x", "ls a | xargs -n1 ./x"),
+            ("find a -exec ./x {} +", "find a -exec ./x {} + && echo OK"),
             ("./x", "./x < /dev/null"),
         ],
     );
@@ -493,7 +494,7 @@ fn a_check_proves_less_than_a_build_of_what_is_linked() {
     let linked = "error: linking with `cc` failed: exit status: 1\n  = note: undefined reference to `x'\n\nerror: could not compile `a` (bin \"a\") due to 1 previous error\n";
     let left = |red: &str, green: &str| left(&[("cargo build", 101, red), (green, 0, "")]).1;
     assert!(left(linked, "cargo check") && left(linked, "cargo clippy"));
-    assert!(!left(linked, "cargo build") && !left(linked, "cargo test --no-run"));
+    assert!(!left(linked, "cargo build") && !left(linked, "cargo test"));
     assert!(!left(BROKEN, "cargo check") && !left(BROKEN, "cargo clippy"));
 }
 
@@ -525,8 +526,6 @@ fn what_fails_while_changes_are_put_aside_is_of_another_tree() {
         (vec![("git stash push -u", 0, ""), ("make", 2, red), ("git stash apply", 0, "")], false),
         (vec![("git stash", 0, ""), ("make", 2, red)], true),
         (vec![("git stash list", 0, ""), ("make", 2, red), ("git stash pop", 0, "")], true),
-        (vec![("make", 2, red), ("git stash; make; git stash pop", 0, "")], true),
-        (vec![("make", 2, red), ("git stash", 0, ""), ("make", 0, ""), ("git stash pop", 0, "")], true),
         (vec![("git stash; make; git stash pop; python3 app.py", 1, TRACE)], true),
         (vec![app, ("git stash; make; git stash pop", 2, red)], true),
         (vec![app, ("git stash pop; python3 app.py", 0, "")], false),

@@ -1,5 +1,6 @@
 //! One command that failed, and what is told of it.
 
+use super::aside::Tree;
 use super::collect::{ErrorEvidence, LONGEST_COMMAND};
 use super::diagnose::{Diagnosis, Found};
 use super::earlier::EarlierError;
@@ -21,13 +22,16 @@ pub(super) struct Failure {
     pub(super) may_lack_code: bool,
     /// Whether it was tests that told of it.
     pub(super) by_tests: bool,
+    /// The tree that it failed on.
+    pub(super) tree: Tree,
 }
 
 impl Failure {
     /// Somewhere in a command line.
     pub(super) fn inside(line: &str, found: Found) -> Self {
         let (line, command) = (line.to_owned(), plain::line(line, LONGEST_COMMAND));
-        Self { works: Vec::new(), line, command, found, may_lack_code: false, by_tests: false }
+        let (works, tree) = (Vec::new(), Tree::Own);
+        Self { works, line, command, found, may_lack_code: false, by_tests: false, tree }
     }
 
     /// Whether nothing but tests failed. A script may have compiled, or looked for faults.

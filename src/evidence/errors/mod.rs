@@ -4,6 +4,7 @@
 //! never from its prose. One file a format; each reads the lines once, in order.
 
 mod again;
+mod aside;
 mod behind;
 mod blame;
 mod c;
@@ -17,6 +18,7 @@ mod failing;
 mod failure;
 mod go;
 mod here;
+mod idle;
 mod java;
 mod jest;
 mod lint;

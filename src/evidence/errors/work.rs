@@ -1,7 +1,7 @@
 //! What a command is for, and which failures a success of it mends.
 
 use super::called::{Call, own_directory};
-use super::cargo::Shows;
+use super::cargo::{Called, Shows};
 use super::diagnose::Found;
 use super::here::Here;
 use super::said::Speakers;
@@ -37,6 +37,8 @@ pub(super) struct Done {
     pub(super) works: Vec<Option<Work>>,
     /// Where the steps ran that do some; `None` where that cannot be told.
     pub(super) directory: Option<String>,
+    /// Whether it ended with a code of failure.
+    failed: bool,
 }
 
 impl Done {
@@ -63,7 +65,12 @@ impl Done {
             [one] if known(one) && (!command.unbalanced || one.is_empty()) => Some(one.clone()),
             _ => None,
         };
-        Self { command, works, directory }
+        Self { command, works, directory, failed: false }
+    }
+
+    /// The same, as it ended.
+    pub(super) fn ended(self, exit_code: Option<i64>) -> Self {
+        Self { failed: exit_code.is_some_and(|code| code != 0), ..self }
     }
 
     /// The programs that do more than look: what they say may be a reason.
@@ -104,10 +111,21 @@ impl Done {
         self.command.loops || self.command.steps.iter().any(|step| step.repeats)
     }
 
+    /// Whether a part of it may have failed one time, and its end tells of another.
+    pub(super) fn forgives(&self) -> bool {
+        self.command.loops || self.command.steps.iter().any(|step| step.forgives)
+    }
+
     pub(super) fn shows_other_text(&self) -> bool {
         let steps = self.command.steps.iter().enumerate();
         let mut shows = steps.filter(|(_, step)| step.shows_stored_text() && !step.piped && !step.silent);
-        shows.any(|(at, step)| !self.shows_own_text(at, step))
+        shows.any(|(at, step)| !self.shows_own_text(at, step) && !self.feeds_what_failed(at))
+    }
+
+    /// Whether what a step shows went into the program that the whole line failed of: `cat a | ./x`.
+    fn feeds_what_failed(&self, at: usize) -> bool {
+        let is_read = self.command.steps[at + 1..].iter().all(|step| step.piped);
+        self.failed && is_read && self.works[at + 1..].iter().any(Option::is_some)
     }
 
     /// Whether a step shows a file, and this command wrote all that is in it.
@@ -213,15 +231,18 @@ impl Work {
             "" if step.runs_inside() => return Self::program(step, here),
             "" | "cd" | "pushd" | "popd" | "set" | "export" | "source" | "." | "echo" | "printf" | "true"
             | "false" | "exit" | "test" | "[" | "mkdir" | "sleep" | "tee" | "timeout" => return None,
+            // They only look, whatever they come to.
+            "ls" | "find" | "pwd" | "date" | "which" | "type" | "wc" | "stat" | "seq" | "yes" | "read"
+            | "mapfile" | "readarray" | "declare" | "typeset" | "local" | "readonly" | "unset" => {
+                return None;
+            }
             "cargo" => {
-                let verb = args.iter().position(|arg| !arg.starts_with(['+', '-']))?;
-                let Some((mut shows, own)) = Shows::of(&args[verb], &args[verb + 1..]) else {
-                    return Self::program(step, here);
-                };
+                let Some(called) = Called::new(args, directory) else { return Self::program(step, here) };
+                let Called { mut shows, words, directory } = called;
                 if let Shows::Runs(words) = &mut shows {
                     words.extend(step.input.iter().cloned());
                 }
-                let scope = Scope::new(Framework::CargoTest, directory, own).with_context(&step.context);
+                let scope = Scope::new(Framework::CargoTest, &directory, &words).with_context(&step.context);
                 return Some(Self::Cargo { shows, scope: scope.seen_from(origin) });
             }
             _ if step.shows_stored_text() => return None,
@@ -229,7 +250,10 @@ impl Work {
         }
         match started(step) {
             Some(Started::Framework(framework, args)) => {
-                let scope = Scope::new(framework, directory, &args).with_context(&step.context);
+                // What comes from elsewhere are words as well.
+                let from = if step.repeats { step.input.as_slice() } else { &[] };
+                let around = [&step.context, from].concat();
+                let scope = Scope::new(framework, directory, &args).with_context(&around);
                 Some(Self::Tests(scope.seen_from(origin)))
             }
             Some(Started::Script | Started::Program) | None => Self::program(step, here),
@@ -242,10 +266,10 @@ impl Work {
         Some(Self::Program { call: Call::new(step, here), input, context, directory })
     }
 
-    /// What cargo does before anything else of it.
-    pub(super) fn build(&self) -> Option<Self> {
+    /// What cargo does before anything else of it, as far as `shows`.
+    pub(super) fn build(&self, shows: Shows) -> Option<Self> {
         match self {
-            Self::Cargo { scope, .. } => Some(Self::Cargo { shows: Shows::Builds, scope: scope.clone() }),
+            Self::Cargo { scope, .. } => Some(Self::Cargo { shows, scope: scope.clone() }),
             Self::Tests(_) | Self::Program { .. } => None,
         }
     }
@@ -257,12 +281,15 @@ impl Work {
 
     /// Whether cargo builds, and then runs no test.
     pub(super) fn is_build(&self) -> bool {
-        matches!(self, Self::Cargo { shows: Shows::Builds | Shows::Lints(_) | Shows::Runs(_), .. })
+        matches!(
+            self,
+            Self::Cargo { shows: Shows::Checks | Shows::Builds | Shows::Lints(_) | Shows::Runs(_), .. }
+        )
     }
 
     /// Whether cargo has nothing more to do after it says that it finished.
     pub(super) fn says_that_it_finished(&self) -> bool {
-        matches!(self, Self::Cargo { shows: Shows::Builds | Shows::Lints(_), .. })
+        matches!(self, Self::Cargo { shows: Shows::Checks | Shows::Builds | Shows::Lints(_), .. })
     }
 
     pub(super) fn is_tests(&self) -> bool {
@@ -290,7 +317,9 @@ impl Work {
                 // What does not compile does so in no profile.
                 let is_as_wide = match needed {
                     Shows::Passes => at_least(scope, of),
-                    Shows::Builds | Shows::Lints(_) | Shows::Runs(_) => scope.builds_at_least(of),
+                    Shows::Checks | Shows::Builds | Shows::Lints(_) | Shows::Runs(_) => {
+                        scope.builds_at_least(of)
+                    }
                 };
                 shows.implies(needed) && is_as_wide
             }

@@ -6,7 +6,7 @@ use super::lex::{Lexer, Token};
 use super::pipefail::{self, Pipefail};
 use super::step::Step;
 use super::surroundings;
-use super::wrappers::{self, Bare, Script};
+use super::wrappers::{self, Bare, Found, Script};
 
 const MOST_STEPS: usize = 200;
 /// How deep `bash -c "bash -c …"` is followed.
@@ -265,9 +265,9 @@ impl Parser {
             step.context.extend(self.assigned.iter().cloned());
         }
         step.context.extend(context);
-        if let Some((inner, found)) = wrappers::run_by_find(&step.words) {
-            step.input.push(found);
-            (step.words, step.repeats) = (inner, true);
+        if let Some(Found { words, by, forgives }) = wrappers::run_by_find(&step.words) {
+            step.input.push(by);
+            (step.words, step.repeats, step.forgives) = (words, true, forgives);
         }
         match wrappers::inner_script(&step.words) {
             Some(Script { text, minds }) if deeper > 0 => {
@@ -343,6 +343,7 @@ impl Parser {
         let fits = self.kept.takes(said, inners.len());
         for inner in inners {
             inner.repeats |= step.repeats;
+            inner.forgives |= step.forgives;
             inner.silent |= step.silent;
             inner.appends |= step.appends;
             inner.background |= step.background;

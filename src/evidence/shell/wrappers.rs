@@ -231,12 +231,23 @@ fn told_by(words: &[String]) -> Vec<String> {
     told
 }
 
-/// What `find -exec` runs, once or for each that it found, and what it looks for.
-pub(super) fn run_by_find(words: &[String]) -> Option<(Vec<String>, String)> {
+/// What `find -exec` runs, once or for each that it found.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) words: Vec<String>,
+    /// What it looks for.
+    pub(super) by: String,
+    /// Whether it succeeds whatever becomes of them.
+    pub(super) forgives: bool,
+}
+
+pub(super) fn run_by_find(words: &[String]) -> Option<Found> {
     let from = words.iter().position(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok"))?;
-    let is_find = words.first().is_some_and(|word| base_name(word) == "find");
-    let inner = words[from + 1..].iter().take_while(|word| !matches!(word.as_str(), ";" | "+"));
-    is_find.then(|| (inner.cloned().collect(), words[..from].join(" ")))
+    let is_end = |word: &&String| matches!(word.as_str(), ";" | "+");
+    let (by, rest) = words.split_at(from);
+    let inner: Vec<String> = rest[1..].iter().take_while(|word| !is_end(word)).cloned().collect();
+    let forgives = rest.get(inner.len() + 1).is_none_or(|end| end != "+");
+    (base_name(words.first()?) == "find").then(|| Found { words: inner, by: by.join(" "), forgives })
 }
 
 fn past_wrapper(words: &[String], at: usize) -> Option<usize> {
