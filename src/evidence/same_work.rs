@@ -160,6 +160,7 @@ fn a_switch_that_eases_mends_nothing_without_it() {
         &[
             ("python3 app.py", "python3 -O app.py"),
             ("python3 app.py", "python3 -OO app.py"),
+            ("python3 app.py", "PYTHONHASHSEED=0 python3 app.py"),
             ("python3 -W error app.py", "python3 app.py"),
             ("python3 -Werror app.py", "python3 app.py"),
             ("bash -e run.sh", "bash run.sh"),
@@ -483,7 +484,6 @@ fn other_switches_of_tests_may_change_what_they_come_to() {
         &[
             ("cargo test", "cargo test --release"),
             ("pytest", "pytest --import-mode=importlib"),
-            ("pytest", "python3 -O -m pytest"),
             ("pytest", "A=1 pytest"),
         ],
     );
@@ -534,4 +534,49 @@ fn what_fails_while_changes_are_put_aside_is_of_another_tree() {
     ] {
         assert_eq!(left(&commands).1, expected, "{commands:#?}");
     }
+}
+
+#[test]
+fn a_chain_is_mended_by_its_parts() {
+    let tsc = "src/a.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.\n";
+    let lines = |red: &str, text: &str, greens: &[&str]| {
+        let first = [(red, 1, text)];
+        let rest = greens.iter().map(|line| (*line, 0, ""));
+        left(&first.into_iter().chain(rest).collect::<Vec<_>>()).1
+    };
+    let mut wrong = Vec::new();
+    for (red, text, greens, is_left) in [
+        // One after the other.
+        ("tsc --noEmit && eslint .", tsc, &["tsc --noEmit", "eslint ."][..], false),
+        ("tsc --noEmit && eslint .", tsc, &["eslint .", "ls", "tsc --noEmit"], false),
+        ("tsc --noEmit && eslint .", tsc, &["tsc --noEmit"], true),
+        ("tsc --noEmit && eslint .", tsc, &["eslint ."], true),
+        ("tsc --noEmit && eslint .", tsc, &["tsc --noEmit", "tsc --noEmit"], true),
+        ("gcc a.c -o a && ./a", "a.c:1:5: error: no\n", &["./a"], true),
+        ("gcc a.c -o a && ./a", "a.c:1:5: error: no\n", &["gcc a.c -o a", "./a"], false),
+        // What only prepares has no part in it.
+        ("npm ci && npm run build", tsc, &["npm run build"], false),
+        ("npm install && npm run build", tsc, &["npm install"], true),
+        ("cd web && npm install --silent && npm run build", tsc, &["cd web && npm run build"], false),
+        ("pip install -r a.txt && python3 app.py", TRACE, &["python3 app.py"], false),
+        ("pip install -q -e . && python3 app.py", TRACE, &["pip install -e ."], true),
+        ("mkdir -p out && cp a out/ && ./x", "Error: no\n", &["./x"], false),
+        ("git pull && ./x", "Error: no\n", &["./x"], false),
+        ("chmod +x x && ./x", "Error: no\n", &["./x"], false),
+        ("rm -rf out && ./x", "Error: no\n", &["./x"], false),
+        ("touch a && git add -A && ./x", "Error: no\n", &["./x"], false),
+        ("sed -i s/a/b/ c && ./x", "Error: no\n", &["./x"], false),
+        // Alone, or after the work, it is the work.
+        ("npm ci", "npm ERR! no\nError: no\n", &["npm run build"], true),
+        ("npm ci", "Error: no\n", &["npm ci"], false),
+        ("./x && cp a b", "cp: cannot stat 'a': No such file or directory\n", &["./x"], true),
+        ("npm ci && cp a b", "Error: no\n", &["cp a b"], true),
+        ("npm ci; ./x", "Error: no\n", &["./x"], false),
+        ("npm ci || ./x", "Error: no\n", &["./x"], true),
+    ] {
+        if lines(red, text, greens) != is_left {
+            wrong.push(format!("`{red}`, {greens:?}: {}", !is_left));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -4,6 +4,7 @@
 use super::here::Here;
 use super::manners::{Manner, Meaning, manner};
 use crate::evidence::shell::{Step, base_name};
+use crate::evidence::tests::is_easing;
 
 /// What a program was asked to do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,6 +25,7 @@ impl Call {
         let mut args = without_directory(&program, step.args());
         let program = call.take_interpreter(program, &mut args, here);
         call.take_args(program, &args, here);
+        call.eases.extend(step.context.iter().filter(|word| is_easing(word)).cloned());
         call.demands.sort();
         call.eases.sort();
         call
@@ -100,6 +102,11 @@ impl Call {
 
 fn first(args: &[String]) -> &str {
     args.first().map_or("", String::as_str)
+}
+
+/// The first word of a program that is no option.
+pub(super) fn verb(step: &Step) -> &str {
+    step.args().iter().find(|arg| !arg.starts_with('-')).map_or("", String::as_str)
 }
 
 /// The name of a program, wherever it was found and whatever it is called there.

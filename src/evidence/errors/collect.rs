@@ -160,13 +160,8 @@ impl Errors {
         }
         if exit_code == Some(0) {
             let proven = done.proven(command, text);
-            self.settle(Some(command), |failure| {
-                let is_like =
-                    |work: &Work, failed: &Work| !failure.may_lack_code || !work.has_more_features(failed);
-                let is_mended =
-                    |failed: &Work| proven.iter().any(|work| work.mends(failed) && is_like(work, failed));
-                failure.works.iter().all(is_mended)
-            });
+            self.failures.iter_mut().for_each(|failure| failure.note_proven(&proven));
+            self.settle(Some(command), |failure| failure.left.is_empty());
         }
         // What a look at the end of tests showed to fail, the same look shows to pass.
         if exit_code == Some(0) && found.is_none() && self.failures.iter().any(|old| old.found.is_glimpse) {
@@ -198,12 +193,13 @@ impl Errors {
                 Some(0) if is_built => unproven,
                 Some(0) if !done.tests().is_empty() => done.tests(),
                 Some(_) if by_tests => done.tests(),
-                _ => done.works(),
+                _ => done.to_do(),
             };
             let works = cargo::to_do_again(works, text);
             let may_lack_code = cargo::may_lack_code(text);
             let tree = moves.on;
-            self.keep(Failure { works, may_lack_code, by_tests, tree, ..Failure::inside(command, found) });
+            let failure = Failure { may_lack_code, by_tests, tree, ..Failure::inside(command, found) };
+            self.keep(failure.of(works));
         }
         if moves.to == Tree::Own {
             self.settle(Some(command), |failure| failure.tree == Tree::Bare);

@@ -24,6 +24,7 @@ mod jest;
 mod lint;
 mod manners;
 mod node;
+mod parts;
 mod place;
 mod proven;
 mod python;

@@ -7,7 +7,7 @@ use super::here::Here;
 use super::said::Speakers;
 use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{
-    Framework, Origin, Relation, Scope, Started, Walk, below, moved, shown_files, started,
+    Framework, Origin, Relation, Scope, Started, Walk, below, is_easing, moved, shown_files, started,
 };
 
 /// One thing that a command does.
@@ -261,7 +261,8 @@ impl Work {
     }
 
     fn program(step: &Step, here: &Here) -> Option<Self> {
-        let (context, directory) = (step.context.clone(), here.directory.to_owned());
+        let context = step.context.iter().filter(|word| !is_easing(word)).cloned().collect();
+        let directory = here.directory.to_owned();
         let input = step.input.iter().filter_map(|input| here.input(input)).collect();
         Some(Self::Program { call: Call::new(step, here), input, context, directory })
     }

@@ -132,7 +132,7 @@ fn is_container(name: &str) -> bool {
 }
 
 /// Variables that change how a program is found or what it shows, not what it does.
-const HARMLESS: [&str; 38] = [
+const HARMLESS: [&str; 36] = [
     "CARGO_BUILD_JOBS",
     "CARGO_INCREMENTAL",
     "CARGO_NET_OFFLINE",
@@ -157,7 +157,6 @@ const HARMLESS: [&str; 38] = [
     "PATH",
     "PIP_CACHE_DIR",
     "PYTHONDONTWRITEBYTECODE",
-    "PYTHONHASHSEED",
     "PYTHONIOENCODING",
     "PYTHONPATH",
     "PYTHONUNBUFFERED",
@@ -166,7 +165,6 @@ const HARMLESS: [&str; 38] = [
     "PY_COLORS",
     "RUST_BACKTRACE",
     "RUST_LOG",
-    "RUST_TEST_THREADS",
     "TERM",
     "TMPDIR",
     "UV_CACHE_DIR",

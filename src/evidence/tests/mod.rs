@@ -51,6 +51,7 @@ mod turns;
 mod unfinished;
 mod unittest;
 mod vitest;
+mod ways;
 mod whole;
 mod words;
 
@@ -69,6 +70,7 @@ pub(super) use relation::Relation;
 pub(super) use scope::Scope;
 pub(crate) use so_far::SoFar;
 pub(super) use started::{Started, started};
+pub(super) use ways::is_easing;
 
 use detect::{Detected, Runs, Start};
 use pipes::Through;
