@@ -2,7 +2,7 @@
 //! is found, how much it tells, or how easily it succeeds.
 
 use super::here::Here;
-use super::manners::{Manner, Meaning, manner};
+use super::manners::{Manner, Meaning, PLAIN, Reach, manner};
 use crate::evidence::shell::{Step, base_name};
 use crate::evidence::tests::is_easing;
 
@@ -11,6 +11,9 @@ use crate::evidence::tests::is_easing;
 pub(super) struct Call {
     /// In the one way that all of its ways have in common.
     words: Vec<String>,
+    /// What it is done to, where that can be a part of it.
+    asked: Vec<String>,
+    reach: Reach,
     /// What lets it fail where it would succeed without.
     demands: Vec<String>,
     /// What lets it succeed where it would fail without.
@@ -22,7 +25,7 @@ impl Call {
         let mut call = Self::default();
         let Some(first) = step.words.first() else { return call };
         let program = name(first, here);
-        let mut args = without_directory(&program, step.args());
+        let mut args = without_own(&program, step.args());
         let program = call.take_interpreter(program, &mut args, here);
         call.take_args(program, &args, here);
         call.eases.extend(step.context.iter().filter(|word| is_easing(word)).cloned());
@@ -34,7 +37,10 @@ impl Call {
     /// Whether a success of this shows that `failed` does not fail any more.
     pub(super) fn covers(&self, failed: &Self) -> bool {
         let are_in = |some: &[String], all: &[String]| some.iter().all(|word| all.contains(word));
+        let is_held = |inner: &String| self.asked.iter().any(|outer| self.reach.holds(outer, inner));
         self.words == failed.words
+            && self.asked.is_empty() == failed.asked.is_empty()
+            && failed.asked.iter().all(is_held)
             && are_in(&failed.demands, &self.demands)
             && are_in(&self.eases, &failed.eases)
     }
@@ -66,27 +72,51 @@ impl Call {
     }
 
     fn take_args(&mut self, program: String, args: &[String], here: &Here) {
-        let manner = manner(&program, first(args)).filter(|manner| !manner.interprets);
-        let names = manner.is_some_and(|manner| manner.names);
+        let manner = manner(&program, first(args)).filter(|manner| !manner.interprets).unwrap_or(&PLAIN);
+        self.reach = manner.reach;
         self.words.push(program);
         let mut rest = args;
+        // The next word may be the value of an option, and then it is not what it is done to.
+        let mut is_value = manner.has_verb();
         while let Some(word) = rest.first() {
-            let known = manner.and_then(|manner| manner.meaning(rest));
-            if let Some((meaning, count)) = known {
+            if let Some((meaning, count)) = manner.meaning(rest) {
                 self.note(meaning, &rest[..count]);
                 rest = &rest[count..];
                 continue;
             }
             // What follows is for another program.
-            if word == "--" && manner.is_some_and(|manner| manner.hands_on) {
+            if word == "--" && manner.hands_on {
                 self.words.extend(rest.iter().filter(|_| rest.len() > 1).cloned());
                 break;
             }
-            self.words.push(if names { here.name(word) } else { here.word(word) });
+            let is_option = word.starts_with('-');
+            let is_asked = manner.reach != Reach::Words
+                && !(is_option || is_value || manner.reach == Reach::Targets && word.contains('='));
+            let list = if is_asked { &mut self.asked } else { &mut self.words };
+            list.push(if manner.names { here.name(word) } else { here.word(word) });
+            is_value = is_option && !word.contains('=');
             rest = &rest[1..];
         }
-        if let Some(manner) = manner {
-            manner.settle(&mut self.words);
+        self.settle(manner);
+    }
+
+    /// Leaves out what means nothing more, adds what it does without a word, and calls what has two
+    /// names by one.
+    fn settle(&mut self, manner: &Manner) {
+        self.words.pop_if(|last| last == "--");
+        let alias = self.words.get(1).and_then(|word| manner.aliases.iter().find(|(alias, _)| alias == word));
+        match alias {
+            Some((_, "")) if self.words.len() > 2 => drop(self.words.remove(1)),
+            Some((_, name)) if !name.is_empty() => self.words[1] = (*name).to_owned(),
+            _ => {}
+        }
+        let is_more = self.asked.len() > 1;
+        self.asked.retain(|word| word != "clean" || !is_more || self.reach != Reach::Targets);
+        match self.reach {
+            Reach::Words if self.words.len() == 1 => self.words.extend(manner.implied.map(str::to_owned)),
+            Reach::Words => {}
+            _ if self.asked.is_empty() => self.asked.extend(manner.implied.map(str::to_owned)),
+            _ => {}
         }
     }
 
@@ -145,6 +175,7 @@ fn directory_options(program: &str) -> &'static [&'static str] {
         "npm" => &["--prefix"],
         "pnpm" => &["-C", "--dir"],
         "yarn" => &["--cwd"],
+        "tsc" | "vue-tsc" => &["-p", "--project"],
         _ => &[],
     }
 }
@@ -153,13 +184,22 @@ fn directory_options(program: &str) -> &'static [&'static str] {
 fn own(program: &str, args: &[String]) -> Option<(usize, usize, String)> {
     let options = directory_options(program);
     let until = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
-    args[..until].iter().enumerate().find_map(|(at, arg)| {
+    let found = args[..until].iter().enumerate().find_map(|(at, arg)| {
         options.iter().find_map(|option| match arg.strip_prefix(option)? {
-            "" => args.get(at + 1).map(|to| (at, 2, to.clone())),
-            rest if option.starts_with("--") => rest.strip_prefix('=').map(|to| (at, 1, to.to_owned())),
-            rest => Some((at, 1, rest.to_owned())),
+            "" => args.get(at + 1).map(|to| (at, 2, to.as_str())),
+            rest if option.starts_with("--") => rest.strip_prefix('=').map(|to| (at, 1, to)),
+            rest => Some((at, 1, rest)),
         })
-    })
+    });
+    let (at, count, to) = found?;
+    let to = match to.strip_suffix("tsconfig.json") {
+        Some("") => ".",
+        Some(folder) => folder,
+        // Another file of settings.
+        None if to.ends_with(".json") => return None,
+        None => to,
+    };
+    Some((at, count, to.to_owned()))
 }
 
 /// The directory that a program is told to work in.
@@ -167,10 +207,20 @@ pub(super) fn own_directory(step: &Step) -> Option<String> {
     own(step.program(), step.args()).map(|(_, _, to)| to)
 }
 
-fn without_directory(program: &str, args: &[String]) -> Vec<String> {
+/// Whether it names files as seen from there.
+pub(super) fn names_from_own_directory(step: &Step) -> bool {
+    !matches!(step.program(), "tsc" | "vue-tsc")
+}
+
+/// The words of a program, without where it works, and without what git is told of itself.
+fn without_own(program: &str, args: &[String]) -> Vec<String> {
     let mut args = args.to_vec();
     if let Some((at, count, _)) = own(program, &args) {
         args.drain(at..at + count);
+    }
+    while program == "git" && args.len() > 1 && matches!(args[0].as_str(), "-c" | "--no-pager") {
+        let count = if args[0] == "-c" { 2 } else { 1 };
+        args.drain(..count);
     }
     args
 }
@@ -181,28 +231,12 @@ impl Manner {
         let lists =
             [(Meaning::Shown, self.shown), (Meaning::Demand, self.demands), (Meaning::Ease, self.eases)];
         // What is listed for itself counts before what begins like many.
-        let best = lists.iter().flat_map(|(meaning, list)| list.iter().map(move |entry| (*meaning, *entry)));
+        let best = lists
+            .iter()
+            .flat_map(|(meaning, list)| list.split_ascii_whitespace().map(move |entry| (*meaning, entry)));
         best.filter_map(|(meaning, entry)| takes(entry, rest).map(|count| (entry.len(), meaning, count)))
             .max_by_key(|(length, _, _)| *length)
             .map(|(_, meaning, count)| (meaning, count))
-    }
-
-    /// Leaves out what it does without a word, and calls what has two names by one.
-    fn settle(&self, words: &mut Vec<String>) {
-        words.pop_if(|last| last == "--");
-        let alias = words.get(1).and_then(|word| self.aliases.iter().find(|(alias, _)| alias == word));
-        match alias {
-            Some((_, "")) if words.len() > 2 => drop(words.remove(1)),
-            Some((_, name)) if !name.is_empty() => words[1] = (*name).to_owned(),
-            _ => {}
-        }
-        let asked: Vec<usize> =
-            (1 + self.verb_words()..words.len()).filter(|at| !words[*at].starts_with('-')).collect();
-        if let [at] = asked.as_slice()
-            && self.implied.contains(&words[*at].as_str())
-        {
-            words.remove(*at);
-        }
     }
 }
 
@@ -212,7 +246,7 @@ fn takes(entry: &str, rest: &[String]) -> Option<usize> {
     let word = rest.first()?.as_str();
     let next = rest.get(1).map(String::as_str);
     let has_value = |count: usize| next.map(|_| count);
-    if let Some((option, value)) = entry.split_once(' ') {
+    if let Some((option, value)) = entry.split_once('+') {
         let next = next.filter(|_| word == option).map(|next| next.strip_prefix("./").unwrap_or(next))?;
         let fits = value.strip_suffix('*').map_or(next == value, |head| next.starts_with(head));
         return fits.then_some(2);

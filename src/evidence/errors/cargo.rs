@@ -75,6 +75,14 @@ impl Called {
         let verb = (0..args.len()).find(|at| !args[*at].starts_with(['+', '-']) && !is_value(*at))?;
         let (shows, words) = Shows::of(&args[verb], &args[verb + 1..])?;
         let (mut words, mut directory) = (words.to_vec(), directory.to_owned());
+        // What it changes, it looks at again.
+        const CHANGES: [&str; 4] = ["--fix", "--allow-dirty", "--allow-staged", "--allow-no-vcs"];
+        words.retain(|word| !matches!(shows, Shows::Lints(_)) || !CHANGES.contains(&word.as_str()));
+        // Another compiler may take what this one does not.
+        let compiler = args.first().and_then(|arg| arg.strip_prefix('+')).filter(|name| *name != "stable");
+        if let Some(name) = compiler.filter(|_| shows != Shows::Passes) {
+            words.insert(0, format!("--toolchain={name}"));
+        }
         // What is run stays where it is.
         if !matches!(shows, Shows::Runs(_))
             && let Some((at, count, package)) = manifest(&words)

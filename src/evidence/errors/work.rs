@@ -1,6 +1,6 @@
 //! What a command is for, and which failures a success of it mends.
 
-use super::called::{Call, own_directory};
+use super::called::{Call, names_from_own_directory, own_directory};
 use super::cargo::{Called, Shows};
 use super::diagnose::Found;
 use super::here::Here;
@@ -53,7 +53,7 @@ impl Done {
             let own = below(root, &moved(&directory, &own_directory(step).unwrap_or_else(|| ".".to_owned())));
             let work = Work::of(step, &directory, &Here { root, directory: &own }, origin);
             if work.is_some() {
-                places.push(own);
+                places.push(if names_from_own_directory(step) { own } else { directory });
             }
             works.push(work);
         }
