@@ -2,6 +2,7 @@
 //!
 //! Data in, data out: who collects outputs and who shows the findings is not known here.
 
+mod calls;
 #[cfg(test)]
 mod collects;
 #[cfg(test)]

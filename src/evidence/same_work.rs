@@ -248,6 +248,12 @@ fn how_a_tool_is_found_and_how_much_it_tells_changes_nothing() {
             ("tsc", "npx tsc -p tsconfig.json"),
             ("tsc", "npx -p typescript tsc"),
             ("tsc", "pnpm exec tsc --noEmit"),
+            ("tsc", "yarn tsc --noEmit"),
+            ("tsc", "pnpm tsc"),
+            ("tsc", "yarn -s run tsc"),
+            ("tsc", "node node_modules/.bin/tsc"),
+            ("tsc", "node ./node_modules/typescript/bin/tsc --noEmit"),
+            ("eslint .", "yarn eslint ."),
             ("cd web && tsc", "cd web && npx tsc"),
             ("eslint .", "npx eslint ."),
             ("eslint .", "npx eslint"),
@@ -691,4 +697,54 @@ fn what_looks_at_more_looks_at_the_part_too() {
         More,
         &[("git commit -m a", "git commit --no-verify -m a"), ("git commit -m a", "git commit -n -m a")],
     );
+}
+
+#[test]
+fn what_is_done_twice_in_one_line_is_told_all_the_same() {
+    let said = "Error: no such thing\n";
+    for line in [
+        "git commit -m a && git commit -m b",
+        "git add a && git commit -m a && git add b && git commit -m b",
+        "gcc a.c -o a && gcc a.c -o b",
+        "docker build -t a . && docker build -t b .",
+        "make && make V=1",
+        "prettier --check . && prettier --write .",
+    ] {
+        assert!(left(&[(line, 1, said)]).1, "{line}");
+        assert!(!left(&[(line, 1, said), (line, 0, "")]).1, "{line}");
+    }
+    let said = "find: cannot delete 'a': Permission denied\n";
+    assert!(left(&[("find . -name a -delete", 1, said)]).1);
+}
+
+/// The tests that are told to fail, and whether an error is, after a script that failed and one that passed.
+#[test]
+fn a_script_of_tests_has_many_names_too() {
+    let mut wrong = Vec::new();
+    for (red, green, is_left) in [
+        ("bash run-tests.sh", "./run-tests.sh", false),
+        ("bash run-tests.sh", "sh ./run-tests.sh", false),
+        ("./scripts/test.sh", "bash scripts/test.sh", false),
+        ("make test", "make -s test", false),
+        ("make test", "make -j2 test", false),
+        ("make test", "make test V=1", false),
+        ("make -C api test", "cd api && make test", false),
+        ("python3 run_tests.py", "python ./run_tests.py", false),
+        ("npm test", "npm run test", false),
+        ("npm test", "npm t -s", false),
+        ("npm --prefix api test", "cd api && npm test", false),
+        ("make test", "make check", true),
+        ("make test", "make -C api test", true),
+        ("bash run-tests.sh a", "bash run-tests.sh b", true),
+        ("bash run-tests.sh", "A=1 bash run-tests.sh", true),
+        ("bash run-tests.sh < a", "bash run-tests.sh < b", true),
+    ] {
+        for (red, green) in [(red, green), (green, red)] {
+            let (failing, has_error) = left(&[(red, 1, PYTEST), (green, 0, PASSED)]);
+            if (!failing.is_empty(), has_error) != (is_left, is_left) {
+                wrong.push(format!("`{red}`, `{green}`: {failing:?}, {has_error}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

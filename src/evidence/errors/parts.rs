@@ -1,7 +1,7 @@
 //! What there is to be done again of a command line that failed.
 
-use super::called::verb;
 use super::work::{Done, Work};
+use crate::evidence::calls::verb;
 use crate::evidence::shell::Step;
 
 impl Done {

@@ -1,10 +1,9 @@
 //! What a command is for, and which failures a success of it mends.
 
-use super::called::{Call, names_from_own_directory, own_directory};
 use super::cargo::{Called, Shows};
 use super::diagnose::Found;
-use super::here::Here;
 use super::said::Speakers;
+use crate::evidence::calls::{Call, Here, names_from_own_directory, own_directory};
 use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{
     Framework, Origin, Relation, Scope, Started, Walk, below, is_easing, moved, shown_files, started,
@@ -102,8 +101,18 @@ impl Done {
 
     /// Whether it did the same more than once: what failed first may have been mended.
     pub(super) fn repeats_itself(&self) -> bool {
-        let works: Vec<&Work> = self.works.iter().flatten().collect();
-        works.iter().enumerate().any(|(at, work)| works[..at].contains(work))
+        let both: Vec<(&Step, &Work)> = self
+            .command
+            .steps
+            .iter()
+            .zip(&self.works)
+            .filter_map(|(step, work)| Some((step, work.as_ref()?)))
+            .collect();
+        // A program that is told something else does something else.
+        let is_same = |a: &(&Step, &Work), b: &(&Step, &Work)| {
+            a.1 == b.1 && (!matches!(a.1, Work::Program { .. }) || a.0.words == b.0.words)
+        };
+        both.iter().enumerate().any(|(at, one)| both[..at].iter().any(|other| is_same(one, other)))
     }
 
     /// Whether it may have done anything of it again and again.
@@ -232,8 +241,9 @@ impl Work {
             "" | "cd" | "pushd" | "popd" | "set" | "export" | "source" | "." | "echo" | "printf" | "true"
             | "false" | "exit" | "test" | "[" | "mkdir" | "sleep" | "tee" | "timeout" => return None,
             // They only look, whatever they come to.
-            "ls" | "find" | "pwd" | "date" | "which" | "type" | "wc" | "stat" | "seq" | "yes" | "read"
-            | "mapfile" | "readarray" | "declare" | "typeset" | "local" | "readonly" | "unset" => {
+            "find" if !step.may_write() => return None,
+            "ls" | "pwd" | "date" | "which" | "type" | "wc" | "stat" | "seq" | "yes" | "read" | "mapfile"
+            | "readarray" | "declare" | "typeset" | "local" | "readonly" | "unset" => {
                 return None;
             }
             "cargo" => {

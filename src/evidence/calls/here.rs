@@ -4,22 +4,25 @@ use crate::evidence::tests::{below, moved};
 
 /// Where a program runs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Here<'a> {
+pub(crate) struct Here<'a> {
     /// The run's directory.
-    pub(super) root: &'a str,
+    pub(crate) root: &'a str,
     /// Where in it.
-    pub(super) directory: &'a str,
+    pub(crate) directory: &'a str,
 }
 
 impl Here<'_> {
+    /// Where nothing is known of that.
+    pub(crate) const ANYWHERE: Self = Here { root: "", directory: "" };
+
     /// A program that is a file: with a slash, as a shell wants it.
-    pub(super) fn program(&self, word: &str) -> String {
+    pub(crate) fn program(&self, word: &str) -> String {
         let path = self.path(word).unwrap_or_else(|| word.to_owned());
         if path.starts_with(['/', '~', '$']) { path } else { format!("./{path}") }
     }
 
     /// A word that may be a file, or an option with one.
-    pub(super) fn word(&self, word: &str) -> String {
+    pub(crate) fn word(&self, word: &str) -> String {
         match word.split_once('=').filter(|(key, _)| key.starts_with('-')) {
             Some((key, value)) => format!("{key}={}", self.word_alone(value)),
             None => self.word_alone(word),
@@ -27,7 +30,7 @@ impl Here<'_> {
     }
 
     /// The same where a word without a dot before it is a name, and no file.
-    pub(super) fn name(&self, word: &str) -> String {
+    pub(crate) fn name(&self, word: &str) -> String {
         match word.starts_with(['.', '/']) && !is_file(word) {
             true => self.path(word).map_or_else(|| word.to_owned(), |path| dotted(&path)),
             false if is_file(word) => self.word_alone(word),
@@ -36,7 +39,7 @@ impl Here<'_> {
     }
 
     /// What it reads; nothing where nothing is in it.
-    pub(super) fn input(&self, input: &str) -> Option<String> {
+    pub(crate) fn input(&self, input: &str) -> Option<String> {
         match input.strip_prefix("< ") {
             Some("/dev/null") => None,
             Some(file) => Some(format!("< {}", self.word_alone(file))),

@@ -1,14 +1,18 @@
 //! One program can be called in many ways: what of its words says what it does, and what only how it
 //! is found, how much it tells, or how easily it succeeds.
 
-use super::here::Here;
-use super::manners::{Manner, Meaning, PLAIN, Reach, manner};
-use crate::evidence::shell::{Step, base_name};
-use crate::evidence::tests::is_easing;
+mod here;
+mod manners;
+
+pub(crate) use here::Here;
+
+use super::shell::{Step, base_name};
+use super::tests::is_easing;
+use manners::{Manner, Meaning, PLAIN, Reach, manner};
 
 /// What a program was asked to do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Call {
+pub(crate) struct Call {
     /// In the one way that all of its ways have in common.
     words: Vec<String>,
     /// What it is done to, where that can be a part of it.
@@ -21,13 +25,16 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn new(step: &Step, here: &Here) -> Self {
+    pub(crate) fn new(step: &Step, here: &Here) -> Self {
         let mut call = Self::default();
         let Some(first) = step.words.first() else { return call };
         let program = name(first, here);
         let mut args = without_own(&program, step.args());
         let program = call.take_interpreter(program, &mut args, here);
-        call.take_args(program, &args, here);
+        match tool_of_package(&program, &args) {
+            Some(at) => call.take_args(args[at].clone(), &args[at + 1..], here),
+            None => call.take_args(program, &args, here),
+        }
         call.eases.extend(step.context.iter().filter(|word| is_easing(word)).cloned());
         call.demands.sort();
         call.eases.sort();
@@ -35,7 +42,7 @@ impl Call {
     }
 
     /// Whether a success of this shows that `failed` does not fail any more.
-    pub(super) fn covers(&self, failed: &Self) -> bool {
+    pub(crate) fn covers(&self, failed: &Self) -> bool {
         let are_in = |some: &[String], all: &[String]| some.iter().all(|word| all.contains(word));
         let is_held = |inner: &String| self.asked.iter().any(|outer| self.reach.holds(outer, inner));
         self.words == failed.words
@@ -43,6 +50,12 @@ impl Call {
             && failed.asked.iter().all(is_held)
             && are_in(&failed.demands, &self.demands)
             && are_in(&self.eases, &failed.eases)
+    }
+
+    /// All that it says, in one line.
+    pub(crate) fn told(&self) -> String {
+        let ways = self.demands.iter().chain(&self.eases);
+        ways.chain(&self.words).chain(&self.asked).map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 
     /// `python3 -u a.py` is `./a.py`, and `python3 -m mypy` is `mypy`: what runs then.
@@ -60,6 +73,7 @@ impl Call {
             [m, module, rest @ ..] if m == "-m" && manner(module, first(rest)).is_some() => {
                 (module.clone(), rest)
             }
+            [file, rest @ ..] if file.contains("node_modules/") => (name(file, here), rest),
             [file, rest @ ..] if !file.starts_with('-') => (here.program(file), rest),
             // A module, or code.
             [option, ..] if matches!(option.as_str(), "-" | "-c" | "-e" | "-m") => (program, rest),
@@ -135,8 +149,16 @@ fn first(args: &[String]) -> &str {
 }
 
 /// The first word of a program that is no option.
-pub(super) fn verb(step: &Step) -> &str {
+pub(crate) fn verb(step: &Step) -> &str {
     step.args().iter().find(|arg| !arg.starts_with('-')).map_or("", String::as_str)
+}
+
+/// Where the tool stands that a package manager runs: `yarn tsc`.
+fn tool_of_package(program: &str, args: &[String]) -> Option<usize> {
+    const TOOLS: [&str; 6] = ["eslint", "prettier", "stylelint", "tsc", "tsx", "vue-tsc"];
+    let is_word = |at: &usize| !matches!(args[*at].as_str(), "-s" | "--silent" | "run");
+    let at = (0..args.len()).find(is_word)?;
+    (matches!(program, "pnpm" | "yarn") && TOOLS.contains(&args[at].as_str())).then_some(at)
 }
 
 /// The name of a program, wherever it was found and whatever it is called there.
@@ -146,8 +168,8 @@ fn name(word: &str, here: &Here) -> String {
     let (place, base) = found.rsplit_once('/').unwrap_or(("", &found));
     let parent = place.rsplit_once('/').map_or("", |(above, _)| base_name(above));
     let is_installed = match base_name(place) {
+        "bin" | "sbin" | ".bin" if found.contains("node_modules/") => true,
         "bin" | "sbin" => place.starts_with('/') || parent.contains("env"),
-        ".bin" => parent == "node_modules",
         _ => false,
     };
     match base {
@@ -203,12 +225,12 @@ fn own(program: &str, args: &[String]) -> Option<(usize, usize, String)> {
 }
 
 /// The directory that a program is told to work in.
-pub(super) fn own_directory(step: &Step) -> Option<String> {
+pub(crate) fn own_directory(step: &Step) -> Option<String> {
     own(step.program(), step.args()).map(|(_, _, to)| to)
 }
 
 /// Whether it names files as seen from there.
-pub(super) fn names_from_own_directory(step: &Step) -> bool {
+pub(crate) fn names_from_own_directory(step: &Step) -> bool {
     !matches!(step.program(), "tsc" | "vue-tsc")
 }
 
