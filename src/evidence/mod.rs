@@ -2,6 +2,7 @@
 //!
 //! Data in, data out: who collects outputs and who shows the findings is not known here.
 
+mod calls;
 #[cfg(test)]
 mod collects;
 #[cfg(test)]
@@ -24,6 +25,8 @@ mod record;
 mod reruns;
 #[cfg(test)]
 mod runners;
+#[cfg(test)]
+mod same_work;
 mod scan;
 mod shell;
 #[cfg(test)]

@@ -9,7 +9,8 @@ impl Done {
     /// Whether an exit of 0 and `text` leave nothing of it that may have failed unseen: what nothing
     /// waited for ran all the same, and would have said so.
     pub(super) fn shows_all_that_failed(&self, line: &str, text: &str) -> bool {
-        if !self.command.is_clear() || self.loops() {
+        let is_idle = self.command.steps.iter().any(|step| self.found_nothing_to_do(step, text));
+        if !self.command.is_clear() || self.forgives() || is_idle {
             return false;
         }
         let lines = text.lines().count();

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::aside::Tree;
 use super::behind::Seen;
 use super::blame;
 use super::cargo;
@@ -37,6 +38,8 @@ pub(crate) struct Errors {
     /// Those that something succeeded after.
     earlier: EarlierErrors,
     refusals: Vec<String>,
+    /// Where the run's changes are now.
+    tree: Tree,
     /// Whether the run is one command: what that failed of is why the run did.
     is_one_command: bool,
     /// Whether a file is below a directory.
@@ -68,8 +71,8 @@ impl Errors {
     pub(crate) fn new(directory: &str, origin: Origin) -> Self {
         let directory = format!("{}/", directory.trim_end_matches('/'));
         let (failures, refusals) = (Vec::new(), Vec::new());
-        let earlier = EarlierErrors::default();
-        Self { directory, origin, failures, earlier, refusals, is_one_command: false, is_there }
+        let (earlier, tree) = (EarlierErrors::default(), Tree::Own);
+        Self { directory, origin, failures, earlier, refusals, tree, is_one_command: false, is_there }
     }
 
     /// Where every file is that somebody names.
@@ -105,10 +108,11 @@ impl Errors {
 
     /// A command came to its end, with all that it printed.
     pub(crate) fn note_command(&mut self, command: &str, exit_code: Option<i64>, text: &str) {
-        let done = Done::new(command, self.directory.trim_end_matches('/'), &self.origin);
+        let done = Done::new(command, self.directory.trim_end_matches('/'), &self.origin).ended(exit_code);
         if done.is_idle() {
             return;
         }
+        let moves = self.tree.moved(&done, text);
         let unproven = match exit_code {
             Some(0) => done.unproven_builds(command, text),
             _ => Vec::new(),
@@ -156,13 +160,8 @@ impl Errors {
         }
         if exit_code == Some(0) {
             let proven = done.proven(command, text);
-            self.settle(Some(command), |failure| {
-                let is_like =
-                    |work: &Work, failed: &Work| !failure.may_lack_code || !work.has_more_features(failed);
-                let is_mended =
-                    |failed: &Work| proven.iter().any(|work| work.mends(failed) && is_like(work, failed));
-                failure.works.iter().all(is_mended)
-            });
+            self.failures.iter_mut().for_each(|failure| failure.note_proven(&proven));
+            self.settle(Some(command), |failure| failure.left.is_empty());
         }
         // What a look at the end of tests showed to fail, the same look shows to pass.
         if exit_code == Some(0) && found.is_none() && self.failures.iter().any(|old| old.found.is_glimpse) {
@@ -194,12 +193,18 @@ impl Errors {
                 Some(0) if is_built => unproven,
                 Some(0) if !done.tests().is_empty() => done.tests(),
                 Some(_) if by_tests => done.tests(),
-                _ => done.works(),
+                _ => done.to_do(),
             };
             let works = cargo::to_do_again(works, text);
             let may_lack_code = cargo::may_lack_code(text);
-            self.keep(Failure { works, may_lack_code, by_tests, ..Failure::inside(command, found) });
+            let tree = moves.on;
+            let failure = Failure { may_lack_code, by_tests, tree, ..Failure::inside(command, found) };
+            self.keep(failure.of(works));
         }
+        if moves.to == Tree::Own {
+            self.settle(Some(command), |failure| failure.tree == Tree::Bare);
+        }
+        self.tree = moves.to;
     }
 
     /// Commands whose tests were seen to pass since, however they were run.
@@ -217,6 +222,8 @@ impl Errors {
     fn keep(&mut self, new: Failure) {
         // The newest state of a failing program, in the place of the first one.
         match self.failures.iter().position(|old| old.works == new.works) {
+            // It is known to fail on the run's own tree.
+            Some(at) if self.failures[at].tree != new.tree && new.tree == Tree::Bare => {}
             // What says more of it stays.
             Some(at) if new.found.says_less_than(&self.failures[at].found) => {}
             Some(at) => self.failures[at] = new,

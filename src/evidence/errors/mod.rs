@@ -4,6 +4,7 @@
 //! never from its prose. One file a format; each reads the lines once, in order.
 
 mod again;
+mod aside;
 mod behind;
 mod blame;
 mod c;
@@ -15,10 +16,12 @@ mod earlier;
 mod failing;
 mod failure;
 mod go;
+mod idle;
 mod java;
 mod jest;
 mod lint;
 mod node;
+mod parts;
 mod place;
 mod proven;
 mod python;

@@ -1,11 +1,12 @@
 //! What a command is for, and which failures a success of it mends.
 
-use super::cargo::Shows;
+use super::cargo::{Called, Shows};
 use super::diagnose::Found;
 use super::said::Speakers;
+use crate::evidence::calls::{Call, Here, names_from_own_directory, own_directory};
 use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{
-    Framework, Origin, Relation, Scope, Started, Walk, below, moved, shown_files, started,
+    Framework, Origin, Relation, Scope, Started, Walk, below, is_easing, moved, shown_files, started,
 };
 
 /// One thing that a command does.
@@ -17,9 +18,9 @@ pub(super) enum Work {
         scope: Scope,
     },
     Tests(Scope),
-    /// Any other program, with all of its words, where it ran.
+    /// Any other program, with what it was asked for, where it ran.
     Program {
-        words: Vec<String>,
+        call: Call,
         /// What it reads.
         input: Vec<String>,
         context: Vec<String>,
@@ -35,6 +36,8 @@ pub(super) struct Done {
     pub(super) works: Vec<Option<Work>>,
     /// Where the steps ran that do some; `None` where that cannot be told.
     pub(super) directory: Option<String>,
+    /// Whether it ended with a code of failure.
+    failed: bool,
 }
 
 impl Done {
@@ -46,9 +49,10 @@ impl Done {
         for step in &command.steps {
             walk.follow(step);
             let directory = below(root, &walk.here);
-            let work = Work::of(step, &directory, origin);
+            let own = below(root, &moved(&directory, &own_directory(step).unwrap_or_else(|| ".".to_owned())));
+            let work = Work::of(step, &directory, &Here { root, directory: &own }, origin);
             if work.is_some() {
-                places.push(below(root, &moved(&directory, own_directory(step).unwrap_or("."))));
+                places.push(if names_from_own_directory(step) { own } else { directory });
             }
             works.push(work);
         }
@@ -60,7 +64,12 @@ impl Done {
             [one] if known(one) && (!command.unbalanced || one.is_empty()) => Some(one.clone()),
             _ => None,
         };
-        Self { command, works, directory }
+        Self { command, works, directory, failed: false }
+    }
+
+    /// The same, as it ended.
+    pub(super) fn ended(self, exit_code: Option<i64>) -> Self {
+        Self { failed: exit_code.is_some_and(|code| code != 0), ..self }
     }
 
     /// The programs that do more than look: what they say may be a reason.
@@ -92,8 +101,18 @@ impl Done {
 
     /// Whether it did the same more than once: what failed first may have been mended.
     pub(super) fn repeats_itself(&self) -> bool {
-        let works: Vec<&Work> = self.works.iter().flatten().collect();
-        works.iter().enumerate().any(|(at, work)| works[..at].contains(work))
+        let both: Vec<(&Step, &Work)> = self
+            .command
+            .steps
+            .iter()
+            .zip(&self.works)
+            .filter_map(|(step, work)| Some((step, work.as_ref()?)))
+            .collect();
+        // A program that is told something else does something else.
+        let is_same = |a: &(&Step, &Work), b: &(&Step, &Work)| {
+            a.1 == b.1 && (!matches!(a.1, Work::Program { .. }) || a.0.words == b.0.words)
+        };
+        both.iter().enumerate().any(|(at, one)| both[..at].iter().any(|other| is_same(one, other)))
     }
 
     /// Whether it may have done anything of it again and again.
@@ -101,10 +120,21 @@ impl Done {
         self.command.loops || self.command.steps.iter().any(|step| step.repeats)
     }
 
+    /// Whether a part of it may have failed one time, and its end tells of another.
+    pub(super) fn forgives(&self) -> bool {
+        self.command.loops || self.command.steps.iter().any(|step| step.forgives)
+    }
+
     pub(super) fn shows_other_text(&self) -> bool {
         let steps = self.command.steps.iter().enumerate();
         let mut shows = steps.filter(|(_, step)| step.shows_stored_text() && !step.piped && !step.silent);
-        shows.any(|(at, step)| !self.shows_own_text(at, step))
+        shows.any(|(at, step)| !self.shows_own_text(at, step) && !self.feeds_what_failed(at))
+    }
+
+    /// Whether what a step shows went into the program that the whole line failed of: `cat a | ./x`.
+    fn feeds_what_failed(&self, at: usize) -> bool {
+        let is_read = self.command.steps[at + 1..].iter().all(|step| step.piped);
+        self.failed && is_read && self.works[at + 1..].iter().any(Option::is_some)
     }
 
     /// Whether a step shows a file, and this command wrote all that is in it.
@@ -203,22 +233,26 @@ impl Done {
 }
 
 impl Work {
-    fn of(step: &Step, directory: &str, origin: &Origin) -> Option<Self> {
+    fn of(step: &Step, directory: &str, here: &Here, origin: &Origin) -> Option<Self> {
         let args = step.args();
         match step.program() {
             // Its exit code is that of what it runs.
-            "" if step.runs_inside() => return Self::program(step, directory),
+            "" if step.runs_inside() => return Self::program(step, here),
             "" | "cd" | "pushd" | "popd" | "set" | "export" | "source" | "." | "echo" | "printf" | "true"
             | "false" | "exit" | "test" | "[" | "mkdir" | "sleep" | "tee" | "timeout" => return None,
+            // They only look, whatever they come to.
+            "find" if !step.may_write() => return None,
+            "ls" | "pwd" | "date" | "which" | "type" | "wc" | "stat" | "seq" | "yes" | "read" | "mapfile"
+            | "readarray" | "declare" | "typeset" | "local" | "readonly" | "unset" => {
+                return None;
+            }
             "cargo" => {
-                let verb = args.iter().position(|arg| !arg.starts_with(['+', '-']))?;
-                let Some((mut shows, own)) = Shows::of(&args[verb], &args[verb + 1..]) else {
-                    return Self::program(step, directory);
-                };
+                let Some(called) = Called::new(args, directory) else { return Self::program(step, here) };
+                let Called { mut shows, words, directory } = called;
                 if let Shows::Runs(words) = &mut shows {
                     words.extend(step.input.iter().cloned());
                 }
-                let scope = Scope::new(Framework::CargoTest, directory, own).with_context(&step.context);
+                let scope = Scope::new(Framework::CargoTest, &directory, &words).with_context(&step.context);
                 return Some(Self::Cargo { shows, scope: scope.seen_from(origin) });
             }
             _ if step.shows_stored_text() => return None,
@@ -226,22 +260,27 @@ impl Work {
         }
         match started(step) {
             Some(Started::Framework(framework, args)) => {
-                let scope = Scope::new(framework, directory, &args).with_context(&step.context);
+                // What comes from elsewhere are words as well.
+                let from = if step.repeats { step.input.as_slice() } else { &[] };
+                let around = [&step.context, from].concat();
+                let scope = Scope::new(framework, directory, &args).with_context(&around);
                 Some(Self::Tests(scope.seen_from(origin)))
             }
-            Some(Started::Script | Started::Program) | None => Self::program(step, directory),
+            Some(Started::Script | Started::Program) | None => Self::program(step, here),
         }
     }
 
-    fn program(step: &Step, directory: &str) -> Option<Self> {
-        let (context, input, directory) = (step.context.clone(), step.input.clone(), directory.to_owned());
-        Some(Self::Program { words: without_loudness(step), input, context, directory })
+    fn program(step: &Step, here: &Here) -> Option<Self> {
+        let context = step.context.iter().filter(|word| !is_easing(word)).cloned().collect();
+        let directory = here.directory.to_owned();
+        let input = step.input.iter().filter_map(|input| here.input(input)).collect();
+        Some(Self::Program { call: Call::new(step, here), input, context, directory })
     }
 
-    /// What cargo does before anything else of it.
-    pub(super) fn build(&self) -> Option<Self> {
+    /// What cargo does before anything else of it, as far as `shows`.
+    pub(super) fn build(&self, shows: Shows) -> Option<Self> {
         match self {
-            Self::Cargo { scope, .. } => Some(Self::Cargo { shows: Shows::Builds, scope: scope.clone() }),
+            Self::Cargo { scope, .. } => Some(Self::Cargo { shows, scope: scope.clone() }),
             Self::Tests(_) | Self::Program { .. } => None,
         }
     }
@@ -253,12 +292,15 @@ impl Work {
 
     /// Whether cargo builds, and then runs no test.
     pub(super) fn is_build(&self) -> bool {
-        matches!(self, Self::Cargo { shows: Shows::Builds | Shows::Lints(_) | Shows::Runs(_), .. })
+        matches!(
+            self,
+            Self::Cargo { shows: Shows::Checks | Shows::Builds | Shows::Lints(_) | Shows::Runs(_), .. }
+        )
     }
 
     /// Whether cargo has nothing more to do after it says that it finished.
     pub(super) fn says_that_it_finished(&self) -> bool {
-        matches!(self, Self::Cargo { shows: Shows::Builds | Shows::Lints(_), .. })
+        matches!(self, Self::Cargo { shows: Shows::Checks | Shows::Builds | Shows::Lints(_), .. })
     }
 
     pub(super) fn is_tests(&self) -> bool {
@@ -286,12 +328,17 @@ impl Work {
                 // What does not compile does so in no profile.
                 let is_as_wide = match needed {
                     Shows::Passes => at_least(scope, of),
-                    Shows::Builds | Shows::Lints(_) | Shows::Runs(_) => scope.builds_at_least(of),
+                    Shows::Checks | Shows::Builds | Shows::Lints(_) | Shows::Runs(_) => {
+                        scope.builds_at_least(of)
+                    }
                 };
                 shows.implies(needed) && is_as_wide
             }
             (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
-            (Self::Program { .. }, Self::Program { .. }) => self == failed,
+            (
+                Self::Program { call, input, context, directory },
+                Self::Program { call: of, input: read, context: around, directory: at },
+            ) => call.covers(of) && (input, context, directory) == (read, around, at),
             _ => false,
         }
     }
@@ -303,19 +350,6 @@ pub(super) fn runs_tests(step: &Step, work: &Option<Work>) -> bool {
         Some(Work::Cargo { .. }) | None => false,
         Some(Work::Program { .. }) => matches!(started(step), Some(Started::Script)),
     }
-}
-
-/// The words of a program, without those that only say how much it shall tell.
-fn without_loudness(step: &Step) -> Vec<String> {
-    let loudness: &[&str] = match (step.program(), step.args().first().map_or("", String::as_str)) {
-        ("pip" | "pip3" | "mypy" | "ruff" | "black" | "isort", _)
-        | ("cargo", "doc" | "fetch" | "fmt" | "install" | "package" | "publish" | "update" | "vendor") => {
-            &["-q", "-v", "--quiet", "--verbose"]
-        }
-        ("go", "build" | "generate" | "install" | "vet") => &["-v"],
-        _ => &[],
-    };
-    step.words.iter().filter(|word| !loudness.contains(&word.as_str())).cloned().collect()
 }
 
 /// Whether a step starts programs that its words do not name.
@@ -371,18 +405,4 @@ fn one_package(args: &[String]) -> Option<&str> {
         [one] if one.starts_with('.') && !one.contains("...") => Some(one),
         _ => None,
     }
-}
-
-/// The directory that a program is told to work in: `make -C web`.
-fn own_directory(step: &Step) -> Option<&str> {
-    let options: &[&str] = match step.program() {
-        "make" | "gmake" | "ninja" | "git" | "go" => &["-C"],
-        "npm" => &["--prefix"],
-        "pnpm" => &["-C", "--dir"],
-        "yarn" => &["--cwd"],
-        _ => return None,
-    };
-    let args = step.args();
-    let at = args.iter().position(|arg| options.contains(&arg.as_str()))?;
-    args.get(at + 1).map(String::as_str)
 }

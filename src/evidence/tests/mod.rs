@@ -51,6 +51,7 @@ mod turns;
 mod unfinished;
 mod unittest;
 mod vitest;
+mod ways;
 mod whole;
 mod words;
 
@@ -65,10 +66,11 @@ pub(super) use detect::shown_files;
 pub(super) use pipes::{drops_the_beginning, keeps_the_end};
 pub(super) use places::{Origin, Walk, below, moved};
 pub(super) use pytest::{came_to_its_end as pytest_came_to_its_end, was_stopped as pytest_was_stopped};
-pub(super) use relation::Relation;
+pub(super) use relation::{Relation, contains_package};
 pub(super) use scope::Scope;
 pub(crate) use so_far::SoFar;
 pub(super) use started::{Started, started};
+pub(super) use ways::is_easing;
 
 use detect::{Detected, Runs, Start};
 use pipes::Through;

@@ -3,6 +3,8 @@
 
 use super::Framework;
 use super::programs;
+use super::ways::is_easing;
+use crate::evidence::calls::{Call, Here};
 use crate::evidence::shell::{Step, base_name};
 
 #[derive(Debug)]
@@ -141,14 +143,13 @@ fn script(step: &Step, args: &[&str]) -> Option<Started> {
     runs.then_some(Started::Script)
 }
 
-/// All that a script is asked for, by its words: only the same words ask for the same.
+/// All that a script is asked for, however it is called: only what asks for the same is known to run
+/// the same.
 pub(super) fn identity(step: &Step) -> String {
-    let packages = matches!(step.program(), "npm" | "pnpm" | "yarn" | "bun");
-    let quiet = |word: &str| matches!(word, "-s" | "--silent" | "run" | "run-script") && packages;
-    let words = step.words.iter().map(String::as_str).filter(|word| !quiet(word));
-    let words = words.map(|word| if packages && word == "t" { "test" } else { word });
+    let context = step.context.iter().filter(|word| !is_easing(word)).map(String::as_str);
+    let call = Call::new(step, &Here::ANYWHERE).told();
     let input = step.input.iter().map(String::as_str);
-    step.context.iter().map(String::as_str).chain(words).chain(input).collect::<Vec<_>>().join(" ")
+    context.chain([call.as_str()]).chain(input).collect::<Vec<_>>().join(" ")
 }
 
 /// `npm test`, `pnpm -r run test:unit`, `yarn jest`.
