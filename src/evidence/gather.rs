@@ -121,6 +121,7 @@ impl Gathered {
     ) -> Option<(Option<TestResults>, Option<ErrorEvidence>)> {
         unbroken(self.commands?, |mut commands| {
             commands.errors.forget_tests_of(&commands.tests.mended());
+            commands.errors.leave_out_mended(&commands.tests.fates());
             let mut errors = commands.errors.finish(fault);
             if let Some(errors) = &mut errors {
                 tell_as_run(errors, &self.elsewhere);

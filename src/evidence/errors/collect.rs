@@ -16,7 +16,7 @@ use super::said::Speakers;
 use super::thrown;
 use super::whereabouts::Whereabouts;
 use super::work::{Done, Work};
-use crate::evidence::tests::Origin;
+use crate::evidence::tests::{Fates, Origin};
 use crate::model::{Event, FailureCode, Fault, ItemStatus};
 use crate::progress::plain;
 
@@ -209,6 +209,22 @@ impl Errors {
     /// Commands whose tests were seen to pass since, however they were run.
     pub(crate) fn forget_tests_of(&mut self, lines: &[String]) {
         self.failures.retain(|failure| !(lines.contains(&failure.line) && failure.is_of_tests()));
+    }
+
+    /// Of commands some of whose tests were mended, what the others failed of is what is left: as they
+    /// failed last.
+    pub(crate) fn leave_out_mended(&mut self, fates: &[Fates]) {
+        for fates in fates {
+            let of = |line: &String| self.failures.iter().position(|failure| failure.line == *line);
+            let (Some(at), again) = (of(&fates.command), fates.again_in.as_ref().and_then(of)) else {
+                continue;
+            };
+            let is_of_tests = self.failures[at].is_of_tests();
+            match again.filter(|again| *again > at && is_of_tests && !self.failures[*again].found.is_vague) {
+                Some(again) => self.failures[at] = self.failures.remove(again),
+                None => self.failures[at].found.leave_out_mended(fates),
+            }
+        }
     }
 
     fn keep(&mut self, new: Failure) {

@@ -106,6 +106,11 @@ pub(super) fn took_too_long() -> Found {
     vague("timeout", "`timeout` ended it: it took too long")
 }
 
+/// A test that failed, where nothing says of what.
+pub(super) fn named_test(name: &str) -> Found {
+    vague("test failure", &format!("{name} failed"))
+}
+
 fn named(runs: &[TestRun]) -> Option<Found> {
     let name = runs.iter().find_map(|run| run.failing.first());
     let words = match name {

@@ -56,7 +56,7 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use failed::{ended_badly, still_failing};
+pub(crate) use failed::{Fates, ended_badly, still_failing};
 pub(crate) use outcome::{RunResults, TestResults};
 pub(crate) use results::{Changed, Tests};
 pub(crate) use run::{Counts, TestRun};

@@ -6,7 +6,7 @@
 
 use super::again::{Asked, asked};
 use super::checkouts;
-use super::failed::FailedCommands;
+use super::failed::{FailedCommands, Fates};
 use super::parts;
 use super::places::{self, Origin};
 use super::printed::{self, Told};
@@ -196,6 +196,13 @@ impl Tests {
         self.end_running();
         let sum = self.sum().1;
         if self.lost { Vec::new() } else { self.failed.mended(&sum) }
+    }
+
+    /// What became of the tests that failed in commands.
+    pub(crate) fn fates(&mut self) -> Vec<Fates> {
+        self.end_running();
+        let sum = self.sum().1;
+        if self.lost { Vec::new() } else { self.failed.fates(&sum) }
     }
 
     /// What a command printed of tests that failed in it, or before.

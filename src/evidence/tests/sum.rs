@@ -35,6 +35,11 @@ impl Default for Sum {
 }
 
 impl Sum {
+    /// Whether the test that is called so from the root fails.
+    pub(super) fn has(&self, full: &str) -> bool {
+        self.failing.iter().any(|failing| failing.full == full || failing.name == full)
+    }
+
     /// Adds a run to the earlier ones.
     pub(super) fn add(&mut self, earlier: &[&TestRun], new: &TestRun) {
         self.mixed |= self.unit.replace(new.unit).is_some_and(|unit| unit != new.unit);
