@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use super::tests::Origin;
-use super::{Changed, Edits, ErrorEvidence, Errors, TestResults, Tests};
+use super::{Changed, EarlierErrors, Edits, ErrorEvidence, Errors, TestResults, Tests};
 use crate::model::{Event, Fault, ItemStatus, Timestamp};
 use crate::progress::plain;
 
@@ -34,6 +34,14 @@ pub(crate) struct Gathered {
 struct Commands {
     tests: Tests,
     errors: Errors,
+}
+
+/// What the commands of a run tell in the end.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Told {
+    pub(crate) tests: Option<TestResults>,
+    pub(crate) errors: Option<ErrorEvidence>,
+    pub(crate) earlier: EarlierErrors,
 }
 
 impl Gathered {
@@ -114,19 +122,21 @@ impl Gathered {
 
     /// What it all came to, if that could be read. `changed` is when files last
     /// changed; `fault` is why the run failed.
-    pub(crate) fn told(
-        self,
-        changed: Changed,
-        fault: Option<&Fault>,
-    ) -> Option<(Option<TestResults>, Option<ErrorEvidence>)> {
+    pub(crate) fn told(self, changed: Changed, fault: Option<&Fault>) -> Option<Told> {
         unbroken(self.commands?, |mut commands| {
-            commands.errors.forget_tests_of(&commands.tests.mended());
+            let mended = commands.tests.mended();
+            commands.errors.settle_tests_of(&mended, commands.tests.only_success());
             commands.errors.leave_out_mended(&commands.tests.fates());
-            let mut errors = commands.errors.finish(fault);
+            let (mut errors, mut earlier) = commands.errors.told(fault);
             if let Some(errors) = &mut errors {
                 tell_as_run(errors, &self.elsewhere);
             }
-            (commands.tests.finish(changed), errors)
+            earlier.rename(|told| {
+                if let Some(Some(run)) = self.elsewhere.get(told) {
+                    told.clone_from(run);
+                }
+            });
+            Told { tests: commands.tests.finish(changed), errors, earlier }
         })
     }
 
@@ -137,7 +147,8 @@ impl Gathered {
         changed: Changed,
         fault: Option<&Fault>,
     ) -> (Option<TestResults>, Option<ErrorEvidence>) {
-        self.told(changed, fault).expect("it can be read")
+        let told = self.told(changed, fault).expect("it can be read");
+        (told.tests, told.errors)
     }
 }
 
@@ -151,7 +162,7 @@ impl Commands {
             // Blocks may be missing in the middle. Without an exit code no count is complete.
             let whole = exit_code.filter(|_| text.len() < MOST_PRINTED);
             if self.tests.note_command(item, command, whole, text, at) {
-                self.errors.forget_tests_of(std::slice::from_ref(command));
+                self.errors.settle_tests_of(std::slice::from_ref(command), Some(command));
             }
             self.errors.note_command(command, *exit_code, text);
         } else {
@@ -166,7 +177,7 @@ impl Commands {
             Some(_) => {
                 let seen = exit_code.filter(|_| whole);
                 if self.tests.note_command("command", command, seen, text, at) {
-                    self.errors.forget_tests_of(&[command.to_owned()]);
+                    self.errors.settle_tests_of(&[command.to_owned()], Some(command));
                 }
             }
         }
@@ -239,6 +250,60 @@ mod tests {
         assert_eq!(errors(&[(line, 0, red), (line, 0, "1 passed in 0.1s\n1 passed in 0.1s\n")]), None);
         assert!(errors(&[(line, 0, red), (line, 0, "1 passed in 0.1s\n")]).is_some());
         assert!(errors(&[(line, 0, red), ("pytest -q b", 0, "1 passed in 0.1s\n")]).is_some());
+    }
+
+    /// What is told to have failed before something succeeded.
+    fn earlier(lines: &[(Option<&str>, &str, i64, &str)]) -> Vec<(String, String, Option<String>)> {
+        let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
+        for (directory, line, code, text) in lines {
+            let (item, command, exit_code) = ("1".into(), (*line).to_owned(), Some(*code));
+            let status = ItemStatus::Completed;
+            let ended = Event::CommandEnded { item, command, exit_code, output_bytes: 0, status };
+            gathered.note_in(directory.map(Path::new), &ended, Some(text), at(1));
+        }
+        let told = gathered.told(NEVER, None).expect("it can be read").earlier;
+        told.list.into_iter().map(|one| (one.command, one.error_message, one.succeeded_since)).collect()
+    }
+
+    #[test]
+    fn what_something_succeeded_after_is_told_with_that() {
+        let red = "E       assert 1 == 2\n\na.py:4: AssertionError\n==== short test summary info ====\nFAILED a.py::x - assert 1 == 2\n1 failed in 0.1s\n";
+        let green = "1 passed in 0.1s\n";
+        let error = "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    x\nKeyError: 1\n";
+        let told = |command: &str, message: &str, since: Option<&str>| {
+            vec![(command.to_owned(), message.to_owned(), since.map(str::to_owned))]
+        };
+        let stash = "git stash; pytest -q; git stash pop";
+        let lines = [(None, "pytest -q", 1, red), (None, stash, 0, green)];
+        assert_eq!(earlier(&lines), told("pytest -q", "assert 1 == 2", Some(stash)));
+        let lines = [(None, "python3 a.py", 1, error), (None, "python3 a.py", 0, "")];
+        assert_eq!(earlier(&lines), told("python3 a.py", "1", Some("python3 a.py")));
+        // In one line, tried until it succeeded.
+        let both = format!("{red}{green}");
+        for line in ["pytest -q || pytest -q", "pytest -q; sed -i s/1/2/ a.py; pytest -q"] {
+            let lines = [(None, line, 0, both.as_str())];
+            assert_eq!(earlier(&lines), told(line, "a.py::x failed", Some(line)));
+        }
+        // Each of its tests, by one command after the other.
+        let two =
+            "==== short test summary info ====\nFAILED a.py::x - no\nFAILED b.py::x - no\n2 failed in 0.1s\n";
+        let one = |file: &str| format!("{file}::x PASSED [100%]\n1 passed in 0.1s\n");
+        let (a, b) = (one("a.py"), one("b.py"));
+        let lines = [
+            (None, "pytest -v", 1, two),
+            (None, "pytest -v a.py", 0, a.as_str()),
+            (None, "pytest -v b.py", 0, b.as_str()),
+        ];
+        assert_eq!(earlier(&lines), told("pytest -v", "no", None));
+        // It is told as it was run.
+        let api = Some("/home/dev/shop/api");
+        let lines = [(api, "pytest -q", 1, red), (api, "pytest -q", 0, green)];
+        assert_eq!(earlier(&lines), told("pytest -q", "assert 1 == 2", Some("pytest -q")));
+        // What still fails, or fails again, is no earlier error.
+        let again = (None, "pytest -q", 1, red);
+        assert_eq!(earlier(&[again, (None, "ls", 0, "")]), []);
+        assert_eq!(earlier(&[again, (None, "pytest -q", 0, green), again]), []);
+        assert_eq!(earlier(&[(None, "pytest -q", 0, green)]), []);
     }
 
     /// Whether `cargo test` that failed in one directory is told to, after it passed in another.

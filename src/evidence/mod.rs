@@ -34,9 +34,9 @@ mod tests;
 mod told;
 
 pub(crate) use edits::Edits;
-pub(crate) use errors::{ErrorEvidence, Errors, Location};
+pub(crate) use errors::{EarlierError, EarlierErrors, ErrorEvidence, Errors, Location};
 pub(crate) use files::{ChangeOf, FileRecord, Files, IgnoredRecord, Observed, Overlap, Position, Source};
-pub(crate) use gather::Gathered;
+pub(crate) use gather::{Gathered, Told};
 pub(crate) use record::Evidence;
 pub(crate) use tests::{
     Changed, Framework, RunResults, SoFar as TestsSoFar, TestResults, Tests, Unit, runs_tests,

@@ -9,6 +9,7 @@ mod caps;
 mod capture;
 mod cause;
 mod diagnosis;
+mod earlier;
 mod ends;
 mod envelope;
 mod eta;

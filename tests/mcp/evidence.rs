@@ -222,6 +222,41 @@ fn what_still_failed_when_a_run_completed_is_told_and_is_no_failure_of_the_run()
     }
 }
 
+#[test]
+fn what_failed_before_something_succeeded_is_told_with_that() {
+    let built = "    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.10s\n";
+    let first =
+        [ran("item_1", "cargo build", 101, BROKEN), ran("item_2", "git stash; cargo build", 0, built)];
+    let world = World::new(&first, &turn_completed(), 0);
+    world.side("go");
+    let mut client = Client::of(&world.env, &["--tools", "all"], &[]);
+    let line = "`cargo build` failed: mismatched types; `git stash; cargo build` succeeded after it";
+    let all = ["status: completed", &format!("earlier_errors:\n- {line}\n")];
+    let ask = json!({ "task": "do it", "wait_ms": 20_000 });
+    let report = Reply::to(&mut client, "delegate_run", ask).has(&all);
+    report.no_line_can_be_missed();
+    report.no_fact_can_be_changed(&["/earlier_errors"]);
+    assert_eq!(report.content.get("unresolved_error"), None);
+    let task = report.content["task_id"].clone();
+    for tool in ["delegate_wait", "delegate_results", "_codex_local_wait", "_codex_local_results"] {
+        let reply = Reply::to(&mut client, tool, json!({ "task_id": task })).has(&all);
+        reply.no_line_can_be_missed();
+        reply.no_fact_can_be_changed(&["/data/metadata/earlier_errors"]);
+    }
+    for command in ["results", "wait"] {
+        let shell = world.env.run(&[command, task.as_str().unwrap()]).stdout;
+        all.iter().for_each(|line| assert!(shell.contains(&format!("\n{line}")), "{shell}"));
+    }
+    let run_dir = report.content["run_dir"].as_str().unwrap();
+    let evidence: Value =
+        serde_json::from_slice(&fs::read(format!("{run_dir}/evidence.json")).unwrap()).unwrap();
+    let expected = json!([{
+        "command": "/bin/bash -lc 'cargo build'", "error_message": "mismatched types",
+        "error_type": "compile error E0308", "succeeded_since": "/bin/bash -lc 'git stash; cargo build'",
+    }]);
+    assert_eq!(evidence["earlier_errors"], expected);
+}
+
 const OF_A_CHECKOUT: [&str; 9] = [
     "/file_operations/files_changed",
     "/file_operations/lines_changed",

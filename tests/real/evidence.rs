@@ -84,6 +84,19 @@ fn files_and_tests_are_told_as_they_were_seen() {
 }
 
 #[test]
+fn a_failure_that_was_mended_is_told_as_what_happened() {
+    let env = world();
+    let green = "printf '%s\\n' .. ---------- 'Ran 2 tests in 0.001s' '' OK > said; echo 'cat said >&2' > run_tests.sh";
+    let script = json!({ "calls": [runs("sh run_tests.sh"), runs(green), runs("sh run_tests.sh")] });
+    let run = env.run(&["--sandbox", "workspace-write"], &task("call", &script)).ended(0);
+    let results = env.results(&run);
+    let metadata = &results["metadata"];
+    assert_eq!(metadata.get("unresolved_error"), None, "{metadata:#}");
+    let told = "`sh run_tests.sh` failed: 1 != 2; the same succeeded after it";
+    assert_eq!(metadata["earlier_errors"], json!([told]));
+}
+
+#[test]
 fn a_failed_run_names_the_first_error_that_was_left() {
     let env = world();
     // The provider refuses the second step.

@@ -35,6 +35,13 @@ pub(super) fn to_the_end(command: &str, exit_code: Option<i64>, text: &str) -> O
     told_of(&runs, command, exit_code, text)
 }
 
+/// The first test that failed by a summary of its own, in a command that ended well all the same.
+pub(super) fn on_the_way(command: &str, text: &str) -> Option<Found> {
+    let mut runs = if runs_tests(command) { read(command, Some(0), text) } else { Vec::new() };
+    runs.retain(|run| run.failures() > Some(0));
+    named(&runs)
+}
+
 /// The error of the first of `runs`, where no other's can be taken for it.
 fn told_of(runs: &[TestRun], command: &str, exit_code: Option<i64>, text: &str) -> Option<Found> {
     let name = runs.iter().find_map(|run| run.failing.first());

@@ -1,6 +1,8 @@
 //! What is left of the errors of a command, where some of its tests pass since and others do not.
 
+use super::collect::Errors;
 use super::diagnose::{Diagnosis, Found};
+use super::earlier::EarlierError;
 use super::failing::named_test;
 use crate::evidence::tests::Fates;
 
@@ -16,21 +18,53 @@ enum Owner {
     Unclear,
 }
 
+impl Errors {
+    /// Of commands some of whose tests were mended, what the others failed of is what is left: as they
+    /// failed last.
+    pub(crate) fn leave_out_mended(&mut self, fates: &[Fates]) {
+        for fates in fates {
+            let of = |line: &String| self.failures.iter().position(|failure| failure.line == *line);
+            let (Some(at), again) = (of(&fates.command), fates.again_in.as_ref().and_then(of)) else {
+                continue;
+            };
+            let is_of_tests = self.failures[at].is_of_tests();
+            match again.filter(|again| *again > at && is_of_tests && !self.failures[*again].found.is_vague) {
+                Some(again) => self.failures[at] = self.failures.remove(again),
+                None => {
+                    let failure = &mut self.failures[at];
+                    let mended = failure.found.leave_out_mended(fates);
+                    let command = &failure.command;
+                    mended.into_iter().for_each(|error| self.earlier.add(error.earlier(command)));
+                }
+            }
+        }
+    }
+}
+
+impl Diagnosis {
+    /// Of a test that passes since, of which command is not asked.
+    fn earlier(self, command: &str) -> EarlierError {
+        let (command, error_message, error_type) = (command.to_owned(), self.message, Some(self.kind));
+        EarlierError { command, error_message, error_type, succeeded_since: None }
+    }
+}
+
 impl Found {
-    /// Leaves out what tests failed of that pass since. Where nothing says what the others fail of, which
-    /// these are is all there is to tell.
-    pub(super) fn leave_out_mended(&mut self, fates: &Fates) {
+    /// Leaves out what tests failed of that pass since, and hands over the first of it. Where nothing
+    /// says what the others fail of, which these are is all there is to tell.
+    fn leave_out_mended(&mut self, fates: &Fates) -> Option<Diagnosis> {
         let Some(first) = fates.still.first().filter(|_| fates.still.len() < fates.failed.len()) else {
-            return;
+            return None;
         };
-        let all = self.errors.len();
-        self.errors.retain(|error| owner(error, fates) != Owner::Mended);
-        self.count = self.count.saturating_sub((all - self.errors.len()) as u64);
+        let mended: Vec<Diagnosis> =
+            self.errors.extract_if(.., |error| owner(error, fates) == Owner::Mended).collect();
+        self.count = self.count.saturating_sub(mended.len() as u64);
         // What may be of a test that passes is not the first thing to tell.
         self.errors.sort_by_key(|error| owner(error, fates) == Owner::Unclear);
         if self.errors.first().is_none_or(|error| owner(error, fates) == Owner::Unclear) {
             *self = Self { is_glimpse: self.is_glimpse, ..named_test(first) };
         }
+        mended.into_iter().next()
     }
 }
 
@@ -109,6 +143,20 @@ mod tests {
     const BOTH: &str = "FF                                      [100%]\n=================== FAILURES ===================\n____________________ test_x ____________________\n\n    def test_x():\n>       assert X == 2\nE       assert 1 == 2\n\ntest_a.py:3: AssertionError\n____________________ test_x ____________________\n\n    def test_x():\n        d = {}\n>       d[\"k\"]\nE       KeyError: 'k'\n\ntest_b.py:3: KeyError\n=========== short test summary info ============\nFAILED test_a.py::test_x - assert 1 == 2\nFAILED test_b.py::test_x - KeyError: 'k'\n2 failed in 0.02s\n";
     const LEFT: &str = "F                                       [100%]\n=================== FAILURES ===================\n____________________ test_x ____________________\n\n    def test_x():\n>       {}[\"j\"]\nE       KeyError: 'j'\n\ntest_b.py:3: KeyError\n=========== short test summary info ============\nFAILED test_b.py::test_x - KeyError: 'j'\n1 failed in 0.02s\n";
     const GREEN: &str = ".                                       [100%]\n1 passed in 0.01s\n";
+
+    #[test]
+    fn what_a_test_failed_of_that_passes_since_is_told_as_an_earlier_error() {
+        let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
+        for (line, exit_code, text) in [("pytest -q", 1, BOTH), ("pytest -q test_a.py", 0, GREEN)] {
+            gathered.note_only_command(line, Some(exit_code), text, true, Timestamp::from_millis(0));
+        }
+        let told = gathered.told(Changed::Unknown, None).unwrap();
+        let [earlier] = told.earlier.list.as_slice() else { panic!("{told:?}") };
+        assert_eq!(
+            (earlier.command.as_str(), earlier.error_message.as_str()),
+            ("pytest -q", "assert 1 == 2")
+        );
+    }
 
     #[test]
     fn what_a_test_failed_of_that_passes_since_is_not_told() {

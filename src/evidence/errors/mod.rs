@@ -11,7 +11,9 @@ mod cargo;
 mod codes;
 mod collect;
 mod diagnose;
+mod earlier;
 mod failing;
+mod failure;
 mod fates;
 mod go;
 mod headings;
@@ -33,4 +35,5 @@ mod whereabouts;
 mod work;
 
 pub(crate) use collect::{ErrorEvidence, Errors};
+pub(crate) use earlier::{EarlierError, EarlierErrors};
 pub(crate) use place::Location;

@@ -205,6 +205,14 @@ impl Tests {
         if self.lost { Vec::new() } else { self.failed.fates(&sum) }
     }
 
+    /// The command whose tests took the place of all others, and passed.
+    pub(crate) fn only_success(&self) -> Option<&str> {
+        match self.runs.as_slice() {
+            [kept] if kept.run.passed() => Some(&kept.line),
+            _ => None,
+        }
+    }
+
     /// What a command printed of tests that failed in it, or before.
     fn told(&self, run: &TestRun, command: &str, text: &str) -> (Vec<Told>, u64) {
         let same = self.runs.iter().filter(|old| old.run.framework == run.framework);
