@@ -117,7 +117,9 @@ impl Errors {
         let is_built = built.is_some();
         let found = match exit_code {
             Some(124) if done.has_a_limit() => Some(failing::took_too_long()),
-            Some(127) if done.shows_other_text() => failing::missing(text, &done),
+            Some(127) if done.shows_other_text() => {
+                failing::before_text(command, exit_code, text).or_else(|| failing::missing(text, &done))
+            }
             // Nobody can say whose words a text shown beside has. A failure of tests is one all the same.
             Some(0) | None if done.shows_other_text() => failing::before_text(command, exit_code, text),
             Some(_) if done.shows_other_text() && !done.ends_with_tests() => {
@@ -141,6 +143,7 @@ impl Errors {
                 twice.or_else(|| failing::to_the_end(command, exit_code, text))
             }
             Some(_) | None => diagnose(text, &done.speakers(exit_code))
+                .filter(|found| !found.is_vague || !failing::are_counted(command, exit_code, text))
                 .or_else(|| thrown::at_the_end(text, &done))
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
@@ -239,7 +242,8 @@ impl Errors {
     }
 
     fn left(self, fault: Option<&Fault>) -> Option<ErrorEvidence> {
-        let first = self.failures.iter().find(|failure| !failure.found.is_vague).or(self.failures.first());
+        let first = self.failures.iter().find(|failure| !failure.found.is_only_said());
+        let first = first.or(self.failures.first());
         let mut evidence = match fault.map(|fault| (fault, type_of(fault.code))) {
             // The account or the sandbox is the reason, whatever else failed.
             Some((fault, Some(kind))) => ErrorEvidence { error_type: Some(kind.to_owned()), ..told(fault) },

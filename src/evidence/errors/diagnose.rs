@@ -161,6 +161,12 @@ pub(super) fn diagnose(text: &str, speakers: &Speakers<'_>) -> Option<Found> {
 }
 
 impl Found {
+    /// Whether a program only said something, which may have been no reason for anything. That tests
+    /// failed is more than that, whatever they failed of.
+    pub(super) fn is_only_said(&self) -> bool {
+        self.is_vague && self.errors.first().is_none_or(|first| first.kind != "test failure")
+    }
+
     fn add(&mut self, error: Diagnosis) {
         self.count += 1;
         if self.errors.len() < MOST_ERRORS {

@@ -53,13 +53,25 @@ impl TestRun {
 
     /// Whether its counts are known, and nothing of it failed or was left out.
     pub(crate) fn passed(&self) -> bool {
-        let counted = self.counts.is_some_and(|counts| counts.failed == 0);
+        let counted = self.all_failures() == Some(0);
         counted && !self.stopped && !self.failed() && self.failing.is_empty()
     }
 
     /// How many failed, by summaries that no later one can take back.
     pub(crate) fn failures(&self) -> Option<u64> {
-        self.counts.or(self.turns).map(|counts| counts.failed)
+        self.counts.or(self.turns).map(|counts| counts.failed).or(self.fails)
+    }
+
+    /// How many failed, where all of it was seen.
+    pub(super) fn all_failures(&self) -> Option<u64> {
+        self.counts.map(|counts| counts.failed).or(self.fails)
+    }
+
+    /// Whether nothing failed, by how it ended, however many passed. One that was asked for some shows
+    /// nothing where none is seen to have run.
+    pub(crate) fn ended_green(&self) -> bool {
+        let ran = !self.scope.is_filtered() || self.seen.has_passed();
+        self.fails == Some(0) && ran && self.failing.is_empty() && self.said.is_none()
     }
 }
 

@@ -45,6 +45,7 @@ mod shown;
 mod so_far;
 mod started;
 mod sum;
+mod tails;
 mod tally;
 mod tap;
 mod turns;
@@ -336,6 +337,7 @@ impl Reading<'_> {
         let looks_green = summed && !doubtful && !beheaded && !tally.ends_red() && tally.failing.len() == 0;
         let is_plain = !beheaded && !rewritten && !unexplained && self.exit_code.is_some();
         let seen = again::Seen::of(&tally, is_plain, self.is_of_many(start, scope)).beside(self.settled());
+        let fails = (tally.counts_failed && !doubtful) || self.ends_green(start, &tally);
         tally.unknown |= beheaded || refused || hidden || rewritten;
         let broken = tally.is_partial()
             || tally.unknown
@@ -347,6 +349,7 @@ impl Reading<'_> {
         TestRun {
             framework,
             counts: tally.counts(),
+            fails: (fails && tally.counts().is_none()).then_some(tally.failed),
             unit: tally.unit,
             duration_ms: tally.duration_ms,
             failing: tally.failing.into_list(),

@@ -375,7 +375,7 @@ impl Kept {
             framework: run.framework,
             unit: run.unit,
             passed: run.counts.map(|counts| counts.passed),
-            failed: run.counts.map(|counts| counts.failed),
+            failed: run.all_failures(),
             skipped: run.counts.map(|counts| counts.skipped),
             total: run.counts.map(|counts| counts.total),
             duration_ms: run.duration_ms,
@@ -865,9 +865,10 @@ mod tests {
         // One run has one summary, and it is at the end.
         let seen = results(&[Print("pytest 2>&1 | tail -1", 0, last.to_owned())]);
         assert_eq!((seen.passed, seen.complete), (Some(1), true));
-        // Of cargo, the end is that of the last of many.
+        // Of cargo, the end is that of the last of many: it stops at one that fails.
         let block = cargo(0, &[]);
-        assert_eq!(results(&[Print("cargo test 2>&1 | tail -3", 0, block.clone())]).failed, None);
+        let seen = results(&[Print("cargo test 2>&1 | tail -3", 0, block.clone())]);
+        assert_eq!((seen.passed, seen.failed, seen.complete), (None, Some(0), false));
         assert_eq!(results(&[Print("cargo test 2>&1 | grep 'test result'", 0, block)]).failed, Some(0));
         for line in ["pytest | sed s/1/7/", "pytest | awk '{print}'", "pytest | python3 -c x"] {
             assert_eq!(results(&[Print(line, 0, last.to_owned())]).passed, None, "{line}");
@@ -941,10 +942,11 @@ mod tests {
     fn what_failed_stays_until_it_is_seen_to_pass() {
         let failed: &[&str] = &["a::x"];
         for line in [
-            "cargo test 2>&1 | tail -3",
+            "cargo test 2>&1 | head -3",
             "cargo test >/dev/null",
             "cargo test 2>&1 | grep 'test result'",
-            "cargo test --workspace 2>&1 | tail -3",
+            "cargo test --no-fail-fast 2>/dev/null | tail -3",
+            "timeout 9 cargo test --workspace 2>&1 | tail -3",
         ] {
             let text = if line.contains("null") { String::new() } else { cargo(0, &[]) };
             check(&[Run("cargo test", 4, failed), Print(line, 0, text)], (None, None, failed, 1));

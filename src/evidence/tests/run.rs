@@ -42,6 +42,9 @@ pub(crate) struct TestRun {
     /// How many failed at the least, by what was seen of its summaries.
     #[serde(skip)]
     pub(crate) least: u64,
+    /// How many failed, where that is known and not how many passed.
+    #[serde(skip)]
+    pub(super) fails: Option<u64>,
     /// What failed in it that is no test, in words.
     #[serde(skip)]
     pub(crate) said: Option<String>,

@@ -58,8 +58,8 @@ impl Sum {
         if corrected.is_none() {
             self.counts = None;
             // Each test has passed where it ran before, so its last word is the new one's.
-            let failed = new.counts.filter(|_| touched.iter().all(|old| all_passed(old)));
-            self.failed = self.failed.zip(failed).map(|(sum, new)| sum.saturating_add(new.failed));
+            let failed = new.all_failures().filter(|_| touched.iter().all(|old| all_passed(old)));
+            self.failed = self.failed.zip(failed).map(|(sum, new)| sum.saturating_add(new));
         }
         self.failing.retain(|failing| {
             !again.contains(&failing.full) && !new.mends(earlier[failing.run], &failing.name)
@@ -121,5 +121,5 @@ impl Sum {
 }
 
 fn all_passed(run: &TestRun) -> bool {
-    run.counts.is_some_and(|counts| counts.failed == 0)
+    run.all_failures() == Some(0)
 }
