@@ -39,6 +39,8 @@ pub(crate) struct Errors {
     refusals: Vec<String>,
     /// Whether the run is one command: what that failed of is why the run did.
     is_one_command: bool,
+    /// Whether the command that is read ran on files that did not stay: it settles nothing.
+    on_other_tree: bool,
     /// Whether a file is below a directory.
     is_there: fn(&str, &str) -> bool,
 }
@@ -69,7 +71,8 @@ impl Errors {
         let directory = format!("{}/", directory.trim_end_matches('/'));
         let (failures, refusals) = (Vec::new(), Vec::new());
         let earlier = EarlierErrors::default();
-        Self { directory, origin, failures, earlier, refusals, is_one_command: false, is_there }
+        let (is_one_command, on_other_tree) = (false, false);
+        Self { directory, origin, failures, earlier, refusals, is_one_command, on_other_tree, is_there }
     }
 
     /// Where every file is that somebody names.
@@ -210,9 +213,15 @@ impl Errors {
         self.settle(by, |failure| lines.contains(&failure.line) && failure.is_of_tests());
     }
 
+    /// Whether what succeeds next does so on files that will not stay.
+    pub(crate) fn are_on_other_tree(&mut self, is_other: bool) {
+        self.on_other_tree = is_other;
+    }
+
     /// Some failures are earlier ones now, since the command `by` succeeded.
     fn settle(&mut self, by: Option<&str>, is_settled: impl Fn(&Failure) -> bool) {
-        for failure in self.failures.extract_if(.., |failure| is_settled(failure)) {
+        let is_here = !self.on_other_tree;
+        for failure in self.failures.extract_if(.., |failure| is_here && is_settled(failure)) {
             self.earlier.add(failure.earlier(by));
         }
     }

@@ -123,6 +123,7 @@ impl super::Scope {
         let directory = self.framework == Framework::Pytest || self.directory == other.directory;
         directory
             && self.elsewhere == other.elsewhere
+            && self.other_tree == other.other_tree
             && self.modes_to(other) != Relation::Unclear
             && script(self) == script(other)
     }

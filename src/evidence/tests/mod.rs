@@ -19,6 +19,7 @@ mod go;
 mod held;
 mod jest;
 mod junit;
+mod kept;
 mod left_alone;
 mod looks;
 mod mended;
@@ -48,6 +49,7 @@ mod sum;
 mod tails;
 mod tally;
 mod tap;
+mod trees;
 mod turns;
 mod unfinished;
 mod unittest;
@@ -58,8 +60,9 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use failed::{Fates, ended_badly, still_failing};
+pub(crate) use kept::Changed;
 pub(crate) use outcome::{RunResults, TestResults};
-pub(crate) use results::{Changed, Tests};
+pub(crate) use results::Tests;
 pub(crate) use run::{Counts, TestRun};
 
 pub(super) use detect::shown_files;
@@ -365,6 +368,7 @@ impl Reading<'_> {
             listed: 0,
             scope: if tally.deselected { scope.clone().leaving_out_some() } else { scope.clone() },
             goes_on: start.goes_on,
+            step: start.at,
             turns,
             seen,
         }

@@ -36,6 +36,9 @@ pub(crate) struct TestRun {
     /// Whether files may have been changed by what its command did afterwards.
     #[serde(skip)]
     pub(super) goes_on: bool,
+    /// Which step of its command it is.
+    #[serde(skip)]
+    pub(super) step: usize,
     /// What the turns of a loop came to, as far as they were seen, where each had tests of its own.
     #[serde(skip)]
     pub(super) turns: Option<Counts>,

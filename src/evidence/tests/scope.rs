@@ -30,6 +30,8 @@ pub(crate) struct Scope {
     pub(super) unclear: Option<String>,
     /// Whether it ran in no part of the checkout that the run works in.
     pub(super) elsewhere: bool,
+    /// Whether it ran on files that others took the place of, as those that were there before.
+    pub(super) other_tree: bool,
     /// Of several runs that one command made, which.
     pub(super) part: usize,
     /// Whether the framework is not known.
@@ -131,6 +133,7 @@ impl Scope {
             runs: Vec::new(),
             unclear: None,
             elsewhere: false,
+            other_tree: false,
             part: 0,
             any_framework: false,
             by_turns: false,
@@ -295,6 +298,9 @@ impl Scope {
 
     /// Where it ran, where that is not the checkout that the run works in.
     pub(super) fn elsewhere(&self) -> Option<&str> {
+        if self.other_tree {
+            return Some("another tree of it");
+        }
         self.elsewhere.then(|| match self.places.first() {
             Some(place) if self.directory.is_empty() => place.as_str(),
             _ => self.directory.as_str(),
