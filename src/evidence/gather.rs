@@ -144,7 +144,9 @@ impl Gathered {
     pub(crate) fn told(self, changed: Changed, fault: Option<&Fault>) -> Option<Told> {
         unbroken(self.commands?, |mut commands| {
             let mended = commands.tests.mended();
+            commands.errors.are_on_other_tree(false);
             commands.errors.settle_tests_of(&mended, commands.tests.only_success());
+            commands.errors.leave_out_mended(&commands.tests.fates());
             let (mut errors, mut earlier) = commands.errors.told(fault);
             if let Some(errors) = &mut errors {
                 tell_as_run(errors, &self.elsewhere);
@@ -179,7 +181,9 @@ impl Commands {
         if let Some(Printed { text, is_whole }) = printed.filter(|_| *status != ItemStatus::Declined) {
             // Without an exit code no count is complete.
             let whole = exit_code.filter(|_| is_whole);
-            if self.tests.note_command(item, command, whole, text, at) {
+            let is_answered = self.tests.note_command(item, command, whole, text, at);
+            self.errors.are_on_other_tree(self.tests.was_on_other_tree());
+            if is_answered {
                 self.errors.settle_tests_of(std::slice::from_ref(command), Some(command));
             }
             self.errors.note_command(command, *exit_code, text);
@@ -194,7 +198,9 @@ impl Commands {
             // Without an exit code no count is taken for complete.
             Some(_) => {
                 let seen = exit_code.filter(|_| whole);
-                if self.tests.note_command("command", command, seen, text, at) {
+                let is_answered = self.tests.note_command("command", command, seen, text, at);
+                self.errors.are_on_other_tree(self.tests.was_on_other_tree());
+                if is_answered {
                     self.errors.settle_tests_of(&[command.to_owned()], Some(command));
                 }
             }
@@ -291,9 +297,11 @@ mod tests {
         let told = |command: &str, message: &str, since: Option<&str>| {
             vec![(command.to_owned(), message.to_owned(), since.map(str::to_owned))]
         };
-        let stash = "git stash; pytest -q; git stash pop";
-        let lines = [(None, "pytest -q", 1, red), (None, stash, 0, green)];
-        assert_eq!(earlier(&lines), told("pytest -q", "assert 1 == 2", Some(stash)));
+        let lines = [(None, "pytest -q", 1, red), (None, "pytest", 0, green)];
+        assert_eq!(earlier(&lines), told("pytest -q", "assert 1 == 2", Some("pytest")));
+        // On another tree than the one that failed: it fails still.
+        let lines = [(None, "pytest -q", 1, red), (None, "git stash; pytest -q; git stash pop", 0, green)];
+        assert_eq!(earlier(&lines), []);
         let lines = [(None, "python3 a.py", 1, error), (None, "python3 a.py", 0, "")];
         assert_eq!(earlier(&lines), told("python3 a.py", "1", Some("python3 a.py")));
         // In one line, tried until it succeeded.

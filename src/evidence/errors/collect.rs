@@ -34,14 +34,16 @@ pub(crate) struct Errors {
     directory: String,
     origin: Origin,
     /// Commands that failed and were not mended, oldest first.
-    failures: Vec<Failure>,
+    pub(super) failures: Vec<Failure>,
     /// Those that something succeeded after.
-    earlier: EarlierErrors,
+    pub(super) earlier: EarlierErrors,
     refusals: Vec<String>,
     /// Where the run's changes are now.
     tree: Tree,
     /// Whether the run is one command: what that failed of is why the run did.
     is_one_command: bool,
+    /// Whether the command that is read ran on files that did not stay: it settles nothing.
+    on_other_tree: bool,
     /// Whether a file is below a directory.
     is_there: fn(&str, &str) -> bool,
 }
@@ -72,7 +74,8 @@ impl Errors {
         let directory = format!("{}/", directory.trim_end_matches('/'));
         let (failures, refusals) = (Vec::new(), Vec::new());
         let (earlier, tree) = (EarlierErrors::default(), Tree::Own);
-        Self { directory, origin, failures, earlier, refusals, tree, is_one_command: false, is_there }
+        let (is_one_command, on_other_tree) = (false, false);
+        Self { directory, origin, failures, earlier, refusals, tree, is_one_command, on_other_tree, is_there }
     }
 
     /// Where every file is that somebody names.
@@ -121,7 +124,9 @@ impl Errors {
         let is_built = built.is_some();
         let found = match exit_code {
             Some(124) if done.has_a_limit() => Some(failing::took_too_long()),
-            Some(127) if done.shows_other_text() => failing::missing(text, &done),
+            Some(127) if done.shows_other_text() => {
+                failing::before_text(command, exit_code, text).or_else(|| failing::missing(text, &done))
+            }
             // Nobody can say whose words a text shown beside has. A failure of tests is one all the same.
             Some(0) | None if done.shows_other_text() => failing::before_text(command, exit_code, text),
             Some(_) if done.shows_other_text() && !done.ends_with_tests() => {
@@ -145,6 +150,7 @@ impl Errors {
                 twice.or_else(|| failing::to_the_end(command, exit_code, text))
             }
             Some(_) | None => diagnose(text, &done.speakers(exit_code))
+                .filter(|found| !found.is_vague || !failing::are_counted(command, exit_code, text))
                 .or_else(|| thrown::at_the_end(text, &done))
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
@@ -212,9 +218,15 @@ impl Errors {
         self.settle(by, |failure| lines.contains(&failure.line) && failure.is_of_tests());
     }
 
+    /// Whether what succeeds next does so on files that will not stay.
+    pub(crate) fn are_on_other_tree(&mut self, is_other: bool) {
+        self.on_other_tree = is_other;
+    }
+
     /// Some failures are earlier ones now, since the command `by` succeeded.
     fn settle(&mut self, by: Option<&str>, is_settled: impl Fn(&Failure) -> bool) {
-        for failure in self.failures.extract_if(.., |failure| is_settled(failure)) {
+        let is_here = !self.on_other_tree;
+        for failure in self.failures.extract_if(.., |failure| is_here && is_settled(failure)) {
             self.earlier.add(failure.earlier(by));
         }
     }
@@ -246,7 +258,8 @@ impl Errors {
     }
 
     fn left(self, fault: Option<&Fault>) -> Option<ErrorEvidence> {
-        let first = self.failures.iter().find(|failure| !failure.found.is_vague).or(self.failures.first());
+        let first = self.failures.iter().find(|failure| !failure.found.is_only_said());
+        let first = first.or(self.failures.first());
         let mut evidence = match fault.map(|fault| (fault, type_of(fault.code))) {
             // The account or the sandbox is the reason, whatever else failed.
             Some((fault, Some(kind))) => ErrorEvidence { error_type: Some(kind.to_owned()), ..told(fault) },

@@ -26,7 +26,7 @@ impl Scope {
 
     /// The same between whole commands, whatever their parts.
     pub(super) fn relation_of_commands(&self, other: &Scope) -> Relation {
-        if self.elsewhere != other.elsewhere {
+        if self.elsewhere != other.elsewhere || self.other_tree != other.other_tree {
             return Relation::Apart;
         }
         let any = self.any_framework || other.any_framework;

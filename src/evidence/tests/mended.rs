@@ -29,7 +29,7 @@ impl TestRun {
 
     /// Whether what failed in `old` may still do so, as it was run then.
     pub(super) fn may_miss(&self, old: &TestRun) -> bool {
-        let all_passed = old.failing.is_empty() && old.counts.is_some_and(|counts| counts.failed == 0);
+        let all_passed = old.failing.is_empty() && old.all_failures() == Some(0);
         self.scope.lacks(&old.scope) && !all_passed
     }
 
@@ -49,7 +49,7 @@ impl TestRun {
     pub(super) fn take_over(&mut self, old: &TestRun) {
         let failing: Vec<&String> = old.failing.iter().filter(|name| !self.mends(old, name)).collect();
         let ran = self.counts.is_some_and(|counts| counts.passed + counts.failed > 0);
-        if (self.complete && ran) || self.passed_as_many(old) {
+        if (self.complete && ran) || self.passed_as_many(old) || self.ended_green() {
             return;
         }
         let same_place = self.scope.is_beside(&old.scope);
@@ -123,6 +123,7 @@ impl super::Scope {
         let directory = self.framework == Framework::Pytest || self.directory == other.directory;
         directory
             && self.elsewhere == other.elsewhere
+            && self.other_tree == other.other_tree
             && self.modes_to(other) != Relation::Unclear
             && script(self) == script(other)
     }

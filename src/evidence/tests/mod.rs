@@ -19,6 +19,7 @@ mod go;
 mod held;
 mod jest;
 mod junit;
+mod kept;
 mod left_alone;
 mod looks;
 mod mended;
@@ -45,8 +46,10 @@ mod shown;
 mod so_far;
 mod started;
 mod sum;
+mod tails;
 mod tally;
 mod tap;
+mod trees;
 mod turns;
 mod unfinished;
 mod unittest;
@@ -57,9 +60,10 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use failed::{ended_badly, still_failing};
+pub(crate) use failed::{Fates, ended_badly, still_failing};
+pub(crate) use kept::Changed;
 pub(crate) use outcome::{RunResults, TestResults};
-pub(crate) use results::{Changed, Tests};
+pub(crate) use results::Tests;
 pub(crate) use run::{Counts, TestRun};
 
 pub(super) use detect::shown_files;
@@ -338,6 +342,7 @@ impl Reading<'_> {
         let looks_green = summed && !doubtful && !beheaded && !tally.ends_red() && tally.failing.len() == 0;
         let is_plain = !beheaded && !rewritten && !unexplained && self.exit_code.is_some();
         let seen = again::Seen::of(&tally, is_plain, self.is_of_many(start, scope)).beside(self.settled());
+        let fails = (tally.counts_failed && !doubtful) || self.ends_green(start, &tally);
         tally.unknown |= beheaded || refused || hidden || rewritten;
         let broken = tally.is_partial()
             || tally.unknown
@@ -349,6 +354,7 @@ impl Reading<'_> {
         TestRun {
             framework,
             counts: tally.counts(),
+            fails: (fails && tally.counts().is_none()).then_some(tally.failed),
             unit: tally.unit,
             duration_ms: tally.duration_ms,
             failing: tally.failing.into_list(),
@@ -364,6 +370,7 @@ impl Reading<'_> {
             listed: 0,
             scope: if tally.deselected { scope.clone().leaving_out_some() } else { scope.clone() },
             goes_on: start.goes_on,
+            step: start.at,
             turns,
             seen,
         }

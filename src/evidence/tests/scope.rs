@@ -32,6 +32,8 @@ pub(crate) struct Scope {
     pub(super) unclear: Option<String>,
     /// Whether it ran in no part of the checkout that the run works in.
     pub(super) elsewhere: bool,
+    /// Whether it ran on files that others took the place of, as those that were there before.
+    pub(super) other_tree: bool,
     /// Of several runs that one command made, which.
     pub(super) part: usize,
     /// Whether the framework is not known.
@@ -137,6 +139,7 @@ impl Scope {
             eases: Vec::new(),
             unclear: None,
             elsewhere: false,
+            other_tree: false,
             part: 0,
             any_framework: false,
             by_turns: false,
@@ -297,6 +300,9 @@ impl Scope {
 
     /// Where it ran, where that is not the checkout that the run works in.
     pub(super) fn elsewhere(&self) -> Option<&str> {
+        if self.other_tree {
+            return Some("another tree of it");
+        }
         self.elsewhere.then(|| match self.places.first() {
             Some(place) if self.directory.is_empty() => place.as_str(),
             _ => self.directory.as_str(),

@@ -35,6 +35,11 @@ impl Default for Sum {
 }
 
 impl Sum {
+    /// Whether the test that is called so from the root fails.
+    pub(super) fn has(&self, full: &str) -> bool {
+        self.failing.iter().any(|failing| failing.full == full || failing.name == full)
+    }
+
     /// Adds a run to the earlier ones.
     pub(super) fn add(&mut self, earlier: &[&TestRun], new: &TestRun) {
         self.mixed |= self.unit.replace(new.unit).is_some_and(|unit| unit != new.unit);
@@ -53,8 +58,8 @@ impl Sum {
         if corrected.is_none() {
             self.counts = None;
             // Each test has passed where it ran before, so its last word is the new one's.
-            let failed = new.counts.filter(|_| touched.iter().all(|old| all_passed(old)));
-            self.failed = self.failed.zip(failed).map(|(sum, new)| sum.saturating_add(new.failed));
+            let failed = new.all_failures().filter(|_| touched.iter().all(|old| all_passed(old)));
+            self.failed = self.failed.zip(failed).map(|(sum, new)| sum.saturating_add(new));
         }
         self.failing.retain(|failing| {
             !again.contains(&failing.full) && !new.mends(earlier[failing.run], &failing.name)
@@ -116,5 +121,5 @@ impl Sum {
 }
 
 fn all_passed(run: &TestRun) -> bool {
-    run.counts.is_some_and(|counts| counts.failed == 0)
+    run.all_failures() == Some(0)
 }
