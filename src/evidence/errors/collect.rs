@@ -385,7 +385,7 @@ fn type_of(code: FailureCode) -> Option<&'static str> {
 
 /// The kind and the message of the error that is left after these commands.
 #[cfg(test)]
-pub(super) fn left_by(commands: &[(&str, i64, &str)]) -> Option<(String, String)> {
+pub(in crate::evidence) fn left_by(commands: &[(&str, i64, &str)]) -> Option<(String, String)> {
     let root = "/home/dev/project";
     let mut errors = Errors::where_all_is_there(root, Origin::new(root, root));
     commands.iter().for_each(|(line, code, text)| errors.note_command(line, Some(*code), text));

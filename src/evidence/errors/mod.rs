@@ -30,5 +30,7 @@ mod verdict;
 mod whereabouts;
 mod work;
 
+#[cfg(test)]
+pub(super) use collect::left_by;
 pub(crate) use collect::{ErrorEvidence, Errors};
 pub(crate) use place::Location;
