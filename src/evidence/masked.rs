@@ -103,7 +103,7 @@ fn a_code_that_was_printed_is_a_fact() {
             0,
             "/bin/bash: line 1: 23761 Segmentation fault      ./crash\nexit: 139\n",
             "",
-            "exited with code 139",
+            "Segmentation fault",
         ),
         ("printf \"a\\n\"; ./run.sh; printf \"exit=%s\\n\" $?", 0, "a\nexit=3\n", "", "exited with code 3"),
         ("./run.sh || echo \"failed with $?\"", 0, "failed with 3\n", "", "exited with code 3"),

@@ -9,15 +9,23 @@ impl Done {
     /// Whether an exit of 0 and `text` leave nothing of it that may have failed unseen: what nothing
     /// waited for ran all the same, and would have said so.
     pub(super) fn shows_all_that_failed(&self, line: &str, text: &str) -> bool {
-        if !self.command.is_clear() || self.loops() {
+        let turns = self.command.only_turns();
+        if !turns && (!self.command.is_clear() || self.loops()) {
             return false;
         }
         let lines = text.lines().count();
-        let is_known = match self.command.branches {
-            true => self.tries_until_one_succeeds(lines),
-            false => self.has_no_silent_part(&self.proven(line, text), lines),
+        let is_loud = || self.has_no_silent_part(&self.proven(line, text), lines);
+        let is_known = match self.command.branches && !turns {
+            true => self.tries_until_one_succeeds(lines) || (self.only_passes_over_failures() && is_loud()),
+            false => is_loud(),
         };
         is_known && diagnose(text, &self.speakers(Some(1))).is_none()
+    }
+
+    /// `make || true`: what waits for a failure does nothing.
+    fn only_passes_over_failures(&self) -> bool {
+        let both = self.command.steps.iter().zip(&self.works);
+        !self.command.chooses && both.filter(|(step, _)| step.or).all(|(_, work)| work.is_none())
     }
 
     fn has_no_silent_part(&self, proven: &[&Work], lines: usize) -> bool {
@@ -53,8 +61,9 @@ impl Done {
     /// Whether a failure of a step would be among what is seen. Tests have their own words.
     fn would_say_so(&self, at: usize, lines: usize) -> bool {
         let (step, work) = (&self.command.steps[at], &self.works[at]);
-        let is_seen = step.writes.is_empty() && !step.silent && !step.background;
-        is_seen && !runs_tests(step, work) && self.lets_failures_through(&self.command.readers(at), lines)
+        let is_hidden = step.background || (step.silent && step.writes.is_empty());
+        let is_seen = !is_hidden && self.shows_all_that_is_written_by(at);
+        is_seen && !runs_tests(step, work) && self.lets_failures_through(&self.readers_of(at), lines)
     }
 
     /// Whether it does nothing but build, and shows the errors of that only.

@@ -153,6 +153,10 @@ impl Errors {
                 .or_else(|| thrown::at_the_end(text, &done))
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
+        let (found, unheard) = match found {
+            None => done.unheard_failure(exit_code, text).unzip(),
+            found => (found, None),
+        };
         // The same question, and the new answer tells of nothing.
         let is_answered = match exit_code {
             _ if found.is_some() => false,
@@ -194,6 +198,7 @@ impl Errors {
             Whereabouts { root: &self.directory, done: &done, is_there }.tell(&mut found);
             // Whatever followed them is not what has to be done again.
             let works = match exit_code {
+                _ if unheard.is_some() => unheard.unwrap_or_default(),
                 Some(0) if is_built => unproven,
                 Some(0) if !done.tests().is_empty() => done.tests(),
                 Some(_) if by_tests => done.tests(),

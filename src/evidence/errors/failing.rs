@@ -98,7 +98,7 @@ pub(super) fn missing(text: &str, done: &Done) -> Option<Found> {
     done.starts(program).then(|| vague("error", message))
 }
 
-fn ended_with(exit_code: i64) -> Found {
+pub(super) fn ended_with(exit_code: i64) -> Found {
     vague("test failure", &format!("the tests ended with exit code {exit_code}"))
 }
 
@@ -133,7 +133,7 @@ fn counted(run: &TestRun) -> Option<String> {
     }
 }
 
-fn vague(kind: &str, message: &str) -> Found {
+pub(super) fn vague(kind: &str, message: &str) -> Found {
     let errors = vec![Diagnosis::new(0, kind, message, None)];
     Found { errors, count: 1, is_vague: true, ..Found::default() }
 }

@@ -4,6 +4,7 @@
 //! never from its prose. One file a format; each reads the lines once, in order.
 
 mod again;
+mod asks;
 mod behind;
 mod blame;
 mod c;
@@ -16,12 +17,15 @@ mod go;
 mod java;
 mod jest;
 mod lint;
+mod loudness;
+mod masked;
 mod node;
 mod place;
 mod proven;
 mod python;
 mod rust;
 mod said;
+mod signs;
 mod tap;
 mod thrown;
 mod tsc;

@@ -1,10 +1,11 @@
 //! Exceptions that nobody caught: the calls that led to one are the last words of the program, whatever it
 //! is called, and whatever a pipe makes of the exit code.
 
-use super::diagnose::{Diagnosis, Found, diagnose};
+use super::diagnose::{Diagnosis, Found, diagnose, named};
 use super::node;
 use super::place::Location;
 use super::python::{self, raised};
+use super::said::Speakers;
 use super::work::Done;
 use crate::evidence::lines::lines;
 use crate::evidence::shell::{Command, Step};
@@ -35,6 +36,25 @@ pub(super) fn at_the_end(text: &str, done: &Done) -> Option<Found> {
     let may_be = done.command.steps.iter().any(may_throw);
     let thrown = may_be.then(|| last(text)).flatten()?;
     Some(Found { errors: vec![thrown], count: 1, ..Found::default() })
+}
+
+/// What an output ends with, where that is an exception.
+pub(super) fn last_words(command: &Command, text: &str) -> Option<Found> {
+    let thrown = last(text).or_else(|| cut_off(command, text))?;
+    let told = diagnose(text, &Speakers::default()).filter(|found| !found.is_vague);
+    let found = told.filter(|found| found.errors.iter().any(|error| error.message == thrown.message));
+    Some(found.unwrap_or_else(|| Found { errors: vec![thrown], count: 1, ..Found::default() }))
+}
+
+/// The name of an exception, where `tail` left out the calls that led to it.
+fn cut_off(command: &Command, text: &str) -> Option<Diagnosis> {
+    let count = text.lines().count();
+    let is_cut = command.steps.iter().any(|step| step.piped && drops_the_beginning(step, count));
+    let told: Vec<_> = lines(end_of(text)).filter(|line| !line.trim().is_empty()).collect();
+    let (end, before) = told.split_last()?;
+    let is_alone = before.last().is_none_or(|line| line.starts_with("    "));
+    let (kind, message) = raised(end).filter(|_| is_cut && is_alone && looks_raised(end))?;
+    named(end).is_some().then(|| Diagnosis::new(0, kind, message, None))
 }
 
 /// Whether the end of an output may be that of a program that died of an exception.
@@ -128,7 +148,7 @@ fn looks_raised(line: &str) -> bool {
 }
 
 /// Whether a step runs a program of a language whose exceptions are known by their calls.
-fn may_throw(step: &Step) -> bool {
+pub(super) fn may_throw(step: &Step) -> bool {
     const PROGRAMS: [&str; 22] = [
         "alembic",
         "bun",

@@ -2,6 +2,7 @@
 
 use super::cargo::Shows;
 use super::diagnose::Found;
+use super::loudness::without_loudness;
 use super::said::Speakers;
 use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{
@@ -305,21 +306,8 @@ pub(super) fn runs_tests(step: &Step, work: &Option<Work>) -> bool {
     }
 }
 
-/// The words of a program, without those that only say how much it shall tell.
-fn without_loudness(step: &Step) -> Vec<String> {
-    let loudness: &[&str] = match (step.program(), step.args().first().map_or("", String::as_str)) {
-        ("pip" | "pip3" | "mypy" | "ruff" | "black" | "isort", _)
-        | ("cargo", "doc" | "fetch" | "fmt" | "install" | "package" | "publish" | "update" | "vendor") => {
-            &["-q", "-v", "--quiet", "--verbose"]
-        }
-        ("go", "build" | "generate" | "install" | "vet") => &["-v"],
-        _ => &[],
-    };
-    step.words.iter().filter(|word| !loudness.contains(&word.as_str())).cloned().collect()
-}
-
 /// Whether a step starts programs that its words do not name.
-fn starts_others(step: &Step) -> bool {
+pub(super) fn starts_others(step: &Step) -> bool {
     let own = step.words.first().is_some_and(|word| word.contains('/'));
     match started(step) {
         Some(Started::Framework(..)) => false,
@@ -346,7 +334,7 @@ fn tells_of_failure(step: &Step) -> bool {
 }
 
 /// `set -e`, `set -euo pipefail`.
-fn stops_at_failure(step: &Step) -> bool {
+pub(super) fn stops_at_failure(step: &Step) -> bool {
     let asks = |arg: &String| arg == "errexit" || (arg.starts_with('-') && arg.contains('e'));
     step.program() == "set" && step.args().iter().any(asks)
 }

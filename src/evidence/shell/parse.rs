@@ -239,7 +239,8 @@ impl Parser {
         }
         self.command.negates |=
             step.words.iter().take_while(|word| wrappers::is_keyword(word)).any(|w| w == "!");
-        self.command.chooses |= matches!(keyword, "for" | "while" | "until" | "if" | "case" | "select");
+        self.command.picks |= matches!(keyword, "while" | "until" | "if" | "case" | "select");
+        self.command.chooses |= self.command.picks || keyword == "for";
         self.command.branches |= self.command.chooses;
         self.command.defines |= keyword.ends_with("()") || matches!(keyword, "function" | "alias");
         if keyword == "}" {

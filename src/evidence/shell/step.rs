@@ -91,6 +91,11 @@ impl Step {
         }
     }
 
+    /// The assignment that it is, where it is nothing else.
+    pub(crate) fn sets(&self) -> Option<&str> {
+        self.sets.as_deref()
+    }
+
     /// Whether it is an assignment of what a program prints that does more than look.
     pub(crate) fn runs_inside(&self) -> bool {
         let value = self.sets.as_deref().unwrap_or_default();

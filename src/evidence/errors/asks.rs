@@ -1,0 +1,155 @@
+//! Whether a program is asked something or does something: an answer of no is an exit code like any
+//! other, and no failure.
+
+use super::work::{Done, Work};
+use crate::evidence::shell::Step;
+
+impl Done {
+    /// Whether the step at `at` does something that can fail in a way worth telling.
+    pub(super) fn does(&self, at: usize) -> bool {
+        self.works[at].is_some() && !asks(&self.command.steps[at])
+    }
+
+    /// What is to be done again where one of `steps` failed.
+    pub(super) fn to_do(&self, steps: &[usize]) -> Vec<Work> {
+        let does = steps.iter().filter(|at| self.does(**at));
+        does.filter_map(|at| self.works[*at].clone()).collect()
+    }
+}
+
+/// Whether a step only looks, or does what hardly matters.
+pub(super) fn asks(step: &Step) -> bool {
+    let args: Vec<&str> = step.args().iter().map(String::as_str).collect();
+    let program = step.program();
+    if step.words.is_empty() {
+        return false;
+    }
+    let is_of_itself = matches!(
+        args.as_slice(),
+        ["--version" | "-V" | "version" | "-version" | "-v" | "--help" | "-h" | "help"]
+    ) || args.iter().any(|arg| matches!(*arg, "--version" | "--help"));
+    let verb = args.iter().find(|arg| !arg.starts_with(['-', '+'])).copied().unwrap_or_default();
+    let looks = match program {
+        "cargo" => CARGO.contains(&verb),
+        // What it fails of it says, and much is mended by other words of its.
+        "git" => true,
+        "npm" | "pnpm" | "yarn" | "bun" => PACKAGES.contains(&verb),
+        "pip" | "pip3" | "poetry" | "gem" | "conda" | "apt" | "brew" => PACKAGES.contains(&verb),
+        "uv" => args.starts_with(&["pip"]) && args.get(1).is_some_and(|verb| PACKAGES.contains(verb)),
+        "go" => matches!(verb, "env" | "list" | "doc"),
+        "make" | "gmake" => args.iter().any(|arg| matches!(*arg, "-q" | "--question" | "-n" | "--dry-run")),
+        "docker" | "podman" | "kubectl" | "nerdctl" | "docker-compose" => !CONTAINERS.contains(&verb),
+        "patch" => args.contains(&"--dry-run"),
+        name if name.starts_with("python") && args.starts_with(&["-m", "pip"]) => {
+            args.get(2).is_some_and(|verb| PACKAGES.contains(verb))
+        }
+        name => ASKING.contains(&name) || name.starts_with("((") || !step.may_write(),
+    };
+    looks || is_of_itself
+}
+
+/// Whether a step is a line of code among the words of a command: what it ends with is its answer.
+pub(super) fn is_one_liner(step: &Step) -> bool {
+    let is_code =
+        |arg: &String| matches!(arg.as_str(), "-c" | "-e" | "--eval" | "-p" | "--print" | "-pe" | "-ne");
+    let name = step.program();
+    let runs_code = name.starts_with("python")
+        || matches!(name, "node" | "nodejs" | "ruby" | "perl" | "php" | "deno" | "bun");
+    runs_code && step.args().first().is_some_and(is_code)
+}
+
+/// Programs that tell something by their exit code, and those that do little, whatever they are told.
+const ASKING: [&str; 78] = [
+    "apt-cache",
+    "apropos",
+    "arch",
+    "bc",
+    "cal",
+    "chmod",
+    "chown",
+    "cksum",
+    "comm",
+    "cp",
+    "dig",
+    "dpkg",
+    "dpkg-query",
+    "env",
+    "expr",
+    "fuser",
+    "getent",
+    "hash",
+    "host",
+    "jobs",
+    "killall",
+    "ldd",
+    "let",
+    "ln",
+    "locale",
+    "look",
+    "lsblk",
+    "lsof",
+    "lspci",
+    "man",
+    "md5sum",
+    "mktemp",
+    "mount",
+    "mv",
+    "mysqladmin",
+    "nc",
+    "ncat",
+    "netstat",
+    "nm",
+    "nproc",
+    "nslookup",
+    "nvidia-smi",
+    "objdump",
+    "od",
+    "pg_isready",
+    "pgrep",
+    "ping",
+    "pkill",
+    "printenv",
+    "readelf",
+    "redis-cli",
+    "rm",
+    "rmdir",
+    "rpm",
+    "seq",
+    "service",
+    "sha256sum",
+    "ss",
+    "systemctl",
+    "tmux",
+    "touch",
+    "tput",
+    "tr",
+    "tree",
+    "tty",
+    "whereis",
+    "xdg-open",
+    "xxd",
+    "yes",
+    "hexdump",
+    "sha1sum",
+    "screen",
+    "open",
+    "free",
+    "builtin",
+    "command",
+    "compgen",
+    "declare",
+];
+
+const CARGO: [&str; 9] =
+    ["audit", "info", "locate-project", "metadata", "outdated", "pkgid", "search", "tree", "version"];
+
+/// What those that keep packages are asked.
+const PACKAGES: [&str; 32] = [
+    "audit", "bin", "check", "config", "doctor", "explain", "freeze", "fund", "get", "help", "index", "info",
+    "inspect", "list", "ll", "ls", "outdated", "ping", "policy", "prefix", "query", "root", "search", "show",
+    "view", "which", "whoami", "why", "cache", "la", "leaves", "deps",
+];
+
+/// What those that run containers do; anything else is asked of them.
+const CONTAINERS: [&str; 10] =
+    ["apply", "build", "buildx", "compose", "create", "exec", "pull", "push", "run", "up"];

@@ -1,0 +1,250 @@
+//! Failures that the exit code of a command does not tell, or tells without a word: it is that of another
+//! step, or all that there is.
+
+use super::asks::{asks, is_one_liner};
+use super::codes;
+use super::diagnose::{Diagnosis, Found, diagnose};
+use super::failing;
+use super::said::Speakers;
+use super::signs::sign;
+use super::thrown;
+use super::work::{Done, Work, runs_tests, starts_others, stops_at_failure};
+use crate::evidence::shell::{End, Step};
+
+/// What those end with that are asked something and say no, or do not understand.
+const ANSWERS: [i64; 4] = [1, 2, 128, 129];
+/// What ends with these was ended by somebody.
+const ENDED: [i64; 3] = [124, 130, 143];
+
+impl Done {
+    /// What failed without being heard of, and what is to be done again because of that.
+    pub(super) fn unheard_failure(&self, exit_code: Option<i64>, text: &str) -> Option<(Found, Vec<Work>)> {
+        let code = exit_code?;
+        let others = codes::without_own_words(&self.command, text);
+        self.by_printed_code(text, &others)
+            .or_else(|| self.by_exit_code(code, &others))
+            .or_else(|| self.by_last_words(code, &others))
+    }
+
+    /// `make; echo "exit $?"`, `make || echo failed`
+    fn by_printed_code(&self, text: &str, others: &str) -> Option<(Found, Vec<Work>)> {
+        codes::failed(&self.command, text).into_iter().find_map(|(steps, code)| {
+            let is_known = match code {
+                Some(code) => self.is_of_work(&steps, code),
+                None => !self.has_question(&steps) && !steps.iter().any(|at| self.is_probe(*at)),
+            };
+            let works = self.to_do(&steps);
+            (is_known && !works.is_empty()).then(|| (self.reason(&steps, code, others), works))
+        })
+    }
+
+    /// A program that ended badly, whatever it said.
+    fn by_exit_code(&self, code: i64, text: &str) -> Option<(Found, Vec<Work>)> {
+        let stops = self.command.steps.iter().any(stops_at_failure);
+        let all = || (0..self.command.steps.len()).collect();
+        let steps = match self.command.blamed_at_end() {
+            Some(steps) if !stops => steps,
+            Some(_) | None => all(),
+        };
+        let steps = match steps.as_slice() {
+            [at] => codes::passed_on(&self.command, *at).unwrap_or(steps),
+            _ => steps,
+        };
+        // It did not get to where it was to work.
+        let is_lost = |line: &str| line.contains(": cd: ");
+        let is_own = self.command.steps.last().is_some_and(|step| step.program() == "exit");
+        let is_known = code > 0 && (!self.command.negates || is_own) && self.is_of_work(&steps, code);
+        let works = self.to_do(&steps);
+        let is_told = is_known && !works.is_empty() && !text.lines().any(is_lost);
+        is_told.then(|| {
+            let own: Vec<&Step> = self.speakers_of(&steps);
+            let found = sign(text, &own, true).filter(|_| !self.shows_other_text());
+            (found.unwrap_or_else(|| self.ended_with(&steps, code)), works)
+        })
+    }
+
+    /// What programs say whose exit code is lost.
+    fn by_last_words(&self, code: i64, text: &str) -> Option<(Found, Vec<Work>)> {
+        if self.shows_other_text() || self.repeats_itself() {
+            return None;
+        }
+        let steps: Vec<usize> =
+            (0..self.command.steps.len()).filter(|at| self.is_unproven(*at, code, text)).collect();
+        let speakers: Vec<&Step> = self.speakers_of(&steps);
+        if speakers.is_empty() {
+            return None;
+        }
+        let at_end = !self.loops() && self.speaks_last(*steps.last()?);
+        let has_tests = !self.tests().is_empty();
+        let may_throw = speakers.iter().any(|step| thrown::may_throw(step) || starts_others(step));
+        let told =
+            || diagnose(text, &Speakers::default()).filter(|found| is_bad_end(found, may_throw && !at_end));
+        let last = || thrown::last_words(&self.command, text).filter(|_| may_throw && at_end);
+        let found = if has_tests { None } else { told().or_else(last) };
+        let found = found.or_else(|| sign(text, &speakers, at_end && !has_tests))?;
+        let works: Vec<Work> = steps.iter().filter_map(|at| self.works[*at].clone()).collect();
+        Some((found, works))
+    }
+
+    /// Why one of `steps` failed, which is known.
+    fn reason(&self, steps: &[usize], code: Option<i64>, text: &str) -> Found {
+        let is_alone = !(0..self.works.len()).any(|at| self.does(at) && !steps.contains(&at));
+        let speakers = self.speakers_of(steps);
+        let told = || diagnose(text, &self.speakers(code)).or_else(|| thrown::at_the_end(text, self));
+        let told = if is_alone { told() } else { None };
+        let told = told.or_else(|| sign(text, &speakers, is_alone));
+        let told = told.filter(|_| !self.shows_other_text());
+        told.unwrap_or_else(|| match code {
+            Some(code) => self.ended_with(steps, code),
+            None => failing::vague("error", "failed, and did not say why"),
+        })
+    }
+
+    fn ended_with(&self, steps: &[usize], code: i64) -> Found {
+        let are_tests = steps
+            .iter()
+            .filter(|at| self.does(**at))
+            .all(|at| runs_tests(&self.command.steps[*at], &self.works[*at]));
+        if are_tests {
+            failing::ended_with(code)
+        } else {
+            failing::vague("error", &format!("exited with code {code}"))
+        }
+    }
+
+    fn speakers_of(&self, steps: &[usize]) -> Vec<&Step> {
+        steps.iter().filter(|at| self.works[**at].is_some()).map(|at| &self.command.steps[*at]).collect()
+    }
+
+    /// Whether the exit code of one of `steps` says that work failed.
+    fn is_of_work(&self, steps: &[usize], code: i64) -> bool {
+        let is_limited = || steps.iter().any(|at| self.command.steps[*at].limited);
+        let is_answer = || {
+            let mut works = steps.iter().filter(|at| self.does(**at));
+            code < 126 && works.all(|at| is_one_liner(&self.command.steps[*at]))
+        };
+        let is_ended = ENDED.contains(&code) || (code == 137 && is_limited());
+        let is_asked = ANSWERS.contains(&code) && self.has_question(steps);
+        let found_none = code == 5 && self.to_do(steps).iter().all(Work::is_tests);
+        !is_ended && !is_asked && !is_answer() && !found_none
+    }
+
+    /// Whether one of `steps` is asked something that may be answered with no.
+    fn has_question(&self, steps: &[usize]) -> bool {
+        let hardly_fails = |step: &Step| {
+            step.only_prepares()
+                || matches!(
+                    step.program(),
+                    "true" | ":" | "printf" | "mkdir" | "exit" | "return" | "wait" | ""
+                )
+        };
+        steps.iter().any(|at| !self.does(*at) && !hardly_fails(&self.command.steps[*at]))
+    }
+
+    /// `python3 -c 'import yaml' || echo none`, `psql -l >/dev/null 2>&1 || echo none`
+    fn is_probe(&self, at: usize) -> bool {
+        let step = &self.command.steps[at];
+        let is_hidden = step.silent && step.writes.iter().any(|file| file == "/dev/null");
+        is_one_liner(step)
+            || (is_hidden && !starts_others(step) && !thrown::may_throw(step) && !self.is_build(at))
+    }
+
+    fn is_build(&self, at: usize) -> bool {
+        let step = &self.command.steps[at];
+        self.works[at].as_ref().is_some_and(|work| !matches!(work, Work::Program { .. }))
+            || matches!(
+                step.program(),
+                "gcc"
+                    | "g++"
+                    | "cc"
+                    | "c++"
+                    | "clang"
+                    | "clang++"
+                    | "tsc"
+                    | "go"
+                    | "javac"
+                    | "rustc"
+                    | "cargo"
+            )
+    }
+
+    /// Whether nothing shows that the step at `at` succeeded, and it would be seen that it did not.
+    fn is_unproven(&self, at: usize, code: i64, text: &str) -> bool {
+        let step = &self.command.steps[at];
+        let is_framework = matches!(self.works[at], Some(Work::Tests(_)));
+        let may_fail = self.works[at].is_some()
+            && (!asks(step) || changes_history(step))
+            && !is_framework
+            && !step.background;
+        may_fail
+            && self.is_seen(at)
+            && (code != 0 || self.command.end_of(at, &codes::printed(&self.command, text)) != End::Succeeded)
+    }
+
+    /// Whether what a step prints comes through what reads it, if not all of it; or is in a file that is shown.
+    fn is_seen(&self, at: usize) -> bool {
+        let step = &self.command.steps[at];
+        let is_open = (!step.silent || !step.writes.is_empty()) && self.shows_all_that_is_written_by(at);
+        let lets_through = |at: &usize| {
+            let step = &self.command.steps[*at];
+            asks(step) || step.program() == "tee"
+        };
+        is_open && self.readers_of(at).iter().all(lets_through)
+    }
+
+    /// Whether the end of each file that a step writes is shown after it.
+    pub(super) fn shows_all_that_is_written_by(&self, at: usize) -> bool {
+        let after = &self.command.steps[at + 1..];
+        let shows = |step: &Step| matches!(step.program(), "cat" | "tail" | "less" | "head" | "grep");
+        let is_shown = |file: &String| after.iter().any(|step| shows(step) && step.args().contains(file));
+        self.command.steps[at].writes.iter().all(is_shown)
+    }
+
+    /// The steps that read what the one at `at` prints, as far as can be told.
+    pub(super) fn readers_of(&self, at: usize) -> Vec<usize> {
+        if self.command.is_clear() {
+            return self.command.readers(at);
+        }
+        let piped = self.command.steps[at + 1..].iter().take_while(|step| step.piped).count();
+        (at + 1..=at + piped).collect()
+    }
+
+    /// Whether what follows the step at `at` prints nothing but what it reads.
+    fn speaks_last(&self, at: usize) -> bool {
+        let is_quiet =
+            |(step, work): (&Step, &Option<Work>)| step.piped || (work.is_none() && !step.background);
+        self.command.steps[at + 1..].iter().zip(&self.works[at + 1..]).all(is_quiet)
+    }
+}
+
+/// Whether an error with a place is why a program ended. What was thrown may have been caught where the program
+/// went on, unless that is what others printed: `may_throw`.
+fn is_bad_end(found: &Found, may_throw: bool) -> bool {
+    let is_it = |first: &Diagnosis| {
+        first.is_fixed_in_place() || first.kind == "link error" || (may_throw && first.place.is_some())
+    };
+    !found.is_vague && found.errors.first().is_some_and(is_it)
+}
+
+/// Whether git is told to do something, which it says that it could not.
+fn changes_history(step: &Step) -> bool {
+    let verb = step.args().iter().find(|arg| !arg.starts_with('-')).map_or("", String::as_str);
+    const VERBS: [&str; 15] = [
+        "add",
+        "am",
+        "apply",
+        "checkout",
+        "cherry-pick",
+        "clone",
+        "commit",
+        "fetch",
+        "merge",
+        "pull",
+        "push",
+        "rebase",
+        "revert",
+        "stash",
+        "switch",
+    ];
+    step.program() == "git" && VERBS.contains(&verb)
+}

@@ -1,0 +1,195 @@
+//! The words with which programs come to a bad end, where none of them names a place: of make, npm, a shell,
+//! or of the program itself.
+
+use super::diagnose::{Diagnosis, Found};
+use super::said::{message, not_there, own};
+use crate::evidence::lines::lines;
+use crate::evidence::shell::Step;
+
+/// How far from the end a program still speaks of what it ended with.
+const LAST_LINES: usize = 3;
+
+/// What one of `steps`, which may have failed, says of that. `at_end` where nobody spoke after it.
+pub(super) fn sign(text: &str, steps: &[&Step], at_end: bool) -> Option<Found> {
+    let programs: Vec<&str> = steps.iter().map(|step| step.program()).collect();
+    let tells_all = steps.iter().any(|step| is_tool(step));
+    let ends_others = steps.iter().any(|step| !step.limited);
+    let count = lines(text).filter(|line| !line.trim().is_empty()).count();
+    let mut best: Option<(Rank, Diagnosis)> = None;
+    for (at, line) in lines(text).filter(|line| !line.trim().is_empty()).enumerate() {
+        let is_last = at_end && at + LAST_LINES >= count;
+        let found = npm(&line)
+            .map(|words| (Rank::Npm, words))
+            .or_else(|| message(&line).filter(|_| tells_all || is_last).map(|words| (Rank::Error, words)))
+            .or_else(|| missing(&line, &programs).map(|words| (Rank::Own, words)))
+            .or_else(|| own(&line, &programs).filter(|words| is_grave(words)).map(|words| (Rank::Own, words)))
+            .or_else(|| died(&line).filter(|_| ends_others).map(|words| (Rank::Died, words)))
+            .or_else(|| made(&line).map(|words| (Rank::Made, words)))
+            .or_else(|| gave_up(&line).map(|words| (Rank::GaveUp, words)))
+            .or_else(|| node(&line).filter(|_| is_last).map(|words| (Rank::Node, words)));
+        if let Some((rank, words)) = found
+            && best.as_ref().is_none_or(|(other, _)| rank < *other)
+        {
+            best = Some((rank, Diagnosis::new(at, "error", words, None)));
+        }
+    }
+    let (rank, error) = best?;
+    let is_vague = !matches!(rank, Rank::Error);
+    Some(Found { errors: vec![error], count: 1, is_vague, ..Found::default() })
+}
+
+/// Whose words say most, in that order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Error,
+    Own,
+    Npm,
+    Died,
+    GaveUp,
+    Made,
+    Node,
+}
+
+/// `make[1]: *** [Makefile:3: all] Error 1`
+fn made(line: &str) -> Option<&str> {
+    let (name, rest) = line.split_once(": *** ")?;
+    let name = name.split('[').next().unwrap_or(name);
+    let aside = ["Waiting for unfinished jobs", "Deleting "];
+    (matches!(name, "make" | "gmake") && !aside.iter().any(|head| rest.starts_with(head))).then_some(line)
+}
+
+/// What npm says once it failed; the rest of that is about its log.
+fn npm(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("npm error ").or_else(|| line.strip_prefix("npm ERR! "));
+    let details =
+        ["code ", "errno ", "syscall ", "path ", "dest ", "A complete log ", "    ", "To see a list", "  "];
+    let own = rest.filter(|rest| !details.iter().any(|head| rest.starts_with(head)));
+    // Those that run scripts in its place.
+    let bare = line.trim_start();
+    let failed = bare.starts_with("error Command failed with ") || bare.starts_with("ELIFECYCLE ");
+    own.or_else(|| failed.then_some(bare))
+}
+
+/// `bash: line 1: 4711 Segmentation fault      ./app`
+fn died(line: &str) -> Option<&str> {
+    const ENDS: [&str; 7] = [
+        "Segmentation fault",
+        "Aborted",
+        "Bus error",
+        "Illegal instruction",
+        "Floating point exception",
+        "Trace/breakpoint trap",
+        "Killed",
+    ];
+    let bare = line.strip_suffix(" (core dumped)").unwrap_or(line);
+    if ENDS[..6].contains(&bare) {
+        return Some(line);
+    }
+    let (shell, rest) = line.split_once(": line ")?;
+    let (row, rest) = rest.split_once(": ")?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (id, rest) = rest.trim_start().split_once(' ')?;
+    let rest = rest.trim_start();
+    let is_end = ENDS.iter().any(|end| rest.starts_with(end));
+    (is_end && is_number(row) && is_number(id) && !shell.contains(' ')).then_some(rest)
+}
+
+/// What a shell says of one of `programs` that is not there.
+fn missing<'l>(line: &'l str, programs: &[&str]) -> Option<&'l str> {
+    let (program, words) = not_there(line)?;
+    programs.contains(&program).then_some(words)
+}
+
+/// What those that build say at their end.
+fn gave_up(line: &str) -> Option<&str> {
+    const HEADS: [&str; 13] = [
+        "Build failed",
+        "BUILD FAILED",
+        "build failed",
+        "Build FAILED",
+        "error during build",
+        "Failed to compile",
+        "Compilation failed",
+        "compilation terminated",
+        "ERROR in ",
+        "FAILURE: Build failed",
+        "ninja: build stopped: ",
+        "CMake Error",
+        "FAILED: ",
+    ];
+    HEADS.iter().any(|head| line.starts_with(head)).then_some(line)
+}
+
+/// What Node ends with where nobody caught an exception.
+fn node(line: &str) -> Option<&str> {
+    let version = line.strip_prefix("Node.js v")?;
+    version
+        .starts_with(|c: char| c.is_ascii_digit())
+        .then_some("Node.js ended with an exception that nobody caught")
+}
+
+/// Whether what a program says under its own name is why it ended.
+fn is_grave(words: &str) -> bool {
+    const GRAVE: [&str; 14] = [
+        "cannot ",
+        "can't ",
+        "could not ",
+        "couldn't ",
+        "error",
+        "failed",
+        "fatal",
+        "invalid",
+        "no module named",
+        "no such file",
+        "not found",
+        "permission denied",
+        "unknown option",
+        "unrecognized",
+    ];
+    let words = words.to_ascii_lowercase();
+    GRAVE.iter().any(|word| words.contains(word))
+}
+
+/// Whether a step runs one of those that speak of an error only where they end with it.
+fn is_tool(step: &Step) -> bool {
+    const TOOLS: [&str; 37] = [
+        "ar",
+        "as",
+        "black",
+        "c++",
+        "cargo",
+        "cc",
+        "clang",
+        "clang++",
+        "cmake",
+        "docker",
+        "dotnet",
+        "eslint",
+        "flake8",
+        "g++",
+        "gcc",
+        "git",
+        "go",
+        "gradle",
+        "javac",
+        "kotlinc",
+        "ld",
+        "mvn",
+        "mypy",
+        "ninja",
+        "npm",
+        "pip",
+        "pip3",
+        "pnpm",
+        "poetry",
+        "ruff",
+        "rustc",
+        "rustfmt",
+        "sqlite3",
+        "terraform",
+        "tsc",
+        "uv",
+        "yarn",
+    ];
+    TOOLS.contains(&step.program())
+}
