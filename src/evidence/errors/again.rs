@@ -22,10 +22,13 @@ impl Done {
         is_known && diagnose(text, &self.speakers(Some(1))).is_none()
     }
 
-    /// `make || true`: what waits for a failure does nothing.
+    /// `make || true`: what waits for a failure does nothing but show it.
     fn only_passes_over_failures(&self) -> bool {
-        let both = self.command.steps.iter().zip(&self.works);
-        !self.command.chooses && both.filter(|(step, _)| step.or).all(|(_, work)| work.is_none())
+        let shows = |step: &Step| matches!(step.program(), "true" | ":" | "echo" | "printf" | "cat" | "tail");
+        let mut both = self.command.steps.iter().zip(&self.works);
+        !self.command.chooses
+            && both.all(|(step, work)| work.is_some() || step.only_prepares() || shows(step))
+            && !self.command.steps.iter().zip(&self.works).any(|(step, work)| step.or && work.is_some())
     }
 
     fn has_no_silent_part(&self, proven: &[&Work], lines: usize) -> bool {

@@ -23,6 +23,7 @@ pub(super) fn printed(command: &Command, text: &str) -> Vec<usize> {
         && bad.or
         && !command.chooses
         && !before.background
+        && words(before).is_none()
         && steps.iter().filter(|step| step.or).count() == 1
         && let Some(template) = Template::of(steps, steps.len() - 1)
     {

@@ -270,7 +270,8 @@ impl Found {
     fn says_less_than(&self, other: &Self) -> bool {
         let is_of_compiler = |found: &Self| found.errors.first().is_some_and(Diagnosis::is_fixed_in_place);
         let is_part = self.is_glimpse || self.is_cut_off();
-        is_part && !other.is_vague && is_of_compiler(self) == is_of_compiler(other)
+        let is_less = self.is_bare || (is_part && is_of_compiler(self) == is_of_compiler(other));
+        is_less && !other.is_vague
     }
 
     /// Whether only the heads of errors came through, or what cargo says of them at its end.
@@ -468,7 +469,7 @@ mod tests {
     #[test]
     fn what_fails_again_is_still_a_reason() {
         let line = "python3 a.py; python3 a.py";
-        check(&[(line, 101, PANIC)], None);
+        check(&[(line, 101, PANIC)], Some(("error", "exited with code 101")));
         check(&[(line, 101, &PANIC.repeat(2))], Some(("panic", "no settings")));
         check(&[(line, 0, &PANIC.repeat(2))], None);
     }
@@ -978,7 +979,8 @@ E           json.decoder.JSONDecodeError: Expecting property name
         );
         let mended = format!("{BROKEN}bad.c:2:3: error: 'y' undeclared\n");
         check(&[("gcc -c bad.c; touch bad.c; gcc -c bad.c; exit 1", 1, &mended)], None);
-        check(&[("cargo build", 101, ""), ("ls missing", 2, "ls: cannot access 'missing'\n")], None);
+        let ended = Some(("error", "exited with code 101"));
+        check(&[("cargo build", 101, ""), ("ls missing", 2, "ls: cannot access 'missing'\n")], ended);
     }
 
     #[test]
@@ -1076,7 +1078,7 @@ E           json.decoder.JSONDecodeError: Expecting property name
         let mocha =
             "  1 passing (3ms)\n  1 failing\n\n  1) sums\n       breaks:\n     something of its own\n\n";
         check(&[("npx mocha", 1, mocha)], Some(("test failure", "sums > breaks failed")));
-        check(&[("npm run build", 1, mocha)], None);
+        check(&[("npm run build", 1, mocha)], Some(("error", "exited with code 1")));
         check(&[("npx mocha", 0, mocha)], None);
     }
 
@@ -1236,7 +1238,9 @@ E           json.decoder.JSONDecodeError: Expecting property name
         let bare = "1 failed in 0.01s\n1 passed in 0.01s\n  1 passing (3ms)\n  1 failing\n\n  1) sums\n       breaks:\n     of its own\n\n";
         check(&[(&line.replace("jest", "mocha"), 1, bare)], Some(("test failure", "sums > breaks failed")));
         // Its last word is not known to be that of tests.
-        check(&[(&line.replace("npx jest", "./deploy"), 1, &format!("{PYTEST}1 passed in 0.01s\n"))], None);
+        let deploy = line.replace("npx jest", "./deploy");
+        let ended = Some(("error", "exited with code 1"));
+        check(&[(&deploy, 1, &format!("{PYTEST}1 passed in 0.01s\n"))], ended);
     }
 
     #[test]

@@ -99,7 +99,7 @@ pub(super) fn missing(text: &str, done: &Done) -> Option<Found> {
 }
 
 pub(super) fn ended_with(exit_code: i64) -> Found {
-    vague("test failure", &format!("the tests ended with exit code {exit_code}"))
+    bare("test failure", &format!("the tests ended with exit code {exit_code}"))
 }
 
 pub(super) fn took_too_long() -> Found {
@@ -133,7 +133,12 @@ fn counted(run: &TestRun) -> Option<String> {
     }
 }
 
-pub(super) fn vague(kind: &str, message: &str) -> Found {
+/// That something failed, and no word of why.
+pub(super) fn bare(kind: &str, message: &str) -> Found {
+    Found { is_bare: true, ..vague(kind, message) }
+}
+
+fn vague(kind: &str, message: &str) -> Found {
     let errors = vec![Diagnosis::new(0, kind, message, None)];
     Found { errors, count: 1, is_vague: true, ..Found::default() }
 }

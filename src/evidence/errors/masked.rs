@@ -8,11 +8,11 @@ use super::failing;
 use super::said::Speakers;
 use super::signs::sign;
 use super::thrown;
-use super::work::{Done, Work, runs_tests, starts_others, stops_at_failure};
+use super::work::{Done, Work, starts_others, stops_at_failure};
 use crate::evidence::shell::{End, Step};
 
 /// What those end with that are asked something and say no, or do not understand.
-const ANSWERS: [i64; 4] = [1, 2, 128, 129];
+const ANSWERS: [i64; 6] = [1, 2, 126, 127, 128, 129];
 /// What ends with these was ended by somebody.
 const ENDED: [i64; 3] = [124, 130, 143];
 
@@ -96,19 +96,16 @@ impl Done {
         let told = told.filter(|_| !self.shows_other_text());
         told.unwrap_or_else(|| match code {
             Some(code) => self.ended_with(steps, code),
-            None => failing::vague("error", "failed, and did not say why"),
+            None => failing::bare("error", "failed, and did not say why"),
         })
     }
 
     fn ended_with(&self, steps: &[usize], code: i64) -> Found {
-        let are_tests = steps
-            .iter()
-            .filter(|at| self.does(**at))
-            .all(|at| runs_tests(&self.command.steps[*at], &self.works[*at]));
-        if are_tests {
-            failing::ended_with(code)
-        } else {
-            failing::vague("error", &format!("exited with code {code}"))
+        let is_test = |at: &usize| self.works[*at].as_ref().is_some_and(Work::is_tests);
+        let mut fail = steps.iter().filter(|at| !hardly_fails(&self.command.steps[**at]));
+        match fail.all(is_test) {
+            true => failing::ended_with(code),
+            false => failing::bare("error", &format!("exited with code {code}")),
         }
     }
 
@@ -119,10 +116,7 @@ impl Done {
     /// Whether the exit code of one of `steps` says that work failed.
     fn is_of_work(&self, steps: &[usize], code: i64) -> bool {
         let is_limited = || steps.iter().any(|at| self.command.steps[*at].limited);
-        let is_answer = || {
-            let mut works = steps.iter().filter(|at| self.does(**at));
-            code < 126 && works.all(|at| is_one_liner(&self.command.steps[*at]))
-        };
+        let is_answer = || code < 126 && steps.iter().any(|at| is_one_liner(&self.command.steps[*at]));
         let is_ended = ENDED.contains(&code) || (code == 137 && is_limited());
         let is_asked = ANSWERS.contains(&code) && self.has_question(steps);
         let found_none = code == 5 && self.to_do(steps).iter().all(Work::is_tests);
@@ -131,13 +125,6 @@ impl Done {
 
     /// Whether one of `steps` is asked something that may be answered with no.
     fn has_question(&self, steps: &[usize]) -> bool {
-        let hardly_fails = |step: &Step| {
-            step.only_prepares()
-                || matches!(
-                    step.program(),
-                    "true" | ":" | "printf" | "mkdir" | "exit" | "return" | "wait" | ""
-                )
-        };
         steps.iter().any(|at| !self.does(*at) && !hardly_fails(&self.command.steps[*at]))
     }
 
@@ -224,6 +211,13 @@ fn is_bad_end(found: &Found, may_throw: bool) -> bool {
         first.is_fixed_in_place() || first.kind == "link error" || (may_throw && first.place.is_some())
     };
     !found.is_vague && found.errors.first().is_some_and(is_it)
+}
+
+/// Whether a step does nothing that an exit code would tell of.
+fn hardly_fails(step: &Step) -> bool {
+    let program = step.program();
+    step.only_prepares()
+        || matches!(program, "" | "true" | ":" | "printf" | "mkdir" | "exit" | "return" | "wait")
 }
 
 /// Whether git is told to do something, which it says that it could not.

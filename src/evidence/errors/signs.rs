@@ -13,29 +13,46 @@ const LAST_LINES: usize = 3;
 pub(super) fn sign(text: &str, steps: &[&Step], at_end: bool) -> Option<Found> {
     let programs: Vec<&str> = steps.iter().map(|step| step.program()).collect();
     let tells_all = steps.iter().any(|step| is_tool(step));
-    let ends_others = steps.iter().any(|step| !step.limited);
-    let count = lines(text).filter(|line| !line.trim().is_empty()).count();
-    let mut best: Option<(Rank, Diagnosis)> = None;
-    for (at, line) in lines(text).filter(|line| !line.trim().is_empty()).enumerate() {
-        let is_last = at_end && at + LAST_LINES >= count;
-        let found = npm(&line)
-            .map(|words| (Rank::Npm, words))
-            .or_else(|| message(&line).filter(|_| tells_all || is_last).map(|words| (Rank::Error, words)))
-            .or_else(|| missing(&line, &programs).map(|words| (Rank::Own, words)))
-            .or_else(|| own(&line, &programs).filter(|words| is_grave(words)).map(|words| (Rank::Own, words)))
-            .or_else(|| died(&line).filter(|_| ends_others).map(|words| (Rank::Died, words)))
-            .or_else(|| made(&line).map(|words| (Rank::Made, words)))
-            .or_else(|| gave_up(&line).map(|words| (Rank::GaveUp, words)))
-            .or_else(|| node(&line).filter(|_| is_last).map(|words| (Rank::Node, words)));
-        if let Some((rank, words)) = found
-            && best.as_ref().is_none_or(|(other, _)| rank < *other)
-        {
-            best = Some((rank, Diagnosis::new(at, "error", words, None)));
+    let may_die = steps.iter().any(|step| !step.limited);
+    let mut best: Option<Sign> = None;
+    // What is an error only where it is said at last.
+    let mut last: Option<Sign> = None;
+    let mut count = 0;
+    for line in lines(text).filter(|line| !line.trim().is_empty()) {
+        count += 1;
+        let sign = |rank: Rank, words: &str| Sign { rank, at: count, words: words.to_owned() };
+        let certain = npm(&line)
+            .map(|words| sign(Rank::Npm, words))
+            .or_else(|| message(&line).filter(|_| tells_all).map(|words| sign(Rank::Error, words)))
+            .or_else(|| missing(&line, &programs).map(|words| sign(Rank::Own, words)))
+            .or_else(|| {
+                own(&line, &programs).filter(|words| is_grave(words)).map(|words| sign(Rank::Own, words))
+            })
+            .or_else(|| died(&line).filter(|_| may_die).map(|words| sign(Rank::Died, words)))
+            .or_else(|| made(&line).map(|words| sign(Rank::Made, words)))
+            .or_else(|| gave_up(&line).map(|words| sign(Rank::GaveUp, words)));
+        if let Some(certain) = certain {
+            best = Some(best.filter(|best| best.rank <= certain.rank).unwrap_or(certain));
         }
+        let perhaps = message(&line).map(|words| sign(Rank::Error, words));
+        last = perhaps.or_else(|| node(&line).map(|words| sign(Rank::Node, words))).or(last);
     }
-    let (rank, error) = best?;
-    let is_vague = !matches!(rank, Rank::Error);
-    Some(Found { errors: vec![error], count: 1, is_vague, ..Found::default() })
+    let last = last.filter(|last| at_end && last.at + LAST_LINES > count);
+    let Sign { rank, at, words } = match (best, last) {
+        (Some(best), Some(last)) if last.rank < best.rank => last,
+        (best, last) => best.or(last)?,
+    };
+    let (is_vague, is_bare) = (rank != Rank::Error, matches!(rank, Rank::Made | Rank::Node));
+    let errors = vec![Diagnosis::new(at, "error", &words, None)];
+    Some(Found { errors, count: 1, is_vague, is_bare, ..Found::default() })
+}
+
+#[derive(Debug)]
+struct Sign {
+    rank: Rank,
+    /// How many lines there were up to it.
+    at: usize,
+    words: String,
 }
 
 /// Whose words say most, in that order.
