@@ -11,7 +11,7 @@ mod step;
 mod wrappers;
 
 pub(crate) use ends::End;
-pub(crate) use step::Step;
+pub(crate) use step::{Arm, Step};
 
 use ends::Tree;
 use parse::Parser;

@@ -1,5 +1,6 @@
 //! A command line that is run once more: where it would tell of what failed and does not, that is mended.
 
+use super::asks::asks;
 use super::behind::{keeps_errors, keeps_some};
 use super::diagnose::diagnose;
 use super::work::{Done, Work, runs_tests};
@@ -73,7 +74,8 @@ impl Done {
     pub(super) fn looks_for_errors(&self) -> bool {
         let both = || self.command.steps.iter().zip(&self.works);
         let builds = both().filter(|(_, work)| work.is_some()).all(|(step, work)| {
-            work.as_ref().is_some_and(Work::says_that_it_finished) && step.writes.is_empty()
+            let says_so = |work: &Work| work.says_that_it_finished() || matches!(work, Work::Program { .. });
+            work.as_ref().is_some_and(says_so) && step.writes.is_empty() && !asks(step)
         });
         let mut behind = both().skip_while(|(_, work)| work.is_none()).skip(1).map(|(step, _)| step);
         builds && behind.next().is_some_and(|step| step.piped && keeps_errors(step)) && behind.all(keeps_some)

@@ -24,11 +24,7 @@ pub(super) fn asks(step: &Step) -> bool {
     if step.words.is_empty() {
         return false;
     }
-    let is_of_itself = matches!(
-        args.as_slice(),
-        ["--version" | "-V" | "version" | "-version" | "-v" | "--help" | "-h" | "help"]
-    ) || args.iter().any(|arg| matches!(*arg, "--version" | "--help"));
-    let verb = args.iter().find(|arg| !arg.starts_with(['-', '+'])).copied().unwrap_or_default();
+    let verb = verb_of(step);
     let looks = match program {
         "cargo" => CARGO.contains(&verb),
         // What it fails of it says, and much is mended by other words of its.
@@ -43,9 +39,58 @@ pub(super) fn asks(step: &Step) -> bool {
         name if name.starts_with("python") && args.starts_with(&["-m", "pip"]) => {
             args.get(2).is_some_and(|verb| PACKAGES.contains(verb))
         }
-        name => ASKING.contains(&name) || name.starts_with("((") || !step.may_write(),
+        name => ASKING.contains(&name) || name.starts_with(|c: char| c.is_ascii_digit()) || !step.may_write(),
     };
-    looks || is_of_itself
+    looks || is_of_itself(step)
+}
+
+/// `node --version`, `app --help`
+fn is_of_itself(step: &Step) -> bool {
+    const WORDS: [&str; 7] = ["--version", "-V", "version", "-version", "--help", "-h", "help"];
+    let is_asked = |arg: &String| matches!(arg.as_str(), "--version" | "--help");
+    // What is of the project may mean anything by a letter.
+    let is_own = step.words.first().is_some_and(|word| word.contains('/'));
+    let is_known = matches!(
+        step.program(),
+        "node" | "npm" | "npx" | "yarn" | "pnpm" | "bun" | "ruby" | "php" | "perl" | "gcc"
+    );
+    match step.args() {
+        [one] if one == "-v" => is_known && !is_own,
+        [one] if !is_own => WORDS.contains(&one.as_str()),
+        args => args.iter().any(is_asked),
+    }
+}
+
+fn verb_of(step: &Step) -> &str {
+    step.args().iter().find(|arg| !arg.starts_with(['-', '+'])).map_or("", String::as_str)
+}
+
+/// Whether git is told to do something, which it says that it could not.
+pub(super) fn changes_history(step: &Step) -> bool {
+    const VERBS: [&str; 15] = [
+        "add",
+        "am",
+        "apply",
+        "checkout",
+        "cherry-pick",
+        "clone",
+        "commit",
+        "fetch",
+        "merge",
+        "pull",
+        "push",
+        "rebase",
+        "revert",
+        "stash",
+        "switch",
+    ];
+    step.program() == "git" && VERBS.contains(&verb_of(step))
+}
+
+/// Whether a step asks, and what it says of that is its answer as well.
+pub(super) fn is_question(step: &Step) -> bool {
+    let asks_git = step.program() == "git" && !changes_history(step) && GIT.contains(&verb_of(step));
+    asks_git || (step.program() != "git" && is_of_itself(step))
 }
 
 /// Whether a step is a line of code among the words of a command: what it ends with is its answer.
@@ -148,6 +193,34 @@ const PACKAGES: [&str; 32] = [
     "audit", "bin", "check", "config", "doctor", "explain", "freeze", "fund", "get", "help", "index", "info",
     "inspect", "list", "ll", "ls", "outdated", "ping", "policy", "prefix", "query", "root", "search", "show",
     "view", "which", "whoami", "why", "cache", "la", "leaves", "deps",
+];
+
+/// What git is asked.
+const GIT: [&str; 24] = [
+    "blame",
+    "branch",
+    "cat-file",
+    "check-ignore",
+    "config",
+    "describe",
+    "diff",
+    "for-each-ref",
+    "grep",
+    "log",
+    "ls-files",
+    "ls-remote",
+    "ls-tree",
+    "merge-base",
+    "name-rev",
+    "reflog",
+    "remote",
+    "rev-list",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "show-ref",
+    "status",
+    "symbolic-ref",
 ];
 
 /// What those that run containers do; anything else is asked of them.

@@ -1,10 +1,16 @@
 //! What a command prints of its own steps: `cargo build; echo "exit $?"`, `cargo test && echo OK || echo NO`.
 
-use crate::evidence::shell::{Command, Step};
+use crate::evidence::shell::{Arm, Command, Step};
+
+/// A command has words for so many of its steps at most.
+const MOST_PRINTED: usize = 20;
 
 /// The steps of which `text` says that they ended with 0, though nothing waited for them.
 pub(super) fn printed(command: &Command, text: &str) -> Vec<usize> {
     let steps = command.steps.as_slice();
+    if let Some(branch) = Branch::of(command).filter(|_| !command.loops && !command.defines) {
+        return branch.is_told(steps, branch.good, text).then_some(branch.of).into_iter().collect();
+    }
     // A step that is negated ends with 0 where it failed.
     if command.loops || command.defines || command.negates {
         return Vec::new();
@@ -39,12 +45,16 @@ pub(super) fn printed(command: &Command, text: &str) -> Vec<usize> {
         let numbers = template.numbers(text, at + 1 == steps.len());
         (!numbers.is_empty() && numbers.iter().all(|number| *number == 0)).then_some(of)
     };
-    (0..steps.len()).filter_map(shows).collect()
+    (0..steps.len()).filter_map(shows).take(MOST_PRINTED).collect()
 }
 
 /// Steps one of which failed by what `text` says, each with the exit code where that is told.
 pub(super) fn failed(command: &Command, text: &str) -> Vec<(Vec<usize>, Option<i64>)> {
     let steps = command.steps.as_slice();
+    if let Some(branch) = Branch::of(command).filter(|_| !command.defines) {
+        let is_told = branch.is_told(steps, branch.bad, text);
+        return is_told.then(|| (command.blamed(branch.of), None)).into_iter().collect();
+    }
     if command.defines || command.negates {
         return Vec::new();
     }
@@ -66,7 +76,50 @@ pub(super) fn failed(command: &Command, text: &str) -> Vec<(Vec<usize>, Option<i
         let blamed = if template.is_first { vec![of] } else { command.blamed(of) };
         Some((blamed, Some(code)))
     };
-    (0..steps.len()).filter_map(shows).collect()
+    (0..steps.len()).filter_map(shows).take(MOST_PRINTED).collect()
+}
+
+/// `if make; then echo fine; else echo broken; fi`, or the same by its exit code.
+#[derive(Debug)]
+struct Branch {
+    /// The last step of what it depends on.
+    of: usize,
+    good: Arm,
+    bad: Arm,
+}
+
+impl Branch {
+    fn of(command: &Command) -> Option<Self> {
+        let steps = command.steps.as_slice();
+        let is_condition = |at: &usize| steps[*at].arm == Some(Arm::If);
+        let at = (0..steps.len()).rfind(is_condition)?;
+        let (then, otherwise) = (Arm::Then, Arm::Else);
+        if !matches!(steps[at].program(), "[" | "[[" | "test") {
+            let (good, bad) = if command.negates { (otherwise, then) } else { (then, otherwise) };
+            return Some(Self { of: at, good, bad });
+        }
+        let args: Vec<&str> = steps[at].args().iter().map(String::as_str).collect();
+        let [code, how, "0", ..] = args.as_slice() else { return None };
+        let (_, _, from) = codes(steps, at).into_iter().find(|(token, _, _)| token == code)?;
+        let of = from.checked_sub(1)?;
+        match *how {
+            "-ne" | "!=" | "-gt" => Some(Self { of, good: otherwise, bad: then }),
+            "-eq" | "==" | "=" => Some(Self { of, good: then, bad: otherwise }),
+            _ => None,
+        }
+    }
+
+    /// Whether words are printed that stand in one arm, and none of the other's.
+    fn is_told(&self, steps: &[Step], arm: Arm, text: &str) -> bool {
+        let prints = |of: Arm| {
+            let in_arm = (0..steps.len()).filter(|at| steps[*at].arm == Some(of));
+            let mut words = in_arm.filter_map(|at| Template::of(steps, at));
+            words.any(|words| text.lines().any(|line| words.is_filled_by(line)))
+        };
+        let other = if arm == self.good { self.bad } else { self.good };
+        // In a loop it may have gone both ways.
+        prints(arm) && (arm == self.bad || !prints(other))
+    }
 }
 
 /// Steps one of which failed where the step at `at` ends with the exit code of another: `exit $?`.
@@ -86,7 +139,8 @@ pub(super) fn passed_on(command: &Command, at: usize) -> Option<Vec<usize>> {
 /// An output without the lines that the command itself has words for.
 pub(super) fn without_own_words(command: &Command, text: &str) -> String {
     let steps = command.steps.as_slice();
-    let templates: Vec<Template> = (0..steps.len()).filter_map(|at| Template::of(steps, at)).collect();
+    let templates = (0..steps.len()).filter_map(|at| Template::of(steps, at)).take(MOST_PRINTED);
+    let templates: Vec<Template> = templates.collect();
     let is_own = |line: &str| templates.iter().any(|template| template.is_filled_by(line));
     text.split_inclusive('\n').filter(|line| templates.is_empty() || !is_own(line)).collect()
 }

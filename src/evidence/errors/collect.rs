@@ -223,7 +223,13 @@ impl Errors {
             Some(at) if new.found.says_less_than(&self.failures[at].found) => {}
             Some(at) => self.failures[at] = new,
             None if self.failures.len() < MOST_FAILURES => self.failures.push(new),
-            None => {}
+            // A reason is told before what only ended badly.
+            None => {
+                let bare = self.failures.iter_mut().find(|old| old.found.is_bare && !new.found.is_bare);
+                if let Some(old) = bare {
+                    *old = new;
+                }
+            }
         }
     }
 

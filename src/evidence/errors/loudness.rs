@@ -10,9 +10,20 @@ pub(super) fn without_loudness(step: &Step) -> Vec<String> {
             &["-q", "-v", "--quiet", "--verbose"]
         }
         ("go", "build" | "generate" | "install" | "vet") => &["-v"],
+        ("npm" | "pnpm" | "yarn", _) => &["-s", "--silent"],
         ("make" | "gmake", _) => &["-s", "--silent", "-k", "--keep-going", "--no-print-directory", "V=1"],
         _ => &[],
     };
+    // What a tool finds to be wrong it also puts right, if asked.
+    let ways: &[&str] = match (step.program(), step.args().first().map_or("", String::as_str)) {
+        (
+            "black" | "isort" | "prettier" | "eslint" | "ruff" | "biome" | "stylelint" | "gofmt" | "rustfmt",
+            _,
+        ) => &["--check", "--check-only", "-c", "--fix", "--write", "-w", "--diff", "--apply"],
+        ("cargo", "fmt") => &["--", "--check", "--all"],
+        _ => &[],
+    };
+    let loudness = [loudness, ways].concat();
     let mut words: Vec<String> =
         step.words.iter().filter(|word| !loudness.contains(&word.as_str())).cloned().collect();
     if matches!(step.program(), "make" | "gmake") {

@@ -4,7 +4,7 @@
 use super::diagnose::{Diagnosis, Found};
 use super::said::{message, not_there, own};
 use crate::evidence::lines::lines;
-use crate::evidence::shell::Step;
+use crate::evidence::shell::{Step, base_name};
 
 /// How far from the end a program still speaks of what it ended with.
 const LAST_LINES: usize = 3;
@@ -12,6 +12,7 @@ const LAST_LINES: usize = 3;
 /// What one of `steps`, which may have failed, says of that. `at_end` where nobody spoke after it.
 pub(super) fn sign(text: &str, steps: &[&Step], at_end: bool) -> Option<Found> {
     let programs: Vec<&str> = steps.iter().map(|step| step.program()).collect();
+    let programs = [programs, companions(steps)].concat();
     let tells_all = steps.iter().any(|step| is_tool(step));
     let may_die = steps.iter().any(|step| !step.limited);
     let mut best: Option<Sign> = None;
@@ -28,6 +29,8 @@ pub(super) fn sign(text: &str, steps: &[&Step], at_end: bool) -> Option<Found> {
             .or_else(|| {
                 own(&line, &programs).filter(|words| is_grave(words)).map(|words| sign(Rank::Own, words))
             })
+            .or_else(|| apt(&line, &programs).map(|words| sign(Rank::Own, words)))
+            .or_else(|| not_a_script(&line, steps).map(|words| sign(Rank::Own, words)))
             .or_else(|| died(&line).filter(|_| may_die).map(|words| sign(Rank::Died, words)))
             .or_else(|| made(&line).map(|words| sign(Rank::Made, words)))
             .or_else(|| gave_up(&line).map(|words| sign(Rank::GaveUp, words)));
@@ -117,9 +120,35 @@ fn missing<'l>(line: &'l str, programs: &[&str]) -> Option<&'l str> {
     programs.contains(&program).then_some(words)
 }
 
+/// What a compiler runs.
+fn companions(steps: &[&Step]) -> Vec<&'static str> {
+    let compiles =
+        |step: &&Step| matches!(step.program(), "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++");
+    if steps.iter().any(compiles) { vec!["ld", "collect2", "cc1", "cc1plus", "as"] } else { Vec::new() }
+}
+
+/// `bash: build.sh: No such file or directory`, of a shell that is given a file.
+fn not_a_script<'l>(line: &'l str, steps: &[&Step]) -> Option<&'l str> {
+    let (name, words) = line.split_once(": ")?;
+    let is_it = |step: &&Step| {
+        matches!(step.program(), "bash" | "sh" | "dash" | "zsh")
+            && step.program() == base_name(name)
+            && step.args().iter().any(|arg| words.contains(arg.as_str()))
+    };
+    (steps.iter().any(is_it) && is_grave(words)).then_some(words)
+}
+
+/// `E: Unable to locate package x`
+fn apt<'l>(line: &'l str, programs: &[&str]) -> Option<&'l str> {
+    let asked = programs.iter().any(|name| matches!(*name, "apt" | "apt-get"));
+    line.strip_prefix("E: ").filter(|_| asked)
+}
+
 /// What those that build say at their end.
 fn gave_up(line: &str) -> Option<&str> {
-    const HEADS: [&str; 13] = [
+    const HEADS: [&str; 15] = [
+        "Can't open perl script ",
+        "error: aborting due to ",
         "Build failed",
         "BUILD FAILED",
         "build failed",
@@ -134,7 +163,9 @@ fn gave_up(line: &str) -> Option<&str> {
         "CMake Error",
         "FAILED: ",
     ];
-    HEADS.iter().any(|head| line.starts_with(head)).then_some(line)
+    // `FAILED: 0`
+    let tells = |rest: &str| !rest.trim_start_matches([':', ' ']).starts_with(|c: char| c.is_ascii_digit());
+    HEADS.iter().find_map(|head| line.strip_prefix(head)).is_some_and(tells).then_some(line)
 }
 
 /// What Node ends with where nobody caught an exception.

@@ -1,5 +1,6 @@
 //! What a command is for, and which failures a success of it mends.
 
+use super::asks::is_question;
 use super::cargo::Shows;
 use super::diagnose::Found;
 use super::loudness::without_loudness;
@@ -88,7 +89,8 @@ impl Done {
 
     /// Whether it did nothing that could fail in a way worth telling.
     pub(super) fn is_idle(&self) -> bool {
-        self.works.iter().all(Option::is_none)
+        let does = |(step, work): (&Step, &Option<Work>)| work.is_some() && !is_question(step);
+        !self.command.steps.iter().zip(&self.works).any(does)
     }
 
     /// Whether it did the same more than once: what failed first may have been mended.
@@ -109,7 +111,7 @@ impl Done {
     }
 
     /// Whether a step shows a file, and this command wrote all that is in it.
-    fn shows_own_text(&self, at: usize, step: &Step) -> bool {
+    pub(super) fn shows_own_text(&self, at: usize, step: &Step) -> bool {
         let before = || self.command.steps[..at].iter().zip(&self.works);
         let reads = |files: &[String]| step.args().iter().any(|arg| files.contains(arg));
         let is_own = before().any(|(step, work)| work.is_some() && reads(&step.writes));

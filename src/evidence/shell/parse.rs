@@ -4,7 +4,7 @@ use super::Command;
 use super::ends::{Part, Tree};
 use super::lex::{Lexer, Token};
 use super::pipefail::{self, Pipefail};
-use super::step::Step;
+use super::step::{Arm, Step};
 use super::wrappers::{self, Bare, Script};
 
 const MOST_STEPS: usize = 200;
@@ -32,6 +32,9 @@ pub(super) struct Parser {
     /// The first step of the pipeline that is being read.
     pipeline: usize,
     kept: Kept,
+    /// The part of an `if` that is being read, and whether there was another.
+    arm: Option<Arm>,
+    has_arms: bool,
     /// The step that takes the place of the shell: `exec`.
     last_of_shell: Option<usize>,
 }
@@ -246,6 +249,8 @@ impl Parser {
         if keyword == "}" {
             self.close(false);
         }
+        let keyword = keyword.to_owned();
+        step.arm = self.follow_if(&keyword);
         let braces = step.words.iter().take_while(|word| *word == "{").count();
         let link = Link { piped: step.piped, and: step.and, or: step.or };
         (0..braces).for_each(|_| self.open(false, link));
@@ -281,6 +286,23 @@ impl Parser {
             },
             _ => self.push(step),
         }
+    }
+
+    /// The part of the only `if` that a step which begins with a word is in.
+    fn follow_if(&mut self, word: &str) -> Option<Arm> {
+        if matches!(word, "if" | "elif") && std::mem::replace(&mut self.has_arms, true) {
+            self.command.steps.iter_mut().for_each(|step| step.arm = None);
+            self.arm = None;
+            return None;
+        }
+        self.arm = match word {
+            "if" => Some(Arm::If),
+            "then" => self.arm.map(|_| Arm::Then),
+            "else" => self.arm.map(|_| Arm::Else),
+            "fi" => None,
+            _ => self.arm,
+        };
+        self.arm
     }
 
     /// What a step says to the shell itself.

@@ -40,6 +40,16 @@ pub(crate) struct Step {
     pub(crate) background: bool,
     /// Whether `timeout` ends it when it takes too long.
     pub(crate) limited: bool,
+    /// Which part of the one `if` of its line it is in.
+    pub(crate) arm: Option<Arm>,
+}
+
+/// A part of an `if`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arm {
+    If,
+    Then,
+    Else,
 }
 
 impl Step {
