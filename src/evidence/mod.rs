@@ -19,6 +19,8 @@ mod lines;
 #[cfg(test)]
 mod logs;
 #[cfg(test)]
+mod masked;
+#[cfg(test)]
 mod proofs;
 mod record;
 #[cfg(test)]

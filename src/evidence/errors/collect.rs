@@ -154,6 +154,10 @@ impl Errors {
                 .or_else(|| thrown::at_the_end(text, &done))
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
+        let (found, unheard) = match found {
+            None => done.unheard_failure(exit_code, text).unzip(),
+            found => (found, None),
+        };
         // The same question, and the new answer tells of nothing.
         let is_answered = match exit_code {
             _ if found.is_some() => false,
@@ -164,7 +168,7 @@ impl Errors {
         if is_answered {
             self.settle(Some(command), |failure| failure.line == command);
         }
-        if exit_code == Some(0) {
+        if exit_code == Some(0) && !self.on_other_tree {
             let proven = done.proven(command, text);
             self.failures.iter_mut().for_each(|failure| failure.note_proven(&proven));
             self.settle(Some(command), |failure| failure.left.is_empty());
@@ -196,6 +200,7 @@ impl Errors {
             Whereabouts { root: &self.directory, done: &done, is_there }.tell(&mut found);
             // Whatever followed them is not what has to be done again.
             let works = match exit_code {
+                _ if unheard.is_some() => unheard.unwrap_or_default(),
                 Some(0) if is_built => unproven,
                 Some(0) if !done.tests().is_empty() => done.tests(),
                 Some(_) if by_tests => done.tests(),
@@ -240,7 +245,13 @@ impl Errors {
             Some(at) if new.found.says_less_than(&self.failures[at].found) => {}
             Some(at) => self.failures[at] = new,
             None if self.failures.len() < MOST_FAILURES => self.failures.push(new),
-            None => {}
+            // A reason is told before what only ended badly.
+            None => {
+                let bare = self.failures.iter_mut().find(|old| old.found.is_bare && !new.found.is_bare);
+                if let Some(old) = bare {
+                    *old = new;
+                }
+            }
         }
     }
 
@@ -300,7 +311,8 @@ impl Found {
     fn says_less_than(&self, other: &Self) -> bool {
         let is_of_compiler = |found: &Self| found.errors.first().is_some_and(Diagnosis::is_fixed_in_place);
         let is_part = self.is_glimpse || self.is_cut_off();
-        is_part && !other.is_vague && is_of_compiler(self) == is_of_compiler(other)
+        let is_less = self.is_bare || (is_part && is_of_compiler(self) == is_of_compiler(other));
+        is_less && !other.is_vague
     }
 
     /// Whether only the heads of errors came through, or what cargo says of them at its end.
@@ -341,7 +353,7 @@ fn type_of(code: FailureCode) -> Option<&'static str> {
 
 /// The kind and the message of the error that is left after these commands.
 #[cfg(test)]
-pub(super) fn left_by(commands: &[(&str, i64, &str)]) -> Option<(String, String)> {
+pub(in crate::evidence) fn left_by(commands: &[(&str, i64, &str)]) -> Option<(String, String)> {
     let root = "/home/dev/project";
     let mut errors = Errors::where_all_is_there(root, Origin::new(root, root));
     commands.iter().for_each(|(line, code, text)| errors.note_command(line, Some(*code), text));
@@ -419,7 +431,7 @@ mod tests {
     #[test]
     fn what_fails_again_is_still_a_reason() {
         let line = "python3 a.py; python3 a.py";
-        check(&[(line, 101, PANIC)], None);
+        check(&[(line, 101, PANIC)], Some(("error", "exited with code 101")));
         check(&[(line, 101, &PANIC.repeat(2))], Some(("panic", "no settings")));
         check(&[(line, 0, &PANIC.repeat(2))], None);
     }
@@ -929,7 +941,8 @@ E           json.decoder.JSONDecodeError: Expecting property name
         );
         let mended = format!("{BROKEN}bad.c:2:3: error: 'y' undeclared\n");
         check(&[("gcc -c bad.c; touch bad.c; gcc -c bad.c; exit 1", 1, &mended)], None);
-        check(&[("cargo build", 101, ""), ("ls missing", 2, "ls: cannot access 'missing'\n")], None);
+        let ended = Some(("error", "exited with code 101"));
+        check(&[("cargo build", 101, ""), ("ls missing", 2, "ls: cannot access 'missing'\n")], ended);
     }
 
     #[test]
@@ -1027,7 +1040,7 @@ E           json.decoder.JSONDecodeError: Expecting property name
         let mocha =
             "  1 passing (3ms)\n  1 failing\n\n  1) sums\n       breaks:\n     something of its own\n\n";
         check(&[("npx mocha", 1, mocha)], Some(("test failure", "sums > breaks failed")));
-        check(&[("npm run build", 1, mocha)], None);
+        check(&[("npm run build", 1, mocha)], Some(("error", "exited with code 1")));
         check(&[("npx mocha", 0, mocha)], None);
     }
 
@@ -1187,7 +1200,9 @@ E           json.decoder.JSONDecodeError: Expecting property name
         let bare = "1 failed in 0.01s\n1 passed in 0.01s\n  1 passing (3ms)\n  1 failing\n\n  1) sums\n       breaks:\n     of its own\n\n";
         check(&[(&line.replace("jest", "mocha"), 1, bare)], Some(("test failure", "sums > breaks failed")));
         // Its last word is not known to be that of tests.
-        check(&[(&line.replace("npx jest", "./deploy"), 1, &format!("{PYTEST}1 passed in 0.01s\n"))], None);
+        let deploy = line.replace("npx jest", "./deploy");
+        let ended = Some(("error", "exited with code 1"));
+        check(&[(&deploy, 1, &format!("{PYTEST}1 passed in 0.01s\n"))], ended);
     }
 
     #[test]

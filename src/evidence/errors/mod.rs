@@ -5,6 +5,7 @@
 
 mod again;
 mod aside;
+mod asks;
 mod behind;
 mod blame;
 mod c;
@@ -22,6 +23,7 @@ mod idle;
 mod java;
 mod jest;
 mod lint;
+mod masked;
 mod node;
 mod parts;
 mod place;
@@ -29,6 +31,7 @@ mod proven;
 mod python;
 mod rust;
 mod said;
+mod signs;
 mod tap;
 mod thrown;
 mod tsc;
@@ -37,6 +40,8 @@ mod verdict;
 mod whereabouts;
 mod work;
 
+#[cfg(test)]
+pub(super) use collect::left_by;
 pub(crate) use collect::{ErrorEvidence, Errors};
 pub(crate) use earlier::{EarlierError, EarlierErrors};
 pub(crate) use place::Location;

@@ -1,5 +1,6 @@
 //! What a command is for, and which failures a success of it mends.
 
+use super::asks::is_question;
 use super::cargo::{Called, Shows};
 use super::diagnose::Found;
 use super::said::Speakers;
@@ -96,7 +97,8 @@ impl Done {
 
     /// Whether it did nothing that could fail in a way worth telling.
     pub(super) fn is_idle(&self) -> bool {
-        self.works.iter().all(Option::is_none)
+        let does = |(step, work): (&Step, &Option<Work>)| work.is_some() && !is_question(step);
+        !self.command.steps.iter().zip(&self.works).any(does)
     }
 
     /// Whether it did the same more than once: what failed first may have been mended.
@@ -138,7 +140,7 @@ impl Done {
     }
 
     /// Whether a step shows a file, and this command wrote all that is in it.
-    fn shows_own_text(&self, at: usize, step: &Step) -> bool {
+    pub(super) fn shows_own_text(&self, at: usize, step: &Step) -> bool {
         let before = || self.command.steps[..at].iter().zip(&self.works);
         let reads = |files: &[String]| step.args().iter().any(|arg| files.contains(arg));
         let is_own = before().any(|(step, work)| work.is_some() && reads(&step.writes));
@@ -353,7 +355,7 @@ pub(super) fn runs_tests(step: &Step, work: &Option<Work>) -> bool {
 }
 
 /// Whether a step starts programs that its words do not name.
-fn starts_others(step: &Step) -> bool {
+pub(super) fn starts_others(step: &Step) -> bool {
     let own = step.words.first().is_some_and(|word| word.contains('/'));
     match started(step) {
         Some(Started::Framework(..)) => false,
@@ -380,7 +382,7 @@ fn tells_of_failure(step: &Step) -> bool {
 }
 
 /// `set -e`, `set -euo pipefail`.
-fn stops_at_failure(step: &Step) -> bool {
+pub(super) fn stops_at_failure(step: &Step) -> bool {
     let asks = |arg: &String| arg == "errexit" || (arg.starts_with('-') && arg.contains('e'));
     step.program() == "set" && step.args().iter().any(asks)
 }

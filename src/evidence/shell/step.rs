@@ -42,6 +42,16 @@ pub(crate) struct Step {
     pub(crate) background: bool,
     /// Whether `timeout` ends it when it takes too long.
     pub(crate) limited: bool,
+    /// Which part of the one `if` of its line it is in.
+    pub(crate) arm: Option<Arm>,
+}
+
+/// A part of an `if`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arm {
+    If,
+    Then,
+    Else,
 }
 
 impl Step {
@@ -91,6 +101,11 @@ impl Step {
             ("exit" | "return", [code]) => code.parse::<u64>().is_ok_and(|code| code % 256 != 0),
             _ => false,
         }
+    }
+
+    /// The assignment that it is, where it is nothing else.
+    pub(crate) fn sets(&self) -> Option<&str> {
+        self.sets.as_deref()
     }
 
     /// Whether it is an assignment of what a program prints that does more than look.
