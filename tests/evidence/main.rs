@@ -9,6 +9,7 @@ mod commits;
 mod edits;
 mod hostile;
 mod inside;
+mod line_ends;
 mod lost;
 mod many;
 mod odd;
