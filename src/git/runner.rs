@@ -91,6 +91,12 @@ impl Git {
         dirs.find_map(|dir| Some(dir.join("git")).filter(|file| paths::is_program(file)))
     }
 
+    /// The git that the user runs. It is never run by us.
+    pub(crate) fn own(path: Option<&OsStr>) -> Option<PathBuf> {
+        let mut dirs = path.map(std::env::split_paths).into_iter().flatten();
+        dirs.find_map(|dir| Some(dir.join("git")).filter(|file| paths::is_program(file)))
+    }
+
     /// Makes `dir` a place for git to stand in: no reference, no remote, and the
     /// objects of `objects` to read from.
     pub(crate) fn settle(program: PathBuf, dir: &Path, format: Format, objects: &Path) -> io::Result<Self> {

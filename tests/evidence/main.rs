@@ -20,6 +20,7 @@ mod pipes;
 mod replies;
 mod repositories;
 mod rules;
+mod settings;
 mod sparse;
 mod stale;
 mod trees;
