@@ -13,7 +13,7 @@ use super::gone::Gone;
 use super::ignored::{self, IgnoredChange, Traces};
 use super::ignored_changes::{Ignored, above, at_or_below};
 use super::index::{self, Entry};
-use super::index_now::IndexNow;
+use super::index_now::{IndexNow, Reading};
 use super::outside::{self, Was};
 use super::put_back::Directories;
 use super::repository::head_of;
@@ -74,6 +74,8 @@ struct Comparison<'a> {
     /// What was tracked of new paths, though not checked out.
     sparse: HashMap<Vec<u8>, State>,
     now: IndexNow,
+    /// Whether git may keep a file in another form than it has here.
+    converts: bool,
     /// What was added to the index.
     staged: HashSet<Vec<u8>>,
     /// Where the files of paths were, as far as that says more than their states.
@@ -103,6 +105,7 @@ impl Before {
             ignored: self.ignored(),
             sparse: HashMap::new(),
             now: self.index_now(until)?,
+            converts: false,
             staged: HashSet::new(),
             were: HashMap::new(),
             elsewhere: self.kept_elsewhere(),
@@ -119,6 +122,7 @@ impl Before {
             .filter(|(_, state)| state.is_some())
             .map(|(path, _)| path.clone())
             .collect();
+        comparison.converts = self.may_convert() || comparison.now.has_lists() || self.has_list();
         comparison.tracked()?;
         let mut paths: BTreeSet<Vec<u8>> = comparison.states.keys().cloned().collect();
         match others.finish_both() {
@@ -185,6 +189,7 @@ impl Comparison<'_> {
                 }
                 None => {
                     let look = self.before.against_index(&mut self.tree, entry);
+                    let look = if look == Look::Same { self.again(entry.path, entry.mode) } else { look };
                     let old = as_indexed(entry, self.elsewhere.contains(entry.path));
                     let size = u64::from(entry.size());
                     match look {
@@ -195,6 +200,19 @@ impl Comparison<'_> {
             }
         })?;
         Ok(())
+    }
+
+    /// A file that is what it was. Git may have been told of it anew, and keep it
+    /// in another form since.
+    fn again(&mut self, path: &[u8], mode: u32) -> Look {
+        match self.is_restaged(path).then(|| self.tree.look(path)) {
+            Some(Found::File(stat)) => Look::Read(self.before.as_git_sees(stat, mode)),
+            Some(Found::Directory | Found::Nothing | Found::Unseen) | None => Look::Same,
+        }
+    }
+
+    fn is_restaged(&self, path: &[u8]) -> bool {
+        self.converts && self.now.restaged.contains(path)
     }
 
     /// A path that was tracked and not checked out, and is not now.
@@ -291,7 +309,11 @@ impl Comparison<'_> {
                 let untouched = old.as_ref().filter(|old| old.stat == Some(stat));
                 // What was not read then cannot be compared by being read now.
                 let enough = |old: &State| self.before.is_settled(&stat) || old.oid.is_none();
-                if untouched.is_some_and(enough) { Look::Same } else { Look::Read(stat) }
+                if untouched.is_some_and(enough) && !self.is_restaged(&path) {
+                    Look::Same
+                } else {
+                    Look::Read(stat)
+                }
             }
         };
         let size = old.as_ref().and_then(|old| old.stat).map(|stat| stat.size);
@@ -316,7 +338,11 @@ impl Comparison<'_> {
                 let expected = old.as_ref().and_then(|old| old.oid);
                 let surely_changed = size.is_none_or(|size| size as u32 != stat.size as u32);
                 self.open.push(Open {
-                    candidate: Candidate { path, stat, expected, alone: false },
+                    candidate: Candidate {
+                        expected,
+                        restaged: self.now.restaged.contains(&path),
+                        ..Candidate::new(path, stat)
+                    },
                     old,
                     surely_changed,
                 });
@@ -336,8 +362,13 @@ impl Comparison<'_> {
             self.open.into_iter().map(|open| (open.candidate, (open.old, open.surely_changed))).unzip();
         let Before { store, git, repository, .. } = self.before;
         let contents = Contents::new(store, Need::TELL, until);
-        let (states, _) =
-            contents.read(&mut self.tree, &candidates, git, &repository.root, &self.before.index());
+        let paths = candidates.iter().map(|candidate| candidate.path.as_slice());
+        let deciding = match self.now.reading {
+            Reading::All => vec![repository.index(), self.before.index()],
+            Reading::Same | Reading::Part => vec![self.before.index()],
+        };
+        let conversion = self.before.conversion(paths, deciding, until);
+        let (states, _) = contents.read(&mut self.tree, &candidates, &conversion);
         for ((candidate, (old, surely_changed)), new) in candidates.into_iter().zip(olds).zip(states) {
             let unread = |old: &State| new.oid.is_none() || old.oid.is_none();
             let unknown = old.as_ref().is_some_and(|old| unread(old) && old.mode == new.mode);

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use super::filters;
 use super::index::{self, IndexError};
 use super::index_file;
 use super::snapshot::{Before, Trouble, merged};
@@ -12,6 +13,8 @@ use super::state::State;
 #[derive(Default)]
 pub(super) struct IndexNow {
     pub(super) new: Vec<Vec<u8>>,
+    /// Of these it says something else than before.
+    pub(super) restaged: HashSet<Vec<u8>>,
     /// Kept out of the tree on purpose.
     pub(super) skipped: HashMap<Vec<u8>, State>,
     /// What was kept out of it before, in whole directories that are not the same now.
@@ -33,6 +36,13 @@ pub(super) enum Reading {
     Part,
 }
 
+impl IndexNow {
+    /// Whether a list of attributes is among what is not as before.
+    pub(super) fn has_lists(&self) -> bool {
+        self.new.iter().chain(&self.restaged).any(|path| filters::is_list(path))
+    }
+}
+
 impl Before {
     /// What is in the index now and was not before: an agent may add what is
     /// ignored, or have files kept out of the tree.
@@ -46,18 +56,20 @@ impl Before {
                 return Ok(IndexNow { trouble, reading: Reading::Part, ..IndexNow::default() });
             }
         };
-        let mut known = HashSet::new();
+        let mut known = HashMap::new();
         let format = self.store.format();
         index::read(&then, format, |entry| {
-            known.insert(entry.path.to_owned());
+            known.insert(entry.path.to_owned(), entry.oid);
         })?;
         let mut found = IndexNow { sparse: Sparse::of(&now, format), ..IndexNow::default() };
         let read = index::read(&now, format, |entry| {
             if entry.skipped && merged(entry) && !index::is_sparse(entry) {
                 found.skipped.insert(entry.path.to_owned(), State::outside(entry.mode, entry.oid));
             }
-            if !known.contains(entry.path) && !index::is_sparse(entry) {
-                found.new.push(entry.path.to_owned());
+            match known.get(entry.path) {
+                None if !index::is_sparse(entry) => found.new.push(entry.path.to_owned()),
+                Some(oid) if *oid != entry.oid => drop(found.restaged.insert(entry.path.to_owned())),
+                Some(_) | None => {}
             }
         });
         // One that is gone says nothing of what it held.
@@ -66,7 +78,7 @@ impl Before {
         if is_whole {
             match Sparse::read(&self.git.file("sparse"))?.differing(&found.sparse, self, until) {
                 Some(differing) => {
-                    found.new.extend(differing.now.keys().filter(|path| !known.contains(*path)).cloned());
+                    found.new.extend(differing.now.keys().filter(|path| !known.contains_key(*path)).cloned());
                     found.skipped.extend(differing.now);
                     found.then = differing.then;
                 }

@@ -146,12 +146,10 @@ impl Before {
                 Look::Gone => drop(states.insert(path.to_owned(), None)),
                 Look::Unseen => unseen += 1,
                 Look::Nested(commit) => drop(states.insert(path.to_owned(), Some(State::nested(commit)))),
-                Look::Read(stat) => candidates.push(Candidate {
-                    path: path.to_owned(),
-                    stat,
-                    expected: merged(entry).then_some(entry.oid),
-                    alone: false,
-                }),
+                Look::Read(stat) => {
+                    let expected = merged(entry).then_some(entry.oid);
+                    candidates.push(Candidate { expected, ..Candidate::new(path.to_owned(), stat) });
+                }
             }
         })?;
         // One path stands there up to three times while a merge is unfinished.
@@ -165,7 +163,7 @@ impl Before {
         for path in listed(&others) {
             match self.untracked(&mut tree, path) {
                 Look::Read(stat) => {
-                    candidates.push(Candidate { path: path.to_owned(), stat, expected: None, alone: false });
+                    candidates.push(Candidate::new(path.to_owned(), stat));
                 }
                 Look::Nested(commit) => {
                     let path = path.strip_suffix(b"/").unwrap_or(path);
@@ -182,13 +180,14 @@ impl Before {
             for path in filtered.rewritten.into_iter().filter(own) {
                 if let Found::File(stat) = tree.look(&path) {
                     let stat = self.as_git_sees(stat, 0o100644);
-                    candidates.push(Candidate { path, stat, expected: None, alone: false });
+                    candidates.push(Candidate::new(path, stat));
                 }
             }
         }
         let contents = Contents::new(&self.store, Need::KEEP, until);
-        let (read, unread) =
-            contents.read(&mut tree, &candidates, &self.git, &self.repository.root, &self.index());
+        let paths = candidates.iter().map(|candidate| candidate.path.as_slice());
+        let conversion = self.conversion(paths, vec![self.index()], until);
+        let (read, unread) = contents.read(&mut tree, &candidates, &conversion);
         self.store.show()?;
         let paths = candidates.into_iter().map(|candidate| candidate.path);
         states.extend(paths.zip(read.into_iter().map(Some)));
