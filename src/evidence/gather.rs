@@ -3,6 +3,7 @@
 //! What is kept does not grow with what is printed.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -99,13 +100,38 @@ impl Gathered {
         printed: Option<Printed>,
         at: Timestamp,
     ) {
+        let directory = directory.filter(|directory| *directory != self.cwd);
+        let quoted = directory.map(|directory| directory.to_string_lossy().replace('\'', "'\\''"));
+        match quoted {
+            Some(quoted) => self.note_from(|_| format!("'{quoted}'"), event, printed, at),
+            None => self.note_printed(event, printed, at),
+        }
+    }
+
+    /// The same of a command that started nobody knows where: only the same words are taken to have
+    /// started there again, unless it says itself where it goes.
+    pub(crate) fn note_somewhere(&mut self, event: &Event, printed: Option<Printed>, at: Timestamp) {
+        let unknown = |command: &str| {
+            let mut hasher = DefaultHasher::new();
+            command.hash(&mut hasher);
+            format!("\"$UNKNOWN_{:x}\"", hasher.finish())
+        };
+        self.note_from(unknown, event, printed, at);
+    }
+
+    /// The same of a command that started where `place` says, as a shell reads it.
+    fn note_from(
+        &mut self,
+        place: impl FnOnce(&str) -> String,
+        event: &Event,
+        printed: Option<Printed>,
+        at: Timestamp,
+    ) {
         let mut event = event.clone();
         if let Event::CommandEnded { command, status, .. } = &mut event
             && *status != ItemStatus::Declined
-            && let Some(directory) = directory.filter(|directory| *directory != self.cwd)
         {
-            let quoted = directory.to_string_lossy().replace('\'', "'\\''");
-            let there = format!("cd '{quoted}' && {command}");
+            let there = format!("cd {} && {command}", place(command));
             let run = Some(plain::line(command, LONGEST_COMMAND));
             let known =
                 self.elsewhere.entry(plain::line(&there, LONGEST_COMMAND)).or_insert_with(|| run.clone());
@@ -339,7 +365,11 @@ mod tests {
             let (item, command, exit_code) = ("1".into(), format!("/bin/bash -lc '{line}'"), Some(*code));
             let status = ItemStatus::Completed;
             let ended = Event::CommandEnded { item, command, exit_code, output_bytes: 0, status };
-            gathered.note_in(directory.map(Path::new), &ended, Some(Printed::whole(text)), at(1));
+            let printed = Some(Printed::whole(text));
+            match directory {
+                Some("?") => gathered.note_somewhere(&ended, printed, at(1)),
+                directory => gathered.note_in(directory.map(Path::new), &ended, printed, at(1)),
+            }
         }
         let (tests, errors) = gathered.finish(NEVER, None);
         (tests.is_some_and(|tests| !tests.failed_tests.is_empty()), errors.is_some())
@@ -370,6 +400,37 @@ mod tests {
         assert!(!two(api, api, "python a.py", "python a.py"));
         assert!(!two(here, api, "cd api && python a.py", "python a.py"));
         assert!(two(here, web, "cd api && python a.py", "python a.py"));
+    }
+
+    #[test]
+    fn what_started_nobody_knows_where_mends_only_its_own_words() {
+        let red = "==== short test summary info ====\nFAILED test_a.py::x - no\n1 failed in 0.1s\n";
+        let error = "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    x\nKeyError: 1\n";
+        let (here, unknown) = (Some("/home/dev/shop"), Some("?"));
+        let tests = |a, b, first, second| {
+            is_left(&[(a, first, 1, red), (b, second, 0, "1 passed in 0.1s\n")]) == (true, true)
+        };
+        let program = |a, b, first, second| is_left(&[(a, first, 1, error), (b, second, 0, "")]).1;
+        for (a, b) in [(here, unknown), (unknown, here)] {
+            assert!(tests(a, b, "pytest -q", "pytest -q"), "{a:?}");
+            assert!(program(a, b, "python a.py", "python a.py"), "{a:?}");
+            // It says itself where it goes.
+            assert!(!tests(a, b, "cd /home/dev/shop && pytest -q", "cd /home/dev/shop && pytest -q"));
+            let goes = "cd /home/dev/shop && python a.py";
+            assert!(!program(a, b, goes, goes), "{a:?}");
+        }
+        assert!(!tests(unknown, unknown, "pytest -q", "pytest -q"));
+        assert!(!program(unknown, unknown, "python a.py", "python a.py"));
+        assert!(tests(unknown, unknown, "pytest -q test_a.py", "pytest -q"));
+        assert!(program(unknown, unknown, "cargo build", "cargo test"));
+        // It is told as it was run, and counted.
+        let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
+        let (item, command, exit_code) = ("1".into(), "pytest -q".to_owned(), Some(1));
+        let status = ItemStatus::Completed;
+        let ended = Event::CommandEnded { item, command, exit_code, output_bytes: 0, status };
+        gathered.note_somewhere(&ended, Some(Printed::whole(red)), at(1));
+        let (tests, errors) = gathered.finish(NEVER, None);
+        assert_eq!((tests.unwrap().failed, errors.unwrap().command), (Some(1), Some("pytest -q".to_owned())));
     }
 
     #[test]

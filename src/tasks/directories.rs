@@ -1,8 +1,10 @@
 //! Where the commands of a run ran, where its agent keeps that beside its events, and what they
 //! tell once that is known. It also has commands that no event tells of.
 //!
-//! A record that is missing, damaged, of other commands, or so long that some of the run's may not have
-//! been read, tells nothing: all commands are taken to have started in the run's directory then.
+//! A record that is missing, or so long that some of the run's commands may not have been read, tells
+//! nothing: all are taken to have started in the run's directory then. Of one that is damaged, or has
+//! other commands from somewhere on, what comes before that is believed; the rest started nobody knows
+//! where, if some are known to have started elsewhere at all.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -73,11 +75,14 @@ impl Added {
 
 impl Over<'_> {
     pub(super) fn added(&self) -> Added {
-        let Some(Record { ran, unreported }) = self.record() else { return Added::default() };
-        let is_elsewhere = ran.iter().any(|ran| ran.directory != self.request.cwd);
+        let Some(Record { all, known, unreported }) = self.record() else { return Added::default() };
+        let is_elsewhere = all.iter().any(|ran| ran.directory != self.request.cwd);
         let tells_more = is_elsewhere || !unreported.is_empty();
         let marks = tells_more.then(|| self.marks()).flatten();
-        let directories = marks.and_then(|marks| matched(&marks, &ran));
+        let directories = marks.map(|marks| match is_elsewhere {
+            true => matched(&marks, &all[..known]),
+            false => vec![self.request.cwd.as_path(); marks.len()],
+        });
         let gathered = directories.and_then(|directories| self.gather(&directories, &unreported));
         Added { gathered, unreported }
     }
@@ -107,8 +112,8 @@ impl Over<'_> {
         read.ok().filter(|()| marks.len() <= MOST_COMMANDS).map(|()| marks)
     }
 
-    /// Reads the events once more, now that the directory of each command is known, and each that is
-    /// not among them in its place.
+    /// Reads the events once more, now that the directories of the first commands are known, and each
+    /// command that is not among them in its place.
     fn gather(&self, directories: &[&Path], unreported: &[Unreported]) -> Option<Gathered> {
         let mut gathered = Gathered::new(&self.request.cwd, self.request.project());
         let (mut reader, mut moments) = (self.reader(), self.moments.iter());
@@ -127,8 +132,11 @@ impl Over<'_> {
                 }
                 let ends = matches!(event, Event::CommandEnded { .. });
                 ended += usize::from(ends);
-                let directory = ends.then(|| directories.next()).flatten();
-                gathered.note_in(directory.copied(), event, printed, at);
+                match ends.then(|| directories.next()) {
+                    None => gathered.note_in(None, event, printed, at),
+                    Some(Some(directory)) => gathered.note_in(Some(directory), event, printed, at),
+                    Some(None) => gathered.note_somewhere(event, printed, at),
+                }
             }
         });
         unreported.for_each(|one| self.note_unreported(&mut gathered, one));
@@ -149,11 +157,11 @@ impl Over<'_> {
     }
 }
 
-/// The directory of each command, as far as the record has them; `None` where it has others.
-fn matched<'a>(marks: &[Mark], ran: &'a [Ran]) -> Option<Vec<&'a Path>> {
-    // What was still running at the end is in the record alone.
-    let is_same = marks.iter().zip(ran).all(|(mark, ran)| *mark == ran.mark);
-    is_same.then(|| ran.iter().take(marks.len()).map(|ran| ran.directory.as_path()).collect())
+/// The directory of each command, until the record has another or none. What was still running at the
+/// end is in the record alone.
+fn matched<'a>(marks: &[Mark], ran: &'a [Ran]) -> Vec<&'a Path> {
+    let both = marks.iter().zip(ran).take_while(|(mark, ran)| **mark == ran.mark);
+    both.map(|(_, ran)| ran.directory.as_path()).collect()
 }
 
 fn codex_home(environment: &[(String, String)]) -> Option<PathBuf> {
@@ -178,20 +186,24 @@ fn rollout(home: &Path, thread: &str) -> Option<File> {
     None
 }
 
-/// What a record has of commands.
+/// The commands of a record that ended since a moment.
 #[derive(Debug, PartialEq, Eq)]
 struct Record {
-    ran: Vec<Ran>,
+    all: Vec<Ran>,
+    /// How many of the first are known to have none missing before them: each of the same words would
+    /// get the directory of another.
+    known: usize,
+    /// Those that no event tells of.
     unreported: Vec<Unreported>,
 }
 
-/// The commands of a record that ended since a moment, from its last `most` bytes; `None` where one may
-/// be missing: each of the same words would get the directory of another.
+/// Those in the last `most` bytes of a record; `None` where the clock was set back between them.
 fn read(mut file: File, most: u64, thread: &str, since: Timestamp) -> io::Result<Option<Record>> {
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+    let known = if length <= most { None } else { Some(0) };
     let (ran, silence) = (Vec::new(), Silence::default());
-    let mut found = Found { since, is_whole: length <= most, is_in_order: true, ran, silence };
+    let mut found = Found { since, known, is_in_order: true, ran, silence };
     let (mut lines, mut skipped) = (Lines::default(), 0);
     let (mut chunk, mut file) = (vec![0; 256 << 10], file.take(most));
     loop {
@@ -200,18 +212,22 @@ fn read(mut file: File, most: u64, thread: &str, since: Timestamp) -> io::Result
             n => lines.feed(&chunk[..n], |line| found.note(line, thread)),
         }
         // It begins where the chunk ends.
-        found.is_whole &= lines.skipped() == std::mem::replace(&mut skipped, lines.skipped());
+        if lines.skipped() != std::mem::replace(&mut skipped, lines.skipped()) {
+            found.note_missing();
+        }
     }
     lines.finish(|line| found.note(line, thread));
-    let is_known = found.is_whole && found.is_in_order;
-    Ok(is_known.then(|| Record { ran: found.ran, unreported: found.silence.finish() }))
+    // What was not read may be the event of one.
+    let unreported = if found.known.is_none() { found.silence.finish() } else { Vec::new() };
+    let known = found.known.unwrap_or(found.ran.len());
+    Ok(found.is_in_order.then_some(Record { all: found.ran, known, unreported }))
 }
 
 /// The commands since a moment, as a record is read.
 struct Found {
     since: Timestamp,
-    /// Whether every command since then was seen so far.
-    is_whole: bool,
+    /// How many were seen before one that may be missing.
+    known: Option<usize>,
     is_in_order: bool,
     ran: Vec<Ran>,
     silence: Silence,
@@ -227,13 +243,17 @@ impl Found {
             }
             Told::Nothing => self.silence.note(line, self.since, self.ran.len()),
             Told::Ended(_) => {}
-            Told::Unclear => self.is_whole = false,
+            Told::Unclear => self.note_missing(),
         }
         // What was not seen before an old line is older still.
-        if !self.is_whole && is_older_than(self.since, line) {
+        if self.known.is_some() && is_older_than(self.since, line) {
             self.note_older();
-            self.is_whole = true;
+            self.known = None;
         }
+    }
+
+    fn note_missing(&mut self) {
+        self.known.get_or_insert(self.ran.len());
     }
 
     /// A record is in the order of time, unless the clock was set back.
@@ -282,20 +302,20 @@ mod tests {
 
     fn ran(home: &Path, since: i64) -> Option<Vec<Ran>> {
         let file = rollout(home, THREAD)?;
-        read(file, MOST_BYTES, THREAD, Timestamp::from_millis(since)).unwrap().map(|record| record.ran)
+        read(file, MOST_BYTES, THREAD, Timestamp::from_millis(since)).unwrap().map(|record| record.all)
     }
 
     /// How many commands since `since` the last `most` bytes of a record are known to be.
     fn known(record: &str, most: usize, since: i64) -> Option<usize> {
         let (home, _) = home_of(record);
         let file = rollout(home.path(), THREAD).unwrap();
-        read(file, most as u64, THREAD, Timestamp::from_millis(since)).unwrap().map(|record| record.ran.len())
+        read(file, most as u64, THREAD, Timestamp::from_millis(since)).unwrap().map(|record| record.known)
     }
 
     #[track_caller]
-    fn check(ran: &[Ran], events: &[(&str, i64)], expected: Option<&[&str]>) {
+    fn check(ran: &[Ran], events: &[(&str, i64)], expected: &[&str]) {
         let mark = |(words, code): &(&str, i64)| Mark::of(&format!("/bin/bash -lc '{words}'"), Some(*code));
-        let expected = expected.map(|all| all.iter().map(Path::new).collect::<Vec<_>>());
+        let expected: Vec<&Path> = expected.iter().map(Path::new).collect();
         assert_eq!(matched(&events.iter().map(mark).collect::<Vec<_>>(), ran), expected, "{events:?}");
     }
 
@@ -308,18 +328,15 @@ mod tests {
             ("sleep 9", -1, "/c", 7),
         ]);
         let ran = ran(home.path(), 2).unwrap();
-        check(&ran, &[("make test", 2), ("make test", 0)], Some(&["/a", "/b"]));
-        check(&ran, &[], Some(&[]));
+        check(&ran, &[("make test", 2), ("make test", 0)], &["/a", "/b"]);
+        check(&ran, &[], &[]);
         // Of what the record does not have, nothing is known.
         let all = [("make test", 2), ("make test", 0), ("sleep 9", -1), ("ls", 0)];
-        check(&ran, &all, Some(&["/a", "/b", "/c"]));
-        for events in [
-            &[("make test", 0), ("make test", 2)][..],
-            &[("make test", 2), ("make", 0)],
-            &[("old", 0), ("make test", 2), ("make test", 0)],
-        ] {
-            check(&ran, events, None);
-        }
+        check(&ran, &all, &["/a", "/b", "/c"]);
+        // From where it has another, it is of no help.
+        check(&ran, &[("make test", 0), ("make test", 2)], &[]);
+        check(&ran, &[("make test", 2), ("make", 0), ("make test", 0)], &["/a"]);
+        check(&ran, &[("old", 0), ("make test", 2), ("make test", 0)], &[]);
     }
 
     #[test]
@@ -330,7 +347,7 @@ mod tests {
         assert_eq!(known(&record, record.len(), 2), Some(3));
         // The old one is not whole any more, or not there at all.
         for most in (0..record.len()).step_by(9) {
-            assert_eq!(known(&record, most, 2), None, "{most}");
+            assert_eq!(known(&record, most, 2), Some(0), "{most}");
         }
         let record = ["what came before\n", &record].concat();
         assert_eq!(known(&record, record.len() - 1, 2), Some(3));
@@ -345,9 +362,9 @@ mod tests {
         let nowhere = |at| line(&("make", 2, "nowhere", at));
         let long = format!("{}\n", "x".repeat(17 << 20));
         for unread in [nowhere(5).as_str(), &long] {
-            assert_eq!(known(&[unread, &red, &green].concat(), 64 << 20, 2), None);
-            assert_eq!(known(&[&red, unread, &green].concat(), 64 << 20, 2), None);
-            assert_eq!(known(&[&red, &green, unread].concat(), 64 << 20, 2), None);
+            assert_eq!(known(&[unread, &red, &green].concat(), 64 << 20, 2), Some(0));
+            assert_eq!(known(&[&red, unread, &green].concat(), 64 << 20, 2), Some(1));
+            assert_eq!(known(&[&red, &green, unread].concat(), 64 << 20, 2), Some(2));
             // It is none where something follows that is older than the run.
             assert_eq!(known(&[unread, &old, &red, &green].concat(), 64 << 20, 2), Some(2));
         }
