@@ -479,6 +479,9 @@ fn other_switches_of_tests_may_change_what_they_come_to() {
             ("pytest", "PYTHONHASHSEED=0 pytest"),
             ("pytest", "pytest --reruns 2"),
             ("pytest -W error", "pytest"),
+            ("python3 -m pytest", "python3 -O -m pytest"),
+            ("python3 -W error -m pytest", "pytest"),
+            ("python3 -Werror -m pytest", "pytest"),
         ],
     );
     check(
@@ -498,6 +501,32 @@ fn a_check_proves_less_than_a_build_of_what_is_linked() {
     assert!(left(linked, "cargo check") && left(linked, "cargo clippy"));
     assert!(!left(linked, "cargo build") && !left(linked, "cargo test"));
     assert!(!left(BROKEN, "cargo check") && !left(BROKEN, "cargo clippy"));
+}
+
+#[test]
+fn what_tests_are_built_of_is_built_where_they_pass() {
+    let built = ("cargo test", green_of("cargo test"));
+    for (red, (green, text), is_left) in [
+        ("cargo check --tests", built, false),
+        ("cargo build --tests", built, false),
+        ("cargo test --no-run", built, false),
+        ("cargo check --lib", built, false),
+        ("cargo clippy --tests", built, false),
+        ("cargo test --no-run", ("cargo test --no-run -q", ""), false),
+        ("cargo check --tests", ("cargo test --no-run", ""), false),
+        ("cargo build", ("cargo test --no-run", ""), false),
+        ("cargo test --no-run", ("cargo build", ""), true),
+        ("cargo check --all-targets", built, true),
+        ("cargo check --benches", built, true),
+        ("cargo check --tests", ("cargo test --lib", built.1), true),
+        ("cargo check --tests", ("cargo check", ""), true),
+        ("cargo check --tests --features a", built, true),
+    ] {
+        let found = left(&[(red, 101, BROKEN), (green, 0, text)]).1;
+        assert_eq!(found, is_left, "{red}, {green}");
+    }
+    // What only builds runs no test.
+    assert!(left(&[("cargo test", 101, CARGO), ("cargo test --no-run", 0, "")]).1);
 }
 
 #[test]

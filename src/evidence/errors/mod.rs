@@ -20,6 +20,7 @@ mod idle;
 mod java;
 mod jest;
 mod lint;
+mod mends;
 mod node;
 mod parts;
 mod place;

@@ -1,4 +1,4 @@
-//! What a command is for, and which failures a success of it mends.
+//! What a command is for.
 
 use super::cargo::{Called, Shows};
 use super::diagnose::Found;
@@ -6,7 +6,7 @@ use super::said::Speakers;
 use crate::evidence::calls::{Call, Here, names_from_own_directory, own_directory};
 use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{
-    Framework, Origin, Relation, Scope, Started, Walk, below, is_easing, moved, shown_files, started,
+    Framework, Origin, Scope, Started, Walk, below, is_easing, moved, shown_files, started,
 };
 
 /// One thing that a command does.
@@ -294,13 +294,19 @@ impl Work {
     pub(super) fn is_build(&self) -> bool {
         matches!(
             self,
-            Self::Cargo { shows: Shows::Checks | Shows::Builds | Shows::Lints(_) | Shows::Runs(_), .. }
+            Self::Cargo {
+                shows: Shows::Checks | Shows::Builds | Shows::BuildsTests | Shows::Lints(_) | Shows::Runs(_),
+                ..
+            }
         )
     }
 
     /// Whether cargo has nothing more to do after it says that it finished.
     pub(super) fn says_that_it_finished(&self) -> bool {
-        matches!(self, Self::Cargo { shows: Shows::Checks | Shows::Builds | Shows::Lints(_), .. })
+        matches!(
+            self,
+            Self::Cargo { shows: Shows::Checks | Shows::Builds | Shows::BuildsTests | Shows::Lints(_), .. }
+        )
     }
 
     pub(super) fn is_tests(&self) -> bool {
@@ -311,34 +317,6 @@ impl Work {
     pub(super) fn has_more_features(&self, failed: &Work) -> bool {
         match (self, failed) {
             (Self::Cargo { scope, .. }, Self::Cargo { scope: of, .. }) => scope.has_more_features(of),
-            _ => false,
-        }
-    }
-
-    /// Whether a success of this shows that what failed does not fail any more.
-    pub(super) fn mends(&self, failed: &Work) -> bool {
-        let holds = |a: &Scope, b: &Scope| matches!(a.relation(b), Relation::Same | Relation::Covers);
-        let at_least = |a: &Scope, b: &Scope| holds(a, b) && !a.lacks(b);
-        match (self, failed) {
-            // Without a word it runs one program, not all of them.
-            (Self::Cargo { shows, scope }, Self::Cargo { shows: needed @ Shows::Runs(_), scope: of }) => {
-                shows.implies(needed) && scope.relation(of) == Relation::Same && !scope.lacks(of)
-            }
-            (Self::Cargo { shows, scope }, Self::Cargo { shows: needed, scope: of }) => {
-                // What does not compile does so in no profile.
-                let is_as_wide = match needed {
-                    Shows::Passes => at_least(scope, of),
-                    Shows::Checks | Shows::Builds | Shows::Lints(_) | Shows::Runs(_) => {
-                        scope.builds_at_least(of)
-                    }
-                };
-                shows.implies(needed) && is_as_wide
-            }
-            (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
-            (
-                Self::Program { call, input, context, directory },
-                Self::Program { call: of, input: read, context: around, directory: at },
-            ) => call.covers(of) && (input, context, directory) == (read, around, at),
             _ => false,
         }
     }

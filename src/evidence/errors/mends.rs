@@ -1,0 +1,37 @@
+//! Which failures a success mends.
+
+use super::cargo::Shows;
+use super::work::Work;
+use crate::evidence::tests::{Relation, Scope};
+
+impl Work {
+    /// Whether a success of this shows that what failed does not fail any more.
+    pub(super) fn mends(&self, failed: &Work) -> bool {
+        let holds = |a: &Scope, b: &Scope| matches!(a.relation(b), Relation::Same | Relation::Covers);
+        let at_least = |a: &Scope, b: &Scope| holds(a, b) && !a.lacks(b);
+        match (self, failed) {
+            // Without a word it runs one program, not all of them.
+            (Self::Cargo { shows, scope }, Self::Cargo { shows: needed @ Shows::Runs(_), scope: of }) => {
+                shows.implies(needed) && scope.relation(of) == Relation::Same && !scope.lacks(of)
+            }
+            (Self::Cargo { shows, scope }, Self::Cargo { shows: needed, scope: of }) => {
+                // What does not compile does so in no profile.
+                let is_as_wide = match needed {
+                    Shows::Passes => at_least(scope, of),
+                    Shows::Lints(_) | Shows::Runs(_) => scope.builds_at_least(of),
+                    Shows::Checks | Shows::Builds | Shows::BuildsTests if shows.has_tests() => {
+                        scope.tests_need(of)
+                    }
+                    Shows::Checks | Shows::Builds | Shows::BuildsTests => scope.builds_at_least(of),
+                };
+                shows.implies(needed) && is_as_wide
+            }
+            (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
+            (
+                Self::Program { call, input, context, directory },
+                Self::Program { call: of, input: read, context: around, directory: at },
+            ) => call.covers(of) && (input, context, directory) == (read, around, at),
+            _ => false,
+        }
+    }
+}
