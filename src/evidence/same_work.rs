@@ -14,9 +14,7 @@ fn red_of(line: &str) -> (i64, &'static str) {
         _ if line.contains("cargo r") => (101, "thread 'main' panicked at src/main.rs:4:5:\nno settings\n"),
         _ if line.contains("cargo") => (101, BROKEN),
         _ if line.contains("python") || line.contains(".py") => (1, TRACE),
-        _ if line.contains("make") => {
-            (2, "gcc -c a.c\na.c:1:5: error: expected ';'\nmake: *** [Makefile:2: all] Error 1\n")
-        }
+        _ if line.contains("make") => (2, MAKE),
         _ => (1, "Error: no such thing\n"),
     }
 }
@@ -31,6 +29,7 @@ fn green_of(line: &str) -> &'static str {
     }
 }
 
+const MAKE: &str = "gcc -c a.c\na.c:1:5: error: expected ';'\nmake: *** [Makefile:2: all] Error 1\n";
 const BROKEN: &str = "error[E0308]: mismatched types\n --> src/a.rs:2:5\n\nerror: could not compile `a` (lib) due to 1 previous error\n";
 const CARGO: &str = "     Running unittests src/lib.rs (target/a-01)\n\nrunning 2 tests\ntest b ... ok\ntest a ... FAILED\n\nfailures:\n\n---- a stdout ----\n\nthread 'a' panicked at src/lib.rs:3:9:\nno\n\n\nfailures:\n    a\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\nerror: test failed, to rerun pass `--lib`\n";
 
@@ -580,9 +579,47 @@ fn a_chain_is_mended_by_its_parts() {
         // One after the other.
         ("tsc --noEmit && eslint .", tsc, &["tsc --noEmit", "eslint ."][..], false),
         ("tsc --noEmit && eslint .", tsc, &["eslint .", "ls", "tsc --noEmit"], false),
-        ("tsc --noEmit && eslint .", tsc, &["tsc --noEmit"], true),
+        ("./gen && ./x", "Error: no\n", &["./gen", "./x"], false),
+        ("./gen && ./x", "Error: no\n", &["./x", "ls", "./gen"], false),
+        ("./gen && ./x", "Error: no\n", &["./gen"], true),
+        ("./gen && ./x", "Error: no\n", &["./x"], true),
+        ("./gen && ./x", "Error: no\n", &["./gen", "./gen"], true),
+        // Whose word it is, has failed; what stands after that did not run.
+        ("tsc --noEmit && eslint .", tsc, &["tsc --noEmit"], false),
         ("tsc --noEmit && eslint .", tsc, &["eslint ."], true),
-        ("tsc --noEmit && eslint .", tsc, &["tsc --noEmit", "tsc --noEmit"], true),
+        ("gcc a.c -o a && ./a", "a.c:1:5: error: no\n", &["gcc a.c -o a"], false),
+        ("./configure && make", MAKE, &["make"], false),
+        ("./configure && make", MAKE, &["./configure"], true),
+        ("./configure && make && make install", MAKE, &["make"], true),
+        ("make && ./app", MAKE, &["make"], false),
+        ("make && ./app", MAKE, &["./app"], true),
+        ("make && ./app", "Error: no\n", &["./app"], false),
+        ("make && ./app", "Error: no\n", &["make"], true),
+        ("cargo fmt --check && ./x", "Error: no\n", &["./x"], true),
+        ("python3 gen.py && make", TRACE, &["python3 gen.py"], false),
+        ("python3 gen.py && make", TRACE, &["make"], true),
+        ("python3 gen.py && make", MAKE, &["make"], false),
+        (
+            "tsc && node dist/a.js",
+            "TypeError: no\n    at f (dist/a.js:1:1)\n\nNode.js v22.0.0\n",
+            &["node dist/a.js"],
+            false,
+        ),
+        ("tsc && node dist/a.js", tsc, &["node dist/a.js"], true),
+        ("npm run lint && npm run build", "npm error code 1\nError: no\n", &["npm run build"], true),
+        ("npm run build && ./deploy", "Error: no\nnpm error code 1\n", &["npm run build"], false),
+        ("npm run build && ./deploy", "Error: no\n", &["npm run build"], true),
+        (
+            "cargo build && ./target/debug/a",
+            "thread 'main' panicked at src/main.rs:4:5:\nno\n",
+            &["./target/debug/a"],
+            false,
+        ),
+        ("cargo build && ./target/debug/a", BROKEN, &["cargo build"], false),
+        ("cargo build && ./target/debug/a", BROKEN, &["./target/debug/a"], true),
+        // Nothing waited for it.
+        ("tsc --noEmit; ./x", tsc, &["tsc --noEmit"], true),
+        ("tsc --noEmit || ./x", tsc, &["tsc --noEmit"], true),
         ("gcc a.c -o a && ./a", "a.c:1:5: error: no\n", &["./a"], true),
         ("gcc a.c -o a && ./a", "a.c:1:5: error: no\n", &["gcc a.c -o a", "./a"], false),
         // What only prepares has no part in it.
@@ -605,6 +642,9 @@ fn a_chain_is_mended_by_its_parts() {
         ("npm ci; ./x", "Error: no\n", &["./x"], false),
         ("npm ci || ./x", "Error: no\n", &["./x"], true),
     ] {
+        if !lines(red, text, &[]) {
+            wrong.push(format!("`{red}` is not told at all"));
+        }
         if lines(red, text, greens) != is_left {
             wrong.push(format!("`{red}`, {greens:?}: {}", !is_left));
         }

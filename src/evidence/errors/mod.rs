@@ -34,6 +34,7 @@ mod tsc;
 mod unheard;
 mod verdict;
 mod whereabouts;
+mod whose;
 mod work;
 
 pub(crate) use collect::{ErrorEvidence, Errors};

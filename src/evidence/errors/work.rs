@@ -37,7 +37,7 @@ pub(super) struct Done {
     /// Where the steps ran that do some; `None` where that cannot be told.
     pub(super) directory: Option<String>,
     /// Whether it ended with a code of failure.
-    failed: bool,
+    pub(super) failed: bool,
 }
 
 impl Done {
