@@ -1,7 +1,11 @@
 //! Pairs of command lines: which later one does the same work as one that failed, and which looks
 //! like it and does another.
 
+use std::fs;
+
 use super::proofs::{PASSED, PYTEST, TRACE, left};
+use super::{Changed, Gathered};
+use crate::model::Timestamp;
 
 /// What a program prints that fails.
 fn red_of(line: &str) -> (i64, &'static str) {
@@ -680,6 +684,12 @@ fn what_looks_at_more_looks_at_the_part_too() {
             ("make build lint", "make lint -j4"),
             ("python3 -m py_compile a.py b.py", "python3 -m py_compile a.py"),
             ("rubocop", "bundle exec rubocop app/a.rb"),
+            ("git rebase --continue", "git rebase main"),
+            ("git merge --abort", "git merge main"),
+            ("git cherry-pick --skip", "git cherry-pick abc123"),
+            ("pip install a b", "pip install b"),
+            ("apt-get install -y a b", "apt-get install a"),
+            ("rm -rf a b", "rm -r a"),
             ("cargo clippy --all-targets -- -D warnings", "cargo clippy"),
         ],
     );
@@ -713,6 +723,12 @@ fn what_looks_at_more_looks_at_the_part_too() {
             ("node --check x.js", "node --check ./x.js"),
             ("shellcheck a.sh", "shellcheck ./a.sh"),
             ("make && ./app", "make -j2 && ./app"),
+            ("rm -r out", "rm -rf out"),
+            ("rm a", "rm -f ./a"),
+            ("cp a b", "cp -f a b"),
+            ("apt-get install -y a", "sudo apt-get install -qq a"),
+            ("apt install a", "apt-get install -y --no-install-recommends a"),
+            ("git rebase --continue", "git rebase"),
             ("poetry run mypy src", "mypy src"),
             ("uv run mypy src", "mypy src"),
             ("npx --yes eslint .", "eslint ."),
@@ -743,6 +759,15 @@ fn what_looks_at_more_looks_at_the_part_too() {
             ("git commit -m a", "git commit --dry-run -m a"),
             ("git commit -m a", "git add -A"),
             ("git commit -m a", "git push"),
+            ("git merge a", "git merge b"),
+            ("git merge a", "git rebase a"),
+            ("git rebase main", "git merge --continue"),
+            ("pip install a", "pip install b"),
+            ("pip install a", "pip uninstall a"),
+            ("pip install -r a.txt", "pip install -r b.txt"),
+            ("rm a", "rm b"),
+            ("cp a b", "cp a c"),
+            ("apt-get install a", "apt-get update"),
             ("cargo build", "cargo +nightly build"),
             ("cargo run --bin a", "cargo run --bin b"),
             ("cargo run -- a", "cargo run -- b"),
@@ -816,4 +841,43 @@ fn a_script_of_tests_has_many_names_too() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_script_of_a_package_is_what_it_runs() {
+    let manifest = r#"{"scripts": {"lint": "eslint .", "types": "tsc --noEmit", "build": "tsc && vite build",
+        "strict": "eslint . --max-warnings 0", "pretty": "prettier --check .", "prepretty": "x",
+        "env": "NODE_ENV=test eslint ."}}"#;
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("package.json"), manifest).unwrap();
+    let is_left = |red: &str, green: &str| {
+        let mut gathered = Gathered::new(dir.path(), dir.path());
+        for (line, code, text) in [(red, 1, "Error: no such thing\n"), (green, 0, "")] {
+            gathered.note_only_command(line, Some(code), text, true, Timestamp::from_millis(0));
+        }
+        gathered.finish(Changed::Unknown, None).1.is_some()
+    };
+    for (red, green, expected) in [
+        ("npm run lint", "npx eslint .", false),
+        ("npx eslint src", "npm run lint", false),
+        ("npm run -s lint", "pnpm lint", false),
+        ("npm run lint", "npm run strict", false),
+        ("npm run strict", "npm run lint", true),
+        ("npm run types", "npx tsc", false),
+        ("npm run lint", "npm run lint -- --fix", false),
+        ("npx eslint src", "npm run lint -- --quiet", true),
+        ("npm run build", "npx vite build", true),
+        ("npm run pretty", "npx prettier --check .", true),
+        ("npm run env", "npx eslint .", true),
+        ("npm run lint", "npm run types", true),
+        ("npm run gone", "npx eslint .", true),
+    ] {
+        assert_eq!(is_left(red, green), expected, "{red}, {green}");
+    }
+    // The same line is the same, whatever the script says now.
+    let mut gathered = Gathered::new(dir.path(), dir.path());
+    gathered.note_only_command("npm run lint", Some(1), "Error: no\n", true, Timestamp::from_millis(0));
+    fs::write(dir.path().join("package.json"), manifest.replace("eslint .", "eslint src --quiet")).unwrap();
+    gathered.note_only_command("npm run lint", Some(0), "", true, Timestamp::from_millis(1));
+    assert!(gathered.finish(Changed::Unknown, None).1.is_none());
 }

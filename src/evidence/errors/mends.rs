@@ -2,6 +2,7 @@
 
 use super::cargo::Shows;
 use super::work::Work;
+use crate::evidence::calls::Call;
 use crate::evidence::tests::{Relation, Scope};
 
 impl Work {
@@ -28,9 +29,14 @@ impl Work {
             }
             (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
             (
-                Self::Program { call, input, context, directory },
-                Self::Program { call: of, input: read, context: around, directory: at },
-            ) => call.covers(of) && (input, context, directory) == (read, around, at),
+                Self::Program { call, meant, input, context, directory },
+                Self::Program { call: of, meant: of_meant, input: read, context: around, directory: at },
+            ) => {
+                let covers =
+                    |own: &Call| [Some(of), of_meant.as_ref()].iter().flatten().any(|of| own.covers(of));
+                (covers(call) || meant.as_ref().is_some_and(covers))
+                    && (input, context, directory) == (read, around, at)
+            }
             _ => false,
         }
     }

@@ -28,6 +28,7 @@ mod proven;
 mod python;
 mod rust;
 mod said;
+mod scripts;
 mod tap;
 mod thrown;
 mod tsc;

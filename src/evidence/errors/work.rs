@@ -3,6 +3,7 @@
 use super::cargo::{Called, Shows};
 use super::diagnose::Found;
 use super::said::Speakers;
+use super::scripts;
 use crate::evidence::calls::{Call, Here, names_from_own_directory, own_directory};
 use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{
@@ -21,6 +22,8 @@ pub(super) enum Work {
     /// Any other program, with what it was asked for, where it ran.
     Program {
         call: Call,
+        /// What that runs in the end, where it is a script of a package.
+        meant: Option<Call>,
         /// What it reads.
         input: Vec<String>,
         context: Vec<String>,
@@ -85,13 +88,6 @@ impl Done {
     /// Whether a part of it starts programs of its own accord, wherever it likes.
     pub(super) fn runs_a_script(&self) -> bool {
         self.command.steps.iter().any(starts_others)
-    }
-
-    /// The directory of the one package whose tests go runs.
-    pub(super) fn go_package(&self) -> Option<&str> {
-        let mut of_go = self.command.steps.iter().filter(|step| step.program() == "go");
-        let step = of_go.next().filter(|_| of_go.next().is_none())?;
-        one_package(step.args())
     }
 
     /// Whether it did nothing that could fail in a way worth telling.
@@ -274,7 +270,9 @@ impl Work {
         let context = step.context.iter().filter(|word| !is_easing(word)).cloned().collect();
         let directory = here.directory.to_owned();
         let input = step.input.iter().filter_map(|input| here.input(input)).collect();
-        Some(Self::Program { call: Call::new(step, here), input, context, directory })
+        let call = Call::new(step, here);
+        let meant = scripts::meant(&call, here);
+        Some(Self::Program { call, meant, input, context, directory })
     }
 
     /// What cargo does before anything else of it, as far as `shows`.
@@ -361,26 +359,4 @@ fn tells_of_failure(step: &Step) -> bool {
 fn stops_at_failure(step: &Step) -> bool {
     let asks = |arg: &String| arg == "errexit" || (arg.starts_with('-') && arg.contains('e'));
     step.program() == "set" && step.args().iter().any(asks)
-}
-
-/// The directory of the one package that `go test` is asked for.
-fn one_package(args: &[String]) -> Option<&str> {
-    const ALONE: [&str; 10] =
-        ["-v", "-race", "-cover", "-short", "-failfast", "-json", "-x", "-a", "-n", "-benchmem"];
-    let from = args.iter().position(|arg| arg == "test").filter(|at| *at == 0)?;
-    let mut packages = Vec::new();
-    let mut is_value = false;
-    for arg in args[from + 1..].iter().map(String::as_str).take_while(|arg| *arg != "-args") {
-        let is_path = arg == "." || arg.starts_with("./");
-        if arg.starts_with('-') {
-            is_value = !arg.contains('=') && !ALONE.contains(&arg);
-        } else if is_path || !std::mem::take(&mut is_value) {
-            packages.push(arg);
-        }
-    }
-    match packages.as_slice() {
-        [] => Some("."),
-        [one] if one.starts_with('.') && !one.contains("...") => Some(one),
-        _ => None,
-    }
 }
