@@ -10,6 +10,10 @@ use super::shell::{Step, base_name};
 use super::tests::is_easing;
 use manners::{Manner, Meaning, PLAIN, Reach, manner};
 
+/// Longer calls are taken word by word.
+const MOST_WORDS: usize = 1000;
+const MOST_ASKED: usize = 200;
+
 /// What a program was asked to do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Call {
@@ -58,6 +62,17 @@ impl Call {
         ways.chain(&self.words).chain(&self.asked).map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 
+    /// The script of a package that it runs, and what that is handed on.
+    pub(crate) fn script(&self) -> Option<(&str, &[String])> {
+        match self.words.as_slice() {
+            [program, name, rest @ ..] if matches!(program.as_str(), "npm" | "pnpm" | "yarn") => {
+                let rest = rest.strip_prefix(&["--".to_owned()]).unwrap_or(rest);
+                (!name.starts_with('-')).then_some((name, rest))
+            }
+            _ => None,
+        }
+    }
+
     /// `python3 -u a.py` is `./a.py`, and `python3 -m mypy` is `mypy`: what runs then.
     fn take_interpreter(&mut self, program: String, args: &mut Vec<String>, here: &Here) -> String {
         let Some(interpreter) = manner(&program, "").filter(|manner| manner.interprets) else {
@@ -86,7 +101,8 @@ impl Call {
     }
 
     fn take_args(&mut self, program: String, args: &[String], here: &Here) {
-        let manner = manner(&program, first(args)).filter(|manner| !manner.interprets).unwrap_or(&PLAIN);
+        let known = manner(&program, first(args)).filter(|manner| !manner.interprets);
+        let manner = known.filter(|_| args.len() <= MOST_WORDS).unwrap_or(&PLAIN);
         self.reach = manner.reach;
         self.words.push(program);
         let mut rest = args;
@@ -126,6 +142,11 @@ impl Call {
         }
         let is_more = self.asked.len() > 1;
         self.asked.retain(|word| word != "clean" || !is_more || self.reach != Reach::Targets);
+        // So many are not looked for one by one.
+        if self.asked.len() > MOST_ASKED {
+            self.words.append(&mut self.asked);
+            return;
+        }
         match self.reach {
             Reach::Words if self.words.len() == 1 => self.words.extend(manner.implied.map(str::to_owned)),
             Reach::Words => {}
@@ -181,6 +202,7 @@ fn name(word: &str, here: &Here) -> String {
     match base {
         "python3" | "py" => "python",
         "nodejs" => "node",
+        "apt" => "apt-get",
         "gmake" => "make",
         "pip3" => "pip",
         "sh" | "zsh" | "dash" => "bash",
@@ -240,9 +262,12 @@ fn without_own(program: &str, args: &[String]) -> Vec<String> {
     if let Some((at, count, _)) = own(program, &args) {
         args.drain(at..at + count);
     }
-    while program == "git" && args.len() > 1 && matches!(args[0].as_str(), "-c" | "--no-pager") {
-        let count = if args[0] == "-c" { 2 } else { 1 };
-        args.drain(..count);
+    if program == "git" {
+        let mut from = 0;
+        while let Some(word) = args.get(from).filter(|word| matches!(word.as_str(), "-c" | "--no-pager")) {
+            from = args.len().min(from + if word == "-c" { 2 } else { 1 });
+        }
+        args.drain(..from);
     }
     args
 }

@@ -1,7 +1,11 @@
 //! Pairs of command lines: which later one does the same work as one that failed, and which looks
 //! like it and does another.
 
+use std::fs;
+
 use super::proofs::{PASSED, PYTEST, TRACE, left};
+use super::{Changed, Gathered};
+use crate::model::Timestamp;
 
 /// What a program prints that fails.
 fn red_of(line: &str) -> (i64, &'static str) {
@@ -14,9 +18,7 @@ fn red_of(line: &str) -> (i64, &'static str) {
         _ if line.contains("cargo r") => (101, "thread 'main' panicked at src/main.rs:4:5:\nno settings\n"),
         _ if line.contains("cargo") => (101, BROKEN),
         _ if line.contains("python") || line.contains(".py") => (1, TRACE),
-        _ if line.contains("make") => {
-            (2, "gcc -c a.c\na.c:1:5: error: expected ';'\nmake: *** [Makefile:2: all] Error 1\n")
-        }
+        _ if line.contains("make") => (2, MAKE),
         _ => (1, "Error: no such thing\n"),
     }
 }
@@ -31,6 +33,7 @@ fn green_of(line: &str) -> &'static str {
     }
 }
 
+const MAKE: &str = "gcc -c a.c\na.c:1:5: error: expected ';'\nmake: *** [Makefile:2: all] Error 1\n";
 const BROKEN: &str = "error[E0308]: mismatched types\n --> src/a.rs:2:5\n\nerror: could not compile `a` (lib) due to 1 previous error\n";
 const CARGO: &str = "     Running unittests src/lib.rs (target/a-01)\n\nrunning 2 tests\ntest b ... ok\ntest a ... FAILED\n\nfailures:\n\n---- a stdout ----\n\nthread 'a' panicked at src/lib.rs:3:9:\nno\n\n\nfailures:\n    a\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\nerror: test failed, to rerun pass `--lib`\n";
 
@@ -487,6 +490,9 @@ fn other_switches_of_tests_may_change_what_they_come_to() {
             ("pytest", "PYTHONHASHSEED=0 pytest"),
             ("pytest", "pytest --reruns 2"),
             ("pytest -W error", "pytest"),
+            ("python3 -m pytest", "python3 -O -m pytest"),
+            ("python3 -W error -m pytest", "pytest"),
+            ("python3 -Werror -m pytest", "pytest"),
         ],
     );
     check(
@@ -506,6 +512,32 @@ fn a_check_proves_less_than_a_build_of_what_is_linked() {
     assert!(left(linked, "cargo check") && left(linked, "cargo clippy"));
     assert!(!left(linked, "cargo build") && !left(linked, "cargo test"));
     assert!(!left(BROKEN, "cargo check") && !left(BROKEN, "cargo clippy"));
+}
+
+#[test]
+fn what_tests_are_built_of_is_built_where_they_pass() {
+    let built = ("cargo test", green_of("cargo test"));
+    for (red, (green, text), is_left) in [
+        ("cargo check --tests", built, false),
+        ("cargo build --tests", built, false),
+        ("cargo test --no-run", built, false),
+        ("cargo check --lib", built, false),
+        ("cargo clippy --tests", built, false),
+        ("cargo test --no-run", ("cargo test --no-run -q", ""), false),
+        ("cargo check --tests", ("cargo test --no-run", ""), false),
+        ("cargo build", ("cargo test --no-run", ""), false),
+        ("cargo test --no-run", ("cargo build", ""), true),
+        ("cargo check --all-targets", built, true),
+        ("cargo check --benches", built, true),
+        ("cargo check --tests", ("cargo test --lib", built.1), true),
+        ("cargo check --tests", ("cargo check", ""), true),
+        ("cargo check --tests --features a", built, true),
+    ] {
+        let found = left(&[(red, 101, BROKEN), (green, 0, text)]).1;
+        assert_eq!(found, is_left, "{red}, {green}");
+    }
+    // What only builds runs no test.
+    assert!(left(&[("cargo test", 101, CARGO), ("cargo test --no-run", 0, "")]).1);
 }
 
 #[test]
@@ -559,9 +591,47 @@ fn a_chain_is_mended_by_its_parts() {
         // One after the other.
         ("tsc --noEmit && eslint .", tsc, &["tsc --noEmit", "eslint ."][..], false),
         ("tsc --noEmit && eslint .", tsc, &["eslint .", "ls", "tsc --noEmit"], false),
-        ("tsc --noEmit && eslint .", tsc, &["tsc --noEmit"], true),
+        ("./gen && ./x", "Error: no\n", &["./gen", "./x"], false),
+        ("./gen && ./x", "Error: no\n", &["./x", "ls", "./gen"], false),
+        ("./gen && ./x", "Error: no\n", &["./gen"], true),
+        ("./gen && ./x", "Error: no\n", &["./x"], true),
+        ("./gen && ./x", "Error: no\n", &["./gen", "./gen"], true),
+        // Whose word it is, has failed; what stands after that did not run.
+        ("tsc --noEmit && eslint .", tsc, &["tsc --noEmit"], false),
         ("tsc --noEmit && eslint .", tsc, &["eslint ."], true),
-        ("tsc --noEmit && eslint .", tsc, &["tsc --noEmit", "tsc --noEmit"], true),
+        ("gcc a.c -o a && ./a", "a.c:1:5: error: no\n", &["gcc a.c -o a"], false),
+        ("./configure && make", MAKE, &["make"], false),
+        ("./configure && make", MAKE, &["./configure"], true),
+        ("./configure && make && make install", MAKE, &["make"], true),
+        ("make && ./app", MAKE, &["make"], false),
+        ("make && ./app", MAKE, &["./app"], true),
+        ("make && ./app", "Error: no\n", &["./app"], false),
+        ("make && ./app", "Error: no\n", &["make"], true),
+        ("cargo fmt --check && ./x", "Error: no\n", &["./x"], true),
+        ("python3 gen.py && make", TRACE, &["python3 gen.py"], false),
+        ("python3 gen.py && make", TRACE, &["make"], true),
+        ("python3 gen.py && make", MAKE, &["make"], false),
+        (
+            "tsc && node dist/a.js",
+            "TypeError: no\n    at f (dist/a.js:1:1)\n\nNode.js v22.0.0\n",
+            &["node dist/a.js"],
+            false,
+        ),
+        ("tsc && node dist/a.js", tsc, &["node dist/a.js"], true),
+        ("npm run lint && npm run build", "npm error code 1\nError: no\n", &["npm run build"], true),
+        ("npm run build && ./deploy", "Error: no\nnpm error code 1\n", &["npm run build"], false),
+        ("npm run build && ./deploy", "Error: no\n", &["npm run build"], true),
+        (
+            "cargo build && ./target/debug/a",
+            "thread 'main' panicked at src/main.rs:4:5:\nno\n",
+            &["./target/debug/a"],
+            false,
+        ),
+        ("cargo build && ./target/debug/a", BROKEN, &["cargo build"], false),
+        ("cargo build && ./target/debug/a", BROKEN, &["./target/debug/a"], true),
+        // Nothing waited for it.
+        ("tsc --noEmit; ./x", tsc, &["tsc --noEmit"], true),
+        ("tsc --noEmit || ./x", tsc, &["tsc --noEmit"], true),
         ("gcc a.c -o a && ./a", "a.c:1:5: error: no\n", &["./a"], true),
         ("gcc a.c -o a && ./a", "a.c:1:5: error: no\n", &["gcc a.c -o a", "./a"], false),
         // What only prepares has no part in it.
@@ -584,6 +654,9 @@ fn a_chain_is_mended_by_its_parts() {
         ("npm ci; ./x", "Error: no\n", &["./x"], false),
         ("npm ci || ./x", "Error: no\n", &["./x"], true),
     ] {
+        if !lines(red, text, &[]) {
+            wrong.push(format!("`{red}` is not told at all"));
+        }
         if lines(red, text, greens) != is_left {
             wrong.push(format!("`{red}`, {greens:?}: {}", !is_left));
         }
@@ -619,6 +692,12 @@ fn what_looks_at_more_looks_at_the_part_too() {
             ("make build lint", "make lint -j4"),
             ("python3 -m py_compile a.py b.py", "python3 -m py_compile a.py"),
             ("rubocop", "bundle exec rubocop app/a.rb"),
+            ("git rebase --continue", "git rebase main"),
+            ("git merge --abort", "git merge main"),
+            ("git cherry-pick --skip", "git cherry-pick abc123"),
+            ("pip install a b", "pip install b"),
+            ("apt-get install -y a b", "apt-get install a"),
+            ("rm -rf a b", "rm -r a"),
             ("cargo clippy --all-targets -- -D warnings", "cargo clippy"),
         ],
     );
@@ -652,6 +731,12 @@ fn what_looks_at_more_looks_at_the_part_too() {
             ("node --check x.js", "node --check ./x.js"),
             ("shellcheck a.sh", "shellcheck ./a.sh"),
             ("make && ./app", "make -j2 && ./app"),
+            ("rm -r out", "rm -rf out"),
+            ("rm a", "rm -f ./a"),
+            ("cp a b", "cp -f a b"),
+            ("apt-get install -y a", "sudo apt-get install -qq a"),
+            ("apt install a", "apt-get install -y --no-install-recommends a"),
+            ("git rebase --continue", "git rebase"),
             ("poetry run mypy src", "mypy src"),
             ("uv run mypy src", "mypy src"),
             ("npx --yes eslint .", "eslint ."),
@@ -682,6 +767,15 @@ fn what_looks_at_more_looks_at_the_part_too() {
             ("git commit -m a", "git commit --dry-run -m a"),
             ("git commit -m a", "git add -A"),
             ("git commit -m a", "git push"),
+            ("git merge a", "git merge b"),
+            ("git merge a", "git rebase a"),
+            ("git rebase main", "git merge --continue"),
+            ("pip install a", "pip install b"),
+            ("pip install a", "pip uninstall a"),
+            ("pip install -r a.txt", "pip install -r b.txt"),
+            ("rm a", "rm b"),
+            ("cp a b", "cp a c"),
+            ("apt-get install a", "apt-get update"),
             ("cargo build", "cargo +nightly build"),
             ("cargo run --bin a", "cargo run --bin b"),
             ("cargo run -- a", "cargo run -- b"),
@@ -755,4 +849,43 @@ fn a_script_of_tests_has_many_names_too() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_script_of_a_package_is_what_it_runs() {
+    let manifest = r#"{"scripts": {"lint": "eslint .", "types": "tsc --noEmit", "build": "tsc && vite build",
+        "strict": "eslint . --max-warnings 0", "pretty": "prettier --check .", "prepretty": "x",
+        "env": "NODE_ENV=test eslint ."}}"#;
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("package.json"), manifest).unwrap();
+    let is_left = |red: &str, green: &str| {
+        let mut gathered = Gathered::new(dir.path(), dir.path());
+        for (line, code, text) in [(red, 1, "Error: no such thing\n"), (green, 0, "")] {
+            gathered.note_only_command(line, Some(code), text, true, Timestamp::from_millis(0));
+        }
+        gathered.finish(Changed::Unknown, None).1.is_some()
+    };
+    for (red, green, expected) in [
+        ("npm run lint", "npx eslint .", false),
+        ("npx eslint src", "npm run lint", false),
+        ("npm run -s lint", "pnpm lint", false),
+        ("npm run lint", "npm run strict", false),
+        ("npm run strict", "npm run lint", true),
+        ("npm run types", "npx tsc", false),
+        ("npm run lint", "npm run lint -- --fix", false),
+        ("npx eslint src", "npm run lint -- --quiet", true),
+        ("npm run build", "npx vite build", true),
+        ("npm run pretty", "npx prettier --check .", true),
+        ("npm run env", "npx eslint .", true),
+        ("npm run lint", "npm run types", true),
+        ("npm run gone", "npx eslint .", true),
+    ] {
+        assert_eq!(is_left(red, green), expected, "{red}, {green}");
+    }
+    // The same line is the same, whatever the script says now.
+    let mut gathered = Gathered::new(dir.path(), dir.path());
+    gathered.note_only_command("npm run lint", Some(1), "Error: no\n", true, Timestamp::from_millis(0));
+    fs::write(dir.path().join("package.json"), manifest.replace("eslint .", "eslint src --quiet")).unwrap();
+    gathered.note_only_command("npm run lint", Some(0), "", true, Timestamp::from_millis(1));
+    assert!(gathered.finish(Changed::Unknown, None).1.is_none());
 }

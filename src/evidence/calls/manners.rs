@@ -167,6 +167,29 @@ static MANNERS: &[Manner] = &[
     },
     Manner { tools: &["dotnet"], shown: "--no-restore --nologo --verbosity= -nologo -v_", ..OTHER },
     Manner {
+        tools: &["apt-get"],
+        verbs: &["install"],
+        shown: "--no-install-recommends --quiet --yes -q -qq -y",
+        reach: Reach::Targets,
+        ..OTHER
+    },
+    Manner {
+        tools: &["rm"],
+        shown: "--force --recursive -R -f -fr -r -rf -v",
+        reach: Reach::Targets,
+        ..OTHER
+    },
+    Manner { tools: &["cp", "mv"], shown: "-R -a -f -p -r -rf -v", ..OTHER },
+    // What goes on, or gives up, is of whatever was begun.
+    Manner {
+        tools: &["git"],
+        verbs: &["am", "cherry-pick", "merge", "rebase", "revert"],
+        shown: "--abort --continue --no-edit --quiet --quit --skip -q",
+        implied: Some("."),
+        reach: Reach::Places,
+        ..OTHER
+    },
+    Manner {
         tools: &["git"],
         verbs: &["commit"],
         shown: "--all --author= --date= --file= --message= --no-gpg-sign --quiet --signoff -F_ -a -am_ \
@@ -300,9 +323,11 @@ static MANNERS: &[Manner] = &[
     },
     Manner {
         tools: &["pip"],
+        verbs: &["install"],
         shown: "--break-system-packages --disable-pip-version-check --no-cache-dir --no-color --no-input \
             --progress-bar= --quiet --root-user-action= --user --verbose -q -qq -v",
         eases: "--ignore-requires-python --no-deps",
+        reach: Reach::Targets,
         names: true,
         ..OTHER
     },

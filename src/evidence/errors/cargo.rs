@@ -13,6 +13,8 @@ pub(super) enum Shows {
     /// That it compiles; whether it can be linked is not known.
     Checks,
     Builds,
+    /// All that tests need: `cargo test --no-run`.
+    BuildsTests,
     /// That nothing is denied, by these words.
     Lints(Vec<String>),
     /// That the program runs, with these words.
@@ -40,11 +42,17 @@ impl Shows {
         })
     }
 
+    /// Whether tests are built with it.
+    pub(super) fn has_tests(&self) -> bool {
+        matches!(self, Self::BuildsTests | Self::Passes)
+    }
+
     /// Whether `other` succeeds as well where this does, in the same scope.
     pub(super) fn implies(&self, other: &Self) -> bool {
         match (self, other) {
             (_, Self::Checks) => true,
-            (Self::Builds | Self::Runs(_) | Self::Passes, Self::Builds) => true,
+            (Self::Builds | Self::BuildsTests | Self::Runs(_) | Self::Passes, Self::Builds) => true,
+            (Self::BuildsTests | Self::Passes, Self::BuildsTests) => true,
             (Self::Lints(own), Self::Lints(others)) => {
                 let loosens =
                     |word: &&String| ["-A", "-W", "--cap"].iter().any(|head| word.starts_with(head));
@@ -73,8 +81,13 @@ impl Called {
         const VALUED: [&str; 3] = ["--color", "--config", "-Z"];
         let is_value = |at: usize| at > 0 && VALUED.contains(&args[at - 1].as_str());
         let verb = (0..args.len()).find(|at| !args[*at].starts_with(['+', '-']) && !is_value(*at))?;
-        let (shows, words) = Shows::of(&args[verb], &args[verb + 1..])?;
+        let (mut shows, words) = Shows::of(&args[verb], &args[verb + 1..])?;
         let (mut words, mut directory) = (words.to_vec(), directory.to_owned());
+        if shows == Shows::Passes && words.iter().any(|word| word == "--no-run") {
+            shows = Shows::BuildsTests;
+            words.truncate(words.iter().position(|word| word == "--").unwrap_or(words.len()));
+            words.retain(|word| word != "--no-run");
+        }
         // What it changes, it looks at again.
         const CHANGES: [&str; 4] = ["--fix", "--allow-dirty", "--allow-staged", "--allow-no-vcs"];
         words.retain(|word| !matches!(shows, Shows::Lints(_)) || !CHANGES.contains(&word.as_str()));
@@ -142,7 +155,7 @@ pub(super) fn to_do_again(works: Vec<Work>, text: &str) -> Vec<Work> {
     let shows = if needs_a_linker(text) { Shows::Builds } else { Shows::Checks };
     let build = |work: &Work| match work {
         Work::Cargo { shows: Shows::Lints(_), .. } if may_be_lints => None,
-        work if work.is_tests() => None,
+        Work::Cargo { shows: Shows::Passes | Shows::BuildsTests, .. } => None,
         // What it is told before it compiles anything, it is told as well where it only checks.
         Work::Cargo { shows: Shows::Builds, .. } => work.build(shows.clone()),
         work => work.build(shows.clone()).filter(|_| is_broken),

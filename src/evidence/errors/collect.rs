@@ -204,7 +204,7 @@ impl Errors {
                 Some(0) if is_built => unproven,
                 Some(0) if !done.tests().is_empty() => done.tests(),
                 Some(_) if by_tests => done.tests(),
-                _ => done.to_do(),
+                _ => done.to_do(text),
             };
             let works = cargo::to_do_again(works, text);
             let may_lack_code = cargo::may_lack_code(text);

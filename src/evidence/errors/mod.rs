@@ -24,6 +24,7 @@ mod java;
 mod jest;
 mod lint;
 mod masked;
+mod mends;
 mod node;
 mod parts;
 mod place;
@@ -31,6 +32,7 @@ mod proven;
 mod python;
 mod rust;
 mod said;
+mod scripts;
 mod signs;
 mod tap;
 mod thrown;
@@ -38,6 +40,7 @@ mod tsc;
 mod unheard;
 mod verdict;
 mod whereabouts;
+mod whose;
 mod work;
 
 #[cfg(test)]

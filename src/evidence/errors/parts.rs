@@ -5,9 +5,13 @@ use crate::evidence::calls::verb;
 use crate::evidence::shell::Step;
 
 impl Done {
-    /// Its work, without what only made ready for it: where the work succeeds, all was ready.
-    pub(super) fn to_do(&self) -> Vec<Work> {
+    /// What failed, as `text` tells, or else all of its work without what only made ready for it: where
+    /// the work succeeds, all was ready.
+    pub(super) fn to_do(&self, text: &str) -> Vec<Work> {
         let steps = &self.command.steps;
+        if let Some(work) = self.failed_at(text).and_then(|at| self.works[at].clone()) {
+            return vec![work];
+        }
         let is_for_more = |at: usize| {
             let mut behind = steps.iter().zip(&self.works).skip(at + 1).take_while(|(step, _)| !step.or);
             prepares(&steps[at]) && behind.any(|(step, work)| work.is_some() && !prepares(step))

@@ -1,13 +1,14 @@
-//! What a command is for, and which failures a success of it mends.
+//! What a command is for.
 
 use super::asks::is_question;
 use super::cargo::{Called, Shows};
 use super::diagnose::Found;
 use super::said::Speakers;
+use super::scripts;
 use crate::evidence::calls::{Call, Here, names_from_own_directory, own_directory};
 use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{
-    Framework, Origin, Relation, Scope, Started, Walk, below, is_easing, moved, shown_files, started,
+    Framework, Origin, Scope, Started, Walk, below, is_easing, moved, shown_files, started,
 };
 
 /// One thing that a command does.
@@ -22,6 +23,8 @@ pub(super) enum Work {
     /// Any other program, with what it was asked for, where it ran.
     Program {
         call: Call,
+        /// What that runs in the end, where it is a script of a package.
+        meant: Option<Call>,
         /// What it reads.
         input: Vec<String>,
         context: Vec<String>,
@@ -38,7 +41,7 @@ pub(super) struct Done {
     /// Where the steps ran that do some; `None` where that cannot be told.
     pub(super) directory: Option<String>,
     /// Whether it ended with a code of failure.
-    failed: bool,
+    pub(super) failed: bool,
 }
 
 impl Done {
@@ -86,13 +89,6 @@ impl Done {
     /// Whether a part of it starts programs of its own accord, wherever it likes.
     pub(super) fn runs_a_script(&self) -> bool {
         self.command.steps.iter().any(starts_others)
-    }
-
-    /// The directory of the one package whose tests go runs.
-    pub(super) fn go_package(&self) -> Option<&str> {
-        let mut of_go = self.command.steps.iter().filter(|step| step.program() == "go");
-        let step = of_go.next().filter(|_| of_go.next().is_none())?;
-        one_package(step.args())
     }
 
     /// Whether it did nothing that could fail in a way worth telling.
@@ -276,7 +272,9 @@ impl Work {
         let context = step.context.iter().filter(|word| !is_easing(word)).cloned().collect();
         let directory = here.directory.to_owned();
         let input = step.input.iter().filter_map(|input| here.input(input)).collect();
-        Some(Self::Program { call: Call::new(step, here), input, context, directory })
+        let call = Call::new(step, here);
+        let meant = scripts::meant(&call, here);
+        Some(Self::Program { call, meant, input, context, directory })
     }
 
     /// What cargo does before anything else of it, as far as `shows`.
@@ -296,13 +294,19 @@ impl Work {
     pub(super) fn is_build(&self) -> bool {
         matches!(
             self,
-            Self::Cargo { shows: Shows::Checks | Shows::Builds | Shows::Lints(_) | Shows::Runs(_), .. }
+            Self::Cargo {
+                shows: Shows::Checks | Shows::Builds | Shows::BuildsTests | Shows::Lints(_) | Shows::Runs(_),
+                ..
+            }
         )
     }
 
     /// Whether cargo has nothing more to do after it says that it finished.
     pub(super) fn says_that_it_finished(&self) -> bool {
-        matches!(self, Self::Cargo { shows: Shows::Checks | Shows::Builds | Shows::Lints(_), .. })
+        matches!(
+            self,
+            Self::Cargo { shows: Shows::Checks | Shows::Builds | Shows::BuildsTests | Shows::Lints(_), .. }
+        )
     }
 
     pub(super) fn is_tests(&self) -> bool {
@@ -313,34 +317,6 @@ impl Work {
     pub(super) fn has_more_features(&self, failed: &Work) -> bool {
         match (self, failed) {
             (Self::Cargo { scope, .. }, Self::Cargo { scope: of, .. }) => scope.has_more_features(of),
-            _ => false,
-        }
-    }
-
-    /// Whether a success of this shows that what failed does not fail any more.
-    pub(super) fn mends(&self, failed: &Work) -> bool {
-        let holds = |a: &Scope, b: &Scope| matches!(a.relation(b), Relation::Same | Relation::Covers);
-        let at_least = |a: &Scope, b: &Scope| holds(a, b) && !a.lacks(b);
-        match (self, failed) {
-            // Without a word it runs one program, not all of them.
-            (Self::Cargo { shows, scope }, Self::Cargo { shows: needed @ Shows::Runs(_), scope: of }) => {
-                shows.implies(needed) && scope.relation(of) == Relation::Same && !scope.lacks(of)
-            }
-            (Self::Cargo { shows, scope }, Self::Cargo { shows: needed, scope: of }) => {
-                // What does not compile does so in no profile.
-                let is_as_wide = match needed {
-                    Shows::Passes => at_least(scope, of),
-                    Shows::Checks | Shows::Builds | Shows::Lints(_) | Shows::Runs(_) => {
-                        scope.builds_at_least(of)
-                    }
-                };
-                shows.implies(needed) && is_as_wide
-            }
-            (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
-            (
-                Self::Program { call, input, context, directory },
-                Self::Program { call: of, input: read, context: around, directory: at },
-            ) => call.covers(of) && (input, context, directory) == (read, around, at),
             _ => false,
         }
     }
@@ -385,26 +361,4 @@ fn tells_of_failure(step: &Step) -> bool {
 pub(super) fn stops_at_failure(step: &Step) -> bool {
     let asks = |arg: &String| arg == "errexit" || (arg.starts_with('-') && arg.contains('e'));
     step.program() == "set" && step.args().iter().any(asks)
-}
-
-/// The directory of the one package that `go test` is asked for.
-fn one_package(args: &[String]) -> Option<&str> {
-    const ALONE: [&str; 10] =
-        ["-v", "-race", "-cover", "-short", "-failfast", "-json", "-x", "-a", "-n", "-benchmem"];
-    let from = args.iter().position(|arg| arg == "test").filter(|at| *at == 0)?;
-    let mut packages = Vec::new();
-    let mut is_value = false;
-    for arg in args[from + 1..].iter().map(String::as_str).take_while(|arg| *arg != "-args") {
-        let is_path = arg == "." || arg.starts_with("./");
-        if arg.starts_with('-') {
-            is_value = !arg.contains('=') && !ALONE.contains(&arg);
-        } else if is_path || !std::mem::take(&mut is_value) {
-            packages.push(arg);
-        }
-    }
-    match packages.as_slice() {
-        [] => Some("."),
-        [one] if one.starts_with('.') && !one.contains("...") => Some(one),
-        _ => None,
-    }
 }

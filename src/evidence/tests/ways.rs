@@ -10,6 +10,7 @@ fn easing(framework: Framework) -> &'static [&'static str] {
         Framework::CargoTest => &["--test-threads 1"],
         Framework::Nextest => &["--test-threads 1", "-j 1", "--retries"],
         Framework::Pytest => &[
+            "--python",
             "--pythonwarnings ignore*",
             "--reruns",
             "-W ignore*",
@@ -18,6 +19,7 @@ fn easing(framework: Framework) -> &'static [&'static str] {
             "-p no:warnings",
             "-p no:xdist",
         ],
+        Framework::Unittest => &["--python"],
         _ => &[],
     }
 }
