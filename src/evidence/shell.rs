@@ -3,6 +3,7 @@
 //! Enough of a shell's grammar to tell a test run from a text about one; what
 //! is beyond it (functions, substitutions) is left as words that match nothing.
 
+mod arms;
 mod ends;
 mod lex;
 mod parse;

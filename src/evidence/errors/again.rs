@@ -2,6 +2,7 @@
 
 use super::asks::asks;
 use super::behind::{keeps_errors, keeps_some};
+use super::codes;
 use super::diagnose::diagnose;
 use super::work::{Done, Work, runs_tests};
 use crate::evidence::shell::Step;
@@ -36,9 +37,17 @@ impl Done {
     fn has_no_silent_part(&self, proven: &[&Work], lines: usize) -> bool {
         let is_known = |(at, (step, work)): (usize, (&Step, &Option<Work>))| {
             let is_proven = work.as_ref().is_none_or(|work| proven.contains(&work));
-            is_proven || (!step.and && self.would_say_so(at, lines))
+            let began = !step.and || self.follows_a_loud_one(at, lines);
+            is_proven || (began && self.would_say_so(at, lines))
         };
         self.command.steps.iter().zip(&self.works).enumerate().all(is_known)
+    }
+
+    /// Whether what a step waited for does something, and would have said that it failed.
+    fn follows_a_loud_one(&self, at: usize, lines: usize) -> bool {
+        let Some(before) = at.checked_sub(1) else { return false };
+        let began = !self.command.steps[before].and || self.follows_a_loud_one(before, lines);
+        began && self.does(before) && self.would_say_so(before, lines)
     }
 
     /// `./build || ./build -j1`: the same but for its options, until one succeeds; each would say that
@@ -67,6 +76,9 @@ impl Done {
     fn would_say_so(&self, at: usize, lines: usize) -> bool {
         let (step, work) = (&self.command.steps[at], &self.works[at]);
         let is_hidden = step.background || (step.silent && step.writes.is_empty());
+        if codes::spoken_of(&self.command).contains(&at) && !step.background {
+            return true;
+        }
         let is_seen = !is_hidden && self.shows_all_that_is_written_by(at);
         is_seen && !runs_tests(step, work) && self.lets_failures_through(&self.readers_of(at), lines)
     }

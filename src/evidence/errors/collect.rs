@@ -154,6 +154,7 @@ impl Errors {
                 .or_else(|| thrown::at_the_end(text, &done))
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
+        let found = found.filter(|found| !done.had_no_reader(found));
         let (found, unheard) = match found {
             None => done.unheard_failure(exit_code, text).unzip(),
             found => (found, None),

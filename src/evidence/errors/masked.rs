@@ -17,6 +17,12 @@ const ANSWERS: [i64; 6] = [1, 2, 126, 127, 128, 129];
 /// What ends with these was ended by somebody, or had nobody left who reads it.
 const ENDED: [i64; 4] = [124, 130, 141, 143];
 
+/// What shows lines that it reads.
+const PASSING: [&str; 20] = [
+    "awk", "cat", "column", "cut", "egrep", "fgrep", "fold", "gawk", "grep", "head", "less", "more", "nl",
+    "rg", "sed", "sort", "tail", "tee", "ts", "uniq",
+];
+
 impl Done {
     /// What failed without being heard of, and what is to be done again because of that.
     pub(super) fn unheard_failure(&self, exit_code: Option<i64>, text: &str) -> Option<(Found, Vec<Work>)> {
@@ -70,13 +76,19 @@ impl Done {
         if self.may_show_a_log() || self.repeats_itself() {
             return None;
         }
-        let steps: Vec<usize> =
+        let unproven: Vec<usize> =
             (0..self.command.steps.len()).filter(|at| self.is_unproven(*at, code, succeeded)).collect();
+        let seen: Vec<usize> = unproven.iter().copied().filter(|at| self.is_seen(*at)).collect();
+        // What goes elsewhere is what a program prints; what it dies of is seen all the same.
+        let is_whole = !seen.is_empty();
+        let heard = || unproven.iter().copied().filter(|at| self.is_heard(*at)).collect();
+        let steps: Vec<usize> = if is_whole { seen } else { heard() };
         let speakers: Vec<&Step> = self.speakers_of(&steps);
-        if speakers.is_empty() {
-            return None;
-        }
-        let at_end = !self.loops() && !self.shows_other_text() && self.speaks_last(*steps.last()?);
+        let at_end = self.speaks_last(*steps.last()?)
+            && is_whole
+            && speakers.iter().all(|step| step.writes.is_empty())
+            && !self.loops()
+            && !self.shows_other_text();
         let has_tests = !self.tests().is_empty();
         let runs = |step: &&Step| thrown::may_throw(step) || starts_others(step) || step.runs_inside();
         let may_throw = speakers.iter().any(runs);
@@ -85,14 +97,24 @@ impl Done {
             || diagnose(text, &Speakers::default()).filter(|found| is_bad_end(found, may_throw && !went_on));
         let last = || thrown::last_words(&self.command, text, at_end).filter(|_| may_throw);
         let found = if has_tests { None } else { told().or_else(last) };
-        // Nobody read what it had to say.
-        let found = found.filter(|found| !found.errors.iter().any(is_of_pipe));
+        let found = found.filter(|found| !self.had_no_reader(found));
         let found = found.or_else(|| sign(text, &speakers, at_end && !has_tests))?;
         let works = |steps: &[usize]| steps.iter().filter_map(|at| self.works[*at].clone()).collect();
         let speaks = |at: &usize| may_say(&self.command.steps[*at], &found);
         let own: Vec<usize> = steps.iter().copied().filter(speaks).collect();
         let works: Vec<Work> = works(if own.is_empty() { &steps } else { &own });
         Some((found, works))
+    }
+
+    /// Whether all that a program died of is that nobody reads on: `./list | head -3`.
+    pub(super) fn had_no_reader(&self, found: &Found) -> bool {
+        let is_of_pipe = |error: &Diagnosis| {
+            error.kind == "BrokenPipeError"
+                || error.message.contains("EPIPE")
+                || error.message.contains("Broken pipe")
+        };
+        let stops = |step: &Step| step.piped && matches!(step.program(), "head" | "grep" | "sed");
+        found.errors.iter().any(is_of_pipe) && self.command.steps.iter().any(stops)
     }
 
     /// Why one of `steps` failed, which is known.
@@ -159,9 +181,7 @@ impl Done {
             && !is_framework
             && (!step.background || self.waits())
             && !(code == 0 && self.has_another_way(at));
-        may_fail
-            && self.is_seen(at)
-            && (code != 0 || step.repeats || self.command.end_of(at, succeeded) != End::Succeeded)
+        may_fail && (code != 0 || step.repeats || self.command.end_of(at, succeeded) != End::Succeeded)
     }
 
     /// `npm ci || npm install`: whether the same is done in another way where the step at `at` fails.
@@ -179,14 +199,17 @@ impl Done {
         })
     }
 
+    /// Whether what a step says of its errors is not put away.
+    fn is_heard(&self, at: usize) -> bool {
+        let step = &self.command.steps[at];
+        step.writes.is_empty() || (step.silent && step.writes.len() == 1)
+    }
+
     /// Whether what a step prints comes through what reads it, if not all of it; or is in a file that is shown.
     fn is_seen(&self, at: usize) -> bool {
         let step = &self.command.steps[at];
         let is_open = (!step.silent || !step.writes.is_empty()) && self.shows_all_that_is_written_by(at);
-        let lets_through = |at: &usize| {
-            let step = &self.command.steps[*at];
-            asks(step) || step.program() == "tee"
-        };
+        let lets_through = |at: &usize| PASSING.contains(&self.command.steps[*at].program());
         is_open && self.readers_of(at).iter().all(lets_through)
     }
 
@@ -236,12 +259,6 @@ fn is_silent(step: &Step) -> bool {
         "true", "wait",
     ];
     NAMES.contains(&step.program())
-}
-
-fn is_of_pipe(error: &Diagnosis) -> bool {
-    error.kind == "BrokenPipeError"
-        || error.message.contains("EPIPE")
-        || error.message.contains("Broken pipe")
 }
 
 /// Whether an error with a place is why a program ended. What was thrown may have been caught where the program

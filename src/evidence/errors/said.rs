@@ -107,7 +107,7 @@ pub(super) fn message(line: &str) -> Option<&str> {
 }
 
 /// `0 errors` is what there is to say of none.
-fn is_nothing(message: &str) -> bool {
+pub(super) fn is_nothing(message: &str) -> bool {
     let message = message.trim().to_ascii_lowercase();
     let none = ["0 ", "no error", "none", "null", "nil", "undefined"];
     none.iter().any(|head| message.starts_with(head)) && message.len() < 40 || message == "0"

@@ -33,7 +33,8 @@ pub(super) fn sign(text: &str, steps: &[&Step], at_end: bool) -> Option<Found> {
             .or_else(|| not_a_script(&line, steps).map(|words| sign(Rank::Own, words)))
             .or_else(|| died(&line).filter(|_| may_die).map(|words| sign(Rank::Died, words)))
             .or_else(|| made(&line).map(|words| sign(Rank::Made, words)))
-            .or_else(|| gave_up(&line).map(|words| sign(Rank::GaveUp, words)));
+            .or_else(|| gave_up(&line).map(|words| sign(Rank::GaveUp, words)))
+            .or_else(|| is_of_npm(&line).then(|| sign(Rank::NpmLog, "npm ended with an error")));
         if let Some(certain) = certain {
             best = Some(best.filter(|best| best.rank <= certain.rank).unwrap_or(certain));
         }
@@ -45,7 +46,7 @@ pub(super) fn sign(text: &str, steps: &[&Step], at_end: bool) -> Option<Found> {
         (Some(best), Some(last)) if last.rank < best.rank => last,
         (best, last) => best.or(last)?,
     };
-    let (is_vague, is_bare) = (rank != Rank::Error, matches!(rank, Rank::Made | Rank::Node));
+    let (is_vague, is_bare) = (rank != Rank::Error, matches!(rank, Rank::Made | Rank::Node | Rank::NpmLog));
     let errors = vec![Diagnosis::new(at, "error", &words, None)];
     Some(Found { errors, count: 1, is_vague, is_bare, ..Found::default() })
 }
@@ -68,6 +69,7 @@ enum Rank {
     GaveUp,
     Made,
     Node,
+    NpmLog,
 }
 
 /// `make[1]: *** [Makefile:3: all] Error 1`
@@ -88,6 +90,10 @@ fn npm(line: &str) -> Option<&str> {
     let bare = line.trim_start();
     let failed = bare.starts_with("error Command failed with ") || bare.starts_with("ELIFECYCLE ");
     own.or_else(|| failed.then_some(bare))
+}
+
+fn is_of_npm(line: &str) -> bool {
+    line.starts_with("npm error") || line.starts_with("npm ERR!")
 }
 
 /// `bash: line 1: 4711 Segmentation fault      ./app`
@@ -146,9 +152,8 @@ fn apt<'l>(line: &'l str, programs: &[&str]) -> Option<&'l str> {
 
 /// What those that build say at their end.
 fn gave_up(line: &str) -> Option<&str> {
-    const HEADS: [&str; 15] = [
+    const HEADS: [&str; 14] = [
         "Can't open perl script ",
-        "error: aborting due to ",
         "Build failed",
         "BUILD FAILED",
         "build failed",
@@ -164,6 +169,9 @@ fn gave_up(line: &str) -> Option<&str> {
         "FAILED: ",
     ];
     // `FAILED: 0`
+    if line.starts_with("error: aborting due to ") {
+        return Some(line);
+    }
     let tells = |rest: &str| !rest.trim_start_matches([':', ' ']).starts_with(|c: char| c.is_ascii_digit());
     HEADS.iter().find_map(|head| line.strip_prefix(head)).is_some_and(tells).then_some(line)
 }
@@ -178,7 +186,9 @@ fn node(line: &str) -> Option<&str> {
 
 /// Whether what a program says under its own name is why it ended.
 fn is_grave(words: &str) -> bool {
-    const GRAVE: [&str; 14] = [
+    const GRAVE: [&str; 16] = [
+        "bad option",
+        "illegal option",
         "cannot ",
         "can't ",
         "could not ",

@@ -5,7 +5,7 @@ use super::diagnose::{Diagnosis, Found, diagnose, named};
 use super::node;
 use super::place::Location;
 use super::python::{self, raised};
-use super::said::Speakers;
+use super::said::{Speakers, is_nothing};
 use super::work::Done;
 use crate::evidence::lines::lines;
 use crate::evidence::shell::{Command, Step};
@@ -66,7 +66,7 @@ fn cut_off(command: &Command, text: &str) -> Option<Diagnosis> {
             Some(end).filter(|end| is_end(end) && is_alone && command.steps.iter().any(is_tail))?
         }
     };
-    let (kind, message) = raised(end)?;
+    let (kind, message) = raised(end).filter(|(_, message)| !is_nothing(message))?;
     Some(Diagnosis::new(0, kind, message, None))
 }
 

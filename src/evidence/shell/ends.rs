@@ -300,7 +300,8 @@ impl Command {
 
     /// Whether nothing but a loop over words stands in the way of that.
     pub(crate) fn only_turns(&self) -> bool {
-        self.loops && !(self.unread || self.defines || self.negates || self.picks)
+        (self.loops || self.steps.iter().any(|step| step.repeats))
+            && !(self.unread || self.defines || self.negates || self.picks)
     }
 
     /// Whether an end with 0 shows that one of the steps that `is_good` names succeeded.

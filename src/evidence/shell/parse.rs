@@ -1,10 +1,11 @@
 //! Reads a command line: its steps, how they hang together, and what stands in the way of telling.
 
 use super::Command;
+use super::arms::Arms;
 use super::ends::{Part, Tree};
 use super::lex::{Lexer, Token};
 use super::pipefail::{self, Pipefail};
-use super::step::{Arm, Step};
+use super::step::Step;
 use super::surroundings;
 use super::wrappers::{self, Bare, Found, Script};
 
@@ -33,9 +34,7 @@ pub(super) struct Parser {
     /// The first step of the pipeline that is being read.
     pipeline: usize,
     kept: Kept,
-    /// The part of an `if` that is being read, and whether there was another.
-    arm: Option<Arm>,
-    has_arms: bool,
+    arms: Arms,
     /// The step that takes the place of the shell: `exec`.
     last_of_shell: Option<usize>,
 }
@@ -243,15 +242,17 @@ impl Parser {
         }
         self.command.negates |=
             step.words.iter().take_while(|word| wrappers::is_keyword(word)).any(|w| w == "!");
-        self.command.picks |= matches!(keyword, "while" | "until" | "if" | "case" | "select");
-        self.command.chooses |= self.command.picks || keyword == "for";
+        // Whatever is read comes to an end.
+        let reads = keyword == "while" && step.words.get(1).is_some_and(|word| word == "read");
+        self.command.picks |= matches!(keyword, "while" | "until" | "if" | "case" | "select") && !reads;
+        self.command.chooses |= self.command.picks || reads || keyword == "for";
         self.command.branches |= self.command.chooses;
         self.command.defines |= keyword.ends_with("()") || matches!(keyword, "function" | "alias");
         if keyword == "}" {
             self.close(false);
         }
-        let keyword = keyword.to_owned();
-        step.arm = self.follow_if(&keyword);
+        let word = step.words.iter().find(|word| *word != "do").cloned().unwrap_or_default();
+        step.arm = self.arms.follow(&word, &mut self.command.steps);
         let braces = step.words.iter().take_while(|word| *word == "{").count();
         let link = Link { piped: step.piped, and: step.and, or: step.or };
         (0..braces).for_each(|_| self.open(false, link));
@@ -288,23 +289,6 @@ impl Parser {
             },
             _ => self.push(step),
         }
-    }
-
-    /// The part of the only `if` that a step which begins with a word is in.
-    fn follow_if(&mut self, word: &str) -> Option<Arm> {
-        if matches!(word, "if" | "elif") && std::mem::replace(&mut self.has_arms, true) {
-            self.command.steps.iter_mut().for_each(|step| step.arm = None);
-            self.arm = None;
-            return None;
-        }
-        self.arm = match word {
-            "if" => Some(Arm::If),
-            "then" => self.arm.map(|_| Arm::Then),
-            "else" => self.arm.map(|_| Arm::Else),
-            "fi" => None,
-            _ => self.arm,
-        };
-        self.arm
     }
 
     /// What a step says to the shell itself.
