@@ -45,6 +45,21 @@ pub(crate) struct Told {
     pub(crate) earlier: EarlierErrors,
 }
 
+/// What a command printed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Printed<'a> {
+    pub(crate) text: &'a str,
+    /// Whether that is all of it.
+    pub(crate) is_whole: bool,
+}
+
+impl<'a> Printed<'a> {
+    pub(crate) fn whole(text: &'a str) -> Self {
+        // Blocks may be missing in the middle of what is as long as that.
+        Self { text, is_whole: text.len() < MOST_PRINTED }
+    }
+}
+
 impl Gathered {
     /// Of a run whose commands start in `cwd`, a directory of `checkout`.
     pub(crate) fn new(cwd: &Path, checkout: &Path) -> Self {
@@ -69,6 +84,10 @@ impl Gathered {
 
     /// One event, with what was printed where it is the end of a command.
     pub(crate) fn note(&mut self, event: &Event, printed: Option<&str>, at: Timestamp) {
+        self.note_printed(event, printed.map(Printed::whole), at);
+    }
+
+    fn note_printed(&mut self, event: &Event, printed: Option<Printed>, at: Timestamp) {
         self.edits.note(event);
         self.read(|commands| commands.note(event, printed, at));
     }
@@ -78,20 +97,20 @@ impl Gathered {
         &mut self,
         directory: Option<&Path>,
         event: &Event,
-        printed: Option<&str>,
+        printed: Option<Printed>,
         at: Timestamp,
     ) {
         let directory = directory.filter(|directory| *directory != self.cwd);
         let quoted = directory.map(|directory| directory.to_string_lossy().replace('\'', "'\\''"));
         match quoted {
             Some(quoted) => self.note_from(|_| format!("'{quoted}'"), event, printed, at),
-            None => self.note(event, printed, at),
+            None => self.note_printed(event, printed, at),
         }
     }
 
     /// The same of a command that started nobody knows where: only the same words are taken to have
     /// started there again, unless it says itself where it goes.
-    pub(crate) fn note_somewhere(&mut self, event: &Event, printed: Option<&str>, at: Timestamp) {
+    pub(crate) fn note_somewhere(&mut self, event: &Event, printed: Option<Printed>, at: Timestamp) {
         let unknown = |command: &str| {
             let mut hasher = DefaultHasher::new();
             command.hash(&mut hasher);
@@ -105,7 +124,7 @@ impl Gathered {
         &mut self,
         place: impl FnOnce(&str) -> String,
         event: &Event,
-        printed: Option<&str>,
+        printed: Option<Printed>,
         at: Timestamp,
     ) {
         let mut event = event.clone();
@@ -121,7 +140,7 @@ impl Gathered {
             }
             *command = there;
         }
-        self.note(&event, printed, at);
+        self.note_printed(&event, printed, at);
     }
 
     /// A run that is one command, with the end of what it printed. `whole` where
@@ -180,14 +199,14 @@ impl Gathered {
 }
 
 impl Commands {
-    fn note(&mut self, event: &Event, printed: Option<&str>, at: Timestamp) {
+    fn note(&mut self, event: &Event, printed: Option<Printed>, at: Timestamp) {
         self.tests.note_event(event, at);
         self.errors.note_event(event);
         let Event::CommandEnded { item, command, exit_code, status, .. } = event else { return };
         // What was refused did not run, whatever stands where its output would.
-        if let Some(text) = printed.filter(|_| *status != ItemStatus::Declined) {
-            // Blocks may be missing in the middle. Without an exit code no count is complete.
-            let whole = exit_code.filter(|_| text.len() < MOST_PRINTED);
+        if let Some(Printed { text, is_whole }) = printed.filter(|_| *status != ItemStatus::Declined) {
+            // Without an exit code no count is complete.
+            let whole = exit_code.filter(|_| is_whole);
             let is_answered = self.tests.note_command(item, command, whole, text, at);
             self.errors.are_on_other_tree(self.tests.was_on_other_tree());
             if is_answered {
@@ -290,7 +309,7 @@ mod tests {
             let (item, command, exit_code) = ("1".into(), (*line).to_owned(), Some(*code));
             let status = ItemStatus::Completed;
             let ended = Event::CommandEnded { item, command, exit_code, output_bytes: 0, status };
-            gathered.note_in(directory.map(Path::new), &ended, Some(text), at(1));
+            gathered.note_in(directory.map(Path::new), &ended, Some(Printed::whole(text)), at(1));
         }
         let told = gathered.told(NEVER, None).expect("it can be read").earlier;
         told.list.into_iter().map(|one| (one.command, one.error_message, one.succeeded_since)).collect()
@@ -346,9 +365,10 @@ mod tests {
             let (item, command, exit_code) = ("1".into(), format!("/bin/bash -lc '{line}'"), Some(*code));
             let status = ItemStatus::Completed;
             let ended = Event::CommandEnded { item, command, exit_code, output_bytes: 0, status };
+            let printed = Some(Printed::whole(text));
             match directory {
-                Some("?") => gathered.note_somewhere(&ended, Some(text), at(1)),
-                directory => gathered.note_in(directory.map(Path::new), &ended, Some(text), at(1)),
+                Some("?") => gathered.note_somewhere(&ended, printed, at(1)),
+                directory => gathered.note_in(directory.map(Path::new), &ended, printed, at(1)),
             }
         }
         let (tests, errors) = gathered.finish(NEVER, None);
@@ -408,7 +428,7 @@ mod tests {
         let (item, command, exit_code) = ("1".into(), "pytest -q".to_owned(), Some(1));
         let status = ItemStatus::Completed;
         let ended = Event::CommandEnded { item, command, exit_code, output_bytes: 0, status };
-        gathered.note_somewhere(&ended, Some(red), at(1));
+        gathered.note_somewhere(&ended, Some(Printed::whole(red)), at(1));
         let (tests, errors) = gathered.finish(NEVER, None);
         assert_eq!((tests.unwrap().failed, errors.unwrap().command), (Some(1), Some("pytest -q".to_owned())));
     }
@@ -422,7 +442,7 @@ mod tests {
                 let status = ItemStatus::Completed;
                 let ended = Event::CommandEnded { item, command, exit_code, output_bytes: 0, status };
                 let text = "a.ts(1,2): error TS2322: no\na.ts(2,2): error TS2322: no\n";
-                gathered.note_in(Some(Path::new(directory)), &ended, Some(text), at(1));
+                gathered.note_in(Some(Path::new(directory)), &ended, Some(Printed::whole(text)), at(1));
             }
             let errors = gathered.finish(NEVER, None).1.unwrap();
             (errors.command.unwrap(), errors.suggestions.join("\n"))

@@ -232,7 +232,7 @@ fn tests_that_end_with_a_failure_and_say_nothing_are_told_by_their_exit_code() {
         "cargo test || ./x",
         "./x",
     ] {
-        check(&[(line, 3, "")], None);
+        check(&[(line, 3, "")], Some("exited with code 3"));
     }
     let died = "Fatal Python error: Segmentation fault\n\nCurrent thread 0x0 (most recent call first):\n";
     check(&[("pytest -q 2>&1 | tail -60", 0, died)], Some("Segmentation fault"));

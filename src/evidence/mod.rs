@@ -2,6 +2,7 @@
 //!
 //! Data in, data out: who collects outputs and who shows the findings is not known here.
 
+mod calls;
 #[cfg(test)]
 mod collects;
 #[cfg(test)]
@@ -18,12 +19,16 @@ mod lines;
 #[cfg(test)]
 mod logs;
 #[cfg(test)]
+mod masked;
+#[cfg(test)]
 mod proofs;
 mod record;
 #[cfg(test)]
 mod reruns;
 #[cfg(test)]
 mod runners;
+#[cfg(test)]
+mod same_work;
 mod scan;
 mod shell;
 #[cfg(test)]
@@ -36,7 +41,7 @@ mod told;
 pub(crate) use edits::Edits;
 pub(crate) use errors::{EarlierError, EarlierErrors, ErrorEvidence, Errors, Location};
 pub(crate) use files::{ChangeOf, FileRecord, Files, IgnoredRecord, Observed, Overlap, Position, Source};
-pub(crate) use gather::{Gathered, Told};
+pub(crate) use gather::{Gathered, Printed, Told};
 pub(crate) use record::Evidence;
 pub(crate) use tests::{
     Changed, Framework, RunResults, SoFar as TestsSoFar, TestResults, Tests, Unit, runs_tests,

@@ -8,10 +8,11 @@ mod lex;
 mod parse;
 mod pipefail;
 mod step;
+mod surroundings;
 mod wrappers;
 
 pub(crate) use ends::End;
-pub(crate) use step::Step;
+pub(crate) use step::{Arm, Step};
 
 use ends::Tree;
 use parse::Parser;
@@ -33,6 +34,8 @@ pub(crate) struct Command {
     pub(crate) branches: bool,
     /// Whether that is by a word for it: `if`, `case`, a loop.
     pub(crate) chooses: bool,
+    /// Whether that depends on what a program comes to: `if`, `while`.
+    pub(crate) picks: bool,
     /// Whether a part of it succeeds where a program fails.
     pub(crate) negates: bool,
     /// What each turn of its one loop sets anew.

@@ -73,6 +73,8 @@ impl Before {
         let known = String::from_utf8_lossy(&files::read(&self.git.file("references"))?).into_owned();
         let before: HashSet<Oid> =
             known.lines().filter_map(|line| Oid::from_hex(line.strip_prefix('^')?)).collect();
+        // Git dates what it does by the second, and by the clock that files have.
+        let since = self.since().0;
         let elsewhere = worktrees::branches(others, head);
         let mut references = self.repository.references();
         // One that was left there in the meantime is still theirs.
@@ -84,7 +86,7 @@ impl Before {
             .iter()
             .flat_map(Other::journal)
             .chain(worktrees::journal(&self.repository.dir))
-            .filter(|step| step.at >= self.taken_at.0)
+            .filter(|step| step.at >= since)
             .collect();
         let heads = made.iter().filter_map(|other| other.head.commit).chain(head.commit);
         let tips = at("refs/heads/").chain(heads).chain(own.iter().filter_map(left));
@@ -97,7 +99,7 @@ impl Before {
         let theirs: HashSet<Oid> = others
             .iter()
             .flat_map(Other::journal)
-            .filter(|step| step.at >= self.taken_at.0 && step.makes() && !ours.contains(&step.to))
+            .filter(|step| step.at >= since && step.makes() && !ours.contains(&step.to))
             .map(|step| step.to)
             .collect();
         // Where the history was cut off, git has to know.
@@ -129,7 +131,7 @@ impl Before {
         let uncounted = all.len() > MOST_COUNTED;
         let is_theirs = |commit: &Commit| Oid::from_hex(&commit.id).is_some_and(|id| theirs.contains(&id));
         let all = all.into_iter().take(MOST_COUNTED).filter(|(_, commit)| !is_theirs(commit));
-        let (young, old): (Vec<_>, Vec<_>) = all.partition(|(at, _)| *at >= self.taken_at.0);
+        let (young, old): (Vec<_>, Vec<_>) = all.partition(|(at, _)| *at >= since);
         let left_out = young.len().saturating_sub(MOST);
         let commits = young.into_iter().take(MOST).map(|(_, commit)| commit).collect();
         Ok(History { commits, left_out, older: old.len(), uncounted, ..History::default() })

@@ -58,6 +58,7 @@ pub(crate) use result_set::{ResultMeta, TaskResult};
 pub(crate) use schema::{SCHEMAS, advertised, advertised_report, schema};
 pub(crate) use setup::SetupReply;
 pub(crate) use snapshot::{SnapshotMeta, StatusSnapshot};
+pub(crate) use so_far::brief;
 pub(crate) use terminal::{TerminalList, TerminalOutput, TerminalRow};
 pub(crate) use text::{duration, fence, page, report, title};
 pub(crate) use wait_result::{WaitData, WaitMeta};

@@ -121,7 +121,9 @@ fn look(
     path: Option<&OsStr>,
 ) -> Result<Before, git::Trouble> {
     let program = git_for(request, root, path)?;
-    let user = User { home: env.path("HOME"), config: env.path("XDG_CONFIG_HOME") };
+    let system = Git::own(path).unwrap_or_else(|| program.clone());
+    let user =
+        User { home: env.path("HOME"), config: env.path("XDG_CONFIG_HOME"), system: git::of_system(&system) };
     Before::take(root, &dir.tree(), program, &user, clock::monotonic() + LIMIT)
 }
 

@@ -1,5 +1,6 @@
 //! A command line that is run once more: where it would tell of what failed and does not, that is mended.
 
+use super::asks::asks;
 use super::behind::{keeps_errors, keeps_some};
 use super::diagnose::diagnose;
 use super::work::{Done, Work, runs_tests};
@@ -9,15 +10,27 @@ impl Done {
     /// Whether an exit of 0 and `text` leave nothing of it that may have failed unseen: what nothing
     /// waited for ran all the same, and would have said so.
     pub(super) fn shows_all_that_failed(&self, line: &str, text: &str) -> bool {
-        if !self.command.is_clear() || self.loops() {
+        let turns = self.command.only_turns();
+        let is_idle = self.command.steps.iter().any(|step| self.found_nothing_to_do(step, text));
+        if (!turns && (!self.command.is_clear() || self.forgives())) || is_idle {
             return false;
         }
         let lines = text.lines().count();
-        let is_known = match self.command.branches {
-            true => self.tries_until_one_succeeds(lines),
-            false => self.has_no_silent_part(&self.proven(line, text), lines),
+        let is_loud = || self.has_no_silent_part(&self.proven(line, text), lines);
+        let is_known = match self.command.branches && !turns {
+            true => self.tries_until_one_succeeds(lines) || (self.only_passes_over_failures() && is_loud()),
+            false => is_loud(),
         };
         is_known && diagnose(text, &self.speakers(Some(1))).is_none()
+    }
+
+    /// `make || true`: what waits for a failure does nothing but show it.
+    fn only_passes_over_failures(&self) -> bool {
+        let shows = |step: &Step| matches!(step.program(), "true" | ":" | "echo" | "printf" | "cat" | "tail");
+        let mut both = self.command.steps.iter().zip(&self.works);
+        !self.command.chooses
+            && both.all(|(step, work)| work.is_some() || step.only_prepares() || shows(step))
+            && !self.command.steps.iter().zip(&self.works).any(|(step, work)| step.or && work.is_some())
     }
 
     fn has_no_silent_part(&self, proven: &[&Work], lines: usize) -> bool {
@@ -53,15 +66,17 @@ impl Done {
     /// Whether a failure of a step would be among what is seen. Tests have their own words.
     fn would_say_so(&self, at: usize, lines: usize) -> bool {
         let (step, work) = (&self.command.steps[at], &self.works[at]);
-        let is_seen = step.writes.is_empty() && !step.silent && !step.background;
-        is_seen && !runs_tests(step, work) && self.lets_failures_through(&self.command.readers(at), lines)
+        let is_hidden = step.background || (step.silent && step.writes.is_empty());
+        let is_seen = !is_hidden && self.shows_all_that_is_written_by(at);
+        is_seen && !runs_tests(step, work) && self.lets_failures_through(&self.readers_of(at), lines)
     }
 
     /// Whether it does nothing but build, and shows the errors of that only.
     pub(super) fn looks_for_errors(&self) -> bool {
         let both = || self.command.steps.iter().zip(&self.works);
         let builds = both().filter(|(_, work)| work.is_some()).all(|(step, work)| {
-            work.as_ref().is_some_and(Work::says_that_it_finished) && step.writes.is_empty()
+            let says_so = |work: &Work| work.says_that_it_finished() || matches!(work, Work::Program { .. });
+            work.as_ref().is_some_and(says_so) && step.writes.is_empty() && !asks(step)
         });
         let mut behind = both().skip_while(|(_, work)| work.is_none()).skip(1).map(|(step, _)| step);
         builds && behind.next().is_some_and(|step| step.piped && keeps_errors(step)) && behind.all(keeps_some)

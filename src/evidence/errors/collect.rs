@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::aside::Tree;
 use super::behind::Seen;
 use super::blame;
 use super::cargo;
@@ -37,6 +38,8 @@ pub(crate) struct Errors {
     /// Those that something succeeded after.
     pub(super) earlier: EarlierErrors,
     refusals: Vec<String>,
+    /// Where the run's changes are now.
+    tree: Tree,
     /// Whether the run is one command: what that failed of is why the run did.
     is_one_command: bool,
     /// Whether the command that is read ran on files that did not stay: it settles nothing.
@@ -70,9 +73,9 @@ impl Errors {
     pub(crate) fn new(directory: &str, origin: Origin) -> Self {
         let directory = format!("{}/", directory.trim_end_matches('/'));
         let (failures, refusals) = (Vec::new(), Vec::new());
-        let earlier = EarlierErrors::default();
+        let (earlier, tree) = (EarlierErrors::default(), Tree::Own);
         let (is_one_command, on_other_tree) = (false, false);
-        Self { directory, origin, failures, earlier, refusals, is_one_command, on_other_tree, is_there }
+        Self { directory, origin, failures, earlier, refusals, tree, is_one_command, on_other_tree, is_there }
     }
 
     /// Where every file is that somebody names.
@@ -108,10 +111,11 @@ impl Errors {
 
     /// A command came to its end, with all that it printed.
     pub(crate) fn note_command(&mut self, command: &str, exit_code: Option<i64>, text: &str) {
-        let done = Done::new(command, self.directory.trim_end_matches('/'), &self.origin);
+        let done = Done::new(command, self.directory.trim_end_matches('/'), &self.origin).ended(exit_code);
         if done.is_idle() {
             return;
         }
+        let moves = self.tree.moved(&done, text);
         let unproven = match exit_code {
             Some(0) => done.unproven_builds(command, text),
             _ => Vec::new(),
@@ -150,6 +154,10 @@ impl Errors {
                 .or_else(|| thrown::at_the_end(text, &done))
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
+        let (found, unheard) = match found {
+            None => done.unheard_failure(exit_code, text).unzip(),
+            found => (found, None),
+        };
         // The same question, and the new answer tells of nothing.
         let is_answered = match exit_code {
             _ if found.is_some() => false,
@@ -160,15 +168,10 @@ impl Errors {
         if is_answered {
             self.settle(Some(command), |failure| failure.line == command);
         }
-        if exit_code == Some(0) {
+        if exit_code == Some(0) && !self.on_other_tree {
             let proven = done.proven(command, text);
-            self.settle(Some(command), |failure| {
-                let is_like =
-                    |work: &Work, failed: &Work| !failure.may_lack_code || !work.has_more_features(failed);
-                let is_mended =
-                    |failed: &Work| proven.iter().any(|work| work.mends(failed) && is_like(work, failed));
-                failure.works.iter().all(is_mended)
-            });
+            self.failures.iter_mut().for_each(|failure| failure.note_proven(&proven));
+            self.settle(Some(command), |failure| failure.left.is_empty());
         }
         // What a look at the end of tests showed to fail, the same look shows to pass.
         if exit_code == Some(0) && found.is_none() && self.failures.iter().any(|old| old.found.is_glimpse) {
@@ -197,15 +200,22 @@ impl Errors {
             Whereabouts { root: &self.directory, done: &done, is_there }.tell(&mut found);
             // Whatever followed them is not what has to be done again.
             let works = match exit_code {
+                _ if unheard.is_some() => unheard.unwrap_or_default(),
                 Some(0) if is_built => unproven,
                 Some(0) if !done.tests().is_empty() => done.tests(),
                 Some(_) if by_tests => done.tests(),
-                _ => done.works(),
+                _ => done.to_do(text),
             };
             let works = cargo::to_do_again(works, text);
             let may_lack_code = cargo::may_lack_code(text);
-            self.keep(Failure { works, may_lack_code, by_tests, ..Failure::inside(command, found) });
+            let tree = moves.on;
+            let failure = Failure { may_lack_code, by_tests, tree, ..Failure::inside(command, found) };
+            self.keep(failure.of(works));
         }
+        if moves.to == Tree::Own {
+            self.settle(Some(command), |failure| failure.tree == Tree::Bare);
+        }
+        self.tree = moves.to;
     }
 
     /// Commands whose tests were seen to pass since, however they were run.
@@ -229,11 +239,19 @@ impl Errors {
     fn keep(&mut self, new: Failure) {
         // The newest state of a failing program, in the place of the first one.
         match self.failures.iter().position(|old| old.works == new.works) {
+            // It is known to fail on the run's own tree.
+            Some(at) if self.failures[at].tree != new.tree && new.tree == Tree::Bare => {}
             // What says more of it stays.
             Some(at) if new.found.says_less_than(&self.failures[at].found) => {}
             Some(at) => self.failures[at] = new,
             None if self.failures.len() < MOST_FAILURES => self.failures.push(new),
-            None => {}
+            // A reason is told before what only ended badly.
+            None => {
+                let bare = self.failures.iter_mut().find(|old| old.found.is_bare && !new.found.is_bare);
+                if let Some(old) = bare {
+                    *old = new;
+                }
+            }
         }
     }
 
@@ -293,7 +311,8 @@ impl Found {
     fn says_less_than(&self, other: &Self) -> bool {
         let is_of_compiler = |found: &Self| found.errors.first().is_some_and(Diagnosis::is_fixed_in_place);
         let is_part = self.is_glimpse || self.is_cut_off();
-        is_part && !other.is_vague && is_of_compiler(self) == is_of_compiler(other)
+        let is_less = self.is_bare || (is_part && is_of_compiler(self) == is_of_compiler(other));
+        is_less && !other.is_vague
     }
 
     /// Whether only the heads of errors came through, or what cargo says of them at its end.
@@ -334,7 +353,7 @@ fn type_of(code: FailureCode) -> Option<&'static str> {
 
 /// The kind and the message of the error that is left after these commands.
 #[cfg(test)]
-pub(super) fn left_by(commands: &[(&str, i64, &str)]) -> Option<(String, String)> {
+pub(in crate::evidence) fn left_by(commands: &[(&str, i64, &str)]) -> Option<(String, String)> {
     let root = "/home/dev/project";
     let mut errors = Errors::where_all_is_there(root, Origin::new(root, root));
     commands.iter().for_each(|(line, code, text)| errors.note_command(line, Some(*code), text));
@@ -412,7 +431,7 @@ mod tests {
     #[test]
     fn what_fails_again_is_still_a_reason() {
         let line = "python3 a.py; python3 a.py";
-        check(&[(line, 101, PANIC)], None);
+        check(&[(line, 101, PANIC)], Some(("error", "exited with code 101")));
         check(&[(line, 101, &PANIC.repeat(2))], Some(("panic", "no settings")));
         check(&[(line, 0, &PANIC.repeat(2))], None);
     }
@@ -922,7 +941,8 @@ E           json.decoder.JSONDecodeError: Expecting property name
         );
         let mended = format!("{BROKEN}bad.c:2:3: error: 'y' undeclared\n");
         check(&[("gcc -c bad.c; touch bad.c; gcc -c bad.c; exit 1", 1, &mended)], None);
-        check(&[("cargo build", 101, ""), ("ls missing", 2, "ls: cannot access 'missing'\n")], None);
+        let ended = Some(("error", "exited with code 101"));
+        check(&[("cargo build", 101, ""), ("ls missing", 2, "ls: cannot access 'missing'\n")], ended);
     }
 
     #[test]
@@ -1020,7 +1040,7 @@ E           json.decoder.JSONDecodeError: Expecting property name
         let mocha =
             "  1 passing (3ms)\n  1 failing\n\n  1) sums\n       breaks:\n     something of its own\n\n";
         check(&[("npx mocha", 1, mocha)], Some(("test failure", "sums > breaks failed")));
-        check(&[("npm run build", 1, mocha)], None);
+        check(&[("npm run build", 1, mocha)], Some(("error", "exited with code 1")));
         check(&[("npx mocha", 0, mocha)], None);
     }
 
@@ -1180,7 +1200,9 @@ E           json.decoder.JSONDecodeError: Expecting property name
         let bare = "1 failed in 0.01s\n1 passed in 0.01s\n  1 passing (3ms)\n  1 failing\n\n  1) sums\n       breaks:\n     of its own\n\n";
         check(&[(&line.replace("jest", "mocha"), 1, bare)], Some(("test failure", "sums > breaks failed")));
         // Its last word is not known to be that of tests.
-        check(&[(&line.replace("npx jest", "./deploy"), 1, &format!("{PYTEST}1 passed in 0.01s\n"))], None);
+        let deploy = line.replace("npx jest", "./deploy");
+        let ended = Some(("error", "exited with code 1"));
+        check(&[(&deploy, 1, &format!("{PYTEST}1 passed in 0.01s\n"))], ended);
     }
 
     #[test]

@@ -75,6 +75,8 @@ pub(super) struct Found {
     pub(super) count: u64,
     /// Whether a program only said something: no more is known of it.
     pub(super) is_vague: bool,
+    /// Whether it says no more than that something failed.
+    pub(super) is_bare: bool,
     /// Whether it is a look at a part of a test run, which others may be hidden beside.
     pub(super) is_glimpse: bool,
     /// Where a script says that it goes: `cd api && pytest`.

@@ -111,8 +111,8 @@ pub(super) fn missing(text: &str, done: &Done) -> Option<Found> {
     done.starts(program).then(|| vague("error", message))
 }
 
-fn ended_with(exit_code: i64) -> Found {
-    vague("test failure", &format!("the tests ended with exit code {exit_code}"))
+pub(super) fn ended_with(exit_code: i64) -> Found {
+    bare("test failure", &format!("the tests ended with exit code {exit_code}"))
 }
 
 pub(super) fn took_too_long() -> Found {
@@ -149,6 +149,11 @@ fn counted(run: &TestRun) -> Option<String> {
         None if run.least > 0 => Some(format!("at least {}", told(run.least))),
         None => run.said.clone(),
     }
+}
+
+/// That something failed, and no word of why.
+pub(super) fn bare(kind: &str, message: &str) -> Found {
+    Found { is_bare: true, ..vague(kind, message) }
 }
 
 fn vague(kind: &str, message: &str) -> Found {

@@ -1,5 +1,6 @@
 //! One command that failed, and what is told of it.
 
+use super::aside::Tree;
 use super::collect::{ErrorEvidence, LONGEST_COMMAND};
 use super::diagnose::{Diagnosis, Found};
 use super::earlier::EarlierError;
@@ -13,6 +14,10 @@ const MOST_LOCATIONS: usize = 20;
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) works: Vec<Work>,
+    /// Those of them that nothing succeeded of since.
+    pub(super) left: Vec<Work>,
+    /// How many commands there were that some of them succeeded in.
+    pub(super) mended_by: usize,
     /// The whole command line.
     pub(super) line: String,
     pub(super) command: String,
@@ -21,13 +26,39 @@ pub(super) struct Failure {
     pub(super) may_lack_code: bool,
     /// Whether it was tests that told of it.
     pub(super) by_tests: bool,
+    /// The tree that it failed on.
+    pub(super) tree: Tree,
 }
 
 impl Failure {
     /// Somewhere in a command line.
     pub(super) fn inside(line: &str, found: Found) -> Self {
         let (line, command) = (line.to_owned(), plain::line(line, LONGEST_COMMAND));
-        Self { works: Vec::new(), line, command, found, may_lack_code: false, by_tests: false }
+        Self {
+            works: Vec::new(),
+            left: Vec::new(),
+            mended_by: 0,
+            line,
+            command,
+            found,
+            may_lack_code: false,
+            by_tests: false,
+            tree: Tree::Own,
+        }
+    }
+
+    /// All of this has to be done again.
+    pub(super) fn of(self, works: Vec<Work>) -> Self {
+        Self { left: works.clone(), works, ..self }
+    }
+
+    /// A command showed that these succeed.
+    pub(super) fn note_proven(&mut self, proven: &[&Work]) {
+        let before = self.left.len();
+        let is_like = |work: &Work, failed: &Work| !self.may_lack_code || !work.has_more_features(failed);
+        let is_mended = |failed: &Work| proven.iter().any(|work| work.mends(failed) && is_like(work, failed));
+        self.left.retain(|failed| !is_mended(failed));
+        self.mended_by += usize::from(self.left.len() < before);
     }
 
     /// Whether nothing but tests failed. A script may have compiled, or looked for faults.
@@ -40,7 +71,8 @@ impl Failure {
     pub(super) fn earlier(self, by: Option<&str>) -> EarlierError {
         let error_message = self.message();
         let error_type = self.found.errors.into_iter().next().map(|first| first.kind);
-        let succeeded_since = by.map(|line| plain::line(line, LONGEST_COMMAND));
+        let succeeded_since =
+            by.filter(|_| self.mended_by < 2).map(|line| plain::line(line, LONGEST_COMMAND));
         EarlierError { command: self.command, error_message, error_type, succeeded_since }
     }
 

@@ -88,7 +88,8 @@ impl<'a> Said<'a> {
     }
 }
 
-fn message(line: &str) -> Option<&str> {
+/// What is called an error.
+pub(super) fn message(line: &str) -> Option<&str> {
     let heads = ["error: ", "Error: ", "ERROR: ", "fatal: "];
     // Programs of Python name themselves first.
     let is_name =
@@ -148,7 +149,7 @@ fn has_row(before: &str) -> bool {
 }
 
 /// `rm: cannot remove 'a': No such file or directory`, `bash: line 1: x: command not found`.
-fn own<'l>(line: &'l str, programs: &[&str]) -> Option<&'l str> {
+pub(super) fn own<'l>(line: &'l str, programs: &[&str]) -> Option<&'l str> {
     let (name, rest) = line.split_once(": ")?;
     let name = base_name(name);
     if matches!(name, "bash" | "sh" | "dash" | "zsh") {

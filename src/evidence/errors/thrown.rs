@@ -1,10 +1,11 @@
 //! Exceptions that nobody caught: the calls that led to one are the last words of the program, whatever it
 //! is called, and whatever a pipe makes of the exit code.
 
-use super::diagnose::{Diagnosis, Found, diagnose};
+use super::diagnose::{Diagnosis, Found, diagnose, named};
 use super::node;
 use super::place::Location;
 use super::python::{self, raised};
+use super::said::Speakers;
 use super::work::Done;
 use crate::evidence::lines::lines;
 use crate::evidence::shell::{Command, Step};
@@ -35,6 +36,44 @@ pub(super) fn at_the_end(text: &str, done: &Done) -> Option<Found> {
     let may_be = done.command.steps.iter().any(may_throw);
     let thrown = may_be.then(|| last(text)).flatten()?;
     Some(Found { errors: vec![thrown], count: 1, ..Found::default() })
+}
+
+/// The exception that an output ends with, or of which a pipe left the name.
+pub(super) fn last_words(command: &Command, text: &str, at_end: bool) -> Option<Found> {
+    let thrown = last(text)
+        .filter(|_| at_end)
+        .or_else(|| cut_off(command, text).filter(|_| at_end || command.loops))?;
+    let told = diagnose(text, &Speakers::default()).filter(|found| !found.is_vague);
+    let found = told.filter(|found| found.errors.iter().any(|error| error.message == thrown.message));
+    Some(found.unwrap_or_else(|| Found { errors: vec![thrown], count: 1, ..Found::default() }))
+}
+
+/// The name of an exception, where a pipe left out the calls that led to it.
+fn cut_off(command: &Command, text: &str) -> Option<Diagnosis> {
+    let count = text.lines().count();
+    let is_tail = |step: &Step| step.piped && drops_the_beginning(step, count);
+    let is_chosen = |step: &Step| step.piped && matches!(step.program(), "grep" | "egrep" | "rg");
+    // Each turn of a loop has an end of its own.
+    let any_line = command.steps.iter().any(is_chosen)
+        || (command.loops && command.steps.iter().any(|step| step.program() == "tail"));
+    let told: Vec<_> = lines(end_of(text)).filter(|line| !line.trim().is_empty()).collect();
+    let is_end = |line: &str| named(line).is_some() && !line.starts_with(' ') && looks_raised(line);
+    let end = match any_line {
+        true => told.iter().rfind(|line| is_end(line))?,
+        false => {
+            let (end, before) = told.split_last()?;
+            let is_alone = before.last().is_none_or(|line| line.starts_with("    "));
+            Some(end).filter(|end| is_end(end) && is_alone && command.steps.iter().any(is_tail))?
+        }
+    };
+    let (kind, message) = raised(end)?;
+    Some(Diagnosis::new(0, kind, message, None))
+}
+
+/// Whether Node says at last that it ended, as it does where nobody caught an exception.
+pub(super) fn ends_node(text: &str) -> bool {
+    let last = lines(end_of(text)).filter(|line| !line.trim().is_empty()).last();
+    last.is_some_and(|line| line.starts_with("Node.js v"))
 }
 
 /// Whether the end of an output may be that of a program that died of an exception.
@@ -128,7 +167,7 @@ fn looks_raised(line: &str) -> bool {
 }
 
 /// Whether a step runs a program of a language whose exceptions are known by their calls.
-fn may_throw(step: &Step) -> bool {
+pub(super) fn may_throw(step: &Step) -> bool {
     const PROGRAMS: [&str; 22] = [
         "alembic",
         "bun",

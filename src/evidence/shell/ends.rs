@@ -147,6 +147,22 @@ impl Tree {
         })
     }
 
+    /// The steps one of which failed where the pipelines up to the one that ends with `last` did.
+    fn blamed(&self, last: usize, steps: &[Step]) -> Option<Vec<usize>> {
+        self.0.iter().find_map(|chain| {
+            let Some(place) = chain.pipes.iter().position(|pipe| pipe.last() == Some(last)) else {
+                let nodes = chain.pipes.iter().flat_map(|pipe| &pipe.nodes);
+                return nodes.filter_map(Node::group).find_map(|tree| tree.blamed(last, steps));
+            };
+            Some(chain.blamed(place + 1, steps))
+        })
+    }
+
+    /// The same of all of it.
+    fn blamed_at_end(&self, steps: &[Step]) -> Vec<usize> {
+        self.0.last().map(|chain| chain.blamed(chain.pipes.len(), steps)).unwrap_or_default()
+    }
+
     /// Whether nothing but `at` and what reads it can fail in it without a word.
     fn comes_to(&self, at: usize, steps: &[Step]) -> bool {
         let readers = self.readers(at);
@@ -180,6 +196,16 @@ impl Chain {
             true if pipe.surely_fails(steps) => needed,
             true => needed && pipe.needs(steps, is_good),
             false => needed || pipe.needs(steps, is_good),
+        })
+    }
+
+    /// The steps one of which failed where the first `count` of its pipelines did.
+    fn blamed(&self, count: usize, steps: &[Step]) -> Vec<usize> {
+        self.pipes[..count].iter().fold(Vec::new(), |blamed, pipe| match pipe.or {
+            // It only passes the failure on.
+            true if pipe.surely_fails(steps) => blamed,
+            true => pipe.blamed(steps),
+            false => [blamed, pipe.blamed(steps)].concat(),
         })
     }
 
@@ -225,6 +251,15 @@ impl Pipe {
         })
     }
 
+    fn blamed(&self, steps: &[Step]) -> Vec<usize> {
+        let from = if self.minds { 0 } else { self.nodes.len().saturating_sub(1) };
+        let blamed = |node: &Node| match node {
+            Node::Step(at) => vec![*at],
+            Node::Group(tree) => tree.blamed_at_end(steps),
+        };
+        self.nodes[from..].iter().flat_map(blamed).collect()
+    }
+
     fn last(&self) -> Option<usize> {
         self.nodes.last()?.last()
     }
@@ -263,9 +298,28 @@ impl Command {
         self.tree.is_some()
     }
 
+    /// Whether nothing but a loop over words stands in the way of that.
+    pub(crate) fn only_turns(&self) -> bool {
+        self.loops && !(self.unread || self.defines || self.negates || self.picks)
+    }
+
     /// Whether an end with 0 shows that one of the steps that `is_good` names succeeded.
     pub(crate) fn needs(&self, is_good: impl Fn(usize) -> bool) -> bool {
         self.tree.as_ref().is_some_and(|tree| tree.needs(&self.steps, &is_good))
+    }
+
+    /// The steps one of which failed where the whole line did; `None` where it is not understood as a whole.
+    pub(crate) fn blamed_at_end(&self) -> Option<Vec<usize>> {
+        self.tree.as_ref().map(|tree| tree.blamed_at_end(&self.steps))
+    }
+
+    /// The same of what ends with the step at `last`, as far as can be told.
+    pub(crate) fn blamed(&self, last: usize) -> Vec<usize> {
+        let in_tree = self.tree.as_ref().and_then(|tree| tree.blamed(last, &self.steps));
+        in_tree.unwrap_or_else(|| {
+            let waits = self.steps[..=last].iter().rev().take_while(|step| step.and).count();
+            (last.saturating_sub(waits)..=last).collect()
+        })
     }
 
     /// The steps that read what the one at `at` prints, the nearest first.

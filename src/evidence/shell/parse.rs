@@ -4,8 +4,9 @@ use super::Command;
 use super::ends::{Part, Tree};
 use super::lex::{Lexer, Token};
 use super::pipefail::{self, Pipefail};
-use super::step::Step;
-use super::wrappers::{self, Bare, Script};
+use super::step::{Arm, Step};
+use super::surroundings;
+use super::wrappers::{self, Bare, Found, Script};
 
 const MOST_STEPS: usize = 200;
 /// How deep `bash -c "bash -c …"` is followed.
@@ -32,6 +33,9 @@ pub(super) struct Parser {
     /// The first step of the pipeline that is being read.
     pipeline: usize,
     kept: Kept,
+    /// The part of an `if` that is being read, and whether there was another.
+    arm: Option<Arm>,
+    has_arms: bool,
     /// The step that takes the place of the shell: `exec`.
     last_of_shell: Option<usize>,
 }
@@ -239,12 +243,15 @@ impl Parser {
         }
         self.command.negates |=
             step.words.iter().take_while(|word| wrappers::is_keyword(word)).any(|w| w == "!");
-        self.command.chooses |= matches!(keyword, "for" | "while" | "until" | "if" | "case" | "select");
+        self.command.picks |= matches!(keyword, "while" | "until" | "if" | "case" | "select");
+        self.command.chooses |= self.command.picks || keyword == "for";
         self.command.branches |= self.command.chooses;
         self.command.defines |= keyword.ends_with("()") || matches!(keyword, "function" | "alias");
         if keyword == "}" {
             self.close(false);
         }
+        let keyword = keyword.to_owned();
+        step.arm = self.follow_if(&keyword);
         let braces = step.words.iter().take_while(|word| *word == "{").count();
         let link = Link { piped: step.piped, and: step.and, or: step.or };
         (0..braces).for_each(|_| self.open(false, link));
@@ -256,16 +263,17 @@ impl Parser {
         step.background |= detached;
         if step.words.is_empty() {
             self.assigned.extend(context.iter().cloned());
-        } else if step.program() == "export" {
-            self.assigned.extend(wrappers::assignments(step.args()));
+        } else {
+            self.assigned.extend(surroundings::set_by(&step));
         }
         step.sets = context.last().filter(|_| step.words.is_empty()).cloned();
         if self.kept.takes(self.assigned.iter(), 1) {
             step.context.extend(self.assigned.iter().cloned());
         }
         step.context.extend(context);
-        if let Some(inner) = wrappers::run_by_find(&step.words) {
-            (step.words, step.repeats) = (inner, true);
+        if let Some(Found { words, by, forgives }) = wrappers::run_by_find(&step.words) {
+            step.input.push(by);
+            (step.words, step.repeats, step.forgives) = (words, true, forgives);
         }
         match wrappers::inner_script(&step.words) {
             Some(Script { text, minds }) if deeper > 0 => {
@@ -280,6 +288,23 @@ impl Parser {
             },
             _ => self.push(step),
         }
+    }
+
+    /// The part of the only `if` that a step which begins with a word is in.
+    fn follow_if(&mut self, word: &str) -> Option<Arm> {
+        if matches!(word, "if" | "elif") && std::mem::replace(&mut self.has_arms, true) {
+            self.command.steps.iter_mut().for_each(|step| step.arm = None);
+            self.arm = None;
+            return None;
+        }
+        self.arm = match word {
+            "if" => Some(Arm::If),
+            "then" => self.arm.map(|_| Arm::Then),
+            "else" => self.arm.map(|_| Arm::Else),
+            "fi" => None,
+            _ => self.arm,
+        };
+        self.arm
     }
 
     /// What a step says to the shell itself.
@@ -341,6 +366,7 @@ impl Parser {
         let fits = self.kept.takes(said, inners.len());
         for inner in inners {
             inner.repeats |= step.repeats;
+            inner.forgives |= step.forgives;
             inner.silent |= step.silent;
             inner.appends |= step.appends;
             inner.background |= step.background;

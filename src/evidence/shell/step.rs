@@ -25,6 +25,8 @@ pub(crate) struct Step {
     pub(crate) silent: bool,
     /// Whether it may run more than once, each time with words from elsewhere.
     pub(crate) repeats: bool,
+    /// Whether a failure of one of these times is nobody's: `find -exec … \;`.
+    pub(crate) forgives: bool,
     /// Whether it runs only after a success of the step before.
     pub(crate) and: bool,
     /// Whether it runs only after a failure of the step before.
@@ -40,6 +42,16 @@ pub(crate) struct Step {
     pub(crate) background: bool,
     /// Whether `timeout` ends it when it takes too long.
     pub(crate) limited: bool,
+    /// Which part of the one `if` of its line it is in.
+    pub(crate) arm: Option<Arm>,
+}
+
+/// A part of an `if`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arm {
+    If,
+    Then,
+    Else,
 }
 
 impl Step {
@@ -89,6 +101,11 @@ impl Step {
             ("exit" | "return", [code]) => code.parse::<u64>().is_ok_and(|code| code % 256 != 0),
             _ => false,
         }
+    }
+
+    /// The assignment that it is, where it is nothing else.
+    pub(crate) fn sets(&self) -> Option<&str> {
+        self.sets.as_deref()
     }
 
     /// Whether it is an assignment of what a program prints that does more than look.

@@ -87,7 +87,7 @@ impl Scope {
         };
         let all = [
             places,
-            self.packages.relation(&other.packages),
+            self.packages_meant().relation(other.packages_meant()),
             sets(&self.targets, &other.targets, same),
             filters,
             self.modes_to(other),
@@ -186,6 +186,14 @@ impl Scope {
             Framework::Pytest => vec![self.directory.clone()],
             Framework::Mocha => vec!["test".to_owned()],
             _ => vec![String::new()],
+        }
+    }
+
+    /// The packages that are asked for, by the manifest where the command names none.
+    fn packages_meant(&self) -> &Packages {
+        match &self.settings.unnamed {
+            Some(unnamed) if self.packages == Packages::Default => unnamed,
+            _ => &self.packages,
         }
     }
 

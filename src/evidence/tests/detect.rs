@@ -6,12 +6,13 @@
 use super::Framework;
 use super::forms::{self, Form};
 use super::pipes::Through;
-use super::places::Walk;
+use super::places::{Walk, moved};
 use super::scope::Scope;
 use super::settled::{Settled, settled};
 use super::shown::Shown;
 use super::started::{Started, identity, started};
 use super::turns::{Turns, turns};
+use crate::evidence::calls::own_directory;
 use crate::evidence::shell::{Command, Step};
 
 #[derive(Debug, Clone)]
@@ -126,11 +127,12 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
                 let scope = Scope::new(framework, directory, &args).with_context(&step.context);
                 (Runs::Framework(framework), scope)
             }
-            Some(Started::Script) => {
-                (Runs::Any, Scope::of_script(Framework::Tap, directory, &identity(step)))
-            }
-            Some(Started::Program) => {
-                (Runs::Perhaps, Scope::of_script(Framework::Tap, directory, &identity(step)))
+            Some(started @ (Started::Script | Started::Program)) => {
+                let is_named = matches!(started, Started::Script);
+                let own = own_directory(step).map(|own| moved(directory, &own));
+                let scope =
+                    Scope::of_script(Framework::Tap, own.as_deref().unwrap_or(directory), &identity(step));
+                (if is_named { Runs::Any } else { Runs::Perhaps }, scope)
             }
             None => {
                 if shows_other_text(step, &written) {

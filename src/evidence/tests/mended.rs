@@ -69,7 +69,7 @@ impl TestRun {
         let is_of_both =
             new.scope.relation(&self.scope) != Relation::Apart && self.framework == new.framework;
         if is_of_both && are_all && self.failing.iter().all(fails) {
-            self.scope.runs.retain(|way| new.scope.runs.contains(way));
+            self.scope.fails_as(&new.scope);
         }
     }
 

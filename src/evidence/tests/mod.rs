@@ -55,6 +55,7 @@ mod turns;
 mod unfinished;
 mod unittest;
 mod vitest;
+mod ways;
 mod whole;
 mod words;
 
@@ -70,10 +71,11 @@ pub(super) use detect::shown_files;
 pub(super) use pipes::{drops_the_beginning, keeps_the_end};
 pub(super) use places::{Origin, Walk, below, moved};
 pub(super) use pytest::{came_to_its_end as pytest_came_to_its_end, was_stopped as pytest_was_stopped};
-pub(super) use relation::Relation;
+pub(super) use relation::{Relation, contains_package};
 pub(super) use scope::Scope;
 pub(crate) use so_far::SoFar;
 pub(super) use started::{Started, started};
+pub(super) use ways::is_easing;
 
 use detect::{Detected, Runs, Start};
 use pipes::Through;
@@ -287,7 +289,7 @@ impl Reading<'_> {
             Framework::Vitest => Box::new(vitest::Vitest::default()),
             Framework::Mocha => Box::new(mocha::Mocha::default()),
             Framework::Node => Box::new(node::Node::new(scope.is_filtered())),
-            Framework::Go => Box::new(go::Go::default()),
+            Framework::Go => Box::new(go::Go::new(!scope.places.is_empty())),
             Framework::Tap => Box::new(tap::Tap::new(again, of == Framework::Vitest)),
             // Elements, not lines: its text may be one line.
             Framework::Junit => return junit::read(self.text).into_iter().collect(),

@@ -749,16 +749,13 @@ mod tests {
         let failed = || JEST_FAILED.to_owned();
         for (first, second) in [
             ("./run_tests.sh --unit", "./run_tests.sh --e2e"),
-            ("npm --prefix a test", "npm --prefix b test"),
             ("npm test -w a", "npm test -w b"),
             ("npm test --workspace=a", "npm test --workspace=b"),
             ("pnpm --filter a test", "pnpm --filter b test"),
             ("pnpm --filter a jest", "pnpm --filter b jest"),
-            ("yarn --cwd a test", "yarn --cwd b test"),
             ("yarn workspace a test", "yarn workspace b test"),
             ("npm test", "npm test -- --testNamePattern=foo"),
             ("npm test", "npm test -- --onlyFailures"),
-            ("make --directory=a test", "make --directory=b test"),
             ("tox -epy311", "tox -epy312"),
             ("cargo xtask test --a", "cargo xtask test --b"),
             ("SUITE=a make test", "SUITE=b make test"),
@@ -782,8 +779,21 @@ mod tests {
             let again = results(&[Print(first, 1, failed()), Print(first, 0, passed())]);
             assert_eq!((again.passed, again.failed, again.earlier_runs), (Some(5), Some(0), 1), "{first}");
         }
+        // In two directories they are known to be two.
+        for (first, second) in [
+            ("npm --prefix a test", "npm --prefix b test"),
+            ("yarn --cwd a test", "yarn --cwd b test"),
+            ("make --directory=a test", "make --directory=b test"),
+            ("cd a && make test", "make -C b test"),
+        ] {
+            let found = results(&[Print(first, 1, failed()), Print(second, 0, passed())]);
+            let told = (found.passed, found.failed, found.failed_tests.len());
+            assert_eq!(told, (Some(9), Some(1), 1), "{first}, {second}");
+        }
         let same = [
             ("npm test", "npm run test"),
+            ("cd a && make test", "make -C a test"),
+            ("bash run_tests.sh", "./run_tests.sh"),
             ("npm test", "NO_COLOR=1 npm --silent test"),
             ("npx jest", "CI=1 timeout 60 npx --yes jest"),
         ];

@@ -26,6 +26,8 @@ pub(crate) struct Scope {
     pub(super) modes: Vec<String>,
     /// How they are run, where one may fail of that.
     pub(super) runs: Vec<String>,
+    /// The same, where one may pass of it.
+    pub(super) eases: Vec<String>,
     /// The command, where what it asks for cannot be told.
     pub(super) unclear: Option<String>,
     /// Whether it ran in no part of the checkout that the run works in.
@@ -78,7 +80,9 @@ impl Scope {
             } else if is_cargo && matches!(key, "-F" | "--features") {
                 scope.add_features(own.or(next).unwrap_or_default());
                 args.next_if(|_| own.is_none());
-            } else if lists(dialect.shown_beside, key, own.or(beside)) {
+            } else if scope.takes_ease(key, own.or(beside))
+                || lists(dialect.shown_beside, key, own.or(beside))
+            {
                 args.next_if(|next| Some(*next) == beside);
             } else if lists(dialect.shown, key, own) || dialect.shown.contains(&arg) {
             } else if lists(dialect.run_beside, key, own.or(beside)) {
@@ -102,6 +106,7 @@ impl Scope {
                 }
             }
         }
+        scope.compare_runs();
         // Where it looks, not what it runs: modules below have other names then.
         if framework == Framework::Unittest && discovers && !scope.places.is_empty() {
             scope.unclear = Some(format!("discover {}", scope.places.join(" ")));
@@ -133,6 +138,7 @@ impl Scope {
             filters: Vec::new(),
             modes: Vec::new(),
             runs: Vec::new(),
+            eases: Vec::new(),
             unclear: None,
             elsewhere: false,
             other_tree: false,
@@ -154,13 +160,9 @@ impl Scope {
             words.map(|words| Self::new(framework, "", &words)).filter(|asked| !asked.is_filtered())
         {
             (of_part.unclear, of_part.runs) = (Some(script.to_owned()), asked.runs);
+            of_part.eases = asked.eases;
         }
         of_part
-    }
-
-    /// Whether `other` was run in a way that tests may fail of, and this was not.
-    pub(crate) fn lacks(&self, other: &Self) -> bool {
-        other.runs.iter().any(|way| !self.runs.contains(way))
     }
 
     /// The same script, whatever it runs.
@@ -188,7 +190,7 @@ impl Scope {
     /// The same, where variables and options of other programs were given with it.
     pub(crate) fn with_context(mut self, context: &[String]) -> Self {
         let shown = |word: &str| word.starts_with("CI=") || word.starts_with("NODE_ENV=");
-        let context: Vec<&String> = context.iter().filter(|word| !shown(word)).collect();
+        let context = self.without_eases(context.iter().filter(|word| !shown(word)).collect());
         if let Some(unclear) = &mut self.unclear {
             context.iter().for_each(|word| *unclear = format!("{word} {unclear}"));
         }

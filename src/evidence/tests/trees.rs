@@ -280,7 +280,7 @@ mod tests {
         // The same, one command after the other.
         check(&[green, stash, red, pop], (Some(0), Some(false), 2, false));
         check(&[red, stash, green, pop], (Some(1), Some(false), 2, true));
-        check(&[stash, red, pop], (None, Some(true), 1, true));
+        check(&[stash, red, pop], (None, Some(true), 1, false));
         check(&[stash, red, pop, green], (Some(0), Some(false), 2, false));
         // What is never brought back is not there.
         check(&[green, stash, red], (Some(1), Some(false), 1, true));

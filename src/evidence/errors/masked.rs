@@ -1,0 +1,307 @@
+//! Failures that the exit code of a command does not tell, or tells without a word: it is that of another
+//! step, or all that there is.
+
+use super::asks::{asks, changes_history, is_one_liner};
+use super::codes;
+use super::diagnose::{Diagnosis, Found, diagnose};
+use super::failing;
+use super::said::Speakers;
+use super::signs::sign;
+use super::thrown;
+use super::work::{Done, Work, starts_others, stops_at_failure};
+use crate::evidence::shell::{End, Step, base_name};
+use crate::evidence::tests::shown_files;
+
+/// What those end with that are asked something and say no, or do not understand.
+const ANSWERS: [i64; 6] = [1, 2, 126, 127, 128, 129];
+/// What ends with these was ended by somebody, or had nobody left who reads it.
+const ENDED: [i64; 4] = [124, 130, 141, 143];
+
+impl Done {
+    /// What failed without being heard of, and what is to be done again because of that.
+    pub(super) fn unheard_failure(&self, exit_code: Option<i64>, text: &str) -> Option<(Found, Vec<Work>)> {
+        let code = exit_code?;
+        let others = codes::without_own_words(&self.command, text);
+        let succeeded = if code == 0 { codes::printed(&self.command, text) } else { Vec::new() };
+        self.by_printed_code(text, &others)
+            .or_else(|| self.by_exit_code(code, &others))
+            .or_else(|| self.by_last_words(code, &others, &succeeded))
+    }
+
+    /// `make; echo "exit $?"`, `make || echo failed`
+    fn by_printed_code(&self, text: &str, others: &str) -> Option<(Found, Vec<Work>)> {
+        codes::failed(&self.command, text).into_iter().find_map(|(steps, code)| {
+            let is_known = match code {
+                Some(code) => self.is_of_work(&steps, code),
+                None => !self.has_question(&steps) && !steps.iter().any(|at| self.is_probe(*at)),
+            };
+            let works = self.to_do_of(&steps);
+            (is_known && !works.is_empty()).then(|| (self.reason(&steps, code, others), works))
+        })
+    }
+
+    /// A program that ended badly, whatever it said.
+    fn by_exit_code(&self, code: i64, text: &str) -> Option<(Found, Vec<Work>)> {
+        let stops = self.command.steps.iter().any(stops_at_failure);
+        let all = || (0..self.command.steps.len()).collect();
+        let steps = match self.command.blamed_at_end() {
+            Some(steps) if !stops => steps,
+            Some(_) | None => all(),
+        };
+        let steps = match steps.as_slice() {
+            [at] => codes::passed_on(&self.command, *at).unwrap_or(steps),
+            _ => steps,
+        };
+        // It did not get to where it was to work.
+        let is_lost = |line: &str| line.contains(": cd: ") || line.contains(": pushd: ");
+        let is_own = self.command.steps.last().is_some_and(|step| step.program() == "exit");
+        let is_known = code > 0 && (!self.command.negates || is_own) && self.is_of_work(&steps, code);
+        let works = self.to_do_of(&steps);
+        let is_told = is_known && !works.is_empty() && !text.lines().any(is_lost);
+        is_told.then(|| {
+            let own: Vec<&Step> = self.speakers_of(&steps);
+            let found = sign(text, &own, !self.shows_other_text()).filter(|_| !self.may_show_a_log());
+            (found.unwrap_or_else(|| self.ended_with(&steps, code)), works)
+        })
+    }
+
+    /// What programs say whose exit code is lost.
+    fn by_last_words(&self, code: i64, text: &str, succeeded: &[usize]) -> Option<(Found, Vec<Work>)> {
+        if self.may_show_a_log() || self.repeats_itself() {
+            return None;
+        }
+        let steps: Vec<usize> =
+            (0..self.command.steps.len()).filter(|at| self.is_unproven(*at, code, succeeded)).collect();
+        let speakers: Vec<&Step> = self.speakers_of(&steps);
+        if speakers.is_empty() {
+            return None;
+        }
+        let at_end = !self.loops() && !self.shows_other_text() && self.speaks_last(*steps.last()?);
+        let has_tests = !self.tests().is_empty();
+        let runs = |step: &&Step| thrown::may_throw(step) || starts_others(step) || step.runs_inside();
+        let may_throw = speakers.iter().any(runs);
+        let went_on = at_end && !thrown::ends_node(text);
+        let told =
+            || diagnose(text, &Speakers::default()).filter(|found| is_bad_end(found, may_throw && !went_on));
+        let last = || thrown::last_words(&self.command, text, at_end).filter(|_| may_throw);
+        let found = if has_tests { None } else { told().or_else(last) };
+        // Nobody read what it had to say.
+        let found = found.filter(|found| !found.errors.iter().any(is_of_pipe));
+        let found = found.or_else(|| sign(text, &speakers, at_end && !has_tests))?;
+        let works = |steps: &[usize]| steps.iter().filter_map(|at| self.works[*at].clone()).collect();
+        let speaks = |at: &usize| may_say(&self.command.steps[*at], &found);
+        let own: Vec<usize> = steps.iter().copied().filter(speaks).collect();
+        let works: Vec<Work> = works(if own.is_empty() { &steps } else { &own });
+        Some((found, works))
+    }
+
+    /// Why one of `steps` failed, which is known.
+    fn reason(&self, steps: &[usize], code: Option<i64>, text: &str) -> Found {
+        let is_alone = !(0..self.works.len()).any(|at| self.does(at) && !steps.contains(&at));
+        let speakers = self.speakers_of(steps);
+        let told = || diagnose(text, &self.speakers(code)).or_else(|| thrown::at_the_end(text, self));
+        let told = if is_alone { told() } else { None };
+        let told = told.or_else(|| sign(text, &speakers, is_alone && !self.shows_other_text()));
+        let told = told.filter(|_| !self.may_show_a_log());
+        told.unwrap_or_else(|| match code {
+            Some(code) => self.ended_with(steps, code),
+            None => failing::bare("error", "failed, and did not say why"),
+        })
+    }
+
+    fn ended_with(&self, steps: &[usize], code: i64) -> Found {
+        let is_test = |at: &usize| self.works[*at].as_ref().is_some_and(Work::is_tests);
+        let mut fail = steps.iter().filter(|at| !hardly_fails(&self.command.steps[**at]));
+        match fail.all(is_test) {
+            true => failing::ended_with(code),
+            false => failing::bare("error", &format!("exited with code {code}")),
+        }
+    }
+
+    fn speakers_of(&self, steps: &[usize]) -> Vec<&Step> {
+        steps.iter().filter(|at| self.works[**at].is_some()).map(|at| &self.command.steps[*at]).collect()
+    }
+
+    /// Whether the exit code of one of `steps` says that work failed.
+    fn is_of_work(&self, steps: &[usize], code: i64) -> bool {
+        let is_limited = || steps.iter().any(|at| self.command.steps[*at].limited);
+        let is_answer = || code < 126 && steps.iter().any(|at| is_one_liner(&self.command.steps[*at]));
+        let is_ended = ENDED.contains(&code) || (code == 137 && is_limited());
+        let is_asked = ANSWERS.contains(&code) && self.has_question(steps);
+        let found_none = code == 5 && self.to_do_of(steps).iter().all(Work::is_tests);
+        !is_ended && !is_asked && !is_answer() && !found_none
+    }
+
+    /// Whether one of `steps` is asked something that may be answered with no.
+    fn has_question(&self, steps: &[usize]) -> bool {
+        steps.iter().any(|at| !self.does(*at) && !hardly_fails(&self.command.steps[*at]))
+    }
+
+    /// `python3 -c 'import yaml' || echo none`, `psql -l >/dev/null 2>&1 || echo none`
+    fn is_probe(&self, at: usize) -> bool {
+        let step = &self.command.steps[at];
+        let is_hidden = step.silent && step.writes.iter().any(|file| file == "/dev/null");
+        is_one_liner(step)
+            || (is_hidden && !starts_others(step) && !thrown::may_throw(step) && !self.is_build(at))
+    }
+
+    fn is_build(&self, at: usize) -> bool {
+        let step = &self.command.steps[at];
+        self.works[at].as_ref().is_some_and(|work| !matches!(work, Work::Program { .. })) || compiles(step)
+    }
+
+    /// Whether nothing shows that the step at `at` succeeded, and it would be seen that it did not.
+    fn is_unproven(&self, at: usize, code: i64, succeeded: &[usize]) -> bool {
+        let step = &self.command.steps[at];
+        let is_framework = matches!(self.works[at], Some(Work::Tests(_)));
+        let may_fail = self.works[at].is_some()
+            && (!asks(step) || changes_history(step))
+            && !is_framework
+            && (!step.background || self.waits())
+            && !(code == 0 && self.has_another_way(at));
+        may_fail
+            && self.is_seen(at)
+            && (code != 0 || step.repeats || self.command.end_of(at, succeeded) != End::Succeeded)
+    }
+
+    /// `npm ci || npm install`: whether the same is done in another way where the step at `at` fails.
+    fn has_another_way(&self, at: usize) -> bool {
+        let steps = &self.command.steps;
+        let family =
+            |step: &Step| match step.program().trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
+                "npm" | "pnpm" | "yarn" | "bun" => "npm".to_owned(),
+                "docker-compose" => "docker".to_owned(),
+                name => name.to_owned(),
+            };
+        let next = steps.get(at + 1).filter(|next| next.or && self.works[at + 1].is_some());
+        next.is_some_and(|next| {
+            family(next) == family(&steps[at]) && !next.args().iter().any(|arg| arg == "clean")
+        })
+    }
+
+    /// Whether what a step prints comes through what reads it, if not all of it; or is in a file that is shown.
+    fn is_seen(&self, at: usize) -> bool {
+        let step = &self.command.steps[at];
+        let is_open = (!step.silent || !step.writes.is_empty()) && self.shows_all_that_is_written_by(at);
+        let lets_through = |at: &usize| {
+            let step = &self.command.steps[*at];
+            asks(step) || step.program() == "tee"
+        };
+        is_open && self.readers_of(at).iter().all(lets_through)
+    }
+
+    /// Whether the end of each file that a step writes is shown after it.
+    pub(super) fn shows_all_that_is_written_by(&self, at: usize) -> bool {
+        let after = &self.command.steps[at + 1..];
+        let shows = |step: &Step| matches!(step.program(), "cat" | "tail" | "less" | "head" | "grep");
+        let is_shown = |file: &String| after.iter().any(|step| shows(step) && step.args().contains(file));
+        self.command.steps[at].writes.iter().all(is_shown)
+    }
+
+    /// The steps that read what the one at `at` prints, as far as can be told.
+    pub(super) fn readers_of(&self, at: usize) -> Vec<usize> {
+        if self.command.is_clear() {
+            return self.command.readers(at);
+        }
+        let piped = self.command.steps[at + 1..].iter().take_while(|step| step.piped).count();
+        (at + 1..=at + piped).collect()
+    }
+
+    /// Whether a text is shown that may be of another time, and tell of failures as this one would.
+    fn may_show_a_log(&self) -> bool {
+        let mut steps = self.command.steps.iter().enumerate();
+        steps.any(|(at, step)| {
+            let shows = step.shows_stored_text() && !step.piped && !step.silent;
+            shows && !self.shows_own_text(at, step) && !shows_code(step)
+        })
+    }
+
+    /// Whether what runs in the background is waited for, and not ended.
+    fn waits(&self) -> bool {
+        let has = |names: &[&str]| self.command.steps.iter().any(|step| names.contains(&step.program()));
+        has(&["wait"]) && !has(&["kill", "pkill", "killall"])
+    }
+
+    /// Whether what follows the step at `at` prints nothing but what it reads.
+    fn speaks_last(&self, at: usize) -> bool {
+        let is_quiet = |step: &Step| step.piped || (is_silent(step) && !step.background);
+        self.command.steps[at + 1..].iter().all(is_quiet)
+    }
+}
+
+/// Whether a step prints nothing but words of the command line, which are no part of what is looked at.
+fn is_silent(step: &Step) -> bool {
+    const NAMES: [&str; 15] = [
+        "", ":", "[", "[[", "cd", "echo", "exit", "export", "false", "printf", "set", "sleep", "test",
+        "true", "wait",
+    ];
+    NAMES.contains(&step.program())
+}
+
+fn is_of_pipe(error: &Diagnosis) -> bool {
+    error.kind == "BrokenPipeError"
+        || error.message.contains("EPIPE")
+        || error.message.contains("Broken pipe")
+}
+
+/// Whether an error with a place is why a program ended. What was thrown may have been caught where the program
+/// went on, unless that is what others printed: `may_throw`.
+fn is_bad_end(found: &Found, may_throw: bool) -> bool {
+    let is_it = |first: &Diagnosis| {
+        first.is_fixed_in_place() || first.kind == "link error" || (may_throw && first.kind != "error")
+    };
+    !found.is_vague && found.errors.first().is_some_and(is_it)
+}
+
+/// Whether an error may be of what a step runs, by what kind of error it is.
+fn may_say(step: &Step, found: &Found) -> bool {
+    let Some(first) = found.errors.first() else { return false };
+    match () {
+        () if first.is_fixed_in_place() || first.kind == "link error" => {
+            compiles(step) || starts_others(step)
+        }
+        () if first.message.starts_with("make") => starts_others(step),
+        () if first.kind == "error" => false,
+        () => thrown::may_throw(step) || starts_others(step) || step.runs_inside(),
+    }
+}
+
+fn compiles(step: &Step) -> bool {
+    const PROGRAMS: [&str; 11] =
+        ["c++", "cargo", "cc", "clang", "clang++", "g++", "gcc", "go", "javac", "rustc", "tsc"];
+    PROGRAMS.contains(&step.program())
+}
+
+/// Whether a step does nothing that an exit code would tell of.
+fn hardly_fails(step: &Step) -> bool {
+    let program = step.program();
+    if matches!(program, "cd" | "pushd") && !step.writes.is_empty() {
+        return false;
+    }
+    step.only_prepares()
+        || matches!(program, "" | "true" | ":" | "printf" | "mkdir" | "exit" | "return" | "wait")
+}
+
+/// Whether a step shows changes, or files in which no program says how it ended.
+fn shows_code(step: &Step) -> bool {
+    const ENDS: [&str; 30] = [
+        ".c", ".cc", ".cfg", ".cpp", ".css", ".go", ".h", ".hpp", ".html", ".ini", ".java", ".js", ".json",
+        ".jsx", ".kt", ".lock", ".mjs", ".php", ".py", ".rb", ".rs", ".scss", ".sh", ".sql", ".svelte",
+        ".toml", ".ts", ".tsx", ".vue", ".yml",
+    ];
+    let is_code = |file: &str| {
+        ENDS.iter().any(|end| file.ends_with(end))
+            || matches!(base_name(file), "Makefile" | "Dockerfile" | "CMakeLists.txt")
+    };
+    match step.program() {
+        "git" => !step
+            .args()
+            .iter()
+            .any(|arg| arg.contains(':') || arg.starts_with("--format") || arg.starts_with("--pretty")),
+        "cat" | "head" | "tail" | "sed" | "nl" | "bat" | "less" | "more" => {
+            let mut files = shown_files(step).peekable();
+            files.peek().is_some() && files.all(is_code)
+        }
+        _ => false,
+    }
+}
