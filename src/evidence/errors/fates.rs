@@ -53,9 +53,7 @@ impl Found {
     /// Leaves out what tests failed of that pass since, and hands over the first of it. Where nothing
     /// says what the others fail of, which these are is all there is to tell.
     fn leave_out_mended(&mut self, fates: &Fates) -> Option<Diagnosis> {
-        let Some(first) = fates.still.first().filter(|_| fates.still.len() < fates.failed.len()) else {
-            return None;
-        };
+        let first = fates.still.first().filter(|_| fates.still.len() < fates.failed.len())?;
         let mended: Vec<Diagnosis> =
             self.errors.extract_if(.., |error| owner(error, fates) == Owner::Mended).collect();
         self.count = self.count.saturating_sub(mended.len() as u64);

@@ -29,6 +29,9 @@ impl Scope {
         if self.elsewhere != other.elsewhere || self.other_tree != other.other_tree {
             return Relation::Apart;
         }
+        if let Some((own, others)) = self.as_run(other) {
+            return own.relation_of_commands(others);
+        }
         let any = self.any_framework || other.any_framework;
         if self.framework != other.framework && !any {
             return if self.has_tests_in_common(other) { Relation::Unclear } else { Relation::Apart };

@@ -13,6 +13,7 @@ mod checkouts;
 mod compare;
 mod detect;
 mod dialect;
+mod echoed;
 mod failed;
 mod forms;
 mod go;
@@ -306,8 +307,10 @@ impl Reading<'_> {
         mut tally: Tally,
         owns_exit: bool,
     ) -> TestRun {
-        // What a filter that chose nothing has "skipped" was never asked for.
-        if tally.passed + tally.failed == 0 && scope.is_filtered() {
+        // What a filter that chose nothing has "skipped" was never asked for. Others count that apart.
+        let counts_apart =
+            matches!(framework, Framework::CargoTest | Framework::Pytest | Framework::Unittest);
+        if tally.passed + tally.failed == 0 && scope.is_filtered() && !counts_apart {
             tally.skipped = 0;
         }
         let detected = self.detected;

@@ -6,6 +6,7 @@
 
 use super::again::{Asked, asked};
 use super::checkouts;
+use super::echoed::Scripts;
 use super::failed::{FailedCommands, Fates};
 use super::kept::{Began, Changed, Kept};
 use super::parts;
@@ -45,6 +46,7 @@ pub(crate) struct Tests {
     /// What failed in which command, as it ran last.
     failed: FailedCommands,
     trees: Trees,
+    scripts: Scripts,
     /// Runs while files are put aside: they are of another tree once these are brought back.
     aside: Vec<Kept>,
     /// Whether the tests of the last command ran on files that are there no more, or are to be replaced.
@@ -145,6 +147,7 @@ impl Tests {
         let mut done = 0;
         self.on_other_tree = false;
         for mut run in runs {
+            self.scripts.meet(&mut run);
             run.scope = self.seen(run.scope).apart_from(&self.checkouts);
             let split = run.step.min(changes.len());
             changes[done.min(split)..split].iter().for_each(|change| self.trees.follow(*change));

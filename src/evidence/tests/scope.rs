@@ -42,6 +42,8 @@ pub(crate) struct Scope {
     pub(super) by_turns: bool,
     /// What the project's own files say of the choice.
     pub(super) settings: Settings,
+    /// What a script says that it runs.
+    pub(super) alias: Option<Box<Scope>>,
 }
 
 impl Scope {
@@ -144,6 +146,7 @@ impl Scope {
             any_framework: false,
             by_turns: false,
             settings: Settings::default(),
+            alias: None,
         }
     }
 
@@ -198,6 +201,7 @@ impl Scope {
 
     /// The same scope, named from the root of the checkout that commands start in.
     pub(crate) fn seen_from(mut self, origin: &Origin) -> Self {
+        self.alias = self.alias.map(|alias| Box::new(alias.seen_from(origin)));
         let root = origin.root.as_str();
         self.directory = origin.below(&self.directory);
         let mut away = 0;
@@ -311,6 +315,7 @@ impl Scope {
 
     /// The same, seen to be in one of these checkouts.
     pub(super) fn apart_from(mut self, checkouts: &[String]) -> Self {
+        self.alias = self.alias.map(|alias| Box::new(alias.apart_from(checkouts)));
         let is_there = |path: &String| checkouts.iter().any(|checkout| is_in(path, checkout));
         let by_places = self.framework == Framework::Pytest && !self.places.is_empty();
         self.elsewhere |= match by_places {
