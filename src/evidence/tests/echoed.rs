@@ -182,7 +182,9 @@ mod tests {
         check(("make test", &make("cd api && pytest -q", red)), ("pytest", green), false);
         let inner = format!("make[1]: Entering directory '/home/dev/shop/api'\n{failed}");
         check(("make test", &inner), ("pytest", green), false);
-        check(("make -C api test", &failed), ("pytest", green), false);
+        // From the root it finds those of a folder too, and not the other way round.
+        check(("make -C api test", &failed), ("pytest", green), true);
+        check(("pytest -q", red), ("make -C api test", &make("pytest -q", green)), false);
     }
 
     #[test]
