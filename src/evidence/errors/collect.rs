@@ -95,12 +95,19 @@ impl Errors {
                 format!("a change of {}", files.join(", "))
             }
             Event::ToolEnded { tool, status: ItemStatus::Declined, .. } => format!("the tool `{tool}`"),
+            Event::Edited { status: ItemStatus::Completed, .. } => return self.work_here(),
             _ => return,
         };
         let refused = plain::line(&refused, LONGEST_COMMAND);
         if self.refusals.len() < MOST_REFUSALS && !self.refusals.contains(&refused) {
             self.refusals.push(refused);
         }
+    }
+
+    /// The tree that is worked on is the run's own, whatever was put aside before.
+    fn work_here(&mut self) {
+        self.tree = Tree::Own;
+        self.failures.iter_mut().for_each(|failure| failure.tree = Tree::Own);
     }
 
     /// The run is this command, and ended with it.
@@ -213,7 +220,7 @@ impl Errors {
             let failure = Failure { may_lack_code, by_tests, tree, ..Failure::inside(command, found) };
             self.keep(failure.of(works));
         }
-        if moves.to == Tree::Own {
+        if moves.ends_bare_tree(exit_code) {
             self.settle(Some(command), |failure| failure.tree == Tree::Bare);
         }
         self.tree = moves.to;
