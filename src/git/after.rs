@@ -5,13 +5,13 @@
 //! index can hide a change.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fs;
 use std::time::Duration;
 
 use super::content::{Candidate, Contents, LARGE, Need};
+use super::differences::{Changed, Differences};
 use super::gone::Gone;
-use super::ignored::{self, IgnoredChange, Traces};
-use super::ignored_changes::{Ignored, above, at_or_below};
+use super::ignored::{self, Traces};
+use super::ignored_changes::above;
 use super::index::{self, Entry};
 use super::index_now::{IndexNow, Reading};
 use super::outside::{self, Was};
@@ -20,43 +20,7 @@ use super::repository::head_of;
 use super::snapshot::{Before, Listed, Look, Trouble, listed, merged};
 use super::sparse::Sparse;
 use super::state::{GITLINK, State, States};
-use super::touched::{FOREVER, MOST as MOST_TOUCHED, Touched, last_touched, touched};
-use super::worktree::{Found, Stat, Time, WorkTree};
-
-/// One path that is not what it was. Absent means that nothing was, or is, there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Changed {
-    pub(crate) path: Vec<u8>,
-    pub(crate) old: Option<State>,
-    pub(crate) new: Option<State>,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Differences {
-    /// Sorted by path.
-    pub(crate) changed: Vec<Changed>,
-    /// `None` where nobody could say what is ignored.
-    pub(crate) ignored: Option<Vec<(Vec<u8>, IgnoredChange)>>,
-    /// Repositories within this one; of each only its commit is known, and
-    /// whether anything was touched.
-    pub(crate) nested: Vec<(Vec<u8>, Touched)>,
-    /// What was a repository before and is none any more.
-    pub(crate) dissolved: BTreeSet<Vec<u8>>,
-    /// How many files are tracked and not checked out any more.
-    pub(crate) hidden: usize,
-    /// What became of files that are tracked and not checked out is not known.
-    pub(crate) outside_unknown: bool,
-    /// Of these nobody knows whether they changed.
-    pub(crate) unseen: Vec<Vec<u8>>,
-    /// Why new files could not be looked for everywhere.
-    pub(crate) unlisted: Option<String>,
-    /// Why the index could not be read any more.
-    pub(crate) no_index: Option<String>,
-    /// When something was last touched that is as it was before.
-    pub(crate) put_back: Option<Time>,
-    /// When something last changed in repositories within this one.
-    pub(crate) inside: Option<Time>,
-}
+use super::worktree::{Found, Stat, WorkTree};
 
 /// A path to be read, with what it was before.
 struct Open {
@@ -144,24 +108,8 @@ impl Before {
         paths.into_iter().for_each(|path| comparison.other(path));
         let before = comparison.ignored.take();
         let mut found = comparison.finish(until);
-        if let Some((before, listed)) = before.zip(ignored) {
-            let after = ignored::trace(&self.repository.root, &listed);
-            let ignored = Ignored {
-                root: &self.repository.root,
-                before: &before,
-                after: &after,
-                changed: &found.changed,
-                since: self.since(),
-            };
-            let mut index = Vec::new();
-            let changes = ignored.compare(|wanted| {
-                let _ = index::read(&self.index_bytes().unwrap_or_default(), self.store.format(), |entry| {
-                    index.push(entry.path.to_owned());
-                });
-                at_or_below(wanted, index.iter().chain(&known).map(Vec::as_slice))
-            });
-            found.ignored = Some(changes);
-        }
+        let ignored = before.zip(ignored);
+        found.ignored = ignored.map(|(then, now)| self.compare_ignored(&then, &now, &found.changed, &known));
         Ok(found)
     }
 }
@@ -178,7 +126,8 @@ impl Comparison<'_> {
             last.clear();
             last.extend_from_slice(entry.path);
             self.directories.note(entry.path);
-            if entry.mode == GITLINK {
+            let is_forgotten = self.now.unlinked.contains(entry.path) && !self.is_repository(entry.path);
+            if entry.mode == GITLINK && !is_forgotten {
                 self.nested_at(entry.path);
             }
             match self.states.remove(entry.path) {
@@ -189,7 +138,11 @@ impl Comparison<'_> {
                 }
                 None => {
                     let look = self.before.against_index(&mut self.tree, entry);
-                    let look = if look == Look::Same { self.again(entry.path, entry.mode) } else { look };
+                    let look = match look {
+                        Look::Same if is_forgotten => self.forgotten(entry.path),
+                        Look::Same => self.again(entry.path, entry.mode),
+                        look => look,
+                    };
                     let old = as_indexed(entry, self.elsewhere.contains(entry.path));
                     let size = u64::from(entry.size());
                     match look {
@@ -267,6 +220,19 @@ impl Comparison<'_> {
                 }
             }
         }
+    }
+
+    fn is_repository(&self, path: &[u8]) -> bool {
+        head_of(&self.before.path(path)).is_some()
+    }
+
+    /// A repository was here that git was told to forget. Git was asked for files
+    /// while it still knew of it, and did not look for any in there.
+    fn forgotten(&mut self, path: &[u8]) -> Look {
+        if !self.before.is_empty(path) {
+            self.found.dissolved.insert(path.to_owned());
+        }
+        Look::Gone
     }
 
     /// A repository was here before.
@@ -392,21 +358,7 @@ impl Comparison<'_> {
         self.found.no_index = self.now.trouble;
         self.found.changed.sort_by(|a, b| a.path.cmp(&b.path));
         self.found.unseen.sort();
-        let mut left = MOST_TOUCHED;
-        let mut at = |path: &Vec<u8>| match self.before.path(path) {
-            // Not checked out, or gone.
-            top if fs::read_dir(&top).is_ok_and(|mut entries| entries.next().is_none()) => Touched::No,
-            top if fs::symlink_metadata(&top).is_err() => Touched::No,
-            top => touched(&top, since, &mut left),
-        };
-        self.found.nested = self.nested.iter().map(|path| (path.clone(), at(path))).collect();
-        let mut left = MOST_TOUCHED;
-        let when = |(path, touched): &(Vec<u8>, Touched)| match touched {
-            Touched::Yes => Some(last_touched(&self.before.path(path), &mut left)),
-            Touched::No => None,
-            Touched::Unknown => Some(FOREVER),
-        };
-        self.found.inside = self.found.nested.iter().filter_map(when).max();
+        (self.found.nested, self.found.inside) = self.before.touched_within(&self.nested);
         self.found
     }
 }

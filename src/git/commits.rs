@@ -37,6 +37,8 @@ pub(crate) struct History {
     pub(crate) older: usize,
     /// There are more of both.
     pub(crate) uncounted: bool,
+    /// The commit that the tree stands on is new and cannot be read.
+    pub(crate) unread: bool,
     /// The working trees that were made during the run; their files were not looked at.
     pub(crate) made: Vec<PathBuf>,
 }
@@ -129,12 +131,20 @@ impl Before {
         let said = String::from_utf8_lossy(&said);
         let all: Vec<(i64, Commit)> = said.split('\0').filter_map(parsed).collect();
         let uncounted = all.len() > MOST_COUNTED;
+        let is_told = |oid: Oid| all.iter().any(|(_, commit)| commit.id == oid.to_string());
+        let untold = head.commit.filter(|oid| new.contains(oid) && !uncounted && !is_told(*oid));
+        let unread = untold.is_some_and(|oid| !self.has(oid, until));
         let is_theirs = |commit: &Commit| Oid::from_hex(&commit.id).is_some_and(|id| theirs.contains(&id));
         let all = all.into_iter().take(MOST_COUNTED).filter(|(_, commit)| !is_theirs(commit));
         let (young, old): (Vec<_>, Vec<_>) = all.partition(|(at, _)| *at >= since);
         let left_out = young.len().saturating_sub(MOST);
         let commits = young.into_iter().take(MOST).map(|(_, commit)| commit).collect();
-        Ok(History { commits, left_out, older: old.len(), uncounted, ..History::default() })
+        Ok(History { commits, left_out, older: old.len(), uncounted, unread, ..History::default() })
+    }
+
+    /// Whether an object is there to be read.
+    fn has(&self, oid: Oid, until: Duration) -> bool {
+        self.git.ask_objects(&["cat-file", "-e", &oid.to_string()], Vec::new(), until).is_ok()
     }
 
     /// What was last brought here from another repository.

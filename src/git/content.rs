@@ -97,22 +97,15 @@ impl<'a> Contents<'a> {
         states: &mut [State],
         conversion: &Conversion<'_>,
     ) {
-        let path = |at: usize| candidates[at].path.as_slice();
-        let paths = |these: &[usize]| these.iter().map(|at| path(*at)).collect::<Vec<_>>();
-        let names = |these: &[usize], ask: &dyn Fn(&[&[u8]]) -> Vec<Option<Oid>>| {
-            let names = if these.is_empty() { Vec::new() } else { ask(&paths(these)) };
-            these.iter().copied().zip(names).filter_map(|(at, name)| Some((at, name?))).collect::<Vec<_>>()
-        };
-        // Where it cannot say, the raw names stand.
-        let mut others = names(&self.to_convert, &|paths| conversion.names(paths));
-        others.retain(|(at, name)| states[*at].oid != Some(*name));
-        if others.is_empty() {
-            return;
-        }
-        let left_alone = conversion.left_alone(&paths(&others.iter().map(|(at, _)| *at).collect::<Vec<_>>()));
-        others.retain(|(at, _)| !left_alone.contains(path(*at)));
+        let path = |at: &usize| candidates[*at].path.as_slice();
+        let paths = |these: &[usize]| these.iter().map(path).collect::<Vec<_>>();
+        // Where git cannot say, the raw names stand.
+        let names = conversion.names(&paths(&self.to_convert));
+        let named = self.to_convert.iter().zip(names).filter_map(|(at, name)| Some((*at, name?)));
+        let others: Vec<(usize, Oid)> = named.filter(|(at, name)| states[*at].oid != Some(*name)).collect();
+        let left_alone = conversion.left_alone(&others.iter().map(|(at, _)| path(at)).collect::<Vec<_>>());
         let mut unkept = Vec::new();
-        for (at, name) in others {
+        for (at, name) in others.into_iter().filter(|(at, _)| !left_alone.contains(path(at))) {
             let (candidate, state) = (&candidates[at], &mut states[at]);
             state.oid = Some(name);
             let small = candidate.stat.size <= LARGE;
@@ -122,8 +115,8 @@ impl<'a> Contents<'a> {
                 unkept.push(at);
             }
         }
-        for (at, name) in names(&unkept, &|paths| conversion.kept(paths)) {
-            states[at].readable = states[at].oid == Some(name);
+        for (at, name) in unkept.iter().zip(conversion.kept(&paths(&unkept))) {
+            states[*at].readable = name.is_some() && states[*at].oid == name;
         }
     }
 

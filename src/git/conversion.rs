@@ -77,6 +77,9 @@ impl Conversion<'_> {
     /// The names that git gives to the files at `paths`, in order; none where
     /// it cannot say.
     pub(super) fn names(&self, paths: &[&[u8]]) -> Vec<Option<Oid>> {
+        if paths.is_empty() {
+            return Vec::new();
+        }
         let args = ["hash-object", "--stdin-paths"].map(OsStr::new);
         let said = self.git.ask(&args, self.root, &self.index, lines(paths), self.until);
         parsed(&said.unwrap_or_default(), paths.len())
@@ -84,6 +87,9 @@ impl Conversion<'_> {
 
     /// The same, and git keeps them for us in the form that they are converted to.
     pub(super) fn kept(&self, paths: &[&[u8]]) -> Vec<Option<Oid>> {
+        if paths.is_empty() {
+            return Vec::new();
+        }
         let args = ["hash-object", "-w", "--stdin-paths"].map(OsStr::new);
         let said = self.git.ask_to_write(&args, self.root, &self.index, lines(paths), self.until);
         parsed(&said.unwrap_or_default(), paths.len())
@@ -92,6 +98,9 @@ impl Conversion<'_> {
     /// Of `paths`, those whose line ends git leaves alone though it would convert
     /// them: it has them with both bytes.
     pub(super) fn left_alone<'p>(&self, paths: &[&'p [u8]]) -> HashSet<&'p [u8]> {
+        if paths.is_empty() {
+            return HashSet::new();
+        }
         let indexes = self.deciding.iter().filter_map(|path| index_file::load(path).ok());
         let Some(index) = indexes.into_iter().find(|bytes| !bytes.is_empty()) else { return HashSet::new() };
         line_ends::left_alone(self, paths, &index)

@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
 
-use super::after::Changed;
 use super::content::LARGE;
+use super::differences::Changed;
 use super::object::Oid;
 use super::snapshot::{Before, Trouble};
 use super::state::{Counted, State};
@@ -191,6 +191,7 @@ pub(crate) fn plainly(changed: &[Changed]) -> Vec<FileChange> {
 
 fn plain(one: &Changed) -> FileChange {
     let kind = match (&one.old, &one.new) {
+        (Some(old), Some(new)) if old.is_nested() != new.is_nested() => Kind::TypeChanged,
         _ if is_nested(one) => Kind::Nested,
         (None, _) => Kind::Added,
         (_, None) => Kind::Deleted,
@@ -198,12 +199,14 @@ fn plain(one: &Changed) -> FileChange {
     };
     let Changed { path, old, new } = one.clone();
     let lines = match kind {
-        Kind::Nested => Lines::Without,
+        _ if is_nested(one) => Lines::Without,
         Kind::Added if one.new.as_ref().is_some_and(|new| new.counted.is_some()) => {
             Lines::untold(None, one.new.as_ref())
         }
         Kind::ModeChanged => Lines::Known { added: 0, removed: 0 },
-        Kind::Added | Kind::Modified | Kind::Deleted | Kind::Renamed | Kind::TypeChanged => Lines::Unknown,
+        Kind::Added | Kind::Modified | Kind::Deleted | Kind::Renamed | Kind::TypeChanged | Kind::Nested => {
+            Lines::Unknown
+        }
     };
     FileChange { path, old_path: None, kind, lines, old, new }
 }

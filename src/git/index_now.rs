@@ -8,11 +8,13 @@ use super::index::{self, IndexError};
 use super::index_file;
 use super::snapshot::{Before, Trouble, merged};
 use super::sparse::Sparse;
-use super::state::State;
+use super::state::{GITLINK, State};
 
 #[derive(Default)]
 pub(super) struct IndexNow {
     pub(super) new: Vec<Vec<u8>>,
+    /// The repositories inside that it does not name any more.
+    pub(super) unlinked: HashSet<Vec<u8>>,
     /// Of these it says something else than before.
     pub(super) restaged: HashSet<Vec<u8>>,
     /// Kept out of the tree on purpose.
@@ -57,15 +59,20 @@ impl Before {
             }
         };
         let mut known = HashMap::new();
+        let mut linked = HashSet::new();
         let format = self.store.format();
         index::read(&then, format, |entry| {
             known.insert(entry.path.to_owned(), entry.oid);
+            if entry.mode == GITLINK {
+                linked.insert(entry.path.to_owned());
+            }
         })?;
         let mut found = IndexNow { sparse: Sparse::of(&now, format), ..IndexNow::default() };
         let read = index::read(&now, format, |entry| {
             if entry.skipped && merged(entry) && !index::is_sparse(entry) {
                 found.skipped.insert(entry.path.to_owned(), State::outside(entry.mode, entry.oid));
             }
+            linked.remove(entry.path);
             match known.get(entry.path) {
                 None if !index::is_sparse(entry) => found.new.push(entry.path.to_owned()),
                 Some(oid) if *oid != entry.oid => drop(found.restaged.insert(entry.path.to_owned())),
@@ -76,6 +83,7 @@ impl Before {
         let is_whole = read.is_ok() && !now.is_empty();
         found.reading = if is_whole { Reading::All } else { Reading::Part };
         if is_whole {
+            found.unlinked = linked;
             match Sparse::read(&self.git.file("sparse"))?.differing(&found.sparse, self, until) {
                 Some(differing) => {
                     found.new.extend(differing.now.keys().filter(|path| !known.contains_key(*path)).cloned());

@@ -1,7 +1,7 @@
 //! What is tracked and not checked out: there the index alone says what a path
 //! is, and what it says after a run may be something else.
 
-use super::after::Changed;
+use super::differences::Changed;
 use super::index_now::{IndexNow, Reading};
 use super::object::Oid;
 use super::state::State;

@@ -210,7 +210,8 @@ impl Before {
                 Some(commit) if commit != entry.oid => Look::Nested(commit),
                 Some(_) | None => Look::Same,
             },
-            (_, Found::Nothing | Found::Directory) => Look::Gone,
+            (_, Found::Directory) => head_of(&self.path(entry.path)).map_or(Look::Gone, Look::Nested),
+            (_, Found::Nothing) => Look::Gone,
             (_, Found::File(stat)) => {
                 let stat = self.as_git_sees(stat, entry.mode);
                 let clean = merged(entry) && stat.mode == entry.mode && entry.is_clean(&stat, self.written);
