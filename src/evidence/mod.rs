@@ -27,6 +27,8 @@ mod reruns;
 #[cfg(test)]
 mod runners;
 mod scan;
+#[cfg(test)]
+mod shapes;
 mod shell;
 #[cfg(test)]
 mod shells;
