@@ -30,6 +30,8 @@ mod runners;
 #[cfg(test)]
 mod same_work;
 mod scan;
+#[cfg(test)]
+mod shapes;
 mod shell;
 #[cfg(test)]
 mod shells;

@@ -37,6 +37,8 @@ pub(crate) struct Command {
     pub(crate) chooses: bool,
     /// Whether that depends on what a program comes to: `if`, `while`.
     pub(crate) picks: bool,
+    /// Whether a part of it may be a sum: its words are none of a program then.
+    pub(crate) computes: bool,
     /// Whether a part of it succeeds where a program fails.
     pub(crate) negates: bool,
     /// What each turn of its one loop sets anew.

@@ -9,7 +9,7 @@ pub(super) struct Branch {
     /// What it depends on.
     pub(super) by: Taken,
     good: Arm,
-    bad: Arm,
+    pub(super) bad: Arm,
 }
 
 impl Branch {

@@ -2,7 +2,7 @@
 
 use super::branch::{Branch, tested};
 use super::template::{Taken, Template, last_line, names, words};
-use crate::evidence::shell::Command;
+use crate::evidence::shell::{Arm, Command};
 
 /// A command has words for so many of its steps at most.
 const MOST_PRINTED: usize = 20;
@@ -84,6 +84,11 @@ pub(super) fn failed(command: &Command, text: &str) -> Vec<(Vec<usize>, Option<i
         Some((blamed(command, taken), Some(code)))
     };
     (0..steps.len()).filter_map(shows).take(MOST_PRINTED).collect()
+}
+
+/// Whether a command goes into `arm` where a step of it failed.
+pub(super) fn goes_wrong_in(command: &Command, arm: Arm) -> bool {
+    Branch::of(command).is_some_and(|branch| branch.bad == arm)
 }
 
 /// The steps of which the command has words for that they failed.

@@ -161,11 +161,7 @@ impl Errors {
                 .or_else(|| thrown::at_the_end(text, &done))
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
-        let found = found.filter(|found| !done.had_no_reader(found));
-        let (found, unheard) = match found {
-            None => done.unheard_failure(exit_code, text).unzip(),
-            found => (found, None),
-        };
+        let (found, unheard) = done.or_unheard(found, exit_code, text);
         // The same question, and the new answer tells of nothing.
         let is_answered = match exit_code {
             _ if found.is_some() => false,
@@ -253,13 +249,11 @@ impl Errors {
             Some(at) if new.found.says_less_than(&self.failures[at].found) => {}
             Some(at) => self.failures[at] = new,
             None if self.failures.len() < MOST_FAILURES => self.failures.push(new),
-            // A reason is told before what only ended badly.
-            None => {
-                let bare = self.failures.iter_mut().find(|old| old.found.is_bare && !new.found.is_bare);
-                if let Some(old) = bare {
-                    *old = new;
-                }
-            }
+            None => match self.failures.iter_mut().find(|old| old.found.is_bare) {
+                // A reason is told before what only ended badly.
+                Some(old) if !new.found.is_bare => *old = new,
+                _ => {}
+            },
         }
     }
 

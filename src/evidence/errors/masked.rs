@@ -7,6 +7,7 @@ use super::diagnose::{Diagnosis, Found, diagnose};
 use super::failing;
 use super::said::Speakers;
 use super::signs::sign;
+use super::template::last_line;
 use super::thrown;
 use super::work::{Done, Work, starts_others, stops_at_failure};
 use crate::evidence::shell::{End, Step, base_name};
@@ -24,9 +25,22 @@ const PASSING: [&str; 20] = [
 ];
 
 impl Done {
-    /// What failed without being heard of, and what is to be done again because of that.
-    pub(super) fn unheard_failure(&self, exit_code: Option<i64>, text: &str) -> Option<(Found, Vec<Work>)> {
-        let code = exit_code?;
+    /// What was found to have failed, or else what failed without being heard of, with what is to be done again
+    /// because of that.
+    pub(super) fn or_unheard(
+        &self,
+        found: Option<Found>,
+        exit_code: Option<i64>,
+        text: &str,
+    ) -> (Option<Found>, Option<Vec<Work>>) {
+        match found {
+            _ if self.had_no_reader(text) => (None, None),
+            Some(found) => (Some(found), None),
+            None => exit_code.and_then(|code| self.unheard(code, text)).unzip(),
+        }
+    }
+
+    fn unheard(&self, code: i64, text: &str) -> Option<(Found, Vec<Work>)> {
         let others = codes::without_own_words(&self.command, text);
         let succeeded = if code == 0 { codes::printed(&self.command, text) } else { Vec::new() };
         self.by_printed_code(text, &others)
@@ -60,8 +74,7 @@ impl Done {
         };
         // It did not get to where it was to work.
         let is_lost = |line: &str| line.contains(": cd: ") || line.contains(": pushd: ");
-        let is_own = self.command.steps.last().is_some_and(|step| step.program() == "exit");
-        let is_known = code > 0 && (!self.command.negates || is_own) && self.is_of_work(&steps, code);
+        let is_known = code > 0 && !self.ends_itself(code) && self.is_of_work(&steps, code);
         let works = self.to_do_of(&steps);
         let is_told = is_known && !works.is_empty() && !text.lines().any(is_lost);
         is_told.then(|| {
@@ -69,6 +82,25 @@ impl Done {
             let found = sign(text, &own, !self.shows_other_text()).filter(|_| !self.may_show_a_log());
             (found.unwrap_or_else(|| self.ended_with(&steps, code)), works)
         })
+    }
+
+    /// Whether the exit code may be one that the command itself chose, or the opposite of what a step came to.
+    fn ends_itself(&self, code: i64) -> bool {
+        let chosen = |at: usize| {
+            let step = &self.command.steps[at];
+            let is_exit = matches!(step.program(), "exit" | "return");
+            is_exit && step.args().first().and_then(|arg| arg.parse().ok()) == Some(code)
+        };
+        // `|| exit 1`, `if ! make; then exit 1; fi`
+        let passes_on = |at: usize| {
+            let step = &self.command.steps[at];
+            step.or || step.arm.is_some_and(|arm| codes::goes_wrong_in(&self.command, arm))
+        };
+        let mut exits = (0..self.command.steps.len()).filter(|at| chosen(*at)).peekable();
+        match exits.peek() {
+            Some(_) => !exits.all(passes_on),
+            None => self.command.negates,
+        }
     }
 
     /// What programs say whose exit code is lost.
@@ -97,7 +129,6 @@ impl Done {
             || diagnose(text, &Speakers::default()).filter(|found| is_bad_end(found, may_throw && !went_on));
         let last = || thrown::last_words(&self.command, text, at_end).filter(|_| may_throw);
         let found = if has_tests { None } else { told().or_else(last) };
-        let found = found.filter(|found| !self.had_no_reader(found));
         let found = found.or_else(|| sign(text, &speakers, at_end && !has_tests))?;
         let works = |steps: &[usize]| steps.iter().filter_map(|at| self.works[*at].clone()).collect();
         let speaks = |at: &usize| may_say(&self.command.steps[*at], &found);
@@ -107,14 +138,11 @@ impl Done {
     }
 
     /// Whether all that a program died of is that nobody reads on: `./list | head -3`.
-    pub(super) fn had_no_reader(&self, found: &Found) -> bool {
-        let is_of_pipe = |error: &Diagnosis| {
-            error.kind == "BrokenPipeError"
-                || error.message.contains("EPIPE")
-                || error.message.contains("Broken pipe")
-        };
+    pub(super) fn had_no_reader(&self, text: &str) -> bool {
+        let last = last_line(text);
+        let is_of_pipe = last.contains("Broken pipe") || last.contains("EPIPE");
         let stops = |step: &Step| step.piped && matches!(step.program(), "head" | "grep" | "sed");
-        found.errors.iter().any(is_of_pipe) && self.command.steps.iter().any(stops)
+        is_of_pipe && self.command.steps.iter().any(stops)
     }
 
     /// Why one of `steps` failed, which is known.
@@ -133,8 +161,8 @@ impl Done {
 
     fn ended_with(&self, steps: &[usize], code: i64) -> Found {
         let is_test = |at: &usize| self.works[*at].as_ref().is_some_and(Work::is_tests);
-        let mut fail = steps.iter().filter(|at| !hardly_fails(&self.command.steps[**at]));
-        match fail.all(is_test) {
+        let mut fail = steps.iter().filter(|at| !hardly_fails(&self.command.steps[**at])).peekable();
+        match fail.peek().is_some() && fail.all(is_test) {
             true => failing::ended_with(code),
             false => failing::bare("error", &format!("exited with code {code}")),
         }
@@ -147,7 +175,9 @@ impl Done {
     /// Whether the exit code of one of `steps` says that work failed.
     fn is_of_work(&self, steps: &[usize], code: i64) -> bool {
         let is_limited = || steps.iter().any(|at| self.command.steps[*at].limited);
-        let is_answer = || code < 126 && steps.iter().any(|at| is_one_liner(&self.command.steps[*at]));
+        let is_answer = || code == 1 && self.command.computes;
+        let is_answer =
+            || is_answer() || code < 126 && steps.iter().any(|at| is_one_liner(&self.command.steps[*at]));
         let is_ended = ENDED.contains(&code) || (code == 137 && is_limited());
         let is_asked = ANSWERS.contains(&code) && self.has_question(steps);
         let found_none = code == 5 && self.to_do_of(steps).iter().all(Work::is_tests);
@@ -234,7 +264,7 @@ impl Done {
     fn may_show_a_log(&self) -> bool {
         let mut steps = self.command.steps.iter().enumerate();
         steps.any(|(at, step)| {
-            let shows = step.shows_stored_text() && !step.piped && !step.silent;
+            let shows = step.shows_stored_text() && !step.piped && !step.silent && !reads_nothing(step);
             shows && !self.shows_own_text(at, step) && !shows_code(step)
         })
     }
@@ -292,11 +322,20 @@ fn compiles(step: &Step) -> bool {
 /// Whether a step does nothing that an exit code would tell of.
 fn hardly_fails(step: &Step) -> bool {
     let program = step.program();
-    if matches!(program, "cd" | "pushd") && !step.writes.is_empty() {
+    if step.runs_inside() || (matches!(program, "cd" | "pushd") && !step.writes.is_empty()) {
         return false;
     }
+    // What it reads is what may fail.
+    let reads = || matches!(program, "cat" | "head" | "nl" | "sort" | "tail" | "tee" | "uniq" | "wc");
     step.only_prepares()
+        || (step.piped && reads())
         || matches!(program, "" | "true" | ":" | "printf" | "mkdir" | "exit" | "return" | "wait")
+}
+
+/// `cat`, of what nobody writes.
+fn reads_nothing(step: &Step) -> bool {
+    let reads = matches!(step.program(), "cat" | "head" | "tail" | "nl" | "less" | "more" | "tac");
+    reads && step.input.is_empty() && shown_files(step).next().is_none()
 }
 
 /// Whether a step shows changes, or files in which no program says how it ended.

@@ -45,6 +45,8 @@ pub(super) struct Lexer<'a> {
     depth: usize,
     /// Whether a word was met whose end is not known for sure.
     unread: bool,
+    /// Whether something is computed, or looks as if: `((n > 0))`.
+    pub(super) computes: bool,
 }
 
 /// The line that a document ends at.
@@ -57,7 +59,7 @@ struct Ending {
 impl<'a> Lexer<'a> {
     pub(super) fn new(line: &'a str) -> Self {
         let rest = line.chars().peekable();
-        Self { rest, documents: Vec::new(), texts: Vec::new(), depth: 0, unread: false }
+        Self { rest, documents: Vec::new(), texts: Vec::new(), depth: 0, unread: false, computes: false }
     }
 
     /// Whether what was read so far may mean something else.
@@ -85,6 +87,7 @@ impl<'a> Lexer<'a> {
                 }
                 '(' => {
                     self.rest.next();
+                    self.computes |= self.rest.peek() == Some(&'(');
                     return Some(Token::Open);
                 }
                 ')' => {

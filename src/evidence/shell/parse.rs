@@ -121,6 +121,7 @@ impl Parser {
             }
         }
         self.command.unread |= lexer.is_unread();
+        self.command.computes |= lexer.computes;
         for step in &mut self.command.steps[from..] {
             for number in std::mem::take(&mut step.documents) {
                 let text = lexer.text(number);
