@@ -86,6 +86,17 @@ impl Entry<'_> {
     }
 }
 
+/// Longer, or deeper, no system has them; whoever follows one must not run out of memory.
+const LONGEST_PATH: usize = 4096;
+const DEEPEST_PATH: usize = 1000;
+
+/// Whether git would write such a path. A directory that is not expanded ends in a slash.
+fn is_path(path: &[u8]) -> bool {
+    let names = || path.strip_suffix(b"/").unwrap_or(path).split(|&byte| byte == b'/');
+    let is_name = |name: &[u8]| !matches!(name, b"" | b"." | b".." | b".git");
+    path.len() <= LONGEST_PATH && names().count() <= DEEPEST_PATH && names().all(is_name)
+}
+
 /// Calls `each` with every entry, in the order of their paths.
 pub(crate) fn read(bytes: &[u8], format: Format, mut each: impl FnMut(&Entry<'_>)) -> Result<(), IndexError> {
     if bytes.is_empty() {
@@ -123,6 +134,9 @@ pub(crate) fn read(bytes: &[u8], format: Format, mut each: impl FnMut(&Entry<'_>
             // Filled up with zeros to a multiple of eight; one was the end of the path.
             let used = before - rest.0.len() - 1;
             rest.take(8 - used % 8 - 1)?;
+        }
+        if !is_path(&path) {
+            return Err(IndexError::Damaged);
         }
         let stat = Seen { ctime, mtime, ino, size };
         let stage = u8::try_from(flags >> 12 & 3).unwrap_or(0);
@@ -253,6 +267,22 @@ mod tests {
             })
             .unwrap();
             assert_eq!(seen, 1);
+        }
+    }
+
+    #[test]
+    fn a_path_that_git_would_not_write_is_damage() {
+        let found = |path: &[u8]| read(&one(path, 10), Format::Sha1, |_| {});
+        for path in [&b"a"[..], b"a/b", b"a/", b".gitignore", b"a/.github/b", &b"a/".repeat(999)] {
+            assert!(found(path).is_ok(), "{}", path.escape_ascii());
+        }
+        let (long, deep) = (vec![b'a'; LONGEST_PATH + 1], b"a/".repeat(DEEPEST_PATH + 1));
+        for path in [&b"/a"[..], b"a//b", b"./a", b"a/../b", b"a/.git/config", b".git", &long, &deep] {
+            assert!(
+                matches!(found(path), Err(IndexError::Damaged)),
+                "{}",
+                path[..9.min(path.len())].escape_ascii()
+            );
         }
     }
 

@@ -19,8 +19,9 @@ pub(super) fn lines(errors: &EarlierErrors) -> Vec<String> {
 fn line(error: &EarlierError) -> String {
     let shown = |command: &str| plain::line(inner_command(command), LONGEST_COMMAND);
     let since = match &error.succeeded_since {
-        Some(since) if *since == error.command => "the same succeeded after it".to_owned(),
+        Some(_) if error.same_command => "the same succeeded after it".to_owned(),
         Some(since) => format!("`{}` succeeded after it", shown(since)),
+        None if error.without_changes => "the run's changes were put aside then".to_owned(),
         None => "its tests were seen to pass after it".to_owned(),
     };
     let message = plain::line(&error.error_message, LONGEST_MESSAGE);
@@ -37,6 +38,8 @@ mod tests {
             error_message: "assert 1 == 2".to_owned(),
             error_type: None,
             succeeded_since: since.map(str::to_owned),
+            same_command: since == Some("/bin/bash -lc 'pytest -q'"),
+            without_changes: false,
         };
         EarlierErrors { list: vec![error; count], left_out: 2 }
     }
@@ -51,6 +54,9 @@ mod tests {
             format!("{failed}`git stash; pytest` succeeded after it")
         );
         assert_eq!(told(None), format!("{failed}its tests were seen to pass after it"));
+        let mut aside = errors(None, 1);
+        aside.list[0].without_changes = true;
+        assert_eq!(lines(&aside)[0], format!("{failed}the run's changes were put aside then"));
     }
 
     #[test]

@@ -77,14 +77,17 @@ impl Over<'_> {
     pub(super) fn added(&self) -> Added {
         let Some(Record { all, known, unreported }) = self.record() else { return Added::default() };
         let is_elsewhere = all.iter().any(|ran| ran.directory != self.request.cwd);
-        let tells_more = is_elsewhere || !unreported.is_empty();
-        let marks = tells_more.then(|| self.marks()).flatten();
-        let directories = marks.map(|marks| match is_elsewhere {
+        if !is_elsewhere && unreported.is_empty() {
+            return Added::default();
+        }
+        let Some(marks) = self.marks() else { return Added::default() };
+        // A record that leaves out what the events have says nothing by that of others.
+        let unreported = if all.len() < marks.len() { Vec::new() } else { unreported };
+        let directories = match is_elsewhere {
             true => matched(&marks, &all[..known]),
             false => vec![self.request.cwd.as_path(); marks.len()],
-        });
-        let gathered = directories.and_then(|directories| self.gather(&directories, &unreported));
-        Added { gathered, unreported }
+        };
+        Added { gathered: self.gather(&directories, &unreported), unreported }
     }
 
     fn record(&self) -> Option<Record> {
@@ -237,12 +240,13 @@ impl Found {
     fn note(&mut self, line: &[u8], thread: &str) {
         match Told::read(line, thread) {
             Told::Ended(ran) if ran.ended_at < self.since => self.note_older(),
-            Told::Ended(ran) if self.ran.len() <= MOST_COMMANDS => {
+            Told::Ended(ran) => {
                 self.silence.note_reported(&ran.id);
-                self.ran.push(ran);
+                if self.ran.len() <= MOST_COMMANDS {
+                    self.ran.push(ran);
+                }
             }
             Told::Nothing => self.silence.note(line, self.since, self.ran.len()),
-            Told::Ended(_) => {}
             Told::Unclear => self.note_missing(),
         }
         // What was not seen before an old line is older still.
@@ -407,11 +411,17 @@ mod tests {
         assert_eq!(added(&here), (false, 0));
         assert_eq!(added(&elsewhere), (true, 0));
         assert_eq!(added(&silent), (true, 1));
+        // It has none of the run's commands, so that one without an event says nothing.
+        let item = json!({ "id": "1", "type": "command_execution", "command": "/bin/bash -lc 'make'",
+                           "aggregated_output": "Permission denied\n", "exit_code": 1, "status": "failed" });
+        fs::write(dir.events(), format!("{}\n", json!({ "type": "item.completed", "item": item }))).unwrap();
+        assert_eq!(added(&silent).1, 0);
+        fs::write(dir.events(), "").unwrap();
         // Nobody waits for what an agent put in the place of its events.
         fs::remove_file(dir.events()).unwrap();
         mknodat(CWD, dir.events(), FileType::Fifo, Mode::RWXU, 0).unwrap();
         assert_eq!(added(&elsewhere), (false, 0));
-        assert_eq!(added(&silent), (false, 1));
+        assert_eq!(added(&silent), (false, 0));
     }
 
     #[test]

@@ -62,7 +62,8 @@ impl Silence {
                 self.asked.insert(call_id, asked);
             }
             Some(Said::Answer { call_id, at, answer }) => {
-                let asked = self.asked.remove(&call_id).filter(|_| at >= since && self.found.len() < MOST);
+                let is_new = at >= since && !self.reported.contains(&call_id) && self.found.len() < MOST;
+                let asked = self.asked.remove(&call_id).filter(|_| is_new);
                 let ended = asked.zip(Answer::read(&answer)).filter(|(_, answer)| answer.exit_code != 0);
                 if let Some((Asked { cmd, workdir }, Answer { exit_code, text, is_whole })) = ended {
                     let (id, directory) = (call_id, workdir.unwrap_or_default());

@@ -217,7 +217,8 @@ impl Errors {
             self.keep(failure.of(works));
         }
         if moves.ends_bare_tree(exit_code) {
-            self.settle(Some(command), |failure| failure.tree == Tree::Bare);
+            let of_that = self.failures.extract_if(.., |failure| failure.tree == Tree::Bare);
+            of_that.for_each(|failure| self.earlier.add(failure.without_changes()));
         }
         self.tree = moves.to;
     }

@@ -18,6 +18,12 @@ pub(crate) struct EarlierError {
     pub(crate) error_type: Option<String>,
     /// The command that succeeded after it. `None` where several together did.
     pub(crate) succeeded_since: Option<String>,
+    /// Whether that has the same words, of which only the first may be told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) same_command: bool,
+    /// Whether nothing succeeded, and the run's changes were put aside when it failed: that tree is gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) without_changes: bool,
 }
 
 /// All of them, oldest first, and how many there was no room for.
@@ -35,7 +41,7 @@ impl EarlierErrors {
         let is_same =
             |old: &EarlierError| old.command == new.command && old.error_message == new.error_message;
         match self.list.iter().position(is_same) {
-            Some(at) => self.list[at].succeeded_since = new.succeeded_since,
+            Some(at) => self.list[at] = new,
             None if self.list.len() < MOST => self.list.push(new),
             None => self.left_out += 1,
         }
@@ -69,6 +75,8 @@ mod tests {
             error_message: message.to_owned(),
             error_type: None,
             succeeded_since: Some(since.to_owned()),
+            same_command: false,
+            without_changes: false,
         }
     }
 

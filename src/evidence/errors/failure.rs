@@ -73,7 +73,14 @@ impl Failure {
         let error_type = self.found.errors.into_iter().next().map(|first| first.kind);
         let succeeded_since =
             by.filter(|_| self.mended_by < 2).map(|line| plain::line(line, LONGEST_COMMAND));
-        EarlierError { command: self.command, error_message, error_type, succeeded_since }
+        let same_command = by == Some(self.line.as_str());
+        let (command, without_changes) = (self.command, false);
+        EarlierError { command, error_message, error_type, succeeded_since, same_command, without_changes }
+    }
+
+    /// Of a tree that is there no more, since the changes that were put aside are back.
+    pub(super) fn without_changes(self) -> EarlierError {
+        EarlierError { without_changes: true, ..self.earlier(None) }
     }
 
     /// Its first error, beside a reason that is another.

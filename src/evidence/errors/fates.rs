@@ -45,7 +45,15 @@ impl Diagnosis {
     /// Of a test that passes since, of which command is not asked.
     fn earlier(self, command: &str) -> EarlierError {
         let (command, error_message, error_type) = (command.to_owned(), self.message, Some(self.kind));
-        EarlierError { command, error_message, error_type, succeeded_since: None }
+        let (same_command, without_changes) = (false, false);
+        EarlierError {
+            command,
+            error_message,
+            error_type,
+            succeeded_since: None,
+            same_command,
+            without_changes,
+        }
     }
 }
 
