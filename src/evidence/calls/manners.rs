@@ -128,7 +128,7 @@ static MANNERS: &[Manner] = &[
         tools: &["make"],
         shown: "--always-make --debug* --jobs? --jobs= --keep-going --no-print-directory --output-sync* \
             --print-directory --quiet --silent --trace -B -O* -f+GNUmakefile -f+Makefile -f+makefile \
-            -j? -k -l? -s -w V=* VERBOSE=*",
+            -j? -k -kj? -l? -s -sj? -w V=* VERBOSE=*",
         eases: "-i --ignore-errors",
         implied: Some("all"),
         reach: Reach::Targets,

@@ -23,7 +23,7 @@ impl Walk {
         let to = step.args().iter().map(String::as_str).find(|arg| *arg == "-" || !arg.starts_with('-'));
         let next = match (step.program(), to) {
             ("cd", Some("-")) => self.before.clone(),
-            ("cd", to) => moved(&self.here, to.unwrap_or("~")),
+            ("cd", to) => moved(&self.here, to.map_or("~", from_here)),
             ("pushd", Some(to)) => {
                 self.pushed.push(self.here.clone());
                 moved(&self.here, to)
@@ -33,6 +33,16 @@ impl Walk {
             _ => return,
         };
         self.before = std::mem::replace(&mut self.here, next);
+    }
+}
+
+/// A path without a shell's name for where it is: `$PWD/web`.
+fn from_here(path: &str) -> &str {
+    let names = ["$PWD", "${PWD}", "$(pwd)", "`pwd`"];
+    match names.iter().find_map(|name| path.strip_prefix(name)) {
+        Some("") => ".",
+        Some(rest) => rest.strip_prefix('/').filter(|rest| !rest.is_empty()).unwrap_or(path),
+        None => path,
     }
 }
 
@@ -164,6 +174,9 @@ mod tests {
             ("pushd web; popd", ""),
             ("popd", "-"),
             ("cd", "~"),
+            ("cd web; cd $PWD/api", "web/api"),
+            ("cd web; cd $PWD", "web/."),
+            ("cd $PWDX", "$PWDX"),
             ("ls web", ""),
             ("(cd web && ls); ls", ""),
             ("(cd web); (cd api; (cd x); ls)", "api"),
