@@ -182,7 +182,8 @@ mod tests {
         check(("make test", &make("cd api && pytest -q", red)), ("pytest", green), false);
         let inner = format!("make[1]: Entering directory '/home/dev/shop/api'\n{failed}");
         check(("make test", &inner), ("pytest", green), false);
-        check(("make -C api test", &failed), ("pytest", green), false);
+        check(("make -C api test", &failed), ("cd api && pytest", green), true);
+        check(("make -C api test", &failed), ("cd web && pytest", green), false);
     }
 
     #[test]
