@@ -160,6 +160,19 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_could_not_run_does_not_fail_where_it_passes_alone() {
+        let broken = "FAIL ./a.test.js\n  ● Test suite failed to run\n\n    Cannot find module './nope' from 'a.test.js'\n\nTest Suites: 1 failed, 1 passed, 2 total\nTests:       1 passed, 1 total\nTime:        0.4 s\n";
+        let one = "PASS ./a.test.js\n\nTest Suites: 1 passed, 1 total\nTests:       1 passed, 1 total\nTime:        0.4 s\n";
+        let names = |red, line, text| left(&[("npx jest", 1, red), (line, 0, text)]).0;
+        assert_eq!(names(broken, "npx jest a.test.js", one), 0);
+        assert_eq!(names(broken, "npx jest ./a.test.js", one), 0);
+        assert_eq!(names(broken, "npx jest b.test.js", one), 1);
+        assert_eq!(names(broken, "npx jest a", one), 1);
+        let skips = one.replace("Tests:       1 passed", "Tests:       1 skipped");
+        assert_eq!(names(RED, "npx jest a.test.js", &skips), 1);
+    }
+
+    #[test]
     fn what_a_script_was_seen_to_run_is_known_where_a_pipe_hides_it() {
         let whole = format!("\n> shop@1.0.0 test\n> jest\n\n{RED}");
         let hidden = ("npm test 2>&1 | tail -40", 0, RED);
@@ -182,9 +195,8 @@ mod tests {
         check(("make test", &make("cd api && pytest -q", red)), ("pytest", green), false);
         let inner = format!("make[1]: Entering directory '/home/dev/shop/api'\n{failed}");
         check(("make test", &inner), ("pytest", green), false);
-        // From the root it finds those of a folder too, and not the other way round.
-        check(("make -C api test", &failed), ("pytest", green), true);
-        check(("pytest -q", red), ("make -C api test", &make("pytest -q", green)), false);
+        check(("make -C api test", &failed), ("cd api && pytest", green), true);
+        check(("make -C api test", &failed), ("cd web && pytest", green), false);
     }
 
     #[test]

@@ -196,6 +196,12 @@ impl super::Scope {
                     && !self.settings.packages
                     && inside.is_some_and(asked)
             }
+            // A file that could not run: it is called by its path.
+            Framework::Jest => {
+                let file = full.strip_prefix("./").unwrap_or(full);
+                let is_it = |word: &String| word.strip_prefix("./").unwrap_or(word) == file;
+                self.unclear.is_none() && !self.filters.is_empty() && self.filters.iter().all(is_it)
+            }
             Framework::Vitest => {
                 let file = full.split_once(" > ").map_or(full, |(file, _)| file);
                 let words = match self.unclear.as_deref() {
