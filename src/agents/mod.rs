@@ -20,8 +20,8 @@ use std::path::PathBuf;
 use crate::model::{AgentName, Answer, CommandSpec, Event, Exit, Fault, Request, Usage};
 
 pub(crate) use codex::{
-    Mark, NOTHING_SAID, Platform, Ran, Told, answer_schema, is_older_than, is_rollout_of, native_candidates,
-    parse_version, rollout_folders,
+    Mark, NOTHING_SAID, Platform, Ran, Silence, Told, Unreported, answer_schema, is_older_than,
+    is_rollout_of, native_candidates, parse_version, rollout_folders,
 };
 pub(crate) use command::{Cell, LEAKED, LEAKS};
 pub(crate) use cut::cut;

@@ -8,7 +8,7 @@ use super::table::drawn;
 use crate::host::env::Env;
 use crate::host::{clock, terminal};
 use crate::model::{Phase, State, Timestamp};
-use crate::reply::{Eta, duration};
+use crate::reply::{Eta, brief, duration};
 use crate::tasks::{Look, View};
 
 /// How often the line is drawn anew while nothing happens: it shows seconds.
@@ -88,12 +88,6 @@ fn key(view: &View) -> Key {
     (view.state(), view.progress.as_ref().map_or(Phase::Starting, |progress| progress.phase))
 }
 
-/// Steps of the agent's plan: done, and all.
-fn done(view: &View) -> (usize, usize) {
-    let steps = view.progress.as_ref().map(|progress| progress.steps.as_slice()).unwrap_or_default();
-    (steps.iter().filter(|step| step.done).count(), steps.len())
-}
-
 fn line(views: &[View], open: &View, now: Timestamp) -> String {
     let since = open.row.started_at.unwrap_or(open.row.created_at);
     let what = match (open.state(), &open.progress) {
@@ -101,14 +95,12 @@ fn line(views: &[View], open: &View, now: Timestamp) -> String {
         (_, Some(progress)) => progress.activity.as_str(),
         (_, None) => "starting",
     };
-    let steps = match done(open) {
-        (_, 0) => String::new(),
-        (done, all) => format!("  {done}/{all} steps"),
-    };
+    let brief = open.progress.as_ref().and_then(brief).map_or(String::new(), |brief| format!("  {brief}"));
     let ended = views.iter().filter(|view| view.state().is_final()).count();
     let others = if views.len() > 1 { format!("{ended} of {} done  ", views.len()) } else { String::new() };
     let left = Eta::of(open, now).map_or(String::new(), |eta| format!("  {}", eta.line()));
-    format!("{others}{} {}  {what}{steps}{left}", open.row.id, seconds(now.millis_since(since)))
+    // What is long comes last, where a narrow terminal cuts it.
+    format!("{others}{} {}{brief}{left}  {what}", open.row.id, seconds(now.millis_since(since)))
 }
 
 /// Whole seconds: anything finer would only flicker.

@@ -128,14 +128,11 @@ fn rows(data: &StatusSnapshot) -> Vec<Line> {
         what: named(&task.alias, &task.title),
         now: task.progress.as_ref().map_or_else(
             || "starting".to_owned(),
-            |progress| match progress.total_steps {
-                0 => progress.current_activity.clone(),
-                all => {
+            |progress| match progress.completed_steps.zip(progress.total_steps) {
+                None => progress.current_activity.clone(),
+                Some((done, all)) => {
                     let percent = progress.percent.map(|percent| format!("{percent}%, ")).unwrap_or_default();
-                    format!(
-                        "{}  {percent}{}/{all} steps",
-                        progress.current_activity, progress.completed_steps
-                    )
+                    format!("{}  {percent}{done}/{all} steps", progress.current_activity)
                 }
             },
         ),

@@ -13,6 +13,7 @@ use super::errors::Errors;
 use super::lines::HANDED_OUT;
 use super::tests::{Origin, TestRun, read, runs_tests};
 
+#[derive(Clone)]
 struct Recording {
     name: String,
     command: String,
@@ -92,6 +93,47 @@ fn recorded_test_runs_are_read_as_recorded() {
             insta::assert_snapshot!(format!("runs__{}", recording.name), told);
         }
     });
+}
+
+/// Whatever is missing at the end of a run that failed: its counts are those of the whole, or are said not to be.
+#[test]
+fn a_recorded_run_that_was_cut_off_is_not_called_complete() {
+    let mut untold = Vec::new();
+    for recording in recordings("runs").iter().filter(|recording| recording.exit_code != Some(0)) {
+        let whole = recording.tests();
+        for (at, _) in recording.text.match_indices('\n') {
+            let text = recording.text[..=at].to_owned();
+            let cut = Recording { text, ..recording.clone() };
+            let is_told = |run: &TestRun| {
+                !run.complete || whole.iter().any(|whole| whole.complete && whole.counts == run.counts)
+            };
+            if !cut.tests().iter().all(is_told) {
+                untold.push(format!("{} at {at} of {}", recording.name, recording.text.len()));
+            }
+        }
+    }
+    // go's events have no last one: after a package, no other may have been to come.
+    assert_eq!(untold, ["go_json at 3976 of 5027"]);
+}
+
+#[test]
+fn a_recorded_run_is_the_same_in_colour() {
+    // No document has colours in it.
+    for recording in recordings("runs").iter().filter(|recording| !recording.text.contains("<testsuite")) {
+        let coloured = |line: &str| match line.split_once(' ') {
+            Some((first, rest)) => format!("\u{1b}[1;31m{first}\u{1b}[0m \u{1b}[38;5;8m{rest}\u{1b}[m\n"),
+            None => format!("\u{1b}[32m{line}\u{1b}[39m\n"),
+        };
+        let text: String = recording.text.lines().map(coloured).collect();
+        let in_colour = Recording { text, ..recording.clone() };
+        let told = |recording: &Recording| {
+            let runs = recording.tests();
+            runs.into_iter()
+                .map(|run| (run.framework, run.counts, run.failing, run.complete))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(told(&in_colour), told(recording), "{}", recording.name);
+    }
 }
 
 #[test]

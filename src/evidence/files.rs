@@ -234,9 +234,10 @@ impl Files {
         };
         if unknown > 0 {
             let of = if unknown == 1 { "1 file".to_owned() } else { format!("{unknown} files") };
-            incomplete.push(format!(
-                "the lines of {of} are not known; of the others {added} were added and {removed} removed"
-            ));
+            let any_known = changes.iter().any(|one| one.lines.known().is_some());
+            let rest = format!("; of the others {added} were added and {removed} removed");
+            let rest = if any_known { rest } else { String::new() };
+            incomplete.push(format!("the lines of {of} are not known{rest}"));
         }
         if nested.len() > MOST_NESTED {
             incomplete.push(format!("{} repositories inside are not listed", nested.len() - MOST_NESTED));
@@ -276,6 +277,11 @@ fn of_history(history: &History) -> Vec<String> {
             "{at_least}{older} commits that are new here are older than the run and not listed: they came from \
              elsewhere, or were given an earlier date"
         )),
+    }
+    if history.unread {
+        gaps.push(
+            "what was committed is not known: the commit that the checkout is on cannot be read".into(),
+        );
     }
     if history.left_out > 0 {
         let all = history.commits.len() + history.left_out;

@@ -3,11 +3,12 @@
 //! What is kept does not grow with what is printed.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use super::tests::Origin;
-use super::{Changed, Edits, ErrorEvidence, Errors, TestResults, Tests};
+use super::{Changed, EarlierErrors, Edits, ErrorEvidence, Errors, TestResults, Tests};
 use crate::model::{Event, Fault, ItemStatus, Timestamp};
 use crate::progress::plain;
 
@@ -36,6 +37,29 @@ struct Commands {
     errors: Errors,
 }
 
+/// What the commands of a run tell in the end.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Told {
+    pub(crate) tests: Option<TestResults>,
+    pub(crate) errors: Option<ErrorEvidence>,
+    pub(crate) earlier: EarlierErrors,
+}
+
+/// What a command printed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Printed<'a> {
+    pub(crate) text: &'a str,
+    /// Whether that is all of it.
+    pub(crate) is_whole: bool,
+}
+
+impl<'a> Printed<'a> {
+    pub(crate) fn whole(text: &'a str) -> Self {
+        // Blocks may be missing in the middle of what is as long as that.
+        Self { text, is_whole: text.len() < MOST_PRINTED }
+    }
+}
+
 impl Gathered {
     /// Of a run whose commands start in `cwd`, a directory of `checkout`.
     pub(crate) fn new(cwd: &Path, checkout: &Path) -> Self {
@@ -60,6 +84,10 @@ impl Gathered {
 
     /// One event, with what was printed where it is the end of a command.
     pub(crate) fn note(&mut self, event: &Event, printed: Option<&str>, at: Timestamp) {
+        self.note_printed(event, printed.map(Printed::whole), at);
+    }
+
+    fn note_printed(&mut self, event: &Event, printed: Option<Printed>, at: Timestamp) {
         self.edits.note(event);
         self.read(|commands| commands.note(event, printed, at));
     }
@@ -69,16 +97,41 @@ impl Gathered {
         &mut self,
         directory: Option<&Path>,
         event: &Event,
-        printed: Option<&str>,
+        printed: Option<Printed>,
+        at: Timestamp,
+    ) {
+        let directory = directory.filter(|directory| *directory != self.cwd);
+        let quoted = directory.map(|directory| directory.to_string_lossy().replace('\'', "'\\''"));
+        match quoted {
+            Some(quoted) => self.note_from(|_| format!("'{quoted}'"), event, printed, at),
+            None => self.note_printed(event, printed, at),
+        }
+    }
+
+    /// The same of a command that started nobody knows where: only the same words are taken to have
+    /// started there again, unless it says itself where it goes.
+    pub(crate) fn note_somewhere(&mut self, event: &Event, printed: Option<Printed>, at: Timestamp) {
+        let unknown = |command: &str| {
+            let mut hasher = DefaultHasher::new();
+            command.hash(&mut hasher);
+            format!("\"$UNKNOWN_{:x}\"", hasher.finish())
+        };
+        self.note_from(unknown, event, printed, at);
+    }
+
+    /// The same of a command that started where `place` says, as a shell reads it.
+    fn note_from(
+        &mut self,
+        place: impl FnOnce(&str) -> String,
+        event: &Event,
+        printed: Option<Printed>,
         at: Timestamp,
     ) {
         let mut event = event.clone();
         if let Event::CommandEnded { command, status, .. } = &mut event
             && *status != ItemStatus::Declined
-            && let Some(directory) = directory.filter(|directory| *directory != self.cwd)
         {
-            let quoted = directory.to_string_lossy().replace('\'', "'\\''");
-            let there = format!("cd '{quoted}' && {command}");
+            let there = format!("cd {} && {command}", place(command));
             let run = Some(plain::line(command, LONGEST_COMMAND));
             let known =
                 self.elsewhere.entry(plain::line(&there, LONGEST_COMMAND)).or_insert_with(|| run.clone());
@@ -87,7 +140,7 @@ impl Gathered {
             }
             *command = there;
         }
-        self.note(&event, printed, at);
+        self.note_printed(&event, printed, at);
     }
 
     /// A run that is one command, with the end of what it printed. `whole` where
@@ -114,18 +167,22 @@ impl Gathered {
 
     /// What it all came to, if that could be read. `changed` is when files last
     /// changed; `fault` is why the run failed.
-    pub(crate) fn told(
-        self,
-        changed: Changed,
-        fault: Option<&Fault>,
-    ) -> Option<(Option<TestResults>, Option<ErrorEvidence>)> {
+    pub(crate) fn told(self, changed: Changed, fault: Option<&Fault>) -> Option<Told> {
         unbroken(self.commands?, |mut commands| {
-            commands.errors.forget_tests_of(&commands.tests.mended());
-            let mut errors = commands.errors.finish(fault);
+            let mended = commands.tests.mended();
+            commands.errors.are_on_other_tree(false);
+            commands.errors.settle_tests_of(&mended, commands.tests.only_success());
+            commands.errors.leave_out_mended(&commands.tests.fates());
+            let (mut errors, mut earlier) = commands.errors.told(fault);
             if let Some(errors) = &mut errors {
                 tell_as_run(errors, &self.elsewhere);
             }
-            (commands.tests.finish(changed), errors)
+            earlier.rename(|told| {
+                if let Some(Some(run)) = self.elsewhere.get(told) {
+                    told.clone_from(run);
+                }
+            });
+            Told { tests: commands.tests.finish(changed), errors, earlier }
         })
     }
 
@@ -136,21 +193,24 @@ impl Gathered {
         changed: Changed,
         fault: Option<&Fault>,
     ) -> (Option<TestResults>, Option<ErrorEvidence>) {
-        self.told(changed, fault).expect("it can be read")
+        let told = self.told(changed, fault).expect("it can be read");
+        (told.tests, told.errors)
     }
 }
 
 impl Commands {
-    fn note(&mut self, event: &Event, printed: Option<&str>, at: Timestamp) {
+    fn note(&mut self, event: &Event, printed: Option<Printed>, at: Timestamp) {
         self.tests.note_event(event, at);
         self.errors.note_event(event);
         let Event::CommandEnded { item, command, exit_code, status, .. } = event else { return };
         // What was refused did not run, whatever stands where its output would.
-        if let Some(text) = printed.filter(|_| *status != ItemStatus::Declined) {
-            // Blocks may be missing in the middle. Without an exit code no count is complete.
-            let whole = exit_code.filter(|_| text.len() < MOST_PRINTED);
-            if self.tests.note_command(item, command, whole, text, at) {
-                self.errors.forget_tests_of(std::slice::from_ref(command));
+        if let Some(Printed { text, is_whole }) = printed.filter(|_| *status != ItemStatus::Declined) {
+            // Without an exit code no count is complete.
+            let whole = exit_code.filter(|_| is_whole);
+            let is_answered = self.tests.note_command(item, command, whole, text, at);
+            self.errors.are_on_other_tree(self.tests.was_on_other_tree());
+            if is_answered {
+                self.errors.settle_tests_of(std::slice::from_ref(command), Some(command));
             }
             self.errors.note_command(command, *exit_code, text);
         } else {
@@ -164,8 +224,10 @@ impl Commands {
             // Without an exit code no count is taken for complete.
             Some(_) => {
                 let seen = exit_code.filter(|_| whole);
-                if self.tests.note_command("command", command, seen, text, at) {
-                    self.errors.forget_tests_of(&[command.to_owned()]);
+                let is_answered = self.tests.note_command("command", command, seen, text, at);
+                self.errors.are_on_other_tree(self.tests.was_on_other_tree());
+                if is_answered {
+                    self.errors.settle_tests_of(&[command.to_owned()], Some(command));
                 }
             }
         }
@@ -240,6 +302,62 @@ mod tests {
         assert!(errors(&[(line, 0, red), ("pytest -q b", 0, "1 passed in 0.1s\n")]).is_some());
     }
 
+    /// What is told to have failed before something succeeded.
+    fn earlier(lines: &[(Option<&str>, &str, i64, &str)]) -> Vec<(String, String, Option<String>)> {
+        let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
+        for (directory, line, code, text) in lines {
+            let (item, command, exit_code) = ("1".into(), (*line).to_owned(), Some(*code));
+            let status = ItemStatus::Completed;
+            let ended = Event::CommandEnded { item, command, exit_code, output_bytes: 0, status };
+            gathered.note_in(directory.map(Path::new), &ended, Some(Printed::whole(text)), at(1));
+        }
+        let told = gathered.told(NEVER, None).expect("it can be read").earlier;
+        told.list.into_iter().map(|one| (one.command, one.error_message, one.succeeded_since)).collect()
+    }
+
+    #[test]
+    fn what_something_succeeded_after_is_told_with_that() {
+        let red = "E       assert 1 == 2\n\na.py:4: AssertionError\n==== short test summary info ====\nFAILED a.py::x - assert 1 == 2\n1 failed in 0.1s\n";
+        let green = "1 passed in 0.1s\n";
+        let error = "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    x\nKeyError: 1\n";
+        let told = |command: &str, message: &str, since: Option<&str>| {
+            vec![(command.to_owned(), message.to_owned(), since.map(str::to_owned))]
+        };
+        let lines = [(None, "pytest -q", 1, red), (None, "pytest", 0, green)];
+        assert_eq!(earlier(&lines), told("pytest -q", "assert 1 == 2", Some("pytest")));
+        // On another tree than the one that failed: it fails still.
+        let lines = [(None, "pytest -q", 1, red), (None, "git stash; pytest -q; git stash pop", 0, green)];
+        assert_eq!(earlier(&lines), []);
+        let lines = [(None, "python3 a.py", 1, error), (None, "python3 a.py", 0, "")];
+        assert_eq!(earlier(&lines), told("python3 a.py", "1", Some("python3 a.py")));
+        // In one line, tried until it succeeded.
+        let both = format!("{red}{green}");
+        for line in ["pytest -q || pytest -q", "pytest -q; sed -i s/1/2/ a.py; pytest -q"] {
+            let lines = [(None, line, 0, both.as_str())];
+            assert_eq!(earlier(&lines), told(line, "a.py::x failed", Some(line)));
+        }
+        // Each of its tests, by one command after the other.
+        let two =
+            "==== short test summary info ====\nFAILED a.py::x - no\nFAILED b.py::x - no\n2 failed in 0.1s\n";
+        let one = |file: &str| format!("{file}::x PASSED [100%]\n1 passed in 0.1s\n");
+        let (a, b) = (one("a.py"), one("b.py"));
+        let lines = [
+            (None, "pytest -v", 1, two),
+            (None, "pytest -v a.py", 0, a.as_str()),
+            (None, "pytest -v b.py", 0, b.as_str()),
+        ];
+        assert_eq!(earlier(&lines), told("pytest -v", "no", None));
+        // It is told as it was run.
+        let api = Some("/home/dev/shop/api");
+        let lines = [(api, "pytest -q", 1, red), (api, "pytest -q", 0, green)];
+        assert_eq!(earlier(&lines), told("pytest -q", "assert 1 == 2", Some("pytest -q")));
+        // What still fails, or fails again, is no earlier error.
+        let again = (None, "pytest -q", 1, red);
+        assert_eq!(earlier(&[again, (None, "ls", 0, "")]), []);
+        assert_eq!(earlier(&[again, (None, "pytest -q", 0, green), again]), []);
+        assert_eq!(earlier(&[(None, "pytest -q", 0, green)]), []);
+    }
+
     /// Whether `cargo test` that failed in one directory is told to, after it passed in another.
     fn is_left(commands: &[(Option<&str>, &str, i64, &str)]) -> (bool, bool) {
         let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
@@ -247,7 +365,11 @@ mod tests {
             let (item, command, exit_code) = ("1".into(), format!("/bin/bash -lc '{line}'"), Some(*code));
             let status = ItemStatus::Completed;
             let ended = Event::CommandEnded { item, command, exit_code, output_bytes: 0, status };
-            gathered.note_in(directory.map(Path::new), &ended, Some(text), at(1));
+            let printed = Some(Printed::whole(text));
+            match directory {
+                Some("?") => gathered.note_somewhere(&ended, printed, at(1)),
+                directory => gathered.note_in(directory.map(Path::new), &ended, printed, at(1)),
+            }
         }
         let (tests, errors) = gathered.finish(NEVER, None);
         (tests.is_some_and(|tests| !tests.failed_tests.is_empty()), errors.is_some())
@@ -281,6 +403,37 @@ mod tests {
     }
 
     #[test]
+    fn what_started_nobody_knows_where_mends_only_its_own_words() {
+        let red = "==== short test summary info ====\nFAILED test_a.py::x - no\n1 failed in 0.1s\n";
+        let error = "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    x\nKeyError: 1\n";
+        let (here, unknown) = (Some("/home/dev/shop"), Some("?"));
+        let tests = |a, b, first, second| {
+            is_left(&[(a, first, 1, red), (b, second, 0, "1 passed in 0.1s\n")]) == (true, true)
+        };
+        let program = |a, b, first, second| is_left(&[(a, first, 1, error), (b, second, 0, "")]).1;
+        for (a, b) in [(here, unknown), (unknown, here)] {
+            assert!(tests(a, b, "pytest -q", "pytest -q"), "{a:?}");
+            assert!(program(a, b, "python a.py", "python a.py"), "{a:?}");
+            // It says itself where it goes.
+            assert!(!tests(a, b, "cd /home/dev/shop && pytest -q", "cd /home/dev/shop && pytest -q"));
+            let goes = "cd /home/dev/shop && python a.py";
+            assert!(!program(a, b, goes, goes), "{a:?}");
+        }
+        assert!(!tests(unknown, unknown, "pytest -q", "pytest -q"));
+        assert!(!program(unknown, unknown, "python a.py", "python a.py"));
+        assert!(tests(unknown, unknown, "pytest -q test_a.py", "pytest -q"));
+        assert!(program(unknown, unknown, "cargo build", "cargo test"));
+        // It is told as it was run, and counted.
+        let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
+        let (item, command, exit_code) = ("1".into(), "pytest -q".to_owned(), Some(1));
+        let status = ItemStatus::Completed;
+        let ended = Event::CommandEnded { item, command, exit_code, output_bytes: 0, status };
+        gathered.note_somewhere(&ended, Some(Printed::whole(red)), at(1));
+        let (tests, errors) = gathered.finish(NEVER, None);
+        assert_eq!((tests.unwrap().failed, errors.unwrap().command), (Some(1), Some("pytest -q".to_owned())));
+    }
+
+    #[test]
     fn a_command_is_told_as_it_was_run() {
         let told = |directory: &str, lines: &[&str]| {
             let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
@@ -289,7 +442,7 @@ mod tests {
                 let status = ItemStatus::Completed;
                 let ended = Event::CommandEnded { item, command, exit_code, output_bytes: 0, status };
                 let text = "a.ts(1,2): error TS2322: no\na.ts(2,2): error TS2322: no\n";
-                gathered.note_in(Some(Path::new(directory)), &ended, Some(text), at(1));
+                gathered.note_in(Some(Path::new(directory)), &ended, Some(Printed::whole(text)), at(1));
             }
             let errors = gathered.finish(NEVER, None).1.unwrap();
             (errors.command.unwrap(), errors.suggestions.join("\n"))

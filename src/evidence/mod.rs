@@ -2,6 +2,7 @@
 //!
 //! Data in, data out: who collects outputs and who shows the findings is not known here.
 
+mod calls;
 #[cfg(test)]
 mod collects;
 #[cfg(test)]
@@ -26,6 +27,8 @@ mod record;
 mod reruns;
 #[cfg(test)]
 mod runners;
+#[cfg(test)]
+mod same_work;
 mod scan;
 #[cfg(test)]
 mod shapes;
@@ -38,9 +41,9 @@ mod tests;
 mod told;
 
 pub(crate) use edits::Edits;
-pub(crate) use errors::{ErrorEvidence, Errors, Location};
+pub(crate) use errors::{EarlierError, EarlierErrors, ErrorEvidence, Errors, Location};
 pub(crate) use files::{ChangeOf, FileRecord, Files, IgnoredRecord, Observed, Overlap, Position, Source};
-pub(crate) use gather::Gathered;
+pub(crate) use gather::{Gathered, Printed, Told};
 pub(crate) use record::Evidence;
 pub(crate) use tests::{
     Changed, Framework, RunResults, SoFar as TestsSoFar, TestResults, Tests, Unit, runs_tests,

@@ -20,7 +20,7 @@ pub(super) fn left(commands: &[(&str, i64, &str)]) -> (Vec<String>, bool) {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Then {
+pub(super) enum Then {
     Told,
     Mended,
 }
@@ -28,9 +28,9 @@ enum Then {
 use Then::{Mended, Told};
 
 pub(super) const TRACE: &str = "Traceback (most recent call last):\n  File \"app.py\", line 1, in <module>\nZeroDivisionError: division by zero\n";
-const PYTEST: &str = "F.                                     [100%]\n=========== FAILURES ===========\n___________ test_x ___________\n\n    def test_x():\n>       assert X == 2\nE       assert 1 == 2\n\ntest_a.py:2: AssertionError\n=========== short test summary info ===========\nFAILED test_a.py::test_x - assert 1 == 2\n1 failed, 1 passed in 0.02s\n";
+pub(super) const PYTEST: &str = "F.                                     [100%]\n=========== FAILURES ===========\n___________ test_x ___________\n\n    def test_x():\n>       assert X == 2\nE       assert 1 == 2\n\ntest_a.py:2: AssertionError\n=========== short test summary info ===========\nFAILED test_a.py::test_x - assert 1 == 2\n1 failed, 1 passed in 0.02s\n";
 const AGAIN: &str = "F                                      [100%]\n=========== FAILURES ===========\n___________ test_x ___________\n\n    def test_x():\n>       assert X == 2\nE       assert 1 == 2\n\ntest_a.py:2: AssertionError\n=========== short test summary info ===========\nFAILED test_a.py::test_x - assert 1 == 2\n1 failed in 0.02s\n";
-const PASSED: &str = "..                                     [100%]\n2 passed in 0.01s\n";
+pub(super) const PASSED: &str = "..                                     [100%]\n2 passed in 0.01s\n";
 
 /// `app.py` failed, and then a line ended with 0 and printed this.
 #[track_caller]
@@ -39,7 +39,7 @@ fn after_app(rows: &[(&str, &str, Then)]) {
 }
 
 #[track_caller]
-fn after(red: &str, text: &str, rows: &[(&str, &str, Then)]) {
+pub(super) fn after(red: &str, text: &str, rows: &[(&str, &str, Then)]) {
     let found: Vec<(&str, &str, Then)> = rows
         .iter()
         .map(|(line, printed, _)| {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ErrorEvidence, Files, TestResults};
+use super::{EarlierErrors, ErrorEvidence, Files, TestResults};
 use crate::host::files::{self, Durability};
 
 /// Written once, before the run is sealed. A part that is absent was not
@@ -20,6 +20,8 @@ pub(crate) struct Evidence {
     /// Absent where nothing is known to have failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) errors: Option<ErrorEvidence>,
+    #[serde(flatten)]
+    pub(crate) earlier: EarlierErrors,
 }
 
 impl Evidence {

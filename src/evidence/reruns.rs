@@ -110,3 +110,57 @@ fn a_turn_of_a_loop_that_failed_is_told_until_its_tests_pass() {
         assert_eq!(left(&project, &[&red, &green]), (Vec::new(), None), "{}", green.text);
     }
 }
+
+/// What is told after two tests failed, each in its own way, and the first of them passes.
+#[track_caller]
+fn check_the_other(project: &Project, files: &[(&str, &str)], [all, first]: [&str; 2], expected: &str) {
+    files.iter().for_each(|(name, text)| project.write(name, text));
+    let red = project.run(all);
+    mend(project, files[0].0, "= 1;", "= 2;");
+    let green = project.run(first);
+    let (failing, error) = left(project, &[&red, &green]);
+    let told = format!("{}\n{}", red.text, green.text);
+    assert_eq!((green.exit_code, failing.len(), error.as_deref()), (0, 1, Some(expected)), "{told}");
+}
+
+#[test]
+fn the_error_of_a_test_that_passes_since_is_not_that_of_another() {
+    let read = "Cannot read properties of null (reading 'x')";
+    let asserts = "const assert = require('node:assert');\nconst X = 1;\n";
+    let (a, b) = (("a.test.js", "test('a', () => expect(X).toBe(2));"), "test('b', () => null.x);\n");
+    let compare = "test('a', () => assert.strictEqual(X, 2));\n";
+    let jest = Project::new("jest", &[installed("jest")]);
+    let of_jest = format!("const X = 1;\n{}\n", a.1);
+    let jest_files =
+        [(a.0, of_jest.as_str()), ("b.test.js", b), ("sample.test.js", "test.skip('s', () => {});\n")];
+    check_the_other(&jest, &jest_files, ["jest a b", "jest a.test.js"], read);
+    let vitest = Project::of_vitest();
+    let import = |text: &str| format!("import {{ test, expect }} from 'vitest';\n{text}");
+    let (first, second) = (import(&of_jest), import(b));
+    let vitest_files = [(a.0, first.as_str()), ("b.test.js", second.as_str())];
+    check_the_other(&vitest, &vitest_files, ["vitest run a.test.js b.test.js", "vitest run a.test.js"], read);
+    let node = Project::new("node", &[installed("node")]);
+    let require = |text: &str| format!("const {{ test }} = require('node:test');\n{text}");
+    let (first, second) = (require(&format!("{asserts}{compare}")), require(b));
+    let node_files = [(a.0, first.as_str()), ("b.test.js", second.as_str())];
+    let lines = ["node --test a.test.js b.test.js", "node --test a.test.js"];
+    check_the_other(&node, &node_files, lines, read);
+    let mocha = Project::new("mocha", &[installed("mocha")]);
+    let first = format!("{asserts}describe('a', () => it('is', () => assert.strictEqual(X, 2)));\n");
+    let second = "describe('b', () => it('is', () => null.x));\n";
+    let mocha_files = [("a.test.js", first.as_str()), ("b.test.js", second)];
+    check_the_other(&mocha, &mocha_files, ["mocha a.test.js b.test.js", "mocha a.test.js"], read);
+}
+
+#[test]
+fn the_panic_of_a_test_that_passes_since_is_not_that_of_another() {
+    let lib = "pub const X: u32 = 1;\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() { assert_eq!(super::X, 2); }\n    #[test]\n    fn b() { Vec::<u32>::new()[3]; }\n}\n";
+    let panic = "index out of bounds: the len is 0 but the index is 3";
+    for lines in [
+        ["cargo test --lib", "cargo test --lib tests::a"],
+        ["cargo nextest run --lib", "cargo nextest run --lib tests::a"],
+    ] {
+        let project = Project::new("cargo", &[]);
+        check_the_other(&project, &[("src/lib.rs", lib)], lines, panic);
+    }
+}

@@ -9,6 +9,7 @@ mod lex;
 mod parse;
 mod pipefail;
 mod step;
+mod surroundings;
 mod wrappers;
 
 pub(crate) use ends::End;

@@ -5,55 +5,22 @@
 //! index can hide a change.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fs;
 use std::time::Duration;
 
 use super::content::{Candidate, Contents, LARGE, Need};
+use super::differences::{Changed, Differences};
 use super::gone::Gone;
-use super::ignored::{self, IgnoredChange, Traces};
-use super::ignored_changes::{Ignored, above, at_or_below};
+use super::ignored::{self, Traces};
+use super::ignored_changes::above;
 use super::index::{self, Entry};
-use super::index_now::IndexNow;
+use super::index_now::{IndexNow, Reading};
+use super::outside::{self, Was};
 use super::put_back::Directories;
 use super::repository::head_of;
 use super::snapshot::{Before, Listed, Look, Trouble, listed, merged};
 use super::sparse::Sparse;
 use super::state::{GITLINK, State, States};
-use super::touched::{FOREVER, MOST as MOST_TOUCHED, Touched, last_touched, touched};
-use super::worktree::{Found, Stat, Time, WorkTree};
-
-/// One path that is not what it was. Absent means that nothing was, or is, there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Changed {
-    pub(crate) path: Vec<u8>,
-    pub(crate) old: Option<State>,
-    pub(crate) new: Option<State>,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Differences {
-    /// Sorted by path.
-    pub(crate) changed: Vec<Changed>,
-    /// `None` where nobody could say what is ignored.
-    pub(crate) ignored: Option<Vec<(Vec<u8>, IgnoredChange)>>,
-    /// Repositories within this one; of each only its commit is known, and
-    /// whether anything was touched.
-    pub(crate) nested: Vec<(Vec<u8>, Touched)>,
-    /// What was a repository before and is none any more.
-    pub(crate) dissolved: BTreeSet<Vec<u8>>,
-    /// How many files are tracked and not checked out any more.
-    pub(crate) hidden: usize,
-    /// Of these nobody knows whether they changed.
-    pub(crate) unseen: Vec<Vec<u8>>,
-    /// Why new files could not be looked for everywhere.
-    pub(crate) unlisted: Option<String>,
-    /// Why the index could not be read any more.
-    pub(crate) no_index: Option<String>,
-    /// When something was last touched that is as it was before.
-    pub(crate) put_back: Option<Time>,
-    /// When something last changed in repositories within this one.
-    pub(crate) inside: Option<Time>,
-}
+use super::worktree::{Found, Stat, WorkTree};
 
 /// A path to be read, with what it was before.
 struct Open {
@@ -70,8 +37,13 @@ struct Comparison<'a> {
     ignored: Option<Traces>,
     /// What was tracked of new paths, though not checked out.
     sparse: HashMap<Vec<u8>, State>,
+    now: IndexNow,
+    /// Whether git may keep a file in another form than it has here.
+    converts: bool,
     /// What was added to the index.
     staged: HashSet<Vec<u8>>,
+    /// Where the files of paths were, as far as that says more than their states.
+    were: HashMap<Vec<u8>, Was>,
     /// Files whose content git does not have.
     elsewhere: HashSet<Vec<u8>>,
     /// Repositories that were within this one, each with a slash.
@@ -96,7 +68,10 @@ impl Before {
             states: self.states()?,
             ignored: self.ignored(),
             sparse: HashMap::new(),
+            now: self.index_now(until)?,
+            converts: false,
             staged: HashSet::new(),
+            were: HashMap::new(),
             elsewhere: self.kept_elsewhere(),
             nested_before: HashSet::new(),
             nested: BTreeSet::new(),
@@ -111,6 +86,7 @@ impl Before {
             .filter(|(_, state)| state.is_some())
             .map(|(path, _)| path.clone())
             .collect();
+        comparison.converts = self.may_convert() || comparison.now.has_lists() || self.has_list();
         comparison.tracked()?;
         let mut paths: BTreeSet<Vec<u8>> = comparison.states.keys().cloned().collect();
         match others.finish_both() {
@@ -122,33 +98,18 @@ impl Before {
             Err(error) => comparison.found.unlisted = Some(error.to_string()),
         }
         let ignored = ignored.finish().ok();
-        let now = self.index_now()?;
-        comparison.found.no_index.clone_from(&now.trouble);
-        paths.extend(now.new.iter().cloned());
-        comparison.staged.extend(now.new.iter().cloned());
+        let new = std::mem::take(&mut comparison.now.new);
+        paths.extend(new.iter().cloned());
+        paths.extend(comparison.now.then.keys().cloned());
+        comparison.staged.extend(new);
         let unknown = paths.iter().filter(|path| !comparison.states.contains_key(*path));
         comparison.sparse = Sparse::read(&self.git.file("sparse"))?.tracked(unknown, &self.git, until);
+        comparison.sparse.extend(std::mem::take(&mut comparison.now.then));
         paths.into_iter().for_each(|path| comparison.other(path));
         let before = comparison.ignored.take();
-        let mut found = comparison.finish(&now, until);
-        if let Some((before, listed)) = before.zip(ignored) {
-            let after = ignored::trace(&self.repository.root, &listed);
-            let ignored = Ignored {
-                root: &self.repository.root,
-                before: &before,
-                after: &after,
-                changed: &found.changed,
-                since: self.since(),
-            };
-            let mut index = Vec::new();
-            let changes = ignored.compare(|wanted| {
-                let _ = index::read(&self.index_bytes().unwrap_or_default(), self.store.format(), |entry| {
-                    index.push(entry.path.to_owned());
-                });
-                at_or_below(wanted, index.iter().chain(&known).map(Vec::as_slice))
-            });
-            found.ignored = Some(changes);
-        }
+        let mut found = comparison.finish(until);
+        let ignored = before.zip(ignored);
+        found.ignored = ignored.map(|(then, now)| self.compare_ignored(&then, &now, &found.changed, &known));
         Ok(found)
     }
 }
@@ -165,27 +126,71 @@ impl Comparison<'_> {
             last.clear();
             last.extend_from_slice(entry.path);
             self.directories.note(entry.path);
-            if entry.mode == GITLINK {
+            let is_forgotten = self.now.unlinked.contains(entry.path) && !self.is_repository(entry.path);
+            if entry.mode == GITLINK && !is_forgotten {
                 self.nested_at(entry.path);
             }
             match self.states.remove(entry.path) {
-                Some(old) => self.path(entry.path.to_owned(), old),
+                Some(old) => {
+                    let indexed = merged(entry).then_some(entry.oid);
+                    self.were.insert(entry.path.to_owned(), Was::CheckedOut { indexed });
+                    self.path(entry.path.to_owned(), old);
+                }
                 None => {
                     let look = self.before.against_index(&mut self.tree, entry);
+                    let look = match look {
+                        Look::Same if is_forgotten => self.forgotten(entry.path),
+                        Look::Same => self.again(entry.path, entry.mode),
+                        look => look,
+                    };
                     let old = as_indexed(entry, self.elsewhere.contains(entry.path));
                     let size = u64::from(entry.size());
-                    self.note(entry.path.to_owned(), Some(old), Some(size), look);
+                    match look {
+                        Look::Outside => self.outside(entry.path, old),
+                        look => self.note(entry.path.to_owned(), Some(old), Some(size), look),
+                    }
                 }
             }
         })?;
         Ok(())
     }
 
-    /// A path that was not tracked before.
+    /// A file that is what it was. Git may have been told of it anew, and keep it
+    /// in another form since.
+    fn again(&mut self, path: &[u8], mode: u32) -> Look {
+        match self.is_restaged(path).then(|| self.tree.look(path)) {
+            Some(Found::File(stat)) => Look::Read(self.before.as_git_sees(stat, mode)),
+            Some(Found::Directory | Found::Nothing | Found::Unseen) | None => Look::Same,
+        }
+    }
+
+    fn is_restaged(&self, path: &[u8]) -> bool {
+        self.converts && self.now.restaged.contains(path)
+    }
+
+    /// A path that was tracked and not checked out, and is not now.
+    fn outside(&mut self, path: &[u8], old: State) {
+        match self.now.keeps(path, &old) {
+            Some(true) => {}
+            Some(false) => {
+                self.were.insert(path.to_owned(), Was::Outside);
+                self.note(path.to_owned(), Some(old), None, Look::Gone);
+            }
+            None => self.found.outside_unknown = true,
+        }
+    }
+
+    /// A path that was not tracked before, at least not by its name.
     fn other(&mut self, path: Vec<u8>) {
         self.directories.note(&path);
-        match self.states.remove(&path).flatten().or_else(|| self.sparse.remove(&path)) {
-            Some(old) => self.path(path, Some(old)),
+        let outside = self.sparse.remove(&path);
+        match self.states.remove(&path).flatten().or_else(|| outside.clone()) {
+            Some(old) => {
+                if outside.is_some() {
+                    self.were.insert(path.clone(), Was::Outside);
+                }
+                self.path(path, Some(old));
+            }
             None => {
                 let look = self.before.untracked(&mut self.tree, &path);
                 let ignored =
@@ -193,6 +198,10 @@ impl Comparison<'_> {
                 // What is added to the index is new to git, however old it is.
                 let is_older = |stat: &Stat| self.before.is_older(stat) && !self.staged.contains(&path);
                 match look {
+                    Look::Gone if self.now.skipped.contains_key(&path) => {
+                        let new = self.now.skipped.remove(&path);
+                        self.found.changed.push(Changed { path, old: None, new });
+                    }
                     // Rules changed, and show what was ignored before.
                     Look::Read(stat) if is_older(&stat) && ignored(&path) => {}
                     // It may well have been there.
@@ -200,12 +209,30 @@ impl Comparison<'_> {
                     // A repository without any commit.
                     Look::Gone if self.tree.look(&path) == Found::Directory => drop(self.nested.insert(path)),
                     Look::Read(_) if self.dissolves(&path) => {}
-                    Look::Same | Look::Gone | Look::Nested(_) | Look::Read(_) | Look::Unseen => {
+                    Look::Same
+                    | Look::Outside
+                    | Look::Gone
+                    | Look::Nested(_)
+                    | Look::Read(_)
+                    | Look::Unseen => {
                         self.note(path, None, None, look);
                     }
                 }
             }
         }
+    }
+
+    fn is_repository(&self, path: &[u8]) -> bool {
+        head_of(&self.before.path(path)).is_some()
+    }
+
+    /// A repository was here that git was told to forget. Git was asked for files
+    /// while it still knew of it, and did not look for any in there.
+    fn forgotten(&mut self, path: &[u8]) -> Look {
+        if !self.before.is_empty(path) {
+            self.found.dissolved.insert(path.to_owned());
+        }
+        Look::Gone
     }
 
     /// A repository was here before.
@@ -248,7 +275,11 @@ impl Comparison<'_> {
                 let untouched = old.as_ref().filter(|old| old.stat == Some(stat));
                 // What was not read then cannot be compared by being read now.
                 let enough = |old: &State| self.before.is_settled(&stat) || old.oid.is_none();
-                if untouched.is_some_and(enough) { Look::Same } else { Look::Read(stat) }
+                if untouched.is_some_and(enough) && !self.is_restaged(&path) {
+                    Look::Same
+                } else {
+                    Look::Read(stat)
+                }
             }
         };
         let size = old.as_ref().and_then(|old| old.stat).map(|stat| stat.size);
@@ -258,7 +289,7 @@ impl Comparison<'_> {
     /// `size` is what it had, in the width of an index.
     fn note(&mut self, path: Vec<u8>, old: Option<State>, size: Option<u64>, look: Look) {
         match look {
-            Look::Same => {}
+            Look::Same | Look::Outside => {}
             Look::Unseen => self.found.unseen.push(path),
             Look::Gone if old.is_none() => {}
             Look::Gone => {
@@ -273,7 +304,11 @@ impl Comparison<'_> {
                 let expected = old.as_ref().and_then(|old| old.oid);
                 let surely_changed = size.is_none_or(|size| size as u32 != stat.size as u32);
                 self.open.push(Open {
-                    candidate: Candidate { path, stat, expected, alone: false },
+                    candidate: Candidate {
+                        expected,
+                        restaged: self.now.restaged.contains(&path),
+                        ..Candidate::new(path, stat)
+                    },
                     old,
                     surely_changed,
                 });
@@ -281,7 +316,7 @@ impl Comparison<'_> {
         }
     }
 
-    fn finish(mut self, now: &IndexNow, until: Duration) -> Differences {
+    fn finish(mut self, until: Duration) -> Differences {
         // By attribute, what looks binary may be text and the other way round.
         if !self.before.has_attributes(self.open.iter().map(|open| open.candidate.path.as_slice())) {
             self.gone.settle();
@@ -293,8 +328,13 @@ impl Comparison<'_> {
             self.open.into_iter().map(|open| (open.candidate, (open.old, open.surely_changed))).unzip();
         let Before { store, git, repository, .. } = self.before;
         let contents = Contents::new(store, Need::TELL, until);
-        let (states, _) =
-            contents.read(&mut self.tree, &candidates, git, &repository.root, &self.before.index());
+        let paths = candidates.iter().map(|candidate| candidate.path.as_slice());
+        let deciding = match self.now.reading {
+            Reading::All => vec![repository.index(), self.before.index()],
+            Reading::Same | Reading::Part => vec![self.before.index()],
+        };
+        let conversion = self.before.conversion(paths, deciding, until);
+        let (states, _) = contents.read(&mut self.tree, &candidates, &conversion);
         for ((candidate, (old, surely_changed)), new) in candidates.into_iter().zip(olds).zip(states) {
             let unread = |old: &State| new.oid.is_none() || old.oid.is_none();
             let unknown = old.as_ref().is_some_and(|old| unread(old) && old.mode == new.mode);
@@ -309,32 +349,16 @@ impl Comparison<'_> {
         let since = self.before.since();
         let removed = self.directories.last_removal(&repository.root, since);
         self.found.put_back = self.found.put_back.filter(|at| *at > since).max(removed);
-        let all = self.found.changed.len();
         let gone = self.found.changed.iter().filter(|one| one.new.is_none()).map(|one| &one.path);
-        let sparse = now.sparse.tracked(gone, git, until);
-        self.found.changed.retain(|one| {
-            let kept = now.skipped.get(&one.path).copied().or_else(|| sparse.get(&one.path)?.oid);
-            let old = one.old.as_ref().and_then(|old| old.oid);
-            one.new.is_some() || kept.is_none() || kept != old
-        });
-        self.found.hidden = all - self.found.changed.len();
+        let sparse = self.now.sparse.tracked(gone, git, until);
+        let kept = |path: &[u8]| self.now.skipped.get(path).or_else(|| sparse.get(path));
+        let was = |path: &[u8]| self.were.get(path).copied().unwrap_or(Was::CheckedOut { indexed: None });
+        (self.found.changed, self.found.hidden) =
+            outside::settled(std::mem::take(&mut self.found.changed), was, kept);
+        self.found.no_index = self.now.trouble;
         self.found.changed.sort_by(|a, b| a.path.cmp(&b.path));
         self.found.unseen.sort();
-        let mut left = MOST_TOUCHED;
-        let mut at = |path: &Vec<u8>| match self.before.path(path) {
-            // Not checked out, or gone.
-            top if fs::read_dir(&top).is_ok_and(|mut entries| entries.next().is_none()) => Touched::No,
-            top if fs::symlink_metadata(&top).is_err() => Touched::No,
-            top => touched(&top, since, &mut left),
-        };
-        self.found.nested = self.nested.iter().map(|path| (path.clone(), at(path))).collect();
-        let mut left = MOST_TOUCHED;
-        let when = |(path, touched): &(Vec<u8>, Touched)| match touched {
-            Touched::Yes => Some(last_touched(&self.before.path(path), &mut left)),
-            Touched::No => None,
-            Touched::Unknown => Some(FOREVER),
-        };
-        self.found.inside = self.found.nested.iter().filter_map(when).max();
+        (self.found.nested, self.found.inside) = self.before.touched_within(&self.nested);
         self.found
     }
 }

@@ -37,6 +37,8 @@ pub(crate) struct History {
     pub(crate) older: usize,
     /// There are more of both.
     pub(crate) uncounted: bool,
+    /// The commit that the tree stands on is new and cannot be read.
+    pub(crate) unread: bool,
     /// The working trees that were made during the run; their files were not looked at.
     pub(crate) made: Vec<PathBuf>,
 }
@@ -73,6 +75,8 @@ impl Before {
         let known = String::from_utf8_lossy(&files::read(&self.git.file("references"))?).into_owned();
         let before: HashSet<Oid> =
             known.lines().filter_map(|line| Oid::from_hex(line.strip_prefix('^')?)).collect();
+        // Git dates what it does by the second, and by the clock that files have.
+        let since = self.since().0;
         let elsewhere = worktrees::branches(others, head);
         let mut references = self.repository.references();
         // One that was left there in the meantime is still theirs.
@@ -84,7 +88,7 @@ impl Before {
             .iter()
             .flat_map(Other::journal)
             .chain(worktrees::journal(&self.repository.dir))
-            .filter(|step| step.at >= self.taken_at.0)
+            .filter(|step| step.at >= since)
             .collect();
         let heads = made.iter().filter_map(|other| other.head.commit).chain(head.commit);
         let tips = at("refs/heads/").chain(heads).chain(own.iter().filter_map(left));
@@ -97,7 +101,7 @@ impl Before {
         let theirs: HashSet<Oid> = others
             .iter()
             .flat_map(Other::journal)
-            .filter(|step| step.at >= self.taken_at.0 && step.makes() && !ours.contains(&step.to))
+            .filter(|step| step.at >= since && step.makes() && !ours.contains(&step.to))
             .map(|step| step.to)
             .collect();
         // Where the history was cut off, git has to know.
@@ -127,12 +131,20 @@ impl Before {
         let said = String::from_utf8_lossy(&said);
         let all: Vec<(i64, Commit)> = said.split('\0').filter_map(parsed).collect();
         let uncounted = all.len() > MOST_COUNTED;
+        let is_told = |oid: Oid| all.iter().any(|(_, commit)| commit.id == oid.to_string());
+        let untold = head.commit.filter(|oid| new.contains(oid) && !uncounted && !is_told(*oid));
+        let unread = untold.is_some_and(|oid| !self.has(oid, until));
         let is_theirs = |commit: &Commit| Oid::from_hex(&commit.id).is_some_and(|id| theirs.contains(&id));
         let all = all.into_iter().take(MOST_COUNTED).filter(|(_, commit)| !is_theirs(commit));
-        let (young, old): (Vec<_>, Vec<_>) = all.partition(|(at, _)| *at >= self.taken_at.0);
+        let (young, old): (Vec<_>, Vec<_>) = all.partition(|(at, _)| *at >= since);
         let left_out = young.len().saturating_sub(MOST);
         let commits = young.into_iter().take(MOST).map(|(_, commit)| commit).collect();
-        Ok(History { commits, left_out, older: old.len(), uncounted, ..History::default() })
+        Ok(History { commits, left_out, older: old.len(), uncounted, unread, ..History::default() })
+    }
+
+    /// Whether an object is there to be read.
+    fn has(&self, oid: Oid, until: Duration) -> bool {
+        self.git.ask_objects(&["cat-file", "-e", &oid.to_string()], Vec::new(), until).is_ok()
     }
 
     /// What was last brought here from another repository.

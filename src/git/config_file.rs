@@ -5,7 +5,9 @@
 
 /// The sections that anybody asks about; what the others hold may be written
 /// in any way that stays on its line.
-const OF_INTEREST: [&str; 2] = ["core", "extensions"];
+fn is_of_interest(section: &str) -> bool {
+    ["core", "extensions", "include"].contains(&section) || section.starts_with("includeif.")
+}
 
 /// Every setting as `section.name` and its value, in order; `None` where only
 /// git can say.
@@ -26,7 +28,7 @@ pub(super) fn plain(bytes: &[u8]) -> Option<Vec<(String, String)>> {
             continue;
         }
         let section = section.as_deref()?;
-        if OF_INTEREST.contains(&section) {
+        if is_of_interest(section) {
             let (name, value) = line.split_once('=').unwrap_or((line, "true"));
             let (name, value) = (name.trim_end(), value.trim());
             if !is_name(name) || value.contains(['"', '\\', '#', ';']) {
@@ -96,6 +98,14 @@ mod tests {
             check(text, None);
         }
         assert_eq!(plain(b"[core]\n\xff = 1\n"), None);
+    }
+
+    #[test]
+    fn a_condition_is_kept_as_it_is_written() {
+        check(
+            "[include]\n\tpath = a\n[includeIf \"gitdir:~/Work/\"]\n\tPath = ~/b\n",
+            Some(&[("include.path", "a"), ("includeif.gitdir:~/Work/.path", "~/b")]),
+        );
     }
 
     #[test]

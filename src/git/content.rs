@@ -1,15 +1,12 @@
 //! Reads the files that may have changed, and names what is in them.
 //!
 //! Raw bytes, never a filter. Only where a file may be one that git keeps with
-//! other line ends or in another encoding is git asked for the name: then with
-//! the attributes of the tree, and with no program to run for any of them.
+//! other line ends or in another encoding is git asked for the name.
 
-use std::ffi::OsStr;
-use std::path::Path;
 use std::time::Duration;
 
+use super::conversion::{Conversion, Reach};
 use super::object::{self, Oid, Store};
-use super::runner::{Git, quoted};
 use super::state::State;
 use super::worktree::{self, Content, Stat, WorkTree};
 use crate::host::clock;
@@ -18,6 +15,8 @@ use crate::host::clock;
 pub(crate) const LARGE: u64 = 16 << 20;
 /// The names and sizes of large files are not had for nothing.
 const MOST_LARGE: u64 = 1 << 30;
+/// Git holds the whole of what it converts.
+const MOST_CONVERTED: u64 = 128 << 20;
 
 /// Something at a path that has to be read to be known.
 #[derive(Debug)]
@@ -29,6 +28,14 @@ pub(crate) struct Candidate {
     /// There is nothing that git could compare it with: its lines are counted,
     /// and it is not kept.
     pub(crate) alone: bool,
+    /// Git was told of it anew, and may keep it in another form than before.
+    pub(crate) restaged: bool,
+}
+
+impl Candidate {
+    pub(crate) fn new(path: Vec<u8>, stat: Stat) -> Self {
+        Self { path, stat, expected: None, alone: false, restaged: false }
+    }
 }
 
 /// What is needed of the content, and how much of it.
@@ -56,14 +63,16 @@ pub(crate) struct Contents<'a> {
     bytes: u64,
     files: u32,
     large: u64,
+    reach: Reach,
     /// Where git has to say what a file is called.
-    to_convert: Vec<(usize, Vec<u8>)>,
+    to_convert: Vec<usize>,
     unread: u32,
 }
 
 impl<'a> Contents<'a> {
     pub(crate) fn new(store: &'a Store, need: Need, until: Duration) -> Self {
-        Self { store, need, until, bytes: 0, files: 0, large: 0, to_convert: Vec::new(), unread: 0 }
+        let (reach, to_convert) = (Reach::Nothing, Vec::new());
+        Self { store, need, until, bytes: 0, files: 0, large: 0, reach, to_convert, unread: 0 }
     }
 
     /// The state of every candidate, in order, and how many were not read.
@@ -71,25 +80,48 @@ impl<'a> Contents<'a> {
         mut self,
         tree: &mut WorkTree,
         candidates: &[Candidate],
-        git: &Git,
-        root: &Path,
-        index: &Path,
+        conversion: &Conversion<'_>,
     ) -> (Vec<State>, u32) {
+        self.reach = conversion.reach;
         let mut states: Vec<State> =
             candidates.iter().enumerate().map(|(at, candidate)| self.state(tree, at, candidate)).collect();
-        for (at, oid) in self.converted(git, root, index) {
-            let state = &mut states[at];
-            if state.oid != Some(oid) {
-                state.oid = Some(oid);
-                let candidate = &candidates[at];
-                state.readable = candidate.expected == Some(oid) || self.keep_converted(tree, candidate, oid);
-            }
-        }
+        self.convert(tree, candidates, &mut states, conversion);
         (states, self.unread)
     }
 
+    /// Gives those files that git would convert the names that it gives them.
+    fn convert(
+        &self,
+        tree: &mut WorkTree,
+        candidates: &[Candidate],
+        states: &mut [State],
+        conversion: &Conversion<'_>,
+    ) {
+        let path = |at: &usize| candidates[*at].path.as_slice();
+        let paths = |these: &[usize]| these.iter().map(path).collect::<Vec<_>>();
+        // Where git cannot say, the raw names stand.
+        let names = conversion.names(&paths(&self.to_convert));
+        let named = self.to_convert.iter().zip(names).filter_map(|(at, name)| Some((*at, name?)));
+        let others: Vec<(usize, Oid)> = named.filter(|(at, name)| states[*at].oid != Some(*name)).collect();
+        let left_alone = conversion.left_alone(&others.iter().map(|(at, _)| path(at)).collect::<Vec<_>>());
+        let mut unkept = Vec::new();
+        for (at, name) in others.into_iter().filter(|(at, _)| !left_alone.contains(path(at))) {
+            let (candidate, state) = (&candidates[at], &mut states[at]);
+            state.oid = Some(name);
+            let small = candidate.stat.size <= LARGE;
+            state.readable =
+                small && (candidate.expected == Some(name) || self.keep_converted(tree, candidate, name));
+            if small && !state.readable {
+                unkept.push(at);
+            }
+        }
+        for (at, name) in unkept.iter().zip(conversion.kept(&paths(&unkept))) {
+            states[*at].readable = name.is_some() && states[*at].oid == name;
+        }
+    }
+
     fn state(&mut self, tree: &mut WorkTree, at: usize, candidate: &Candidate) -> State {
-        let Candidate { path, stat, expected, alone } = candidate;
+        let Candidate { path, stat, expected, alone, restaged } = candidate;
         let mut state = State {
             mode: stat.mode,
             oid: None,
@@ -122,22 +154,36 @@ impl<'a> Contents<'a> {
             state.oid = *expected;
             return state;
         }
+        let converted = stat.mode != 0o120000
+            && match &content.bytes {
+                Some(_) if state.readable && !restaged => false,
+                Some(bytes) => may_be_converted(bytes) || self.reach == Reach::Anything,
+                None => self.may_be_what_it_was(candidate, state.oid),
+            };
         if let Some(bytes) = &content.bytes
             && !state.readable
         {
             self.bytes += content.size;
             self.files += 1;
-            let converted = stat.mode != 0o120000 && may_be_converted(bytes);
             if *alone && !converted {
                 state.counted = Some(worktree::counted(bytes));
             } else {
                 state.readable = self.store.blob(bytes).is_ok();
             }
-            if converted {
-                self.to_convert.push((at, path.clone()));
-            }
+        }
+        if converted {
+            self.to_convert.push(at);
         }
         state
+    }
+
+    /// Whether a large file may be what it was to git, in another form.
+    fn may_be_what_it_was(&self, candidate: &Candidate, oid: Option<Oid>) -> bool {
+        let small_enough = candidate.stat.size <= MOST_CONVERTED;
+        self.reach != Reach::Nothing
+            && small_enough
+            && candidate.expected.is_some()
+            && candidate.expected != oid
     }
 
     /// What git keeps in place of a file that is kept elsewhere (Git LFS).
@@ -151,34 +197,11 @@ impl<'a> Contents<'a> {
     }
 
     /// Keeps a file as git would keep it, if that is with other line ends.
-    /// Git itself could write it, but would set the time of the user's own
-    /// object where there is one.
     fn keep_converted(&self, tree: &mut WorkTree, candidate: &Candidate, oid: Oid) -> bool {
         let content = tree.read(&candidate.path, self.store.format(), LARGE, || true);
         let bytes = content.ok().and_then(|content| content.bytes).unwrap_or_default();
         let converted = with_plain_line_ends(&bytes);
         object::blob_name(self.store.format(), &converted) == oid && self.store.blob(&converted).is_ok()
-    }
-
-    /// The names that git gives to files it would convert.
-    fn converted(&self, git: &Git, root: &Path, index: &Path) -> Vec<(usize, Oid)> {
-        if self.to_convert.is_empty() {
-            return Vec::new();
-        }
-        let mut input = Vec::new();
-        for (_, path) in &self.to_convert {
-            input.extend(quoted(path));
-            input.push(b'\n');
-        }
-        let args = ["hash-object", "--stdin-paths"].map(OsStr::new);
-        // Where it cannot say, the raw names stand.
-        let said = git.ask(&args, root, index, input, self.until).unwrap_or_default();
-        let names = String::from_utf8_lossy(&said);
-        let names: Vec<Option<Oid>> = names.lines().map(Oid::from_hex).collect();
-        if names.len() != self.to_convert.len() {
-            return Vec::new();
-        }
-        self.to_convert.iter().zip(names).filter_map(|((at, _), oid)| Some((*at, oid?))).collect()
     }
 }
 

@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
 
-use super::after::Changed;
 use super::content::LARGE;
+use super::differences::Changed;
 use super::object::Oid;
 use super::snapshot::{Before, Trouble};
 use super::state::{Counted, State};
@@ -81,15 +81,23 @@ impl Before {
 
     /// The same, with what git does not have marked as unreadable.
     fn without_missing(&self, changed: &[Changed], until: Duration) -> Result<Vec<Changed>, Trouble> {
-        let readable = |state: &&State| state.readable && !state.is_nested();
-        let named = |one: &Changed| one.old.as_ref().filter(readable).and_then(|state| state.oid);
-        let input: String = changed.iter().filter_map(named).map(|oid| format!("{oid}\n")).collect();
+        // What is in the working tree is not missing; what is not may be.
+        let borrowed = |one: &Changed| {
+            let new = one.new.clone().filter(|state| state.stat.is_none());
+            [one.old.clone(), new].into_iter().flatten().filter(|state| state.readable && !state.is_nested())
+        };
+        let named = changed.iter().flat_map(borrowed).filter_map(|state| state.oid);
+        let input: String = named.map(|oid| format!("{oid}\n")).collect();
         let args = ["cat-file", "--batch-check=%(objectname)"];
         let said = self.git.ask_objects(&args, input.into_bytes(), until)?;
         // What is there is named; what is not is said to be missing.
         let there: HashSet<Oid> = String::from_utf8_lossy(&said).lines().filter_map(Oid::from_hex).collect();
         let mut changed = changed.to_vec();
-        for state in changed.iter_mut().filter_map(|one| one.old.as_mut()) {
+        let sides = changed.iter_mut().flat_map(|one| {
+            let new = one.new.as_mut().filter(|state| state.stat.is_none());
+            [one.old.as_mut(), new].into_iter().flatten()
+        });
+        for state in sides {
             state.readable &= state.oid.is_some_and(|oid| there.contains(&oid));
         }
         Ok(changed)
@@ -183,6 +191,7 @@ pub(crate) fn plainly(changed: &[Changed]) -> Vec<FileChange> {
 
 fn plain(one: &Changed) -> FileChange {
     let kind = match (&one.old, &one.new) {
+        (Some(old), Some(new)) if old.is_nested() != new.is_nested() => Kind::TypeChanged,
         _ if is_nested(one) => Kind::Nested,
         (None, _) => Kind::Added,
         (_, None) => Kind::Deleted,
@@ -190,12 +199,14 @@ fn plain(one: &Changed) -> FileChange {
     };
     let Changed { path, old, new } = one.clone();
     let lines = match kind {
-        Kind::Nested => Lines::Without,
+        _ if is_nested(one) => Lines::Without,
         Kind::Added if one.new.as_ref().is_some_and(|new| new.counted.is_some()) => {
             Lines::untold(None, one.new.as_ref())
         }
         Kind::ModeChanged => Lines::Known { added: 0, removed: 0 },
-        Kind::Added | Kind::Modified | Kind::Deleted | Kind::Renamed | Kind::TypeChanged => Lines::Unknown,
+        Kind::Added | Kind::Modified | Kind::Deleted | Kind::Renamed | Kind::TypeChanged | Kind::Nested => {
+            Lines::Unknown
+        }
     };
     FileChange { path, old_path: None, kind, lines, old, new }
 }

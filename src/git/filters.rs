@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::index;
@@ -20,6 +20,8 @@ const LIMIT: Duration = Duration::from_secs(5);
 const ATTRIBUTES: &[u8] = b".gitattributes";
 /// Says that there are attributes at all.
 const SOME: &str = "attributes";
+/// Says that files may be kept in another encoding.
+const ENCODED: &str = "encodings";
 /// What stands for this filter in git is known without running it.
 const KNOWN: &[u8] = b"lfs";
 
@@ -43,23 +45,30 @@ impl Before {
             }
         })
         .ok()?;
-        let speaks = |bytes: &[u8]| memchr::memmem::find(bytes, b"filter").is_some();
-        let at = |path: &Path| bounded(path, LARGEST).is_ok_and(|bytes| speaks(&bytes));
-        let settings = self.git.settings().iter();
-        let mut of_user = settings.filter_map(|setting| setting.strip_prefix("core.attributesFile="));
-        let mut inside = |path: &Vec<u8>| {
-            let content = tree.read(path, self.store.format(), LARGEST, || true).ok();
-            content.and_then(|content| content.bytes).is_some_and(|bytes| speaks(&bytes))
+        let mut speaks_of = (false, false);
+        let mut hear = |bytes: &[u8]| {
+            speaks_of.0 |= memchr::memmem::find(bytes, b"filter").is_some();
+            speaks_of.1 |= memchr::memmem::find(bytes, b"working-tree-encoding").is_some();
         };
+        let settings = self.git.settings().iter();
+        let of_user = settings.filter_map(|setting| setting.strip_prefix("core.attributesFile="));
+        for path in of_user.map(PathBuf::from).chain([self.git.file("info/attributes")]) {
+            hear(&bounded(&path, LARGEST).unwrap_or_default());
+        }
+        for path in &lists {
+            let content = tree.read(path, self.store.format(), LARGEST, || true).ok();
+            hear(&content.and_then(|content| content.bytes).unwrap_or_default());
+        }
+        let (of_filters, of_encodings) = speaks_of;
         let there = |path: &Path| path.metadata().is_ok_and(|found| found.len() > 0);
         if lists.iter().any(|path| there(&self.path(path))) || there(&self.git.file("info/attributes")) {
             // Without it, attributes cost nobody a question.
             let _ = files::put(self.git.file(SOME), b"");
         }
-        let any = at(&self.git.file("info/attributes"))
-            || of_user.any(|file| at(Path::new(file)))
-            || lists.iter().any(&mut inside);
-        if !any {
+        if of_encodings {
+            let _ = files::put(self.git.file(ENCODED), b"");
+        }
+        if !of_filters {
             return None;
         }
         index::read(index, self.store.format(), |entry| {
@@ -75,7 +84,17 @@ impl Before {
 
     /// Whether there are any attributes, before or among `paths`.
     pub(super) fn has_attributes<'p>(&self, mut paths: impl Iterator<Item = &'p [u8]>) -> bool {
-        self.git.file(SOME).exists() || paths.any(|path| path.ends_with(ATTRIBUTES))
+        self.git.file(SOME).exists() || paths.any(is_list)
+    }
+
+    /// Whether there is a list of attributes now, where most are.
+    pub(super) fn has_list(&self) -> bool {
+        self.path(ATTRIBUTES).metadata().is_ok_and(|found| found.len() > 0)
+    }
+
+    /// Whether attributes spoke of encodings.
+    pub(super) fn has_encodings(&self) -> bool {
+        self.git.file(ENCODED).exists()
     }
 
     /// Files whose content is kept elsewhere, as they were noted.
@@ -83,6 +102,11 @@ impl Before {
         let noted = files::read(&self.git.file("elsewhere")).unwrap_or_default();
         noted.split(|&byte| byte == 0).map(<[u8]>::to_owned).collect()
     }
+}
+
+/// Whether a path is that of a list of attributes.
+pub(super) fn is_list(path: &[u8]) -> bool {
+    path.ends_with(ATTRIBUTES)
 }
 
 /// Reads path, attribute and value, each with a zero behind it.

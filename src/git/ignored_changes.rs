@@ -11,28 +11,27 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::after::Changed;
+use super::differences::Changed;
 use super::ignored::{self, IgnoredChange, Trace, Traces};
+use super::index;
+use super::snapshot::Before;
 use super::worktree::Time;
 
-pub(super) struct Ignored<'a> {
-    pub(super) root: &'a Path,
-    pub(super) before: &'a Traces,
-    pub(super) after: &'a Traces,
+struct Ignored<'a> {
+    root: &'a Path,
+    before: &'a Traces,
+    after: &'a Traces,
     /// What is told of files that are not ignored.
-    pub(super) changed: &'a [Changed],
+    changed: &'a [Changed],
     /// What was taken at first is older.
-    pub(super) since: Time,
+    since: Time,
 }
 
 impl Ignored<'_> {
     /// What became of them, sorted by path. `known` says which paths were there
     /// before without having been ignored: all of those that are one of the
     /// given ones or below one.
-    pub(super) fn compare(
-        &self,
-        known: impl FnOnce(&HashSet<&[u8]>) -> Vec<Vec<u8>>,
-    ) -> Vec<(Vec<u8>, IgnoredChange)> {
+    fn compare(&self, known: impl FnOnce(&HashSet<&[u8]>) -> Vec<Vec<u8>>) -> Vec<(Vec<u8>, IgnoredChange)> {
         let told: HashSet<&[u8]> = self.changed.iter().map(|one| one.path.as_slice()).collect();
         let mut changes = BTreeMap::new();
         let mut new: HashSet<&[u8]> = HashSet::new();
@@ -112,6 +111,29 @@ impl Ignored<'_> {
     }
 }
 
+impl Before {
+    /// What became of ignored files, by how they were `then` and what git lists
+    /// `now`. `changed` is told already, and the paths in `untracked` were there.
+    pub(super) fn compare_ignored(
+        &self,
+        then: &Traces,
+        now: &[u8],
+        changed: &[Changed],
+        untracked: &HashSet<Vec<u8>>,
+    ) -> Vec<(Vec<u8>, IgnoredChange)> {
+        let after = ignored::trace(self.root(), now);
+        let ignored =
+            Ignored { root: self.root(), before: then, after: &after, changed, since: self.since() };
+        ignored.compare(|wanted| {
+            let mut index = Vec::new();
+            let _ = index::read(&self.index_bytes().unwrap_or_default(), self.store.format(), |entry| {
+                index.push(entry.path.to_owned());
+            });
+            at_or_below(wanted, index.iter().chain(untracked).map(Vec::as_slice))
+        })
+    }
+}
+
 /// The directories that `path` is in, each with its slash.
 pub(super) fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let inner = path.len().saturating_sub(1);
@@ -120,10 +142,7 @@ pub(super) fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Of `paths`, those that are one of `wanted` or below one.
-pub(super) fn at_or_below<'a>(
-    wanted: &HashSet<&[u8]>,
-    paths: impl Iterator<Item = &'a [u8]>,
-) -> Vec<Vec<u8>> {
+fn at_or_below<'a>(wanted: &HashSet<&[u8]>, paths: impl Iterator<Item = &'a [u8]>) -> Vec<Vec<u8>> {
     let is = |path: &&[u8]| wanted.contains(path) || above(path).any(|dir| wanted.contains(dir));
     paths.filter(is).map(<[u8]>::to_owned).collect()
 }

@@ -175,6 +175,7 @@ impl Store {
     }
 
     /// Writes the tree that holds `files`, sorted or not, and the trees below it.
+    /// A path that ends in a slash is a whole tree that there is already.
     pub(crate) fn tree<'a>(&self, files: impl IntoIterator<Item = (&'a [u8], u32, Oid)>) -> io::Result<Oid> {
         let mut root = Directory::default();
         files.into_iter().for_each(|(path, mode, oid)| root.insert(path, mode, oid));
@@ -244,6 +245,7 @@ struct Directory {
 
 enum Node {
     File(u32, Oid),
+    Tree(Oid),
     Directory(Directory),
 }
 
@@ -251,6 +253,7 @@ impl Directory {
     fn insert(&mut self, path: &[u8], mode: u32, oid: Oid) {
         match path.iter().position(|&byte| byte == b'/') {
             None => drop(self.entries.insert(path.to_owned(), Node::File(mode, oid))),
+            Some(at) if at + 1 == path.len() => drop(self.entries.insert(path.to_owned(), Node::Tree(oid))),
             Some(at) => {
                 let below = self.entries.entry(path[..=at].to_owned());
                 if let Node::Directory(dir) = below.or_insert_with(|| Node::Directory(Directory::default())) {
@@ -265,6 +268,7 @@ impl Directory {
         for (name, node) in &self.entries {
             let (mode, name, oid) = match node {
                 Node::File(mode, oid) => (*mode, name.as_slice(), *oid),
+                Node::Tree(oid) => (0o40000, &name[..name.len() - 1], *oid),
                 Node::Directory(dir) => (0o40000, &name[..name.len() - 1], dir.write(store)?),
             };
             bytes.extend(format!("{mode:o} ").into_bytes());

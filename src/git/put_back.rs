@@ -97,7 +97,12 @@ mod tests {
         assert_eq!(dirs.all.iter().map(Vec::as_slice).collect::<Vec<_>>(), [&b""[..], b"a", b"a/b"]);
         let set =
             |path: &str, at: SystemTime| fs::File::open(root.join(path)).unwrap().set_modified(at).unwrap();
-        // All are from the making of what is in them.
+        // All are from the making of what is in them, however long that took.
+        for (inner, dir) in [("a/b/c", "a/b"), ("a/b", "a"), ("a", "")] {
+            let found = fs::metadata(root.join(inner)).unwrap();
+            let nanos = u32::try_from(found.ctime_nsec()).unwrap();
+            set(dir, SystemTime::UNIX_EPOCH + Duration::new(u64::try_from(found.ctime()).unwrap(), nanos));
+        }
         assert_eq!(dirs.last_removal(root, (0, 0)), None);
         let later = fs::metadata(root).unwrap().modified().unwrap() + Duration::from_secs(60);
         let seconds = later.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();

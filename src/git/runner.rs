@@ -91,6 +91,12 @@ impl Git {
         dirs.find_map(|dir| Some(dir.join("git")).filter(|file| paths::is_program(file)))
     }
 
+    /// The git that the user runs. It is never run by us.
+    pub(crate) fn own(path: Option<&OsStr>) -> Option<PathBuf> {
+        let mut dirs = path.map(std::env::split_paths).into_iter().flatten();
+        dirs.find_map(|dir| Some(dir.join("git")).filter(|file| paths::is_program(file)))
+    }
+
     /// Makes `dir` a place for git to stand in: no reference, no remote, and the
     /// objects of `objects` to read from.
     pub(crate) fn settle(program: PathBuf, dir: &Path, format: Format, objects: &Path) -> io::Result<Self> {
@@ -108,8 +114,23 @@ impl Git {
         };
         files::put(dir.join("config"), version)?;
         files::put(dir.join("HEAD"), "ref: refs/heads/none\n")?;
-        files::put(dir.join("objects/info/alternates"), quoted_line(objects))?;
-        Ok(Self { program, dir: dir.to_owned(), borrowed: objects.to_owned(), settings: Vec::new() })
+        let git = Self { program, dir: dir.to_owned(), borrowed: objects.to_owned(), settings: Vec::new() };
+        git.borrow_objects()?;
+        Ok(git)
+    }
+
+    /// Objects are those of the user, and what git wrote for us.
+    fn borrow_objects(&self) -> io::Result<()> {
+        let mut places = quoted_line(&self.borrowed);
+        if self.written().is_dir() {
+            places.extend(quoted_line(&self.written()));
+        }
+        files::put(self.dir.join("objects/info/alternates"), places)
+    }
+
+    /// Where git writes objects, for us alone.
+    fn written(&self) -> PathBuf {
+        self.dir.join("written")
     }
 
     /// Adds `name=value` to what git is told. The caller answers for it.
@@ -131,6 +152,19 @@ impl Git {
         input: Vec<u8>,
         until: Duration,
     ) -> Result<Question, TalkError> {
+        self.begin_in(&self.objects(), args, work_tree, index, input, until)
+    }
+
+    /// The same, with the objects that are in one directory and those it borrows.
+    fn begin_in(
+        &self,
+        objects: &Path,
+        args: &[&OsStr],
+        work_tree: &Path,
+        index: &Path,
+        input: Vec<u8>,
+        until: Duration,
+    ) -> Result<Question, TalkError> {
         let settings = self.settings.iter().flat_map(|setting| ["-c", setting.as_str()]);
         let args: Vec<OsString> = OPTIONS
             .iter()
@@ -145,6 +179,7 @@ impl Git {
             ("GIT_DIR", self.dir.as_os_str()),
             ("GIT_WORK_TREE", work_tree.as_os_str()),
             ("GIT_INDEX_FILE", index.as_os_str()),
+            ("GIT_OBJECT_DIRECTORY", objects.as_os_str()),
             ("GIT_CONFIG_NOSYSTEM", text("1")),
             ("GIT_CONFIG_GLOBAL", text("/dev/null")),
             ("GIT_ATTR_NOSYSTEM", text("1")),
@@ -174,6 +209,26 @@ impl Git {
         until: Duration,
     ) -> Result<Vec<u8>, TalkError> {
         self.begin(args, work_tree, index, input, until)?.finish()
+    }
+
+    /// As [`ask`](Self::ask), for what writes objects. It sees no others: git
+    /// would set the time of one that is there already, and the user's own are
+    /// not ours to touch.
+    pub(crate) fn ask_to_write(
+        &self,
+        args: &[&OsStr],
+        work_tree: &Path,
+        index: &Path,
+        input: Vec<u8>,
+        until: Duration,
+    ) -> Result<Vec<u8>, TalkError> {
+        match files::create_dir(&self.written()) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(TalkError::Start(error));
+            }
+            _ => self.borrow_objects().map_err(TalkError::Start)?,
+        }
+        self.begin_in(&self.written(), args, work_tree, index, input, until)?.finish()
     }
 
     /// A question that needs neither working tree nor index: about objects.

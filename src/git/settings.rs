@@ -3,6 +3,7 @@
 //! Everything else in a configuration is left alone: most of it names programs.
 //! Values are taken only where they are one of a few known words.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::config_file;
+use super::includes::Place;
 use super::object::Format;
 use super::repository::{Repository, bounded};
 use super::runner::{Git, Question};
@@ -18,11 +20,17 @@ use crate::host::files;
 /// No file of settings or rules is longer.
 const LARGEST: u64 = 4 << 20;
 
+/// A file may take in others, these again others, and so on.
+const MOST_INCLUDED: usize = 100;
+const DEEPEST: usize = 10;
+
 /// Where the user's own configuration is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct User {
     pub(crate) home: Option<PathBuf>,
     pub(crate) config: Option<PathBuf>,
+    /// What holds for all users.
+    pub(crate) system: Option<PathBuf>,
 }
 
 impl User {
@@ -33,7 +41,16 @@ impl User {
     /// Weakest first.
     fn files(&self) -> Vec<PathBuf> {
         let own = self.home.as_ref().map(|home| home.join(".gitconfig"));
-        [self.config_dir().map(|dir| dir.join("config")), own].into_iter().flatten().collect()
+        let config = self.config_dir().map(|dir| dir.join("config"));
+        [self.system.clone(), config, own].into_iter().flatten().collect()
+    }
+}
+
+/// Where the git at `program` looks for what holds for all users.
+pub(crate) fn of_system(program: &Path) -> Option<PathBuf> {
+    match program.parent()?.parent()? {
+        prefix if [Path::new("/"), Path::new("/usr")].contains(&prefix) => Some("/etc/gitconfig".into()),
+        prefix => Some(prefix.join("etc/gitconfig")),
     }
 }
 
@@ -55,10 +72,21 @@ pub(crate) fn read(git: &Git, repository: &Repository, user: &User, until: Durat
     let users = user.files().into_iter().map(|file| (Whose::User, file));
     let files = users.chain([(Whose::Repository, own), (Whose::WorkTree, of_tree)]);
     // All at once; what they say is put together in order.
-    let asked: Vec<(Whose, Said)> = files
+    let asked: Vec<(Whose, PathBuf, Said)> = files
         .filter(|(_, file)| is_plain(file))
-        .map(|(whose, file)| (whose, Said::by(&file, git, repository, until)))
+        .map(|(whose, file)| (whose, file.clone(), Said::by(&file, git, repository, until)))
         .collect();
+    let mut reader = Reader {
+        git,
+        until,
+        left: MOST_INCLUDED,
+        place: Place {
+            repository,
+            home: user.home.as_deref(),
+            branch: repository.head().branch,
+            urls: OnceCell::new(),
+        },
+    };
     let ignore = user.config_dir().map(|dir| dir.join("ignore")).filter(|file| is_plain(file));
     let mut settings =
         Settings { format: Some(Format::Sha1), file_mode: true, links: true, told: Vec::new() };
@@ -68,11 +96,16 @@ pub(crate) fn read(git: &Git, repository: &Repository, user: &User, until: Durat
     let mut bits = BTreeMap::new();
     // Unless the repository says so, git does not know of such a file.
     let mut counts_of_tree = false;
-    for (whose, said) in asked {
+    for (whose, file, said) in asked {
         if whose == Whose::WorkTree && !counts_of_tree {
             continue;
         }
-        for (key, value) in said.pairs() {
+        let pairs = match whose {
+            // Of a repository they are not followed: whoever works in it may write there.
+            Whose::Repository | Whose::WorkTree => said.pairs(),
+            Whose::User => reader.with_included(said.pairs(), &file, 0),
+        };
+        for (key, value) in pairs {
             // Git takes its words in any case.
             let word = value.to_ascii_lowercase();
             let no = matches!(word.as_str(), "false" | "0" | "no" | "off" | "");
@@ -91,6 +124,11 @@ pub(crate) fn read(git: &Git, repository: &Repository, user: &User, until: Durat
                 ("core.ignorecase" | "core.precomposeunicode", ..) => drop(bits.insert(key, !no)),
                 ("core.eol", "lf" | "crlf" | "native", _) => eol = Some(word),
                 ("core.excludesfile", _, Whose::User) => excludes = expanded(&value, user),
+                ("core.excludesfile", ..) => {
+                    if let Some(copy) = copied(&value, repository, git) {
+                        excludes = Some(copy);
+                    }
+                }
                 ("core.attributesfile", _, Whose::User) => attributes = expanded(&value, user),
                 _ => {}
             }
@@ -116,6 +154,18 @@ pub(crate) fn copy_rules(repository: &Repository, git: &Git) {
     }
 }
 
+/// A copy of the rules that a repository names within itself, as they are now.
+fn copied(named: &str, repository: &Repository, git: &Git) -> Option<PathBuf> {
+    let file = fs::canonicalize(repository.root.join(named)).ok()?;
+    let inside = |dir: &Path| fs::canonicalize(dir).is_ok_and(|dir| file.starts_with(dir));
+    if !inside(&repository.root) && !inside(&repository.common) {
+        return None;
+    }
+    let copy = git.file("info/named-exclude");
+    files::put(&copy, bounded(&file, 1 << 20).ok()?).ok()?;
+    Some(copy)
+}
+
 /// Weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Whose {
@@ -123,6 +173,46 @@ enum Whose {
     Repository,
     /// Of one of its working trees: a sparse checkout has one.
     WorkTree,
+}
+
+/// Follows what a file of the user's takes in.
+struct Reader<'a> {
+    git: &'a Git,
+    until: Duration,
+    left: usize,
+    place: Place<'a>,
+}
+
+impl Reader<'_> {
+    /// What `file` says, with what others say in the place where it names them.
+    fn with_included(
+        &mut self,
+        pairs: Vec<(String, String)>,
+        file: &Path,
+        depth: usize,
+    ) -> Vec<(String, String)> {
+        let repository = self.place.repository;
+        let mut all = Vec::new();
+        for (key, value) in pairs {
+            let urls = || urls(self.git, repository, self.until);
+            match self.place.included(&key, &value, file, urls).filter(|file| is_plain(file)) {
+                Some(file) if depth < DEEPEST && self.left > 0 => {
+                    self.left -= 1;
+                    let pairs = Said::by(&file, self.git, repository, self.until).pairs();
+                    all.extend(self.with_included(pairs, &file, depth + 1));
+                }
+                Some(_) | None => all.push((key, value)),
+            }
+        }
+        all
+    }
+}
+
+/// Where the remotes of a repository are, by its own settings.
+fn urls(git: &Git, repository: &Repository, until: Duration) -> Vec<String> {
+    let asked = list(git, &repository.common.join("config"), repository, until);
+    let is_url = |(key, _): &(String, String)| key.starts_with("remote.") && key.ends_with(".url");
+    Said::Asked(asked.map(Box::new)).pairs().into_iter().filter(is_url).map(|(_, value)| value).collect()
 }
 
 /// What one file of settings says.
@@ -157,8 +247,9 @@ fn list(git: &Git, file: &Path, repository: &Repository, until: Duration) -> Opt
 
 fn pair(record: &[u8]) -> Option<(String, String)> {
     let text = std::str::from_utf8(record).ok()?;
+    // Git writes names in small letters, and what stands between them as it is.
     let (key, value) = text.split_once('\n').unwrap_or((text, "true"));
-    Some((key.to_ascii_lowercase(), value.to_owned()))
+    Some((key.to_owned(), value.to_owned()))
 }
 
 fn expanded(value: &str, user: &User) -> Option<PathBuf> {
@@ -171,4 +262,37 @@ fn expanded(value: &str, user: &User) -> Option<PathBuf> {
 /// Nobody waits for a pipe.
 fn is_plain(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() <= LARGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_holds_for_all_users_is_where_their_git_looks() {
+        let at = |program: &str| of_system(Path::new(program)).unwrap().to_str().unwrap().to_owned();
+        assert_eq!(at("/usr/bin/git"), "/etc/gitconfig");
+        assert_eq!(at("/bin/git"), "/etc/gitconfig");
+        assert_eq!(at("/usr/local/bin/git"), "/usr/local/etc/gitconfig");
+        assert_eq!(at("/opt/homebrew/bin/git"), "/opt/homebrew/etc/gitconfig");
+    }
+
+    #[test]
+    fn the_users_word_is_stronger_than_that_for_all_users() {
+        let dir = tempfile::tempdir().unwrap();
+        let (system, home) = (dir.path().join("system"), dir.path().join("home"));
+        for path in [&home, &dir.path().join("own")] {
+            fs::create_dir(path).unwrap();
+        }
+        let own = dir.path().join("own");
+        let repository = Repository { root: own.clone(), dir: own.clone(), common: own.clone() };
+        let git = Git::settle("/nowhere/git".into(), &own, Format::Sha1, &own).unwrap();
+        let user = User { home: Some(home.clone()), config: None, system: Some(system.clone()) };
+        let told = || read(&git, &repository, &user, Duration::MAX).told;
+        fs::write(&system, "[core]\n\tautocrlf = true\n\teol = crlf\n").unwrap();
+        assert_eq!(told(), ["core.autocrlf=true", "core.eol=crlf"]);
+        fs::write(home.join("more"), "[core]\n\tautocrlf = input\n").unwrap();
+        fs::write(home.join(".gitconfig"), "[include]\n\tpath = more\n\tpath = .gitconfig\n").unwrap();
+        assert_eq!(told(), ["core.autocrlf=input", "core.eol=crlf"], "one that names itself comes to an end");
+    }
 }

@@ -16,6 +16,7 @@ use super::filters;
 use super::ignored::{self, Traces};
 use super::index::{self, Entry, IndexError};
 use super::index_file;
+use super::moment;
 use super::object::{Format, Oid, Store};
 use super::repository::{Head, Repository, head_of};
 use super::runner::{Git, Question};
@@ -141,16 +142,14 @@ impl Before {
         index::read(&bytes, self.store.format(), |entry| {
             let path = entry.path;
             match self.against_index(&mut tree, entry) {
-                Look::Same => {}
+                Look::Same | Look::Outside => {}
                 Look::Gone => drop(states.insert(path.to_owned(), None)),
                 Look::Unseen => unseen += 1,
                 Look::Nested(commit) => drop(states.insert(path.to_owned(), Some(State::nested(commit)))),
-                Look::Read(stat) => candidates.push(Candidate {
-                    path: path.to_owned(),
-                    stat,
-                    expected: merged(entry).then_some(entry.oid),
-                    alone: false,
-                }),
+                Look::Read(stat) => {
+                    let expected = merged(entry).then_some(entry.oid);
+                    candidates.push(Candidate { expected, ..Candidate::new(path.to_owned(), stat) });
+                }
             }
         })?;
         // One path stands there up to three times while a merge is unfinished.
@@ -164,14 +163,14 @@ impl Before {
         for path in listed(&others) {
             match self.untracked(&mut tree, path) {
                 Look::Read(stat) => {
-                    candidates.push(Candidate { path: path.to_owned(), stat, expected: None, alone: false });
+                    candidates.push(Candidate::new(path.to_owned(), stat));
                 }
                 Look::Nested(commit) => {
                     let path = path.strip_suffix(b"/").unwrap_or(path);
                     states.insert(path.to_owned(), Some(State::nested(commit)));
                 }
                 Look::Unseen => unseen += 1,
-                Look::Same | Look::Gone => {}
+                Look::Same | Look::Gone | Look::Outside => {}
             }
         }
         if let Some(filtered) = filtered {
@@ -181,13 +180,14 @@ impl Before {
             for path in filtered.rewritten.into_iter().filter(own) {
                 if let Found::File(stat) = tree.look(&path) {
                     let stat = self.as_git_sees(stat, 0o100644);
-                    candidates.push(Candidate { path, stat, expected: None, alone: false });
+                    candidates.push(Candidate::new(path, stat));
                 }
             }
         }
         let contents = Contents::new(&self.store, Need::KEEP, until);
-        let (read, unread) =
-            contents.read(&mut tree, &candidates, &self.git, &self.repository.root, &self.index());
+        let paths = candidates.iter().map(|candidate| candidate.path.as_slice());
+        let conversion = self.conversion(paths, vec![self.index()], until);
+        let (read, unread) = contents.read(&mut tree, &candidates, &conversion);
         self.store.show()?;
         let paths = candidates.into_iter().map(|candidate| candidate.path);
         states.extend(paths.zip(read.into_iter().map(Some)));
@@ -204,13 +204,14 @@ impl Before {
     pub(super) fn against_index(&self, tree: &mut WorkTree, entry: &Entry<'_>) -> Look {
         match (entry.mode & 0o170000, tree.look(entry.path)) {
             // Kept out of the tree on purpose, and still is.
-            (_, Found::Nothing) if entry.skipped => Look::Same,
+            (_, Found::Nothing) if entry.skipped => Look::Outside,
             (_, Found::Unseen) => Look::Unseen,
             (GITLINK, Found::Directory) => match head_of(&self.path(entry.path)) {
                 Some(commit) if commit != entry.oid => Look::Nested(commit),
                 Some(_) | None => Look::Same,
             },
-            (_, Found::Nothing | Found::Directory) => Look::Gone,
+            (_, Found::Directory) => head_of(&self.path(entry.path)).map_or(Look::Gone, Look::Nested),
+            (_, Found::Nothing) => Look::Gone,
             (_, Found::File(stat)) => {
                 let stat = self.as_git_sees(stat, entry.mode);
                 let clean = merged(entry) && stat.mode == entry.mode && entry.is_clean(&stat, self.written);
@@ -248,9 +249,7 @@ impl Before {
 
     /// Whether something that was ignored then was not touched since.
     pub(super) fn is_older(&self, stat: &Stat) -> bool {
-        let millis = |time: Time| time.0.saturating_mul(1000).saturating_add(i64::from(time.1 / 1_000_000));
-        // By more than a tick of any clock.
-        millis(stat.ctime).saturating_add(20) < millis(self.taken_at)
+        stat.ctime <= self.since()
     }
 
     pub(super) fn list(&self, which: Listed, until: Duration) -> Result<Question, TalkError> {
@@ -283,10 +282,9 @@ impl Before {
         files::read(&self.git.file("ignored")).ok().and_then(|bytes| ignored::parsed(&bytes))
     }
 
-    /// What is younger came after the look, by more than the step in which we count.
+    /// What is younger may have come after the look.
     pub(crate) fn since(&self) -> Time {
-        let nanos = self.taken_at.1 + 1_000_000;
-        (self.taken_at.0 + i64::from(nanos / 1_000_000_000), nanos % 1_000_000_000)
+        moment::surely_before(self.taken_at)
     }
 
     /// Our copy of the index.
@@ -317,6 +315,8 @@ impl Drop for Before {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     Same,
+    /// Tracked, and not checked out.
+    Outside,
     Gone,
     /// A repository of its own, on this commit.
     Nested(Oid),

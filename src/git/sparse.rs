@@ -10,6 +10,7 @@ use super::ignored_changes::above;
 use super::index::{self, IndexError};
 use super::object::{Format, Oid};
 use super::runner::Git;
+use super::snapshot::Before;
 use super::state::State;
 use crate::host::files;
 
@@ -83,13 +84,74 @@ impl Sparse {
     }
 }
 
+/// What is in such directories before and after, where that is not the same.
+#[derive(Debug, Default)]
+pub(super) struct Differing {
+    pub(super) then: HashMap<Vec<u8>, State>,
+    pub(super) now: HashMap<Vec<u8>, State>,
+}
+
+impl Sparse {
+    /// What differs between these directories and those that there are `now`;
+    /// `None` where git cannot say.
+    pub(super) fn differing(&self, now: &Sparse, before: &Before, until: Duration) -> Option<Differing> {
+        let (old, new): (HashSet<_>, HashSet<_>) = (self.0.iter().collect(), now.0.iter().collect());
+        if old == new {
+            return Some(Differing::default());
+        }
+        let tree = |one: &HashSet<&(Vec<u8>, Oid)>, other: &HashSet<&(Vec<u8>, Oid)>| {
+            let own = one.difference(other);
+            before.store.tree(own.map(|(dir, tree)| (dir.as_slice(), 0o40000, *tree))).ok()
+        };
+        let (then, now) = (tree(&old, &new)?.to_string(), tree(&new, &old)?.to_string());
+        before.store.show().ok()?;
+        let args = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", &then, &now];
+        compared(&before.git.ask_objects(&args, Vec::new(), until).ok()?)
+    }
+}
+
+/// `:<mode> <mode> <object> <object> <status>`, then the path.
+fn compared(said: &[u8]) -> Option<Differing> {
+    let mut fields = said.split(|&byte| byte == 0).filter(|field| !field.is_empty());
+    let mut found = Differing::default();
+    while let Some(head) = fields.next() {
+        let text = std::str::from_utf8(head.strip_prefix(b":")?).ok()?;
+        let [old_mode, new_mode, old, new, _] = text.split(' ').collect::<Vec<_>>()[..] else { return None };
+        let path = fields.next()?;
+        for (side, mode, oid) in [(&mut found.then, old_mode, old), (&mut found.now, new_mode, new)] {
+            let mode = u32::from_str_radix(mode, 8).ok()?;
+            if mode != 0 {
+                side.insert(path.to_owned(), State::outside(mode, Oid::from_hex(oid)?));
+            }
+        }
+    }
+    Some(found)
+}
+
 /// `<mode> <type> <object>\t<path>`
 fn parsed(record: &[u8]) -> Option<(&[u8], State)> {
     let tab = memchr::memchr(b'\t', record)?;
     let text = std::str::from_utf8(&record[..tab]).ok()?;
     let [mode, _, oid] = text.split(' ').collect::<Vec<_>>()[..] else { return None };
     let mode = u32::from_str_radix(mode, 8).ok()?;
-    let oid = Some(Oid::from_hex(oid)?);
-    let state = State { mode, oid, readable: true, stat: None, sha256: None, counted: None };
-    Some((&record[tab + 1..], state))
+    Some((&record[tab + 1..], State::outside(mode, Oid::from_hex(oid)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sides_of_a_difference_are_told() {
+        let (one, two, none) = ("0a".repeat(20), "0b".repeat(20), "00".repeat(20));
+        let said = format!(
+            ":100644 100755 {one} {two} M\0k/1\0:000000 100644 {none} {two} A\0k/\n2\0:120000 000000 {one} {none} D\0l\0"
+        );
+        let found = compared(said.as_bytes()).unwrap();
+        let at = |mode: u32, oid: &str| State::outside(mode, Oid::from_hex(oid).unwrap());
+        let then = [(b"k/1".to_vec(), at(0o100644, &one)), (b"l".to_vec(), at(0o120000, &one))];
+        let now = [(b"k/1".to_vec(), at(0o100755, &two)), (b"k/\n2".to_vec(), at(0o100644, &two))];
+        assert_eq!((found.then, found.now), (HashMap::from(then), HashMap::from(now)));
+        assert!(compared(b"nonsense\0x\0").is_none());
+    }
 }

@@ -19,7 +19,8 @@ pub(crate) struct State {
     pub(crate) oid: Option<Oid>,
     /// Whether git can read the content by that name.
     pub(crate) readable: bool,
-    /// Absent of what is no file: a repository within the repository.
+    /// Absent of what is no file: a repository within the repository, or what is
+    /// tracked and not checked out.
     pub(crate) stat: Option<Stat>,
     pub(crate) sha256: Option<String>,
     /// Of a file that git is not shown, now: it is too large to be compared line
@@ -37,6 +38,11 @@ impl State {
     /// A repository within the repository, known by the commit it is on.
     pub(crate) fn nested(commit: Oid) -> Self {
         Self { mode: GITLINK, oid: Some(commit), readable: false, stat: None, sha256: None, counted: None }
+    }
+
+    /// What git keeps for a path that is not checked out.
+    pub(super) fn outside(mode: u32, oid: Oid) -> Self {
+        Self { mode, oid: Some(oid), readable: mode != GITLINK, stat: None, sha256: None, counted: None }
     }
 
     pub(crate) fn is_nested(&self) -> bool {

@@ -9,7 +9,8 @@ use std::hash::{BuildHasher, RandomState};
 use super::{activity, plain};
 use crate::model::{Counters, Event, ItemStatus, Phase, PlanStep, Progress, Timestamp};
 
-const MOST_STEPS: usize = 100;
+/// Of a plan; what is counted of it is of these.
+const MOST_STEPS: usize = 1_000;
 const LONGEST_STEP: usize = 200;
 const MOST_BEFORE_THE_END: u8 = 99;
 /// Agents run a handful at once; more are a runaway and need not be told apart.

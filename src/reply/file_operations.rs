@@ -14,6 +14,7 @@ use crate::tasks::View;
 
 /// Of each list; the counts are of all.
 const MOST_NAMED: usize = 100;
+const MOST_CONTENTS: usize = 20;
 const MOST_COMMITS: usize = 20;
 /// Runs in the same checkout that the text names.
 const MOST_SHARED: usize = 3;
@@ -56,6 +57,9 @@ pub(crate) struct FileOperations {
     lines_changed: Option<u64>,
     lines_added: Option<u64>,
     lines_removed: Option<u64>,
+    /// What the first of them hold now; `evidence.json` has all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    contents: Vec<Content>,
     /// What paths are below, where it is not the run's directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     root: Option<String>,
@@ -88,6 +92,15 @@ pub(crate) struct FileOperations {
     /// What could not be found out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) incomplete: Vec<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Content {
+    path: String,
+    size: u64,
+    /// Absent for very large files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -155,6 +168,10 @@ impl FileOperations {
             from: change.old_commit.clone(),
             to: change.new_commit.clone(),
         };
+        let content = |change: &FileRecord| {
+            let (size, sha256) = (change.size?, change.sha256.clone());
+            Some(Content { path: path(&change.path_bytes()), size, sha256 })
+        };
         let is_known = files.source != Source::None;
         let lines = files.totals.lines_added.zip(files.totals.lines_removed);
         let mut told = Self {
@@ -171,6 +188,7 @@ impl FileOperations {
             lines_changed: lines.map(|(added, removed)| added + removed),
             lines_added: files.totals.lines_added,
             lines_removed: files.totals.lines_removed,
+            contents: files.changes.iter().filter_map(content).take(MOST_CONTENTS).collect(),
             root: files
                 .root
                 .as_deref()

@@ -111,9 +111,9 @@ fn last_lines(lines: Option<&[String]>) -> String {
 fn so_far(progress: &Progress) -> String {
     let mut text = String::new();
     let counted = &progress.counters;
-    if progress.total_steps > 0 {
+    if let Some((done, all)) = progress.completed_steps.zip(progress.total_steps) {
         let percent = progress.percent.map(|percent| format!("{percent}%, ")).unwrap_or_default();
-        let _ = write!(text, ", {percent}{}/{} steps", progress.completed_steps, progress.total_steps);
+        let _ = write!(text, ", {percent}{done}/{all} steps");
     } else {
         for (number, what) in [(counted.commands, "command"), (counted.files_changed, "changed file")] {
             if number > 0 {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::cause::{self, Cause, Unresolved};
+use super::earlier;
 use super::facts::{Facts, Trouble};
 use super::file_operations::FileOperations;
 use super::next::Next;
@@ -40,6 +41,9 @@ pub(crate) struct Metadata {
     /// Present when the run did not fail and a command of it, or an action, still did.
     #[serde(skip_serializing_if = "Option::is_none")]
     unresolved_error: Option<Unresolved>,
+    /// Commands that failed, each with what succeeded after it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    earlier_errors: Vec<String>,
     /// The task's state, in the spelling of `state`.
     task_status: &'static str,
 }
@@ -114,6 +118,7 @@ impl Metadata {
                 .as_ref()
                 .map(|trouble| context(trouble, errors, results.partial.as_ref(), trouble.hint(voice), next)),
             unresolved_error: Unresolved::of(errors, facts.trouble.as_ref()),
+            earlier_errors: evidence.map(|evidence| earlier::lines(&evidence.earlier)).unwrap_or_default(),
             task_status: facts.state.in_envelope(),
         }
     }

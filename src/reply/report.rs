@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cause::{self, Cause, Unresolved};
+use super::earlier;
 use super::eta::Eta;
 use super::facts::Facts;
 use super::file_operations::FileOperations;
@@ -85,6 +86,9 @@ pub(crate) struct Report {
     /// Present when the run did not fail and a command of it, or an action, still did.
     #[serde(rename = "unresolved_error", skip_serializing_if = "Option::is_none")]
     pub(crate) unresolved: Option<Unresolved>,
+    /// Commands that failed, each with what succeeded after it.
+    #[serde(rename = "earlier_errors", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) earlier: Vec<String>,
     /// What the reader can do now; told in the text.
     #[serde(skip)]
     pub(crate) next: Next,
@@ -177,6 +181,7 @@ impl Report {
                     .unwrap_or_default(),
             }),
             unresolved: Unresolved::of(errors, facts.trouble.as_ref()),
+            earlier: evidence.map(|evidence| earlier::lines(&evidence.earlier)).unwrap_or_default(),
             error: facts.trouble.as_ref().map(|trouble| trouble.message.clone()),
             warnings: facts.warnings.clone(),
             eta: Eta::of(view, now),

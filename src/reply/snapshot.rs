@@ -153,9 +153,10 @@ pub(crate) struct Progress {
     /// From the agent's own plan; null without one. Never falls.
     #[schemars(range(max = 100))]
     pub(crate) percent: Option<u8>,
-    pub(crate) completed_steps: usize,
-    /// 0 without a plan.
-    pub(crate) total_steps: usize,
+    /// Null without a plan.
+    pub(crate) completed_steps: Option<usize>,
+    /// Null without a plan.
+    pub(crate) total_steps: Option<usize>,
     /// One line: what is going on now.
     pub(crate) current_activity: String,
     #[schemars(with = "String")]
@@ -332,10 +333,11 @@ impl Progress {
     pub(super) fn of(view: &View, now: Timestamp, voice: Voice) -> Option<Self> {
         let model::Progress { phase, activity, percent, steps, counters, last_event_at, .. } =
             view.progress.as_ref()?;
+        let planned = |count: usize| (!steps.is_empty()).then_some(count);
         Some(Self {
             percent: *percent,
-            completed_steps: steps.iter().filter(|step| step.done).count(),
-            total_steps: steps.len(),
+            completed_steps: planned(steps.iter().filter(|step| step.done).count()),
+            total_steps: planned(steps.len()),
             current_activity: activity.clone(),
             phase: *phase,
             steps: steps.iter().map(|step| Step { text: step.text.clone(), done: step.done }).collect(),
@@ -356,8 +358,8 @@ impl Progress {
         Self::of(view, now, voice).or_else(|| {
             Some(Self {
                 percent: None,
-                completed_steps: 0,
-                total_steps: 0,
+                completed_steps: None,
+                total_steps: None,
                 current_activity: facts.summary.clone(),
                 phase: Phase::Starting,
                 steps: Vec::new(),

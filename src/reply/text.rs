@@ -60,6 +60,7 @@ pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: C
     if let Some(unresolved) = &report.unresolved {
         left(&mut text, unresolved, cuts);
     }
+    list_any(&mut text, "earlier_errors", &report.earlier, cuts);
     if let Some(files) = &report.files {
         changed(&mut text, files, cuts);
     }
@@ -308,6 +309,7 @@ mod tests {
             state: "completed",
             advice: None,
             unresolved: None,
+            earlier: Vec::new(),
             eta: None,
             so_far: None,
             files: None,

@@ -1,17 +1,22 @@
 //! Where the commands of a run ran, where its agent keeps that beside its events, and what they
-//! tell once that is known.
+//! tell once that is known. It also has commands that no event tells of.
 //!
-//! A record that is missing, damaged, of other commands, or so long that some of the run's may not have
-//! been read, tells nothing: all commands are taken to have started in the run's directory then.
+//! A record that is missing, or so long that some of the run's commands may not have been read, tells
+//! nothing: all are taken to have started in the run's directory then. Of one that is damaged, or has
+//! other commands from somewhere on, what comes before that is believed; the rest started nobody knows
+//! where, if some are known to have started elsewhere at all.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::agents::{self, Mark, Ran, Reader, Told, is_older_than, is_rollout_of, rollout_folders};
-use crate::evidence::Gathered;
+use crate::agents::{
+    self, Mark, Ran, Reader, Silence, Told, Unreported, is_older_than, is_rollout_of, rollout_folders,
+};
+use crate::evidence::{Gathered, Printed};
 use crate::host::beneath;
-use crate::model::{AgentName, Event, Request, Timestamp};
+use crate::model::{AgentName, Event, ItemStatus, Request, Timestamp};
+use crate::progress::plain;
 use crate::prompts;
 use crate::runs::RunDir;
 use crate::supervisor::Lines;
@@ -24,6 +29,9 @@ const MOST_BYTES: u64 = 64 << 20;
 const MOST_COMMANDS: usize = 10_000;
 /// More files in a folder are not looked at.
 const MOST_FILES: usize = 20_000;
+/// Of commands that are named in a warning.
+const MOST_NAMED: usize = 3;
+const LONGEST_COMMAND: usize = 80;
 
 /// A run that is over.
 pub(super) struct Over<'a> {
@@ -32,24 +40,57 @@ pub(super) struct Over<'a> {
     pub(super) environment: &'a [(String, String)],
     pub(super) thread: Option<&'a str>,
     pub(super) started_at: Timestamp,
-    /// How many commands it had.
-    pub(super) commands: u64,
     /// When each of its events came.
     pub(super) moments: &'a Moments,
 }
 
+/// What a record adds to the events.
+#[derive(Default)]
+pub(super) struct Added {
+    /// What the commands told, each where it ran; `None` where the record adds nothing to that.
+    pub(super) gathered: Option<Gathered>,
+    /// Commands that failed, and that no event tells of.
+    pub(super) unreported: Vec<Unreported>,
+}
+
+impl Added {
+    /// What the events leave out, for whoever reads them.
+    pub(super) fn warning(&self) -> Option<String> {
+        let told = |one: &Unreported| {
+            format!("`{}` (exit code {})", plain::line(&one.words, LONGEST_COMMAND), one.exit_code)
+        };
+        let named: Vec<String> = self.unreported.iter().take(MOST_NAMED).map(told).collect();
+        let what = match self.unreported.len() {
+            0 => return None,
+            1 => "a command that failed, as if the sandbox had refused it",
+            _ => "commands that failed, as if the sandbox had refused them",
+        };
+        let more = match self.unreported.len().saturating_sub(MOST_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Some(format!("Codex has no event of {what}: {}{more}", named.join(", ")))
+    }
+}
+
 impl Over<'_> {
-    /// What its commands told, each where it ran; `None` where none is known to have run elsewhere
-    /// than in the run's directory.
-    pub(super) fn gathered(&self) -> Option<Gathered> {
-        let is_kept = self.request.agent == AgentName::Codex && self.commands > 0;
-        let thread = self.thread.filter(|_| is_kept)?;
+    pub(super) fn added(&self) -> Added {
+        let Some(Record { all, known, unreported }) = self.record() else { return Added::default() };
+        let is_elsewhere = all.iter().any(|ran| ran.directory != self.request.cwd);
+        let tells_more = is_elsewhere || !unreported.is_empty();
+        let marks = tells_more.then(|| self.marks()).flatten();
+        let directories = marks.map(|marks| match is_elsewhere {
+            true => matched(&marks, &all[..known]),
+            false => vec![self.request.cwd.as_path(); marks.len()],
+        });
+        let gathered = directories.and_then(|directories| self.gather(&directories, &unreported));
+        Added { gathered, unreported }
+    }
+
+    fn record(&self) -> Option<Record> {
+        let thread = self.thread.filter(|_| self.request.agent == AgentName::Codex)?;
         let file = rollout(&codex_home(self.environment)?, thread)?;
-        let ran = read(file, MOST_BYTES, thread, self.started_at).ok()??;
-        let cwd = &self.request.cwd;
-        ran.iter().any(|ran| ran.directory != *cwd).then_some(())?;
-        let directories = matched(&self.marks()?, &ran)?;
-        self.gather(&directories)
+        read(file, MOST_BYTES, thread, self.started_at).ok()?
     }
 
     fn reader(&self) -> Box<dyn Reader> {
@@ -71,34 +112,56 @@ impl Over<'_> {
         read.ok().filter(|()| marks.len() <= MOST_COMMANDS).map(|()| marks)
     }
 
-    /// Reads the events once more, now that the directory of each command is known.
-    fn gather(&self, directories: &[&Path]) -> Option<Gathered> {
+    /// Reads the events once more, now that the directories of the first commands are known, and each
+    /// command that is not among them in its place.
+    fn gather(&self, directories: &[&Path], unreported: &[Unreported]) -> Option<Gathered> {
         let mut gathered = Gathered::new(&self.request.cwd, self.request.project());
         let (mut reader, mut moments) = (self.reader(), self.moments.iter());
-        let mut directories = directories.iter();
-        let mut is_whole = true;
+        let (mut directories, mut unreported) = (directories.iter(), unreported.iter().peekable());
+        let (mut ended, mut is_whole) = (0, true);
         let read = each_line(&self.dir.events(), self.request.max_stream_bytes, |line| {
             let reading = reader.line(line);
-            let printed = reading.output.as_ref().map(|output| output.text.as_str());
+            let printed = reading.output.as_ref().map(|output| Printed::whole(&output.text));
             for event in &reading.events {
                 let Some(at) = moments.next() else {
                     is_whole = false;
                     return;
                 };
+                while let Some(one) = unreported.next_if(|one| one.ended_at <= at && one.after <= ended) {
+                    self.note_unreported(&mut gathered, one);
+                }
                 let ends = matches!(event, Event::CommandEnded { .. });
-                let directory = ends.then(|| directories.next()).flatten();
-                gathered.note_in(directory.copied(), event, printed, at);
+                ended += usize::from(ends);
+                match ends.then(|| directories.next()) {
+                    None => gathered.note_in(None, event, printed, at),
+                    Some(Some(directory)) => gathered.note_in(Some(directory), event, printed, at),
+                    Some(None) => gathered.note_somewhere(event, printed, at),
+                }
             }
         });
+        unreported.for_each(|one| self.note_unreported(&mut gathered, one));
         (read.is_ok() && is_whole && moments.next().is_none()).then_some(gathered)
+    }
+
+    fn note_unreported(&self, gathered: &mut Gathered, one: &Unreported) {
+        let event = Event::CommandEnded {
+            item: String::new(),
+            command: one.command(),
+            exit_code: Some(one.exit_code),
+            output_bytes: one.text.len() as u64,
+            status: ItemStatus::Failed,
+        };
+        let directory = self.request.cwd.join(&one.directory);
+        let printed = Printed { text: &one.text, is_whole: one.is_whole };
+        gathered.note_in(Some(&directory), &event, Some(printed), one.ended_at);
     }
 }
 
-/// The directory of each command, as far as the record has them; `None` where it has others.
-fn matched<'a>(marks: &[Mark], ran: &'a [Ran]) -> Option<Vec<&'a Path>> {
-    // What was still running at the end is in the record alone.
-    let is_same = marks.iter().zip(ran).all(|(mark, ran)| *mark == ran.mark);
-    is_same.then(|| ran.iter().take(marks.len()).map(|ran| ran.directory.as_path()).collect())
+/// The directory of each command, until the record has another or none. What was still running at the
+/// end is in the record alone.
+fn matched<'a>(marks: &[Mark], ran: &'a [Ran]) -> Vec<&'a Path> {
+    let both = marks.iter().zip(ran).take_while(|(mark, ran)| **mark == ran.mark);
+    both.map(|(_, ran)| ran.directory.as_path()).collect()
 }
 
 fn codex_home(environment: &[(String, String)]) -> Option<PathBuf> {
@@ -123,12 +186,24 @@ fn rollout(home: &Path, thread: &str) -> Option<File> {
     None
 }
 
-/// The commands of a record that ended since a moment, from its last `most` bytes; `None` where one may
-/// be missing: each of the same words would get the directory of another.
-fn read(mut file: File, most: u64, thread: &str, since: Timestamp) -> io::Result<Option<Vec<Ran>>> {
+/// The commands of a record that ended since a moment.
+#[derive(Debug, PartialEq, Eq)]
+struct Record {
+    all: Vec<Ran>,
+    /// How many of the first are known to have none missing before them: each of the same words would
+    /// get the directory of another.
+    known: usize,
+    /// Those that no event tells of.
+    unreported: Vec<Unreported>,
+}
+
+/// Those in the last `most` bytes of a record; `None` where the clock was set back between them.
+fn read(mut file: File, most: u64, thread: &str, since: Timestamp) -> io::Result<Option<Record>> {
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
-    let mut found = Found { since, is_whole: length <= most, is_in_order: true, ran: Vec::new() };
+    let known = if length <= most { None } else { Some(0) };
+    let (ran, silence) = (Vec::new(), Silence::default());
+    let mut found = Found { since, known, is_in_order: true, ran, silence };
     let (mut lines, mut skipped) = (Lines::default(), 0);
     let (mut chunk, mut file) = (vec![0; 256 << 10], file.take(most));
     loop {
@@ -137,34 +212,48 @@ fn read(mut file: File, most: u64, thread: &str, since: Timestamp) -> io::Result
             n => lines.feed(&chunk[..n], |line| found.note(line, thread)),
         }
         // It begins where the chunk ends.
-        found.is_whole &= lines.skipped() == std::mem::replace(&mut skipped, lines.skipped());
+        if lines.skipped() != std::mem::replace(&mut skipped, lines.skipped()) {
+            found.note_missing();
+        }
     }
     lines.finish(|line| found.note(line, thread));
-    Ok((found.is_whole && found.is_in_order).then_some(found.ran))
+    // What was not read may be the event of one.
+    let unreported = if found.known.is_none() { found.silence.finish() } else { Vec::new() };
+    let known = found.known.unwrap_or(found.ran.len());
+    Ok(found.is_in_order.then_some(Record { all: found.ran, known, unreported }))
 }
 
 /// The commands since a moment, as a record is read.
 struct Found {
     since: Timestamp,
-    /// Whether every command since then was seen so far.
-    is_whole: bool,
+    /// How many were seen before one that may be missing.
+    known: Option<usize>,
     is_in_order: bool,
     ran: Vec<Ran>,
+    silence: Silence,
 }
 
 impl Found {
     fn note(&mut self, line: &[u8], thread: &str) {
         match Told::read(line, thread) {
             Told::Ended(ran) if ran.ended_at < self.since => self.note_older(),
-            Told::Ended(ran) if self.ran.len() <= MOST_COMMANDS => self.ran.push(ran),
-            Told::Nothing | Told::Ended(_) => {}
-            Told::Unclear => self.is_whole = false,
+            Told::Ended(ran) if self.ran.len() <= MOST_COMMANDS => {
+                self.silence.note_reported(&ran.id);
+                self.ran.push(ran);
+            }
+            Told::Nothing => self.silence.note(line, self.since, self.ran.len()),
+            Told::Ended(_) => {}
+            Told::Unclear => self.note_missing(),
         }
         // What was not seen before an old line is older still.
-        if !self.is_whole && is_older_than(self.since, line) {
+        if self.known.is_some() && is_older_than(self.since, line) {
             self.note_older();
-            self.is_whole = true;
+            self.known = None;
         }
+    }
+
+    fn note_missing(&mut self) {
+        self.known.get_or_insert(self.ran.len());
     }
 
     /// A record is in the order of time, unless the clock was set back.
@@ -191,8 +280,7 @@ mod tests {
 
     fn line((words, exit_code, cwd, completed_at_ms): &Command) -> String {
         let command = ["/bin/bash", "-lc", words];
-        let item =
-            json!({ "type": "CommandExecution", "command": command, "cwd": cwd, "exit_code": exit_code });
+        let item = json!({ "type": "CommandExecution", "id": "c", "command": command, "cwd": cwd, "exit_code": exit_code });
         let payload = json!({ "type": "item_completed", "thread_id": THREAD, "item": item, "completed_at_ms": completed_at_ms });
         let timestamp = Timestamp::from_millis(*completed_at_ms);
         format!("{}\n", json!({ "timestamp": timestamp, "type": "event_msg", "payload": payload }))
@@ -213,20 +301,21 @@ mod tests {
     }
 
     fn ran(home: &Path, since: i64) -> Option<Vec<Ran>> {
-        read(rollout(home, THREAD)?, MOST_BYTES, THREAD, Timestamp::from_millis(since)).unwrap()
+        let file = rollout(home, THREAD)?;
+        read(file, MOST_BYTES, THREAD, Timestamp::from_millis(since)).unwrap().map(|record| record.all)
     }
 
     /// How many commands since `since` the last `most` bytes of a record are known to be.
     fn known(record: &str, most: usize, since: i64) -> Option<usize> {
         let (home, _) = home_of(record);
         let file = rollout(home.path(), THREAD).unwrap();
-        read(file, most as u64, THREAD, Timestamp::from_millis(since)).unwrap().map(|ran| ran.len())
+        read(file, most as u64, THREAD, Timestamp::from_millis(since)).unwrap().map(|record| record.known)
     }
 
     #[track_caller]
-    fn check(ran: &[Ran], events: &[(&str, i64)], expected: Option<&[&str]>) {
+    fn check(ran: &[Ran], events: &[(&str, i64)], expected: &[&str]) {
         let mark = |(words, code): &(&str, i64)| Mark::of(&format!("/bin/bash -lc '{words}'"), Some(*code));
-        let expected = expected.map(|all| all.iter().map(Path::new).collect::<Vec<_>>());
+        let expected: Vec<&Path> = expected.iter().map(Path::new).collect();
         assert_eq!(matched(&events.iter().map(mark).collect::<Vec<_>>(), ran), expected, "{events:?}");
     }
 
@@ -239,18 +328,15 @@ mod tests {
             ("sleep 9", -1, "/c", 7),
         ]);
         let ran = ran(home.path(), 2).unwrap();
-        check(&ran, &[("make test", 2), ("make test", 0)], Some(&["/a", "/b"]));
-        check(&ran, &[], Some(&[]));
+        check(&ran, &[("make test", 2), ("make test", 0)], &["/a", "/b"]);
+        check(&ran, &[], &[]);
         // Of what the record does not have, nothing is known.
         let all = [("make test", 2), ("make test", 0), ("sleep 9", -1), ("ls", 0)];
-        check(&ran, &all, Some(&["/a", "/b", "/c"]));
-        for events in [
-            &[("make test", 0), ("make test", 2)][..],
-            &[("make test", 2), ("make", 0)],
-            &[("old", 0), ("make test", 2), ("make test", 0)],
-        ] {
-            check(&ran, events, None);
-        }
+        check(&ran, &all, &["/a", "/b", "/c"]);
+        // From where it has another, it is of no help.
+        check(&ran, &[("make test", 0), ("make test", 2)], &[]);
+        check(&ran, &[("make test", 2), ("make", 0), ("make test", 0)], &["/a"]);
+        check(&ran, &[("old", 0), ("make test", 2), ("make test", 0)], &[]);
     }
 
     #[test]
@@ -261,7 +347,7 @@ mod tests {
         assert_eq!(known(&record, record.len(), 2), Some(3));
         // The old one is not whole any more, or not there at all.
         for most in (0..record.len()).step_by(9) {
-            assert_eq!(known(&record, most, 2), None, "{most}");
+            assert_eq!(known(&record, most, 2), Some(0), "{most}");
         }
         let record = ["what came before\n", &record].concat();
         assert_eq!(known(&record, record.len() - 1, 2), Some(3));
@@ -276,9 +362,9 @@ mod tests {
         let nowhere = |at| line(&("make", 2, "nowhere", at));
         let long = format!("{}\n", "x".repeat(17 << 20));
         for unread in [nowhere(5).as_str(), &long] {
-            assert_eq!(known(&[unread, &red, &green].concat(), 64 << 20, 2), None);
-            assert_eq!(known(&[&red, unread, &green].concat(), 64 << 20, 2), None);
-            assert_eq!(known(&[&red, &green, unread].concat(), 64 << 20, 2), None);
+            assert_eq!(known(&[unread, &red, &green].concat(), 64 << 20, 2), Some(0));
+            assert_eq!(known(&[&red, unread, &green].concat(), 64 << 20, 2), Some(1));
+            assert_eq!(known(&[&red, &green, unread].concat(), 64 << 20, 2), Some(2));
             // It is none where something follows that is older than the run.
             assert_eq!(known(&[unread, &old, &red, &green].concat(), 64 << 20, 2), Some(2));
         }
@@ -296,24 +382,36 @@ mod tests {
     }
 
     #[test]
-    fn a_record_counts_only_for_a_run_with_commands() {
-        let (home, _) = home(&[("make", 0, "/a", 5)]);
+    fn a_record_counts_where_it_tells_more_than_the_events() {
         let run = tempfile::tempdir().unwrap();
         let dir = RunDir::at(run.path().into());
         let request = Request { agent: AgentName::Codex, ..request() };
-        let environment = [("CODEX_HOME".to_owned(), home.path().to_str().unwrap().to_owned())];
-        let gathered = |commands| {
+        let added = |record: &str| {
+            let (home, _) = home_of(record);
+            let environment = [("CODEX_HOME".to_owned(), home.path().to_str().unwrap().to_owned())];
             let (thread, started_at) = (Some(THREAD), Timestamp::from_millis(2));
             let (dir, request, environment) = (&dir, &request, &environment[..]);
             let moments = &Moments::default();
-            Over { dir, request, environment, thread, started_at, commands, moments }.gathered().is_some()
+            let added = Over { dir, request, environment, thread, started_at, moments }.added();
+            (added.gathered.is_some(), added.unreported.len())
         };
+        let [elsewhere, here] = ["/a", request.cwd.to_str().unwrap()].map(|cwd| line(&("make", 0, cwd, 5)));
+        let call = json!({ "type": "function_call", "name": "exec_command", "call_id": "a", "arguments": r#"{"cmd":"make"}"# });
+        let output = "Process exited with code 1\nOutput:\nPermission denied\n";
+        let answer = json!({ "type": "function_call_output", "call_id": "a", "output": output });
+        let written =
+            |payload| format!("{}\n", json!({ "timestamp": "2026-11-16T11:00:00Z", "payload": payload }));
+        let silent = [written(call), written(answer)].concat();
         fs::write(dir.events(), "").unwrap();
-        assert!(gathered(1) && !gathered(0));
+        assert_eq!(added(""), (false, 0));
+        assert_eq!(added(&here), (false, 0));
+        assert_eq!(added(&elsewhere), (true, 0));
+        assert_eq!(added(&silent), (true, 1));
         // Nobody waits for what an agent put in the place of its events.
         fs::remove_file(dir.events()).unwrap();
         mknodat(CWD, dir.events(), FileType::Fifo, Mode::RWXU, 0).unwrap();
-        assert!(!gathered(1));
+        assert_eq!(added(&elsewhere), (false, 0));
+        assert_eq!(added(&silent), (false, 1));
     }
 
     #[test]

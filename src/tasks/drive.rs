@@ -228,10 +228,9 @@ impl Prepared<'_> {
                 let (mut result, gathered, moments) = judge(warnings, request, &started, recorder, ended);
                 let (environment, started_at) = (&self.environment, started.started_at);
                 let thread = result.thread_id.as_deref();
-                let commands = result.progress.as_ref().map_or(0, |progress| progress.counters.commands);
-                let over =
-                    Over { dir, request, environment, thread, started_at, commands, moments: &moments };
-                let gathered = over.gathered().unwrap_or(gathered);
+                let added = Over { dir, request, environment, thread, started_at, moments: &moments }.added();
+                result.warnings.extend(added.warning());
+                let gathered = added.gathered.unwrap_or(gathered);
                 if let Err(error) = self.watch.end(request, gathered, &result.outcome) {
                     result.warnings.push(format!("the evidence could not be written: {error}"));
                 }

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::evidence::{ChangeOf, Changed, Edits, Evidence, Files, Gathered, Observed};
+use crate::evidence::{ChangeOf, Changed, Edits, Evidence, Files, Gathered, Observed, Told};
 use crate::git::{self, Before, Differences, Git, History, Time, User};
 use crate::host::env::Env;
 use crate::host::{clock, memory};
@@ -103,13 +103,13 @@ impl<'a> Watch<'a> {
                 gathered.told(seen_at(changed, self.second), fault.as_ref())
             }
             // What a recording reports did not happen here.
-            AgentName::Replay => Some((None, None)),
+            AgentName::Replay => Some(Told::default()),
         };
-        let (tests, errors) = told.unwrap_or_else(|| {
+        let Told { tests, errors, earlier } = told.unwrap_or_else(|| {
             files.incomplete.push("what its commands came to could not be read".into());
-            (None, None)
+            Told::default()
         });
-        Evidence { version: Evidence::VERSION, files, tests, errors }.write(&self.dir.evidence())
+        Evidence { version: Evidence::VERSION, files, tests, errors, earlier }.write(&self.dir.evidence())
     }
 }
 
@@ -121,7 +121,9 @@ fn look(
     path: Option<&OsStr>,
 ) -> Result<Before, git::Trouble> {
     let program = git_for(request, root, path)?;
-    let user = User { home: env.path("HOME"), config: env.path("XDG_CONFIG_HOME") };
+    let system = Git::own(path).unwrap_or_else(|| program.clone());
+    let user =
+        User { home: env.path("HOME"), config: env.path("XDG_CONFIG_HOME"), system: git::of_system(&system) };
     Before::take(root, &dir.tree(), program, &user, clock::monotonic() + LIMIT)
 }
 

@@ -38,6 +38,9 @@ pub(super) fn in_tree(before: &Before, found: &Differences) -> Vec<String> {
     if let Some(reason) = &found.no_index {
         gaps.push(format!("what was added to the index is not known: {reason}"));
     }
+    if found.outside_unknown {
+        gaps.push("what became of files that are tracked and not checked out is not known".into());
+    }
     if found.ignored.is_none() {
         gaps.push("what became of ignored files is not known: git could not list them".into());
     }

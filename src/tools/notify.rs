@@ -8,7 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::call::Observer;
 use crate::host::clock;
 use crate::model::{Phase, State};
-use crate::reply::{Eta, duration, title, words};
+use crate::reply::{Eta, brief, duration, title, words};
 use crate::tasks::{Look, View};
 
 const AT_MOST: Duration = Duration::from_secs(1);
@@ -54,13 +54,10 @@ pub(super) fn line(views: &[View]) -> (String, String) {
         (_, Some(progress)) => progress.activity.as_str(),
         (_, None) => "starting",
     };
-    let steps = open.progress.as_ref().map(|progress| &progress.steps).filter(|steps| !steps.is_empty());
-    let steps = steps.map_or(String::new(), |steps| {
-        format!(" ({} of {} steps)", steps.iter().filter(|step| step.done).count(), steps.len())
-    });
+    let so_far = open.progress.as_ref().and_then(brief).map_or(String::new(), |brief| format!(" ({brief})"));
     let others = if views.len() > 1 { format!("{done} of {} done; ", views.len()) } else { String::new() };
     // Commands may hold keys, and this goes out by itself.
-    let what = words(&format!("{others}{}{steps}", title(activity)));
+    let what = words(&format!("{others}{}{so_far}", title(activity)));
     let since = open.row.started_at.unwrap_or(open.row.created_at);
     let now = clock::now();
     // Its agent has ended, and what it came to is being written down.

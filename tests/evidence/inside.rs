@@ -54,6 +54,36 @@ fn what_ceases_to_be_a_repository_is_not_new() {
     );
 }
 
+#[test]
+fn a_repository_inside_that_becomes_a_file_is_told_with_the_file() {
+    let world = World::bare();
+    world.shell(LIB);
+    let done = world.check("rm -rf lib; echo file >lib");
+    assert_eq!(done.kinds(), [("type_changed".into(), "lib".into())]);
+    assert_eq!((done.files().get("incomplete"), done.files().get("not_looked_into")), (None, None));
+    let text = world.text(&["results", &done.task_id]);
+    assert!(text.contains("lib"), "{text}");
+    let world = World::new("echo a >a; git add a; git commit -qm a");
+    world.shell("git init -q n; cd n; seq 3 >f; git add f; git commit -qm n");
+    assert_eq!(world.check("rm -rf n; echo file >n").kinds(), [("type_changed".into(), "n".into())]);
+    let done = world.check("rm a; git init -q a; cd a; seq 3 >f; git add f; git commit -qm n");
+    assert_eq!(done.kinds(), [("type_changed".into(), "a".into())]);
+}
+
+#[test]
+fn files_that_take_the_place_of_a_submodule_are_told() {
+    let world = World::bare();
+    world.shell(LIB);
+    let done = world.run("git rm -qf lib; mkdir lib; echo file >lib/f");
+    assert_eq!(done.change("lib")["kind"], "submodule");
+    check(&done, &["no repositories of their own any more, and not compared: lib"]);
+    let world = World::bare();
+    world.shell(LIB);
+    let done = world.run("git rm -qf lib; mkdir lib; echo file >lib/f; git add lib");
+    assert_eq!(done.change("lib/f")["kind"], "added");
+    assert_eq!(done.change("lib")["new_mode"], serde_json::Value::Null);
+}
+
 /// Writes beside the repository, and reports a change elsewhere.
 const CODEX: &str = r#"echo x >../side/beside/x
 echo '{"type":"thread.started","thread_id":"01a1de11-e775-7fc2-8102-000000000001"}'

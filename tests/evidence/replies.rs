@@ -14,6 +14,11 @@ fn results_and_waits_name_files_and_lines() {
         "echo x >>a; rm b; mv keep kept; printf '1\\n2\\n' >new; git add -A; git commit -qm 'all of it'",
     );
     let commit = world.shell("git rev-parse HEAD");
+    let content = |path: &str| {
+        let size: u64 = world.shell(&format!("stat -c %s {path}")).trim().parse().unwrap();
+        let sum = world.shell(&format!("sha256sum {path} | cut -c-64"));
+        json!({ "path": path, "size": size, "sha256": sum.trim() })
+    };
     let expected = json!({
         "modified_files": ["a"],
         "added_files": ["new"],
@@ -23,6 +28,7 @@ fn results_and_waits_name_files_and_lines() {
         "lines_changed": 4,
         "lines_added": 3,
         "lines_removed": 1,
+        "contents": [content("a"), content("kept"), content("new")],
         "source": "git",
         "head": {
             "from": { "branch": "main", "commit": first.trim() },

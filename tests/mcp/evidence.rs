@@ -222,6 +222,41 @@ fn what_still_failed_when_a_run_completed_is_told_and_is_no_failure_of_the_run()
     }
 }
 
+#[test]
+fn what_failed_before_something_succeeded_is_told_with_that() {
+    let built = "    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.10s\n";
+    let first =
+        [ran("item_1", "cargo build", 101, BROKEN), ran("item_2", "git stash; cargo build", 0, built)];
+    let world = World::new(&first, &turn_completed(), 0);
+    world.side("go");
+    let mut client = Client::of(&world.env, &["--tools", "all"], &[]);
+    let line = "`cargo build` failed: mismatched types; `git stash; cargo build` succeeded after it";
+    let all = ["status: completed", &format!("earlier_errors:\n- {line}\n")];
+    let ask = json!({ "task": "do it", "wait_ms": 20_000 });
+    let report = Reply::to(&mut client, "delegate_run", ask).has(&all);
+    report.no_line_can_be_missed();
+    report.no_fact_can_be_changed(&["/earlier_errors"]);
+    assert_eq!(report.content.get("unresolved_error"), None);
+    let task = report.content["task_id"].clone();
+    for tool in ["delegate_wait", "delegate_results", "_codex_local_wait", "_codex_local_results"] {
+        let reply = Reply::to(&mut client, tool, json!({ "task_id": task })).has(&all);
+        reply.no_line_can_be_missed();
+        reply.no_fact_can_be_changed(&["/data/metadata/earlier_errors"]);
+    }
+    for command in ["results", "wait"] {
+        let shell = world.env.run(&[command, task.as_str().unwrap()]).stdout;
+        all.iter().for_each(|line| assert!(shell.contains(&format!("\n{line}")), "{shell}"));
+    }
+    let run_dir = report.content["run_dir"].as_str().unwrap();
+    let evidence: Value =
+        serde_json::from_slice(&fs::read(format!("{run_dir}/evidence.json")).unwrap()).unwrap();
+    let expected = json!([{
+        "command": "/bin/bash -lc 'cargo build'", "error_message": "mismatched types",
+        "error_type": "compile error E0308", "succeeded_since": "/bin/bash -lc 'git stash; cargo build'",
+    }]);
+    assert_eq!(evidence["earlier_errors"], expected);
+}
+
 const OF_A_CHECKOUT: [&str; 9] = [
     "/file_operations/files_changed",
     "/file_operations/lines_changed",
@@ -334,6 +369,39 @@ fn told_while_it_runs(env: &TestEnv, run: &str, client: &mut Client, task: &str)
 }
 
 #[test]
+fn how_far_a_run_is_is_in_every_line_of_progress() {
+    let ran = ran("item_1", "make", 2, "");
+    let plan = json!({ "type": "item.started", "item": { "id": "p", "type": "todo_list", "items": [
+        { "text": "look", "completed": true }, { "text": "mend", "completed": false },
+    ]}});
+    for (first, expected) in
+        [(vec![ran.clone()], "1 command (1 failed)"), (vec![ran, plan], "50%, 1 of 2 steps")]
+    {
+        let world = World::new(&first, &turn_completed(), 0);
+        let mut client = Client::new(&world.env, Era::Session);
+        let report = client.call("delegate_run", json!({ "task": "do it" })).unwrap();
+        let (task, run_dir) = (report["task_id"].as_str().unwrap(), report["run_dir"].as_str().unwrap());
+        wait_for("what it said to be known", PATIENCE, || {
+            let progress: Value =
+                serde_json::from_slice(&fs::read(format!("{run_dir}/progress.json")).ok()?).ok()?;
+            let steps = progress["steps"].as_array().map_or(0, Vec::len);
+            (progress["counters"]["commands"] == 1 && steps == 2 * (first.len() - 1)).then_some(())
+        });
+        let shell = world.env.run(&["wait", task, "--timeout", "1"]);
+        assert!(shell.stderr.contains(&format!("s  {expected}  ")), "{}", shell.stderr);
+        let wait = json!({ "name": "delegate_wait", "arguments": { "task_id": task, "timeout_sec": 1 },
+                           "_meta": { "progressToken": "p" } });
+        let id = client.begin("tools/call", wait);
+        let notice = client.wait_for("a notice", |message| message["method"] == "notifications/progress");
+        let said = notice["params"]["message"].as_str().unwrap();
+        assert!(said.contains(&format!(" ({expected}), ")), "{said}");
+        client.answer(id);
+        world.side("go");
+        world.env.expect(0, &["wait", task]);
+    }
+}
+
+#[test]
 fn what_may_be_left_is_told_from_this_projects_own_runs() {
     let env = TestEnv::new();
     let ended = |task: &str, place: &str| {
@@ -376,6 +444,9 @@ fn what_may_be_left_is_told_from_this_projects_own_runs() {
     let (low, high) = (eta["low_s"].as_u64().unwrap(), eta["high_s"].as_u64().unwrap());
     assert!((19_900..=20_000).contains(&low) && (39_900..=40_000).contains(&high), "{eta}");
     assert_eq!((&progress["percent"], &progress["counters"]["commands"]), (&Value::Null, &json!(1)));
+    for unknown in ["completed_steps", "total_steps"] {
+        assert_eq!(progress.get(unknown), Some(&Value::Null), "{progress:#}");
+    }
     status.no_fact_can_be_changed(&[
         "/data/tasks/0/progress/eta/high_s",
         "/data/tasks/0/progress/eta/samples",

@@ -84,6 +84,19 @@ fn files_and_tests_are_told_as_they_were_seen() {
 }
 
 #[test]
+fn a_failure_that_was_mended_is_told_as_what_happened() {
+    let env = world();
+    let green = "printf '%s\\n' .. ---------- 'Ran 2 tests in 0.001s' '' OK > said; echo 'cat said >&2' > run_tests.sh";
+    let script = json!({ "calls": [runs("sh run_tests.sh"), runs(green), runs("sh run_tests.sh")] });
+    let run = env.run(&["--sandbox", "workspace-write"], &task("call", &script)).ended(0);
+    let results = env.results(&run);
+    let metadata = &results["metadata"];
+    assert_eq!(metadata.get("unresolved_error"), None, "{metadata:#}");
+    let told = "`sh run_tests.sh` failed: 1 != 2; the same succeeded after it";
+    assert_eq!(metadata["earlier_errors"], json!([told]));
+}
+
+#[test]
 fn a_failed_run_names_the_first_error_that_was_left() {
     let env = world();
     // The provider refuses the second step.
@@ -116,6 +129,38 @@ fn a_refused_patch_is_a_warning_and_no_change() {
     assert_eq!(results["metadata"]["file_operations"]["files_changed"], 0);
     assert_eq!(results["metadata"].get("test_results"), None);
     assert!(fs::read_to_string(env.repo("README.md")).is_ok());
+}
+
+/// Codex takes what fails at once and speaks of a permission for refused, and its events have nothing of it.
+#[test]
+fn a_command_that_codex_does_not_report_is_told_all_the_same() {
+    let env = with_folders("");
+    let red = format!("{}\nPermissionError: [Errno 13] Permission denied\n", TESTS.trim_end());
+    let red = red.replace("AssertionError: 1 != 2", "PermissionError: [Errno 13] Permission denied: 'x'");
+    env.write("repo/a/denied.sh", &format!("[ -e seen ] || {{ touch seen; sh run_tests.sh; exit; }}\n{red}"));
+    let call = json!({ "tool": "exec_command", "args": { "cmd": "sh denied.sh", "workdir": "a" } });
+    let script = json!({ "calls": [call, call, adds("added.txt")] });
+    let run = env.run(&["--sandbox", "workspace-write"], &task("call", &script)).ended(0);
+    let results = env.results(&run);
+    let metadata = &results["metadata"];
+    assert_eq!(metadata["test_results"], tests(true), "{results:#}");
+    let unresolved = &metadata["unresolved_error"];
+    assert_eq!(unresolved["error_type"], "PermissionError", "{metadata:#}");
+    assert_eq!(unresolved["failed_command"], "/bin/bash -lc 'sh denied.sh'");
+    let warnings = results["warnings"].to_string();
+    assert!(warnings.contains("`sh denied.sh` (exit code 1)"), "{warnings}");
+}
+
+#[test]
+fn a_refused_command_is_a_warning() {
+    let env = world();
+    let asks =
+        json!({ "cmd": "touch added.txt", "sandbox_permissions": "require_escalated", "justification": "x" });
+    let script = json!({ "calls": [{ "tool": "exec_command", "args": asks }] });
+    let run = env.run(&[], &task("call", &script)).ended(0);
+    assert!(!env.repo("added.txt").exists());
+    let warnings = run["warnings"].to_string();
+    assert!(warnings.contains("refused a command: you cannot ask for escalated permissions"), "{run:#}");
 }
 
 /// Runs `sh run_tests.sh` in these folders, one after the other.

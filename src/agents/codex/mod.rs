@@ -15,6 +15,7 @@ mod offers;
 mod reader;
 mod rollout;
 mod stderr;
+mod unreported;
 
 use super::{Agent, Files, Finding, Plan, Probe, Reader};
 use crate::model::{Fault, Request};
@@ -24,6 +25,7 @@ pub(crate) use locate::{Platform, native_candidates};
 pub(crate) use offers::parse_version;
 pub(super) use reader::CodexReader;
 pub(crate) use rollout::{Mark, Ran, Told, is_older_than, is_rollout_of, rollout_folders};
+pub(crate) use unreported::{Silence, Unreported};
 
 pub(crate) struct Codex;
 

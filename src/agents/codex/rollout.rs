@@ -44,6 +44,8 @@ impl Mark {
 /// A command that came to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ran {
+    /// Of the model's call for it.
+    pub(crate) id: String,
     pub(crate) mark: Mark,
     pub(crate) directory: PathBuf,
     pub(crate) ended_at: Timestamp,
@@ -86,6 +88,7 @@ struct Payload {
 
 #[derive(Deserialize)]
 struct Item {
+    id: String,
     command: Vec<String>,
     cwd: String,
     exit_code: Option<i64>,
@@ -120,10 +123,10 @@ fn is_end(line: &[u8], thread: &str) -> bool {
 impl Ran {
     fn read(line: &[u8]) -> Option<Self> {
         let Line::<Payload> { payload } = serde_json::from_slice(line).ok()?;
-        let Item { command, cwd, exit_code } = payload.item;
+        let Item { id, command, cwd, exit_code } = payload.item;
         let mark = Mark::of_words(command.iter().map(String::as_str), exit_code);
         let ended_at = Timestamp::from_millis(payload.completed_at_ms);
-        Some(Self { mark, directory: directory(&cwd)?, ended_at })
+        Some(Self { id, mark, directory: directory(&cwd)?, ended_at })
     }
 }
 

@@ -3,6 +3,7 @@
 //! Runs that never reach a turn leave no event behind, and an action that the
 //! sandbox refused leaves one log line and nothing else.
 
+use super::causes;
 use crate::agents::cut;
 use crate::model::{FailureCode, Fault};
 
@@ -74,7 +75,7 @@ pub(super) fn fault(stderr: &str) -> Option<Fault> {
         Some((mark, code, hint)) => {
             Fault { thread_gone: *mark == THREAD_GONE, ..Fault::new(*code, reason).hint(*hint) }
         }
-        None => Fault::new(FailureCode::ToolError, reason),
+        None => causes::fault(&reason),
     })
 }
 
@@ -139,7 +140,13 @@ fn log_text(line: &str) -> Option<&str> {
     Some(rest.split_once(": ").map_or(rest, |(_, text)| text))
 }
 
-/// Actions that the sandbox refused, as warnings: no event tells of them.
+/// What comes before the reason of a refusal, and what it is the reason of.
+const REFUSED: &[(&str, &str)] = &[
+    ("error=patch rejected: ", "the sandbox refused a patch"),
+    ("error=approval policy is Never; reject command — ", "the approval policy refused a command"),
+];
+
+/// Actions that the sandbox or the policy refused, as warnings: no event tells of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Refusals(Vec<String>);
 
@@ -147,9 +154,10 @@ impl Refusals {
     /// Reads one line of standard error.
     pub(super) fn line(&mut self, line: &str) {
         let text = log_text(line.trim()).unwrap_or(line.trim());
-        let Some((_, why)) = text.split_once("patch rejected: ") else { return };
+        let refused = REFUSED.iter().find_map(|(mark, what)| Some((text.split_once(mark)?.1, what)));
+        let Some((why, what)) = refused else { return };
         let why = why.split(';').next().unwrap_or(why);
-        let warning = format!("the sandbox refused a patch: {}", cut(why, LONGEST_REASON));
+        let warning = format!("{what}: {}", cut(why, LONGEST_REASON));
         if !self.0.contains(&warning) && self.0.len() < MOST_REFUSALS {
             self.0.push(warning);
         }
@@ -244,6 +252,32 @@ mod tests {
             "2026-11-15T07:26:05.476053Z ERROR codex_core: first\n2026-11-15T07:26:06.476053Z ERROR codex_core: second\n",
             Some((FailureCode::ToolError, "first")),
         );
+    }
+
+    #[test]
+    fn a_fault_of_the_account_is_known_by_its_message_here_too() {
+        for (reason, code) in [
+            ("unexpected status 401 Unauthorized: no key", FailureCode::Auth),
+            ("exceeded retry limit, last status: 429 Too Many Requests", FailureCode::RateLimited),
+            ("You've hit your usage limit. Try again later.", FailureCode::RateLimited),
+            ("Quota exceeded. Check your plan and billing details.", FailureCode::RateLimited),
+            ("the model said \"401 Unauthorized\"", FailureCode::ToolError),
+        ] {
+            check(&format!("Error: {reason}\n"), Some((code, reason)));
+            let logged = format!("2026-11-15T07:26:05.476053Z ERROR codex_core: {reason}\n");
+            check(&logged, Some((code, reason)));
+        }
+        let hint = fault("Error: unexpected status 401 Unauthorized\n").unwrap().hint;
+        assert!(hint.is_some_and(|hint| hint.contains("codex login")));
+    }
+
+    #[test]
+    fn a_refused_command_is_a_warning() {
+        let line = "2026-11-16T15:36:50.751012Z ERROR codex_core::tools::router: error=approval policy is Never; reject command — you cannot ask for escalated permissions if the approval policy is Never\n";
+        let mut refusals = Refusals::default();
+        refusals.line(line);
+        let why = "you cannot ask for escalated permissions if the approval policy is Never";
+        assert_eq!(refusals.into_warnings(), [format!("the approval policy refused a command: {why}")]);
     }
 
     #[test]

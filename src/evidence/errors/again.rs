@@ -12,7 +12,8 @@ impl Done {
     /// waited for ran all the same, and would have said so.
     pub(super) fn shows_all_that_failed(&self, line: &str, text: &str) -> bool {
         let turns = self.command.only_turns();
-        if !turns && (!self.command.is_clear() || self.loops()) {
+        let is_idle = self.command.steps.iter().any(|step| self.found_nothing_to_do(step, text));
+        if (!turns && (!self.command.is_clear() || self.forgives())) || is_idle {
             return false;
         }
         let loud = self.loud(text.lines().count());

@@ -11,7 +11,7 @@ impl Done {
     }
 
     /// What is to be done again where one of `steps` failed.
-    pub(super) fn to_do(&self, steps: &[usize]) -> Vec<Work> {
+    pub(super) fn to_do_of(&self, steps: &[usize]) -> Vec<Work> {
         let does = steps.iter().filter(|at| self.does(**at));
         does.filter_map(|at| self.works[*at].clone()).collect()
     }

@@ -41,7 +41,7 @@ impl Seen {
     pub(super) fn new(line: &str, text: &str) -> Self {
         let runs = read(line, Some(0), text);
         // One that ran none shows nothing.
-        let ran = |run: &TestRun| run.counts.is_some_and(|counts| counts.passed > 0);
+        let ran = |run: &TestRun| run.counts.is_some_and(|counts| counts.passed > 0) || run.ended_green();
         let passed = || runs.iter().all(|run| run.passed() && ran(run));
         let is_end =
             |line: &&str| line.trim_start().starts_with("Finished ") && line.contains("target(s) in ");

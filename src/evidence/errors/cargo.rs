@@ -3,13 +3,18 @@
 use super::diagnose::{Found, diagnose};
 use super::said::Speakers;
 use super::work::Work;
+use crate::evidence::tests::moved;
 
 const COULD_NOT: &str = "error: could not compile `";
 
 /// What a success of cargo shows. All of these build first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Shows {
+    /// That it compiles; whether it can be linked is not known.
+    Checks,
     Builds,
+    /// All that tests need: `cargo test --no-run`.
+    BuildsTests,
     /// That nothing is denied, by these words.
     Lints(Vec<String>),
     /// That the program runs, with these words.
@@ -26,7 +31,8 @@ impl Shows {
             None => (words, Vec::new()),
         };
         Some(match (verb, words.first().map(String::as_str)) {
-            ("build" | "b" | "check" | "c", _) => (Self::Builds, own),
+            ("check" | "c", _) => (Self::Checks, own),
+            ("build" | "b", _) => (Self::Builds, own),
             ("rustc", _) if behind.is_empty() => (Self::Builds, own),
             ("clippy", _) => (Self::Lints(levels(&behind)), own),
             ("run" | "r", _) => (Self::Runs(behind), own),
@@ -36,10 +42,17 @@ impl Shows {
         })
     }
 
+    /// Whether tests are built with it.
+    pub(super) fn has_tests(&self) -> bool {
+        matches!(self, Self::BuildsTests | Self::Passes)
+    }
+
     /// Whether `other` succeeds as well where this does, in the same scope.
     pub(super) fn implies(&self, other: &Self) -> bool {
         match (self, other) {
-            (_, Self::Builds) => true,
+            (_, Self::Checks) => true,
+            (Self::Builds | Self::BuildsTests | Self::Runs(_) | Self::Passes, Self::Builds) => true,
+            (Self::BuildsTests | Self::Passes, Self::BuildsTests) => true,
             (Self::Lints(own), Self::Lints(others)) => {
                 let loosens =
                     |word: &&String| ["-A", "-W", "--cap"].iter().any(|head| word.starts_with(head));
@@ -51,6 +64,64 @@ impl Shows {
             _ => false,
         }
     }
+}
+
+/// What cargo was asked for.
+pub(super) struct Called {
+    pub(super) shows: Shows,
+    /// What chooses what is built.
+    pub(super) words: Vec<String>,
+    /// Where the package is.
+    pub(super) directory: String,
+}
+
+impl Called {
+    /// `None` where it does something else. It is told `args` in `directory`.
+    pub(super) fn new(args: &[String], directory: &str) -> Option<Self> {
+        const VALUED: [&str; 3] = ["--color", "--config", "-Z"];
+        let is_value = |at: usize| at > 0 && VALUED.contains(&args[at - 1].as_str());
+        let verb = (0..args.len()).find(|at| !args[*at].starts_with(['+', '-']) && !is_value(*at))?;
+        let (mut shows, words) = Shows::of(&args[verb], &args[verb + 1..])?;
+        let (mut words, mut directory) = (words.to_vec(), directory.to_owned());
+        if shows == Shows::Passes && words.iter().any(|word| word == "--no-run") {
+            shows = Shows::BuildsTests;
+            words.truncate(words.iter().position(|word| word == "--").unwrap_or(words.len()));
+            words.retain(|word| word != "--no-run");
+        }
+        // What it changes, it looks at again.
+        const CHANGES: [&str; 4] = ["--fix", "--allow-dirty", "--allow-staged", "--allow-no-vcs"];
+        words.retain(|word| !matches!(shows, Shows::Lints(_)) || !CHANGES.contains(&word.as_str()));
+        // Another compiler may take what this one does not.
+        let compiler = args.first().and_then(|arg| arg.strip_prefix('+')).filter(|name| *name != "stable");
+        if let Some(name) = compiler.filter(|_| shows != Shows::Passes) {
+            words.insert(0, format!("--toolchain={name}"));
+        }
+        // What is run stays where it is.
+        if !matches!(shows, Shows::Runs(_))
+            && let Some((at, count, package)) = manifest(&words)
+        {
+            words.drain(at..at + count);
+            directory = moved(&directory, &package);
+        }
+        Some(Self { shows, words, directory })
+    }
+}
+
+/// `--manifest-path web/Cargo.toml`: where it stands, how many words it has, and where it leads.
+fn manifest(words: &[String]) -> Option<(usize, usize, String)> {
+    let (at, rest) =
+        words.iter().enumerate().find_map(|(at, word)| Some((at, word.strip_prefix("--manifest-path")?)))?;
+    let (count, path) = match rest {
+        "" => (2, words.get(at + 1)?.as_str()),
+        rest => (1, rest.strip_prefix('=')?),
+    };
+    let package = path.strip_suffix("Cargo.toml")?.trim_end_matches('/');
+    let package = match package {
+        "" if path.starts_with('/') => "/",
+        "" => ".",
+        package => package,
+    };
+    Some((at, count, package.to_owned()))
 }
 
 /// Levels of lints, each in one word and one way: `--deny=warnings` is `-Dwarnings`, as is `-D warnings`.
@@ -81,12 +152,22 @@ fn levels(words: &[String]) -> Vec<String> {
 pub(super) fn to_do_again(works: Vec<Work>, text: &str) -> Vec<Work> {
     let is_broken = could_not_compile(text) && !is_denied(text);
     let may_be_lints = !all_have_codes(text);
+    let shows = if needs_a_linker(text) { Shows::Builds } else { Shows::Checks };
     let build = |work: &Work| match work {
         Work::Cargo { shows: Shows::Lints(_), .. } if may_be_lints => None,
-        work if work.is_tests() => None,
-        work => work.build(),
+        Work::Cargo { shows: Shows::Passes | Shows::BuildsTests, .. } => None,
+        // What it is told before it compiles anything, it is told as well where it only checks.
+        Work::Cargo { shows: Shows::Builds, .. } => work.build(shows.clone()),
+        work => work.build(shows.clone()).filter(|_| is_broken),
     };
-    works.into_iter().map(|work| build(&work).filter(|_| is_broken).unwrap_or(work)).collect()
+    works.into_iter().map(|work| build(&work).unwrap_or(work)).collect()
+}
+
+/// Whether it failed of what a check does not do: link, and fill in what is generic.
+fn needs_a_linker(text: &str) -> bool {
+    const WORDS: [&str; 5] =
+        ["linking with `", "linker `", "undefined reference to", "undefined symbol", "error[E0080]"];
+    WORDS.iter().any(|word| text.contains(word))
 }
 
 /// Whether every error that rustc counts is there and has a code, which none of a lint has.
@@ -136,7 +217,7 @@ pub(super) fn could_not(line: &str) -> Option<&str> {
 pub(super) fn built(works: &[Work], found: Option<&Found>, text: &str) -> Option<Work> {
     let [work] = works else { return None };
     let first = found.and_then(|found| found.errors.first())?;
-    (first.kind == "panic" && !could_not_compile(text)).then(|| work.build()).flatten()
+    (first.kind == "panic" && !could_not_compile(text)).then(|| work.build(Shows::Builds)).flatten()
 }
 
 /// Whether something was not there, or not made use of: code that more features bring in may change that.

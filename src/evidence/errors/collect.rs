@@ -1,16 +1,19 @@
 //! The errors of a whole run, from its commands and events as they come.
 //!
-//! A command that failed is forgotten once everything that it did is done without
+//! A command that failed is told as earlier once everything that it did is done without
 //! failing, or more: what was mended is no reason. Words about quotas and
 //! keys in an output mean nothing here; only the agent's own faults do.
 
 use serde::{Deserialize, Serialize};
 
+use super::aside::Tree;
 use super::behind::Seen;
 use super::blame;
 use super::cargo;
 use super::diagnose::{Diagnosis, Found, diagnose};
+use super::earlier::EarlierErrors;
 use super::failing;
+use super::failure::{Failure, told};
 use super::place::{Location, is_there};
 use super::said::Speakers;
 use super::thrown;
@@ -21,9 +24,8 @@ use crate::model::{Event, FailureCode, Fault, ItemStatus};
 use crate::progress::plain;
 
 const MOST_FAILURES: usize = 16;
-const MOST_LOCATIONS: usize = 20;
 const MOST_REFUSALS: usize = 5;
-const LONGEST_COMMAND: usize = 200;
+pub(super) const LONGEST_COMMAND: usize = 200;
 
 /// Collects while a run goes on.
 #[derive(Debug)]
@@ -32,25 +34,18 @@ pub(crate) struct Errors {
     directory: String,
     origin: Origin,
     /// Commands that failed and were not mended, oldest first.
-    failures: Vec<Failure>,
+    pub(super) failures: Vec<Failure>,
+    /// Those that something succeeded after.
+    pub(super) earlier: EarlierErrors,
     refusals: Vec<String>,
+    /// Where the run's changes are now.
+    tree: Tree,
     /// Whether the run is one command: what that failed of is why the run did.
     is_one_command: bool,
+    /// Whether the command that is read ran on files that did not stay: it settles nothing.
+    on_other_tree: bool,
     /// Whether a file is below a directory.
     is_there: fn(&str, &str) -> bool,
-}
-
-#[derive(Debug)]
-struct Failure {
-    works: Vec<Work>,
-    /// The whole command line.
-    line: String,
-    command: String,
-    found: Found,
-    /// Whether it may succeed with more features, and without them fail as before.
-    may_lack_code: bool,
-    /// Whether it was tests that told of it.
-    by_tests: bool,
 }
 
 /// Why a run failed, as far as can be observed.
@@ -78,7 +73,9 @@ impl Errors {
     pub(crate) fn new(directory: &str, origin: Origin) -> Self {
         let directory = format!("{}/", directory.trim_end_matches('/'));
         let (failures, refusals) = (Vec::new(), Vec::new());
-        Self { directory, origin, failures, refusals, is_one_command: false, is_there }
+        let (earlier, tree) = (EarlierErrors::default(), Tree::Own);
+        let (is_one_command, on_other_tree) = (false, false);
+        Self { directory, origin, failures, earlier, refusals, tree, is_one_command, on_other_tree, is_there }
     }
 
     /// Where every file is that somebody names.
@@ -98,12 +95,19 @@ impl Errors {
                 format!("a change of {}", files.join(", "))
             }
             Event::ToolEnded { tool, status: ItemStatus::Declined, .. } => format!("the tool `{tool}`"),
+            Event::Edited { status: ItemStatus::Completed, .. } => return self.work_here(),
             _ => return,
         };
         let refused = plain::line(&refused, LONGEST_COMMAND);
         if self.refusals.len() < MOST_REFUSALS && !self.refusals.contains(&refused) {
             self.refusals.push(refused);
         }
+    }
+
+    /// The tree that is worked on is the run's own, whatever was put aside before.
+    fn work_here(&mut self) {
+        self.tree = Tree::Own;
+        self.failures.iter_mut().for_each(|failure| failure.tree = Tree::Own);
     }
 
     /// The run is this command, and ended with it.
@@ -114,10 +118,11 @@ impl Errors {
 
     /// A command came to its end, with all that it printed.
     pub(crate) fn note_command(&mut self, command: &str, exit_code: Option<i64>, text: &str) {
-        let done = Done::new(command, self.directory.trim_end_matches('/'), &self.origin);
+        let done = Done::new(command, self.directory.trim_end_matches('/'), &self.origin).ended(exit_code);
         if done.is_idle() {
             return;
         }
+        let moves = self.tree.moved(&done, text);
         let unproven = match exit_code {
             Some(0) => done.unproven_builds(command, text),
             _ => Vec::new(),
@@ -126,7 +131,9 @@ impl Errors {
         let is_built = built.is_some();
         let found = match exit_code {
             Some(124) if done.has_a_limit() => Some(failing::took_too_long()),
-            Some(127) if done.shows_other_text() => failing::missing(text, &done),
+            Some(127) if done.shows_other_text() => {
+                failing::before_text(command, exit_code, text).or_else(|| failing::missing(text, &done))
+            }
             // Nobody can say whose words a text shown beside has. A failure of tests is one all the same.
             Some(0) | None if done.shows_other_text() => failing::before_text(command, exit_code, text),
             Some(_) if done.shows_other_text() && !done.ends_with_tests() => {
@@ -150,6 +157,7 @@ impl Errors {
                 twice.or_else(|| failing::to_the_end(command, exit_code, text))
             }
             Some(_) | None => diagnose(text, &done.speakers(exit_code))
+                .filter(|found| !found.is_vague || !failing::are_counted(command, exit_code, text))
                 .or_else(|| thrown::at_the_end(text, &done))
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
@@ -162,30 +170,31 @@ impl Errors {
             Some(_) | None => false,
         };
         if is_answered {
-            self.failures.retain(|failure| failure.line != command);
+            self.settle(Some(command), |failure| failure.line == command);
         }
-        if exit_code == Some(0) {
+        if exit_code == Some(0) && !self.on_other_tree {
             let proven = done.proven(command, text);
-            self.failures.retain(|failure| {
-                let is_like =
-                    |work: &Work, failed: &Work| !failure.may_lack_code || !work.has_more_features(failed);
-                let is_mended =
-                    |failed: &Work| proven.iter().any(|work| work.mends(failed) && is_like(work, failed));
-                !failure.works.iter().all(is_mended)
-            });
+            self.failures.iter_mut().for_each(|failure| failure.note_proven(&proven));
+            self.settle(Some(command), |failure| failure.left.is_empty());
         }
         // What a look at the end of tests showed to fail, the same look shows to pass.
         if exit_code == Some(0) && found.is_none() && self.failures.iter().any(|old| old.found.is_glimpse) {
             let (tests, is_green) = (done.tests(), failing::look_green(command, text));
             let is_clean = Seen::new(command, text).is_clean;
             let is_mended = |failed: &Work| is_green && tests.iter().any(|work| work.mends(failed));
-            self.failures.retain(|old| {
+            self.settle(Some(command), |old| {
                 let again = is_clean && (is_green || !done.is_limited()) && old.line == command;
-                !(old.found.is_glimpse && (again || old.works.iter().all(is_mended)))
+                old.found.is_glimpse && (again || old.works.iter().all(is_mended))
             });
         }
         if let Some(built) = cargo::built(&done.works(), found.as_ref(), text) {
-            self.failures.retain(|failure| !failure.works.iter().all(|failed| built.mends(failed)));
+            self.settle(Some(command), |failure| failure.works.iter().all(|failed| built.mends(failed)));
+        }
+        if exit_code == Some(0) && found.is_none() && !done.shows_other_text() {
+            // Tried until it succeeded.
+            let earlier = failing::on_the_way(command, text);
+            let failed = earlier.map(|found| Failure::inside(command, found));
+            failed.into_iter().for_each(|failure| self.earlier.add(failure.earlier(Some(command))));
         }
         if let Some(mut found) = found {
             let by_tests = done.works().len() > 1
@@ -199,23 +208,43 @@ impl Errors {
                 Some(0) if is_built => unproven,
                 Some(0) if !done.tests().is_empty() => done.tests(),
                 Some(_) if by_tests => done.tests(),
-                _ => done.works(),
+                _ => done.to_do(text),
             };
             let works = cargo::to_do_again(works, text);
-            let (line, command) = (command.to_owned(), plain::line(command, LONGEST_COMMAND));
             let may_lack_code = cargo::may_lack_code(text);
-            self.keep(Failure { works, line, command, found, may_lack_code, by_tests });
+            let tree = moves.on;
+            let failure = Failure { may_lack_code, by_tests, tree, ..Failure::inside(command, found) };
+            self.keep(failure.of(works));
         }
+        if moves.ends_bare_tree(exit_code) {
+            self.settle(Some(command), |failure| failure.tree == Tree::Bare);
+        }
+        self.tree = moves.to;
     }
 
     /// Commands whose tests were seen to pass since, however they were run.
-    pub(crate) fn forget_tests_of(&mut self, lines: &[String]) {
-        self.failures.retain(|failure| !(lines.contains(&failure.line) && failure.is_of_tests()));
+    pub(crate) fn settle_tests_of(&mut self, lines: &[String], by: Option<&str>) {
+        self.settle(by, |failure| lines.contains(&failure.line) && failure.is_of_tests());
+    }
+
+    /// Whether what succeeds next does so on files that will not stay.
+    pub(crate) fn are_on_other_tree(&mut self, is_other: bool) {
+        self.on_other_tree = is_other;
+    }
+
+    /// Some failures are earlier ones now, since the command `by` succeeded.
+    fn settle(&mut self, by: Option<&str>, is_settled: impl Fn(&Failure) -> bool) {
+        let is_here = !self.on_other_tree;
+        for failure in self.failures.extract_if(.., |failure| is_here && is_settled(failure)) {
+            self.earlier.add(failure.earlier(by));
+        }
     }
 
     fn keep(&mut self, new: Failure) {
         // The newest state of a failing program, in the place of the first one.
         match self.failures.iter().position(|old| old.works == new.works) {
+            // It is known to fail on the run's own tree.
+            Some(at) if self.failures[at].tree != new.tree && new.tree == Tree::Bare => {}
             // What says more of it stays.
             Some(at) if new.found.says_less_than(&self.failures[at].found) => {}
             Some(at) => self.failures[at] = new,
@@ -229,8 +258,21 @@ impl Errors {
     }
 
     /// What it all came to; `None` where nothing is known to have failed.
+    #[cfg(test)]
     pub(crate) fn finish(self, fault: Option<&Fault>) -> Option<ErrorEvidence> {
-        let first = self.failures.iter().find(|failure| !failure.found.is_vague).or(self.failures.first());
+        self.told(fault).0
+    }
+
+    /// The same, and what failed before another command succeeded.
+    pub(crate) fn told(mut self, fault: Option<&Fault>) -> (Option<ErrorEvidence>, EarlierErrors) {
+        let mut earlier = std::mem::take(&mut self.earlier);
+        self.failures.iter().for_each(|failure| earlier.without(&failure.command, &failure.message()));
+        (self.left(fault), earlier)
+    }
+
+    fn left(self, fault: Option<&Fault>) -> Option<ErrorEvidence> {
+        let first = self.failures.iter().find(|failure| !failure.found.is_only_said());
+        let first = first.or(self.failures.first());
         let mut evidence = match fault.map(|fault| (fault, type_of(fault.code))) {
             // The account or the sandbox is the reason, whatever else failed.
             Some((fault, Some(kind))) => ErrorEvidence { error_type: Some(kind.to_owned()), ..told(fault) },
@@ -292,87 +334,8 @@ impl Found {
     }
 }
 
-fn is_of_project(place: &Location) -> bool {
-    place.is_own() && !place.file.starts_with('/') && !place.file.starts_with("../")
-}
-
-impl Failure {
-    /// Whether nothing but tests failed. A script may have compiled, or looked for faults.
-    fn is_of_tests(&self) -> bool {
-        let may_be = self.works.len() == 1 || self.by_tests;
-        self.works.iter().all(Work::is_tests)
-            || (may_be && !self.found.errors.iter().any(Diagnosis::is_fixed_in_place))
-    }
-
-    /// Its first error, beside a reason that is another.
-    fn beside(&self, fault: &Fault) -> ErrorEvidence {
-        let (first_error, command) = (Some(self.message()), Some(self.command.clone()));
-        ErrorEvidence { first_error, command, ..told(fault) }
-    }
-
-    fn message(&self) -> String {
-        let first = self.found.errors.first();
-        // Some errors have a name only.
-        let words = first.map(|first| if first.message.is_empty() { &first.kind } else { &first.message });
-        words.cloned().unwrap_or_default()
-    }
-
-    fn evidence(&self, fault: Option<&Fault>) -> ErrorEvidence {
-        let Some(first) = self.found.errors.first() else {
-            return fault.map(told).unwrap_or_default();
-        };
-        let (mut locations, mut files) = (Vec::new(), Vec::new());
-        // Where the first error may be anywhere, those of another tool are not where to look for it.
-        let belongs = |error: &&Diagnosis| first.place.is_some() || error.format == first.format;
-        for place in self.found.errors.iter().filter(belongs).filter_map(|error| error.place.as_ref()) {
-            if locations.len() < MOST_LOCATIONS && !locations.contains(place) {
-                locations.push(place.clone());
-            }
-            if is_of_project(place) && !files.contains(&place.file) {
-                files.push(place.file.clone());
-            }
-        }
-        let mut suggestions: Vec<String> = fault.and_then(|fault| fault.hint.clone()).into_iter().collect();
-        if let Some(place) = first.place.as_ref().filter(|place| is_of_project(place)) {
-            let place = format!("{}:{}", place.file, place.line);
-            let what = first.kind.trim_start_matches("compile error").trim_start_matches("lint error").trim();
-            let what = [what, &first.message].into_iter().filter(|part| !part.is_empty());
-            suggestions.push(match first.is_fixed_in_place() {
-                true => format!("fix {place} first: {}", what.collect::<Vec<_>>().join(" ")),
-                // An exception comes out at a place; what is wrong may be another.
-                false => format!("start at {place}: {}", what.collect::<Vec<_>>().join(": ")),
-            });
-        }
-        suggestions.extend(first.advice.clone());
-        if let Some(code) = first.kind.strip_prefix("compile error E") {
-            suggestions.push(format!("`rustc --explain E{code}` explains it"));
-        }
-        if self.found.count > 1 {
-            let others = self.found.count - 1;
-            let plural = if others == 1 { "error follows" } else { "errors follow" };
-            suggestions.push(format!("{others} more {plural} it in the output of `{}`", self.command));
-        }
-        let message = self.message();
-        ErrorEvidence {
-            error_message: fault.map_or_else(|| message.clone(), |fault| fault.message.clone()),
-            error_type: Some(first.kind.clone()),
-            first_error: fault.map(|_| message),
-            command: Some(self.command.clone()),
-            failed_files: files,
-            error_locations: locations,
-            suggestions,
-            refused: Vec::new(),
-        }
-    }
-}
-
 fn count(refused: usize) -> String {
     if refused == 1 { "1 action was refused".into() } else { format!("{refused} actions were refused") }
-}
-
-fn told(fault: &Fault) -> ErrorEvidence {
-    let suggestions = fault.hint.clone().into_iter().collect();
-    ErrorEvidence { error_message: fault.message.clone(), suggestions, ..ErrorEvidence::default() }
 }
 
 /// What a fault is called that no failed command can explain.

@@ -1,5 +1,6 @@
 //! The errors that an output tells of, whatever wrote them.
 
+use super::headings::Headings;
 use super::place::Location;
 use super::said::{Said, Speakers};
 use super::verdict::Verdict;
@@ -25,12 +26,15 @@ pub(super) struct Diagnosis {
     pub(super) at: usize,
     /// Which of the formats it was read in.
     pub(super) format: usize,
+    /// The names of tests that it is told under, the nearest first.
+    pub(super) under: Vec<String>,
 }
 
 impl Diagnosis {
     pub(super) fn new(at: usize, kind: &str, message: &str, place: Option<Location>) -> Self {
         let kind = plain::line(kind, LONGEST_MESSAGE);
-        Self { kind, message: plain::line(message, LONGEST_MESSAGE), place, advice: None, at, format: 0 }
+        let message = plain::line(message, LONGEST_MESSAGE);
+        Self { kind, message, place, advice: None, at, format: 0, under: Vec::new() }
     }
 }
 
@@ -109,6 +113,7 @@ pub(super) fn diagnose(text: &str, speakers: &Speakers<'_>) -> Option<Found> {
     let mut verdict = Verdict::default();
     let mut died = python::Died::default();
     let mut before = Found::default();
+    let mut headings = Headings::default();
     for (at, line) in lines(text).enumerate() {
         for (of, (format, found)) in formats.iter_mut().enumerate() {
             let error = format.line(at, &line);
@@ -118,6 +123,7 @@ pub(super) fn diagnose(text: &str, speakers: &Speakers<'_>) -> Option<Found> {
             formats.iter_mut().for_each(|(_, found)| found.are_of_package(package));
         }
         follow(&line, &mut entered);
+        headings.line(at, &line);
         if let Some(directory) = gone_to(&line)
             && shown.len() < MOST_SHOWN
         {
@@ -151,11 +157,18 @@ pub(super) fn diagnose(text: &str, speakers: &Speakers<'_>) -> Option<Found> {
         }
         all.count = all.errors.len() as u64;
     }
+    all.errors.iter_mut().for_each(|error| error.under = headings.above(error.at));
     all.shown = shown;
     (!all.errors.is_empty()).then_some(all)
 }
 
 impl Found {
+    /// Whether a program only said something, which may have been no reason for anything. That tests
+    /// failed is more than that, whatever they failed of.
+    pub(super) fn is_only_said(&self) -> bool {
+        self.is_vague && self.errors.first().is_none_or(|first| first.kind != "test failure")
+    }
+
     fn add(&mut self, error: Diagnosis) {
         self.count += 1;
         if self.errors.len() < MOST_ERRORS {

@@ -13,6 +13,12 @@ pub(super) fn test(command: &str, exit_code: i64, text: &str) -> Option<Found> {
     named(&runs).or_else(|| ended_badly(command, exit_code, text).then(|| ended_with(exit_code)))
 }
 
+/// Whether tests failed by a count of their own: what others only said beside them is not the reason.
+pub(super) fn are_counted(command: &str, exit_code: Option<i64>, text: &str) -> bool {
+    let runs = if runs_tests(command) { read(command, exit_code, text) } else { Vec::new() };
+    runs.iter().any(|run| run.failures() > Some(0) || run.least > 0)
+}
+
 /// Whether all that is seen of tests says that they passed, whatever may be hidden.
 pub(super) fn look_green(command: &str, text: &str) -> bool {
     let runs = if runs_tests(command) { read(command, Some(0), text) } else { Vec::new() };
@@ -33,6 +39,13 @@ pub(super) fn to_the_end(command: &str, exit_code: Option<i64>, text: &str) -> O
     let mut runs = if runs_tests(command) { still_failing(command, exit_code, text) } else { Vec::new() };
     runs.retain(|run| run.counts.is_some());
     told_of(&runs, command, exit_code, text)
+}
+
+/// The first test that failed by a summary of its own, in a command that ended well all the same.
+pub(super) fn on_the_way(command: &str, text: &str) -> Option<Found> {
+    let mut runs = if runs_tests(command) { read(command, Some(0), text) } else { Vec::new() };
+    runs.retain(|run| run.failures() > Some(0));
+    named(&runs)
 }
 
 /// The error of the first of `runs`, where no other's can be taken for it.
@@ -106,6 +119,11 @@ pub(super) fn took_too_long() -> Found {
     vague("timeout", "`timeout` ended it: it took too long")
 }
 
+/// A test that failed, where nothing says of what.
+pub(super) fn named_test(name: &str) -> Found {
+    vague("test failure", &format!("{name} failed"))
+}
+
 fn named(runs: &[TestRun]) -> Option<Found> {
     let name = runs.iter().find_map(|run| run.failing.first());
     let words = match name {
@@ -141,4 +159,40 @@ pub(super) fn bare(kind: &str, message: &str) -> Found {
 fn vague(kind: &str, message: &str) -> Found {
     let errors = vec![Diagnosis::new(0, kind, message, None)];
     Found { errors, count: 1, is_vague: true, ..Found::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::collect::left_by;
+
+    #[track_caller]
+    fn check(commands: &[(&str, i64, &str)], expected: &str) {
+        assert_eq!(left_by(commands).map(|(_, message)| message).as_deref(), Some(expected), "{commands:?}");
+    }
+
+    #[test]
+    fn tests_that_failed_first_are_told_whatever_is_said_after_them() {
+        let missing = "bash: line 1: nosuch: command not found\n";
+        let red = "1 failed in 0.02s\n";
+        let (pytest, later) = (("pytest -q --no-summary | tail -1", 0, red), ("nosuch", 127, missing));
+        check(&[pytest, later], "1 test failed");
+        check(&[later, pytest], "1 test failed");
+        for (line, code, said) in [
+            ("pytest -q | tail -1; nosuch", 127, missing),
+            ("pytest -q | tail -1; git nosuch", 1, "git: 'nosuch' is not a git command.\n"),
+            ("pytest -q | tail -1; rm a", 1, "rm: cannot remove 'a': No such file or directory\n"),
+        ] {
+            check(&[(line, code, &format!("{red}{said}"))], "1 test failed");
+            let green = format!("1 passed in 0.02s\n{said}");
+            let told = left_by(&[(line, code, &green)]).unwrap().1;
+            assert!(said.trim_end().ends_with(&told), "{line}: {told}");
+        }
+        let unittest = "Ran 2 tests in 0.000s\n\nFAILED (failures=1)\n";
+        let line = "python -m unittest 2>&1 | tail -3; nosuch";
+        check(&[(line, 127, &format!("{unittest}{missing}"))], "1 test failed");
+        let error =
+            "Traceback (most recent call last):\n  File \"b.py\", line 1, in f\n    x\nKeyError: 'z'\n";
+        check(&[pytest, ("python b.py", 1, error)], "1 test failed");
+        check(&[("python b.py", 1, error), pytest], "'z'");
+    }
 }

@@ -55,7 +55,7 @@ impl Done {
                 Some(code) => self.is_of_work(&steps, code),
                 None => !self.has_question(&steps) && !steps.iter().any(|at| self.is_probe(*at)),
             };
-            let works = self.to_do(&steps);
+            let works = self.to_do_of(&steps);
             (is_known && !works.is_empty()).then(|| (self.reason(&steps, code, others), works))
         })
     }
@@ -75,7 +75,7 @@ impl Done {
         // It did not get to where it was to work.
         let is_lost = |line: &str| line.contains(": cd: ") || line.contains(": pushd: ");
         let is_known = code > 0 && !self.ends_itself(code) && self.is_of_work(&steps, code);
-        let works = self.to_do(&steps);
+        let works = self.to_do_of(&steps);
         let is_told = is_known && !works.is_empty() && !text.lines().any(is_lost);
         is_told.then(|| {
             let own: Vec<&Step> = self.speakers_of(&steps);
@@ -180,7 +180,7 @@ impl Done {
             || is_answer() || code < 126 && steps.iter().any(|at| is_one_liner(&self.command.steps[*at]));
         let is_ended = ENDED.contains(&code) || (code == 137 && is_limited());
         let is_asked = ANSWERS.contains(&code) && self.has_question(steps);
-        let found_none = code == 5 && self.to_do(steps).iter().all(Work::is_tests);
+        let found_none = code == 5 && self.to_do_of(steps).iter().all(Work::is_tests);
         !is_ended && !is_asked && !is_answer() && !found_none
     }
 
@@ -277,10 +277,18 @@ impl Done {
 
     /// Whether what follows the step at `at` prints nothing but what it reads.
     fn speaks_last(&self, at: usize) -> bool {
-        let is_quiet =
-            |(step, work): (&Step, &Option<Work>)| step.piped || (work.is_none() && !step.background);
-        self.command.steps[at + 1..].iter().zip(&self.works[at + 1..]).all(is_quiet)
+        let is_quiet = |step: &Step| step.piped || (is_silent(step) && !step.background);
+        self.command.steps[at + 1..].iter().all(is_quiet)
     }
+}
+
+/// Whether a step prints nothing but words of the command line, which are no part of what is looked at.
+fn is_silent(step: &Step) -> bool {
+    const NAMES: [&str; 15] = [
+        "", ":", "[", "[[", "cd", "echo", "exit", "export", "false", "printf", "set", "sleep", "test",
+        "true", "wait",
+    ];
+    NAMES.contains(&step.program())
 }
 
 /// Whether an error with a place is why a program ended. What was thrown may have been caught where the program

@@ -4,6 +4,7 @@
 //! never from its prose. One file a format; each reads the lines once, in order.
 
 mod again;
+mod aside;
 mod asks;
 mod behind;
 mod blame;
@@ -13,19 +14,26 @@ mod cargo;
 mod codes;
 mod collect;
 mod diagnose;
+mod earlier;
 mod failing;
+mod failure;
+mod fates;
 mod go;
+mod headings;
+mod idle;
 mod java;
 mod jest;
 mod lint;
-mod loudness;
 mod masked;
+mod mends;
 mod node;
+mod parts;
 mod place;
 mod proven;
 mod python;
 mod rust;
 mod said;
+mod scripts;
 mod signs;
 mod tap;
 mod template;
@@ -34,9 +42,11 @@ mod tsc;
 mod unheard;
 mod verdict;
 mod whereabouts;
+mod whose;
 mod work;
 
 #[cfg(test)]
 pub(super) use collect::left_by;
 pub(crate) use collect::{ErrorEvidence, Errors};
+pub(crate) use earlier::{EarlierError, EarlierErrors};
 pub(crate) use place::Location;

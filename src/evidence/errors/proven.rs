@@ -18,7 +18,7 @@ impl Done {
             let is_built = finished && work.as_ref().is_some_and(Work::says_that_it_finished);
             let passes = runs_tests(step, work) && seen.tests == Some(true);
             match self.end_of(at, &told) {
-                _ if step.background => false,
+                _ if step.background || self.found_nothing_to_do(step, text) => false,
                 _ if is_built => seen.built,
                 End::Unknown => false,
                 End::Perhaps => passes,
@@ -40,7 +40,7 @@ impl Done {
         if told.contains(&at) {
             return End::Succeeded;
         }
-        if !self.command.chooses && !self.loops() {
+        if !self.command.chooses && !self.forgives() {
             return self.command.end_of(at, told);
         }
         // What a condition or a loop passed over did not run.

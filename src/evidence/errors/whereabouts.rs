@@ -102,3 +102,34 @@ fn below_root(place: &Location, directory: &str) -> Option<String> {
         _ => Some(format!("{directory}/{}", place.file)),
     }
 }
+
+impl Done {
+    /// The directory of the one package whose tests go runs.
+    fn go_package(&self) -> Option<&str> {
+        let mut of_go = self.command.steps.iter().filter(|step| step.program() == "go");
+        let step = of_go.next().filter(|_| of_go.next().is_none())?;
+        one_package(step.args())
+    }
+}
+
+/// The directory of the one package that `go test` is asked for.
+fn one_package(args: &[String]) -> Option<&str> {
+    const ALONE: [&str; 10] =
+        ["-v", "-race", "-cover", "-short", "-failfast", "-json", "-x", "-a", "-n", "-benchmem"];
+    let from = args.iter().position(|arg| arg == "test").filter(|at| *at == 0)?;
+    let mut packages = Vec::new();
+    let mut is_value = false;
+    for arg in args[from + 1..].iter().map(String::as_str).take_while(|arg| *arg != "-args") {
+        let is_path = arg == "." || arg.starts_with("./");
+        if arg.starts_with('-') {
+            is_value = !arg.contains('=') && !ALONE.contains(&arg);
+        } else if is_path || !std::mem::take(&mut is_value) {
+            packages.push(arg);
+        }
+    }
+    match packages.as_slice() {
+        [] => Some("."),
+        [one] if one.starts_with('.') && !one.contains("...") => Some(one),
+        _ => None,
+    }
+}

@@ -1,13 +1,14 @@
-//! What a command is for, and which failures a success of it mends.
+//! What a command is for.
 
 use super::asks::is_question;
-use super::cargo::Shows;
+use super::cargo::{Called, Shows};
 use super::diagnose::Found;
-use super::loudness::without_loudness;
 use super::said::Speakers;
+use super::scripts;
+use crate::evidence::calls::{Call, Here, names_from_own_directory, own_directory};
 use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{
-    Framework, Origin, Relation, Scope, Started, Walk, below, moved, shown_files, started,
+    Framework, Origin, Scope, Started, Walk, below, is_easing, moved, shown_files, started,
 };
 
 /// One thing that a command does.
@@ -19,9 +20,11 @@ pub(super) enum Work {
         scope: Scope,
     },
     Tests(Scope),
-    /// Any other program, with all of its words, where it ran.
+    /// Any other program, with what it was asked for, where it ran.
     Program {
-        words: Vec<String>,
+        call: Call,
+        /// What that runs in the end, where it is a script of a package.
+        meant: Option<Call>,
         /// What it reads.
         input: Vec<String>,
         context: Vec<String>,
@@ -37,6 +40,8 @@ pub(super) struct Done {
     pub(super) works: Vec<Option<Work>>,
     /// Where the steps ran that do some; `None` where that cannot be told.
     pub(super) directory: Option<String>,
+    /// Whether it ended with a code of failure.
+    pub(super) failed: bool,
 }
 
 impl Done {
@@ -48,9 +53,10 @@ impl Done {
         for step in &command.steps {
             walk.follow(step);
             let directory = below(root, &walk.here);
-            let work = Work::of(step, &directory, origin);
+            let own = below(root, &moved(&directory, &own_directory(step).unwrap_or_else(|| ".".to_owned())));
+            let work = Work::of(step, &directory, &Here { root, directory: &own }, origin);
             if work.is_some() {
-                places.push(below(root, &moved(&directory, own_directory(step).unwrap_or("."))));
+                places.push(if names_from_own_directory(step) { own } else { directory });
             }
             works.push(work);
         }
@@ -62,7 +68,12 @@ impl Done {
             [one] if known(one) && (!command.unbalanced || one.is_empty()) => Some(one.clone()),
             _ => None,
         };
-        Self { command, works, directory }
+        Self { command, works, directory, failed: false }
+    }
+
+    /// The same, as it ended.
+    pub(super) fn ended(self, exit_code: Option<i64>) -> Self {
+        Self { failed: exit_code.is_some_and(|code| code != 0), ..self }
     }
 
     /// The programs that do more than look: what they say may be a reason.
@@ -80,13 +91,6 @@ impl Done {
         self.command.steps.iter().any(starts_others)
     }
 
-    /// The directory of the one package whose tests go runs.
-    pub(super) fn go_package(&self) -> Option<&str> {
-        let mut of_go = self.command.steps.iter().filter(|step| step.program() == "go");
-        let step = of_go.next().filter(|_| of_go.next().is_none())?;
-        one_package(step.args())
-    }
-
     /// Whether it did nothing that could fail in a way worth telling.
     pub(super) fn is_idle(&self) -> bool {
         let does = |(step, work): (&Step, &Option<Work>)| work.is_some() && !is_question(step);
@@ -95,8 +99,18 @@ impl Done {
 
     /// Whether it did the same more than once: what failed first may have been mended.
     pub(super) fn repeats_itself(&self) -> bool {
-        let works: Vec<&Work> = self.works.iter().flatten().collect();
-        works.iter().enumerate().any(|(at, work)| works[..at].contains(work))
+        let both: Vec<(&Step, &Work)> = self
+            .command
+            .steps
+            .iter()
+            .zip(&self.works)
+            .filter_map(|(step, work)| Some((step, work.as_ref()?)))
+            .collect();
+        // A program that is told something else does something else.
+        let is_same = |a: &(&Step, &Work), b: &(&Step, &Work)| {
+            a.1 == b.1 && (!matches!(a.1, Work::Program { .. }) || a.0.words == b.0.words)
+        };
+        both.iter().enumerate().any(|(at, one)| both[..at].iter().any(|other| is_same(one, other)))
     }
 
     /// Whether it may have done anything of it again and again.
@@ -104,10 +118,21 @@ impl Done {
         self.command.loops || self.command.steps.iter().any(|step| step.repeats)
     }
 
+    /// Whether a part of it may have failed one time, and its end tells of another.
+    pub(super) fn forgives(&self) -> bool {
+        self.command.loops || self.command.steps.iter().any(|step| step.forgives)
+    }
+
     pub(super) fn shows_other_text(&self) -> bool {
         let steps = self.command.steps.iter().enumerate();
         let mut shows = steps.filter(|(_, step)| step.shows_stored_text() && !step.piped && !step.silent);
-        shows.any(|(at, step)| !self.shows_own_text(at, step))
+        shows.any(|(at, step)| !self.shows_own_text(at, step) && !self.feeds_what_failed(at))
+    }
+
+    /// Whether what a step shows went into the program that the whole line failed of: `cat a | ./x`.
+    fn feeds_what_failed(&self, at: usize) -> bool {
+        let is_read = self.command.steps[at + 1..].iter().all(|step| step.piped);
+        self.failed && is_read && self.works[at + 1..].iter().any(Option::is_some)
     }
 
     /// Whether a step shows a file, and this command wrote all that is in it.
@@ -206,22 +231,26 @@ impl Done {
 }
 
 impl Work {
-    fn of(step: &Step, directory: &str, origin: &Origin) -> Option<Self> {
+    fn of(step: &Step, directory: &str, here: &Here, origin: &Origin) -> Option<Self> {
         let args = step.args();
         match step.program() {
             // Its exit code is that of what it runs.
-            "" if step.runs_inside() => return Self::program(step, directory),
+            "" if step.runs_inside() => return Self::program(step, here),
             "" | "cd" | "pushd" | "popd" | "set" | "export" | "source" | "." | "echo" | "printf" | "true"
             | "false" | "exit" | "test" | "[" | "mkdir" | "sleep" | "tee" | "timeout" => return None,
+            // They only look, whatever they come to.
+            "find" if !step.may_write() => return None,
+            "ls" | "pwd" | "date" | "which" | "type" | "wc" | "stat" | "seq" | "yes" | "read" | "mapfile"
+            | "readarray" | "declare" | "typeset" | "local" | "readonly" | "unset" => {
+                return None;
+            }
             "cargo" => {
-                let verb = args.iter().position(|arg| !arg.starts_with(['+', '-']))?;
-                let Some((mut shows, own)) = Shows::of(&args[verb], &args[verb + 1..]) else {
-                    return Self::program(step, directory);
-                };
+                let Some(called) = Called::new(args, directory) else { return Self::program(step, here) };
+                let Called { mut shows, words, directory } = called;
                 if let Shows::Runs(words) = &mut shows {
                     words.extend(step.input.iter().cloned());
                 }
-                let scope = Scope::new(Framework::CargoTest, directory, own).with_context(&step.context);
+                let scope = Scope::new(Framework::CargoTest, &directory, &words).with_context(&step.context);
                 return Some(Self::Cargo { shows, scope: scope.seen_from(origin) });
             }
             _ if step.shows_stored_text() => return None,
@@ -229,22 +258,29 @@ impl Work {
         }
         match started(step) {
             Some(Started::Framework(framework, args)) => {
-                let scope = Scope::new(framework, directory, &args).with_context(&step.context);
+                // What comes from elsewhere are words as well.
+                let from = if step.repeats { step.input.as_slice() } else { &[] };
+                let around = [&step.context, from].concat();
+                let scope = Scope::new(framework, directory, &args).with_context(&around);
                 Some(Self::Tests(scope.seen_from(origin)))
             }
-            Some(Started::Script | Started::Program) | None => Self::program(step, directory),
+            Some(Started::Script | Started::Program) | None => Self::program(step, here),
         }
     }
 
-    fn program(step: &Step, directory: &str) -> Option<Self> {
-        let (context, input, directory) = (step.context.clone(), step.input.clone(), directory.to_owned());
-        Some(Self::Program { words: without_loudness(step), input, context, directory })
+    fn program(step: &Step, here: &Here) -> Option<Self> {
+        let context = step.context.iter().filter(|word| !is_easing(word)).cloned().collect();
+        let directory = here.directory.to_owned();
+        let input = step.input.iter().filter_map(|input| here.input(input)).collect();
+        let call = Call::new(step, here);
+        let meant = scripts::meant(&call, here);
+        Some(Self::Program { call, meant, input, context, directory })
     }
 
-    /// What cargo does before anything else of it.
-    pub(super) fn build(&self) -> Option<Self> {
+    /// What cargo does before anything else of it, as far as `shows`.
+    pub(super) fn build(&self, shows: Shows) -> Option<Self> {
         match self {
-            Self::Cargo { scope, .. } => Some(Self::Cargo { shows: Shows::Builds, scope: scope.clone() }),
+            Self::Cargo { scope, .. } => Some(Self::Cargo { shows, scope: scope.clone() }),
             Self::Tests(_) | Self::Program { .. } => None,
         }
     }
@@ -256,12 +292,21 @@ impl Work {
 
     /// Whether cargo builds, and then runs no test.
     pub(super) fn is_build(&self) -> bool {
-        matches!(self, Self::Cargo { shows: Shows::Builds | Shows::Lints(_) | Shows::Runs(_), .. })
+        matches!(
+            self,
+            Self::Cargo {
+                shows: Shows::Checks | Shows::Builds | Shows::BuildsTests | Shows::Lints(_) | Shows::Runs(_),
+                ..
+            }
+        )
     }
 
     /// Whether cargo has nothing more to do after it says that it finished.
     pub(super) fn says_that_it_finished(&self) -> bool {
-        matches!(self, Self::Cargo { shows: Shows::Builds | Shows::Lints(_), .. })
+        matches!(
+            self,
+            Self::Cargo { shows: Shows::Checks | Shows::Builds | Shows::BuildsTests | Shows::Lints(_), .. }
+        )
     }
 
     pub(super) fn is_tests(&self) -> bool {
@@ -272,29 +317,6 @@ impl Work {
     pub(super) fn has_more_features(&self, failed: &Work) -> bool {
         match (self, failed) {
             (Self::Cargo { scope, .. }, Self::Cargo { scope: of, .. }) => scope.has_more_features(of),
-            _ => false,
-        }
-    }
-
-    /// Whether a success of this shows that what failed does not fail any more.
-    pub(super) fn mends(&self, failed: &Work) -> bool {
-        let holds = |a: &Scope, b: &Scope| matches!(a.relation(b), Relation::Same | Relation::Covers);
-        let at_least = |a: &Scope, b: &Scope| holds(a, b) && !a.lacks(b);
-        match (self, failed) {
-            // Without a word it runs one program, not all of them.
-            (Self::Cargo { shows, scope }, Self::Cargo { shows: needed @ Shows::Runs(_), scope: of }) => {
-                shows.implies(needed) && scope.relation(of) == Relation::Same && !scope.lacks(of)
-            }
-            (Self::Cargo { shows, scope }, Self::Cargo { shows: needed, scope: of }) => {
-                // What does not compile does so in no profile.
-                let is_as_wide = match needed {
-                    Shows::Passes => at_least(scope, of),
-                    Shows::Builds | Shows::Lints(_) | Shows::Runs(_) => scope.builds_at_least(of),
-                };
-                shows.implies(needed) && is_as_wide
-            }
-            (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
-            (Self::Program { .. }, Self::Program { .. }) => self == failed,
             _ => false,
         }
     }
@@ -339,40 +361,4 @@ fn tells_of_failure(step: &Step) -> bool {
 pub(super) fn stops_at_failure(step: &Step) -> bool {
     let asks = |arg: &String| arg == "errexit" || (arg.starts_with('-') && arg.contains('e'));
     step.program() == "set" && step.args().iter().any(asks)
-}
-
-/// The directory of the one package that `go test` is asked for.
-fn one_package(args: &[String]) -> Option<&str> {
-    const ALONE: [&str; 10] =
-        ["-v", "-race", "-cover", "-short", "-failfast", "-json", "-x", "-a", "-n", "-benchmem"];
-    let from = args.iter().position(|arg| arg == "test").filter(|at| *at == 0)?;
-    let mut packages = Vec::new();
-    let mut is_value = false;
-    for arg in args[from + 1..].iter().map(String::as_str).take_while(|arg| *arg != "-args") {
-        let is_path = arg == "." || arg.starts_with("./");
-        if arg.starts_with('-') {
-            is_value = !arg.contains('=') && !ALONE.contains(&arg);
-        } else if is_path || !std::mem::take(&mut is_value) {
-            packages.push(arg);
-        }
-    }
-    match packages.as_slice() {
-        [] => Some("."),
-        [one] if one.starts_with('.') && !one.contains("...") => Some(one),
-        _ => None,
-    }
-}
-
-/// The directory that a program is told to work in: `make -C web`.
-fn own_directory(step: &Step) -> Option<&str> {
-    let options: &[&str] = match step.program() {
-        "make" | "gmake" | "ninja" | "git" | "go" => &["-C"],
-        "npm" => &["--prefix"],
-        "pnpm" => &["-C", "--dir"],
-        "yarn" => &["--cwd"],
-        _ => return None,
-    };
-    let args = step.args();
-    let at = args.iter().position(|arg| options.contains(&arg.as_str()))?;
-    args.get(at + 1).map(String::as_str)
 }

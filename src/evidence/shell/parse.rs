@@ -6,7 +6,8 @@ use super::ends::{Part, Tree};
 use super::lex::{Lexer, Token};
 use super::pipefail::{self, Pipefail};
 use super::step::Step;
-use super::wrappers::{self, Bare, Script};
+use super::surroundings;
+use super::wrappers::{self, Bare, Found, Script};
 
 const MOST_STEPS: usize = 200;
 /// How deep `bash -c "bash -c …"` is followed.
@@ -264,16 +265,17 @@ impl Parser {
         step.background |= detached;
         if step.words.is_empty() {
             self.assigned.extend(context.iter().cloned());
-        } else if step.program() == "export" {
-            self.assigned.extend(wrappers::assignments(step.args()));
+        } else {
+            self.assigned.extend(surroundings::set_by(&step));
         }
         step.sets = context.last().filter(|_| step.words.is_empty()).cloned();
         if self.kept.takes(self.assigned.iter(), 1) {
             step.context.extend(self.assigned.iter().cloned());
         }
         step.context.extend(context);
-        if let Some(inner) = wrappers::run_by_find(&step.words) {
-            (step.words, step.repeats) = (inner, true);
+        if let Some(Found { words, by, forgives }) = wrappers::run_by_find(&step.words) {
+            step.input.push(by);
+            (step.words, step.repeats, step.forgives) = (words, true, forgives);
         }
         match wrappers::inner_script(&step.words) {
             Some(Script { text, minds }) if deeper > 0 => {
@@ -349,6 +351,7 @@ impl Parser {
         let fits = self.kept.takes(said, inners.len());
         for inner in inners {
             inner.repeats |= step.repeats;
+            inner.forgives |= step.forgives;
             inner.silent |= step.silent;
             inner.appends |= step.appends;
             inner.background |= step.background;

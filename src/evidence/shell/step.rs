@@ -25,6 +25,8 @@ pub(crate) struct Step {
     pub(crate) silent: bool,
     /// Whether it may run more than once, each time with words from elsewhere.
     pub(crate) repeats: bool,
+    /// Whether a failure of one of these times is nobody's: `find -exec … \;`.
+    pub(crate) forgives: bool,
     /// Whether it runs only after a success of the step before.
     pub(crate) and: bool,
     /// Whether it runs only after a failure of the step before.

@@ -29,6 +29,7 @@ const WRAPPERS: &[(&str, &[&str])] = &[
     ("sudo", &["-u", "-g"]),
     ("time", &["-f", "-o"]),
     ("unbuffer", &[]),
+    ("uvx", &["--from", "--with", "--python", "-p"]),
     ("xargs", &["-n", "-P", "-I", "-L", "-d", "-a"]),
     ("xvfb-run", &["-s", "-n"]),
 ];
@@ -131,7 +132,7 @@ fn is_container(name: &str) -> bool {
 }
 
 /// Variables that change how a program is found or what it shows, not what it does.
-const HARMLESS: [&str; 38] = [
+const HARMLESS: [&str; 36] = [
     "CARGO_BUILD_JOBS",
     "CARGO_INCREMENTAL",
     "CARGO_NET_OFFLINE",
@@ -156,7 +157,6 @@ const HARMLESS: [&str; 38] = [
     "PATH",
     "PIP_CACHE_DIR",
     "PYTHONDONTWRITEBYTECODE",
-    "PYTHONHASHSEED",
     "PYTHONIOENCODING",
     "PYTHONPATH",
     "PYTHONUNBUFFERED",
@@ -165,18 +165,21 @@ const HARMLESS: [&str; 38] = [
     "PY_COLORS",
     "RUST_BACKTRACE",
     "RUST_LOG",
-    "RUST_TEST_THREADS",
     "TERM",
     "TMPDIR",
     "UV_CACHE_DIR",
     "XDG_CACHE_HOME",
 ];
 
+/// Whether a variable changes nothing that a program does.
+pub(super) fn is_harmless(name: &str) -> bool {
+    HARMLESS.contains(&name)
+}
+
 /// Those of some words that set a variable which may matter.
 pub(super) fn assignments(words: &[String]) -> Vec<String> {
     let matters = |word: &&String| {
-        let name = word.split_once('=').map_or("", |(name, _)| name);
-        is_assignment(word) && !HARMLESS.contains(&name)
+        is_assignment(word) && !is_harmless(word.split_once('=').map_or("", |(name, _)| name))
     };
     words.iter().filter(matters).cloned().collect()
 }
@@ -186,6 +189,12 @@ fn told_by(words: &[String]) -> Vec<String> {
     let name = words.first().map_or("", |word| base_name(word));
     if is_container(name) {
         return words.to_vec();
+    }
+    // A list from a file.
+    if name == "xargs" {
+        let beside = words.windows(2).filter(|pair| matches!(pair[0].as_str(), "-a" | "--arg-file"));
+        let joined = words.iter().filter(|word| word.starts_with("--arg-file=")).cloned();
+        return beside.map(|pair| pair.join(" ")).chain(joined).collect();
     }
     let places = ["env", "dotenv", "npx", "bunx", "pnpx"];
     if !places.contains(&name) && !RUNNERS.iter().any(|(runner, _, _)| *runner == name) {
@@ -202,6 +211,7 @@ fn told_by(words: &[String]) -> Vec<String> {
             | "--quiet"
             | "-s"
             | "--silent"
+            | "--no"
             | "--no-install"
             | "--frozen"
             | "--locked"
@@ -210,6 +220,8 @@ fn told_by(words: &[String]) -> Vec<String> {
             | "--all-extras"
             | "--no-capture-output" => {}
             "--with" | "--extra" | "--group" => drop(rest.next()),
+            // What it is found in.
+            "-p" | "--package" if name == "npx" => drop(rest.next()),
             word if RUNNERS.iter().any(|(_, verbs, _)| verbs.contains(&word)) => {}
             word => told.push(word.to_owned()),
         }
@@ -218,11 +230,22 @@ fn told_by(words: &[String]) -> Vec<String> {
 }
 
 /// What `find -exec` runs, once or for each that it found.
-pub(super) fn run_by_find(words: &[String]) -> Option<Vec<String>> {
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) words: Vec<String>,
+    /// What it looks for.
+    pub(super) by: String,
+    /// Whether it succeeds whatever becomes of them.
+    pub(super) forgives: bool,
+}
+
+pub(super) fn run_by_find(words: &[String]) -> Option<Found> {
     let from = words.iter().position(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok"))?;
-    let is_find = words.first().is_some_and(|word| base_name(word) == "find");
-    let inner = words[from + 1..].iter().take_while(|word| !matches!(word.as_str(), ";" | "+"));
-    is_find.then(|| inner.cloned().collect())
+    let is_end = |word: &&String| matches!(word.as_str(), ";" | "+");
+    let (by, rest) = words.split_at(from);
+    let inner: Vec<String> = rest[1..].iter().take_while(|word| !is_end(word)).cloned().collect();
+    let forgives = rest.get(inner.len() + 1).is_none_or(|end| end != "+");
+    (base_name(words.first()?) == "find").then(|| Found { words: inner, by: by.join(" "), forgives })
 }
 
 fn past_wrapper(words: &[String], at: usize) -> Option<usize> {

@@ -32,6 +32,10 @@ impl Seen {
         Self { summaries, counts, is_plain, is_mixed, settled: Settled::Nothing }
     }
 
+    pub(super) fn has_passed(&self) -> bool {
+        self.counts.passed > 0
+    }
+
     pub(super) fn beside(self, settled: Settled) -> Self {
         Self { settled, ..self }
     }
@@ -58,7 +62,7 @@ impl TestRun {
 
     /// Whether something failed in it, or it is not known that nothing did.
     pub(super) fn may_have_failed(&self) -> bool {
-        !self.failing.is_empty() || self.counts.is_none_or(|counts| counts.failed > 0)
+        !self.failing.is_empty() || self.all_failures() != Some(0)
     }
 }
 

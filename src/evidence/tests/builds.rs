@@ -4,6 +4,7 @@ use super::relation::Relation;
 use super::scope::Scope;
 
 const ALL_TARGETS: &str = "--all-targets";
+const TESTS: &str = "--tests";
 const ALL_FEATURES: &str = "--all-features";
 const FEATURES: &str = "--features ";
 
@@ -21,6 +22,11 @@ impl Scope {
         matches!(own.relation(&others), Relation::Same | Relation::Covers)
     }
 
+    /// Whether all that `other` builds is built where these tests are.
+    pub(crate) fn tests_need(&self, other: &Self) -> bool {
+        self.builds_at_least(&other.clone().without_mode(TESTS).without_mode("--examples"))
+    }
+
     /// Whether it is built with features that `other` may be built without.
     pub(crate) fn has_more_features(&self, other: &Self) -> bool {
         self.has_mode(ALL_FEATURES) && !other.has_mode(ALL_FEATURES)
@@ -36,11 +42,15 @@ impl Scope {
         self.modes.iter().any(|own| own == mode)
     }
 
+    fn without_mode(mut self, mode: &str) -> Self {
+        self.modes.retain(|own| own != mode);
+        self
+    }
+
     /// The same, whatever targets of its packages are built.
     fn of_any_target(mut self) -> Self {
         self.targets.clear();
-        self.modes
-            .retain(|mode| !matches!(mode.as_str(), ALL_TARGETS | "--tests" | "--benches" | "--examples"));
+        self.modes.retain(|mode| !matches!(mode.as_str(), ALL_TARGETS | TESTS | "--benches" | "--examples"));
         self
     }
 

@@ -26,8 +26,11 @@ impl Scope {
 
     /// The same between whole commands, whatever their parts.
     pub(super) fn relation_of_commands(&self, other: &Scope) -> Relation {
-        if self.elsewhere != other.elsewhere {
+        if self.elsewhere != other.elsewhere || self.other_tree != other.other_tree {
             return Relation::Apart;
+        }
+        if let Some((own, others)) = self.as_run(other) {
+            return own.relation_of_commands(others);
         }
         let any = self.any_framework || other.any_framework;
         if self.framework != other.framework && !any {
@@ -84,7 +87,7 @@ impl Scope {
         };
         let all = [
             places,
-            self.packages.relation(&other.packages),
+            self.packages_meant().relation(other.packages_meant()),
             sets(&self.targets, &other.targets, same),
             filters,
             self.modes_to(other),
@@ -183,6 +186,14 @@ impl Scope {
             Framework::Pytest => vec![self.directory.clone()],
             Framework::Mocha => vec!["test".to_owned()],
             _ => vec![String::new()],
+        }
+    }
+
+    /// The packages that are asked for, by the manifest where the command names none.
+    fn packages_meant(&self) -> &Packages {
+        match &self.settings.unnamed {
+            Some(unnamed) if self.packages == Packages::Default => unnamed,
+            _ => &self.packages,
         }
     }
 

@@ -6,12 +6,13 @@
 use super::Framework;
 use super::forms::{self, Form};
 use super::pipes::Through;
-use super::places::Walk;
+use super::places::{Walk, moved};
 use super::scope::Scope;
 use super::settled::{Settled, settled};
 use super::shown::Shown;
 use super::started::{Started, identity, started};
 use super::turns::{Turns, turns};
+use crate::evidence::calls::own_directory;
 use crate::evidence::shell::{Command, Step};
 
 #[derive(Debug, Clone)]
@@ -61,6 +62,8 @@ pub(super) struct Start {
     pub(super) goes_on: bool,
     /// Whether it ends at a failure, by its own options.
     pub(super) stops_early: bool,
+    /// Whether the last that it says would be that something failed.
+    pub(super) tells_at_its_end: bool,
     /// The form that its output was asked for in.
     pub(super) form: Form,
     /// Which step of its command it is.
@@ -109,23 +112,27 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
         if in_tests {
             written.note(step);
         }
-        let mut stops_early = false;
+        let (mut stops_early, mut tells_at_its_end) = (false, false);
         let mut form = Form::Own;
         let mut by_turns = None;
         let (runs, mut scope) = match started {
             Some(Started::Framework(framework, args)) => {
                 stops_early = forms::stops_early(framework, &args);
+                // What goes on after a failure tells of it on another way.
+                let goes_on = args.iter().any(|arg| arg == "--no-fail-fast");
+                tells_at_its_end = !step.limited && (!goes_on || line.contains("2>&1"));
                 form = forms::form(framework, &args);
                 let variable = if step.repeats { Some("{}") } else { command.turned.as_deref() };
                 by_turns = variable.and_then(|variable| turns(framework, directory, &args, variable));
                 let scope = Scope::new(framework, directory, &args).with_context(&step.context);
                 (Runs::Framework(framework), scope)
             }
-            Some(Started::Script) => {
-                (Runs::Any, Scope::of_script(Framework::Tap, directory, &identity(step)))
-            }
-            Some(Started::Program) => {
-                (Runs::Perhaps, Scope::of_script(Framework::Tap, directory, &identity(step)))
+            Some(started @ (Started::Script | Started::Program)) => {
+                let is_named = matches!(started, Started::Script);
+                let own = own_directory(step).map(|own| moved(directory, &own));
+                let scope =
+                    Scope::of_script(Framework::Tap, own.as_deref().unwrap_or(directory), &identity(step));
+                (if is_named { Runs::Any } else { Runs::Perhaps }, scope)
             }
             None => {
                 if shows_other_text(step, &written) {
@@ -173,6 +180,7 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
             is_followed: false,
             goes_on: false,
             stops_early,
+            tells_at_its_end,
             form,
             at,
         });

@@ -53,13 +53,25 @@ impl TestRun {
 
     /// Whether its counts are known, and nothing of it failed or was left out.
     pub(crate) fn passed(&self) -> bool {
-        let counted = self.counts.is_some_and(|counts| counts.failed == 0);
+        let counted = self.all_failures() == Some(0);
         counted && !self.stopped && !self.failed() && self.failing.is_empty()
     }
 
     /// How many failed, by summaries that no later one can take back.
     pub(crate) fn failures(&self) -> Option<u64> {
-        self.counts.or(self.turns).map(|counts| counts.failed)
+        self.counts.or(self.turns).map(|counts| counts.failed).or(self.fails)
+    }
+
+    /// How many failed, where all of it was seen.
+    pub(super) fn all_failures(&self) -> Option<u64> {
+        self.counts.map(|counts| counts.failed).or(self.fails)
+    }
+
+    /// Whether nothing failed, by how it ended, however many passed. One that was asked for some shows
+    /// nothing where none is seen to have run.
+    pub(crate) fn ended_green(&self) -> bool {
+        let ran = !self.scope.is_filtered() || self.seen.has_passed();
+        self.fails == Some(0) && ran && self.failing.is_empty() && self.said.is_none()
     }
 }
 
@@ -72,8 +84,20 @@ pub(super) struct FailedCommands {
 #[derive(Debug)]
 struct Failed {
     command: String,
-    /// All of them, from the root; `None` where not all have names.
-    names: Option<Vec<String>>,
+    /// Each from the root, and as its framework says it.
+    names: Vec<(String, String)>,
+    /// Whether these are all of them.
+    are_all: bool,
+}
+
+/// The tests that failed in a command, by their framework's own names, and those of them that still do.
+#[derive(Debug)]
+pub(crate) struct Fates {
+    pub(crate) command: String,
+    pub(crate) failed: Vec<String>,
+    pub(crate) still: Vec<String>,
+    /// The first later command in which all of the latter failed once more.
+    pub(crate) again_in: Option<String>,
 }
 
 impl FailedCommands {
@@ -87,27 +111,51 @@ impl FailedCommands {
         if !run.failed() {
             return;
         }
-        let are_all = run.failures() == Some(run.failing.len() as u64) && run.said.is_none();
-        let is_named = are_all && run.scope.elsewhere().is_none();
-        let full = |name: &String| run.scope.full_name(name);
-        let own: Option<Vec<String>> = is_named.then(|| run.failing.iter().map(full).collect());
+        let all_named = run.failures() == Some(run.failing.len() as u64) && run.said.is_none();
+        // What failed in another checkout is not among what is looked at in the end.
+        let is_here = run.scope.elsewhere().is_none();
+        let are_all = all_named && is_here;
+        let here = run.failing.iter().filter(|_| is_here);
+        let own = here.map(|name| (run.scope.full_name(name), name.clone()));
         if let Some(failed) = self.list.iter_mut().find(|failed| failed.command == command) {
-            failed.names = failed.names.take().zip(own).map(|(names, own)| [names, own].concat());
+            failed.names.extend(own);
+            failed.are_all &= are_all;
         } else if self.list.len() < MOST_COMMANDS {
-            self.list.push(Failed { command: command.to_owned(), names: own });
+            self.list.push(Failed { command: command.to_owned(), names: own.collect(), are_all });
         }
     }
 
     /// Those of which nothing is left that fails.
     pub(super) fn mended(&self, sum: &Sum) -> Vec<String> {
         let all_pass = sum.failing.is_empty() && sum.failed == Some(0) && !sum.says_more;
-        let fails =
-            |name: &String| sum.failing.iter().any(|failing| failing.full == *name || failing.name == *name);
-        let is_mended = |failed: &&Failed| match &failed.names {
+        let is_mended = |failed: &&Failed| match failed.are_all {
             // Beyond the most that are listed, one that is missing may fail as well.
-            Some(names) => sum.failing.len() < MOST_NAMES && !names.iter().any(fails),
-            None => all_pass,
+            true => sum.failing.len() < MOST_NAMES && !failed.names.iter().any(|(full, _)| sum.has(full)),
+            false => all_pass,
         };
         self.list.iter().filter(is_mended).map(|failed| failed.command.clone()).collect()
+    }
+
+    /// What became of those tests that have names.
+    pub(super) fn fates(&self, sum: &Sum) -> Vec<Fates> {
+        if sum.failing.len() >= MOST_NAMES {
+            return Vec::new();
+        }
+        let fate = |(at, failed): (usize, &Failed)| {
+            let printed = |(_, name): &(String, String)| name.clone();
+            let still: Vec<&(String, String)> =
+                failed.names.iter().filter(|(full, _)| sum.has(full)).collect();
+            let has_all = |later: &&Failed| {
+                still.iter().all(|(full, _)| later.names.iter().any(|(name, _)| name == full))
+            };
+            let again = self.list[at + 1..].iter().find(has_all).filter(|_| !still.is_empty());
+            Fates {
+                command: failed.command.clone(),
+                failed: failed.names.iter().map(printed).collect(),
+                again_in: again.map(|later| later.command.clone()),
+                still: still.into_iter().map(printed).collect(),
+            }
+        };
+        self.list.iter().enumerate().map(fate).collect()
     }
 }

@@ -10,15 +10,20 @@ use crate::evidence::scan::Scan;
 pub(super) struct Go {
     tests: Counts,
     packages: Counts,
-    took_ms: u64,
+    /// Nothing where all was cached, or not built.
+    took_ms: Option<u64>,
     names: Names,
     /// Whether each test is named, also those that pass.
     verbose: bool,
     /// Tests that began and did not end.
     open: u64,
     panicked: bool,
-    /// Whether the last word is that something failed.
+    /// Whether the last word is that something failed: that is the last line of a list of packages.
     failed: bool,
+    /// Whether it was asked for packages by name or pattern.
+    of_a_list: bool,
+    /// Whether it told its events instead.
+    in_json: bool,
     /// The packages by their names.
     sum: Tally,
 }
@@ -28,6 +33,20 @@ struct Counts {
     passed: u64,
     failed: u64,
     skipped: u64,
+}
+
+impl Go {
+    pub(super) fn new(of_a_list: bool) -> Self {
+        Self { of_a_list, ..Self::default() }
+    }
+
+    /// Whether something failed, and the line that comes at the end of that is not there.
+    fn is_unended(&self) -> bool {
+        let packages = self.packages.passed + self.packages.failed + self.packages.skipped;
+        let has_failed = self.packages.failed + self.tests.failed > 0 || self.names.len() > 0;
+        let has_last_line = !self.in_json && (self.of_a_list || packages > 1);
+        has_failed && has_last_line && !self.failed
+    }
 }
 
 impl Parser for Go {
@@ -58,6 +77,7 @@ impl Parser for Go {
             let part = Tally { said, failing, ..Tally::partly_seen() };
             return hides_failed.then_some(part).into_iter().collect();
         }
+        let cut = self.panicked || self.open > 0 || self.is_unended();
         let (counts, unit) = match self.verbose {
             true => (self.tests, Unit::Tests),
             false => (self.packages, Unit::Packages),
@@ -67,9 +87,9 @@ impl Parser for Go {
             failed: counts.failed,
             skipped: counts.skipped,
             unit,
-            duration_ms: Some(self.took_ms),
+            duration_ms: self.took_ms,
             failing: self.names,
-            cut: self.panicked || self.open > 0,
+            cut,
             unknown: self.sum.unknown || hides_failed,
             said,
             ..self.sum
@@ -92,14 +112,13 @@ impl Go {
 
     fn package(&mut self, name: &str, package: Package<'_>) {
         self.sum.add_source(name.to_owned());
+        if let Package::Passed(Some(took)) | Package::Failed { took: Some(took), .. } = package {
+            self.took_ms = Some(self.took_ms.unwrap_or(0).saturating_add(took));
+        }
         match package {
-            Package::Passed(took) => {
-                self.packages.passed += 1;
-                self.took_ms = self.took_ms.saturating_add(took);
-            }
+            Package::Passed(_) => self.packages.passed += 1,
             Package::Failed { name, took } => {
                 self.packages.failed += 1;
-                self.took_ms = self.took_ms.saturating_add(took.unwrap_or(0));
                 // It was not built: no test of it has a name.
                 if took.is_none() {
                     self.names.add(name);
@@ -113,6 +132,7 @@ impl Go {
         let Ok(Value::Object(event)) = serde_json::from_str(line) else { return };
         let field = |name: &str| event.get(name).and_then(Value::as_str);
         let (Some(action), Some(package)) = (field("Action"), field("Package")) else { return };
+        self.in_json = true;
         match (action, field("Test")) {
             ("run", Some(_)) => {
                 self.verbose = true;
@@ -125,7 +145,7 @@ impl Go {
                 let seconds = event.get("Elapsed").and_then(Value::as_f64).unwrap_or(0.0);
                 let took = (seconds * 1000.0).round() as u64;
                 let found = match ended {
-                    "pass" => Package::Passed(took),
+                    "pass" => Package::Passed(Some(took)),
                     "fail" => Package::Failed { name: package, took: Some(took) },
                     _ => Package::WithoutTests,
                 };
@@ -149,7 +169,8 @@ fn test(line: &str) -> Option<(&str, &str)> {
 }
 
 enum Package<'a> {
-    Passed(u64),
+    /// With its time, unless that is of another day.
+    Passed(Option<u64>),
     Failed {
         name: &'a str,
         took: Option<u64>,
@@ -165,11 +186,11 @@ fn package(line: &str) -> Option<Package<'_>> {
         "ok  \t" => {
             scan.until("\t")?;
             let took = match scan.text("(cached)") {
-                Some(()) => 0,
+                Some(()) => None,
                 None => {
                     let took = scan.seconds()?;
                     scan.text("s")?;
-                    took
+                    Some(took)
                 }
             };
             let none = scan.rest().contains("[no tests to run]");

@@ -8,6 +8,15 @@ use crate::evidence::tests::Relation;
 impl TestRun {
     /// Whether this run passed the test `name` that failed in `old`, an earlier one.
     pub(super) fn mends(&self, old: &TestRun, name: &str) -> bool {
+        let is_one_tree = self.scope.elsewhere().is_none() && old.scope.elsewhere().is_none();
+        if let Some((own, olds)) = self.scope.as_run(&old.scope).filter(|_| is_one_tree) {
+            let as_run =
+                |run: &TestRun, scope: &super::Scope| TestRun { scope: scope.clone(), ..run.clone() };
+            return as_run(self, own).mends(&as_run(old, olds), name);
+        }
+        if self.framework != old.framework {
+            return self.mends_of_cargo(old, name);
+        }
         let relation = self.scope.relation(&old.scope);
         let is_here = self.framework == old.framework && self.scope.is_of_same_place(&old.scope);
         let full = old.scope.full_name(name);
@@ -27,9 +36,28 @@ impl TestRun {
         }
     }
 
+    /// The same between `cargo test` and nextest: where all passed that this asks for, and that is as much.
+    /// nextest runs no example of a documentation.
+    fn mends_of_cargo(&self, old: &TestRun, name: &str) -> bool {
+        let is_of_cargo = |run: &TestRun| matches!(run.framework, Framework::CargoTest | Framework::Nextest);
+        let is_example = name.contains(" (line ");
+        let scope = super::Scope { framework: old.framework, ..self.scope.clone() };
+        let covers = matches!(scope.relation(&old.scope), Relation::Same | Relation::Covers);
+        let skipped = old.counts.map_or(0, |counts| counts.skipped);
+        let all = |counts: Counts| counts.passed > 0 && counts.failed == 0 && counts.skipped <= skipped;
+        is_of_cargo(self)
+            && is_of_cargo(old)
+            && covers
+            && !self.scope.lacks(&old.scope)
+            && !(is_example && self.framework == Framework::Nextest)
+            && self.complete
+            && self.failing.is_empty()
+            && self.counts.is_some_and(all)
+    }
+
     /// Whether what failed in `old` may still do so, as it was run then.
     pub(super) fn may_miss(&self, old: &TestRun) -> bool {
-        let all_passed = old.failing.is_empty() && old.counts.is_some_and(|counts| counts.failed == 0);
+        let all_passed = old.failing.is_empty() && old.all_failures() == Some(0);
         self.scope.lacks(&old.scope) && !all_passed
     }
 
@@ -41,7 +69,7 @@ impl TestRun {
         let is_of_both =
             new.scope.relation(&self.scope) != Relation::Apart && self.framework == new.framework;
         if is_of_both && are_all && self.failing.iter().all(fails) {
-            self.scope.runs.retain(|way| new.scope.runs.contains(way));
+            self.scope.fails_as(&new.scope);
         }
     }
 
@@ -49,7 +77,7 @@ impl TestRun {
     pub(super) fn take_over(&mut self, old: &TestRun) {
         let failing: Vec<&String> = old.failing.iter().filter(|name| !self.mends(old, name)).collect();
         let ran = self.counts.is_some_and(|counts| counts.passed + counts.failed > 0);
-        if (self.complete && ran) || self.passed_as_many(old) {
+        if (self.complete && ran) || self.passed_as_many(old) || self.ended_green() {
             return;
         }
         let same_place = self.scope.is_beside(&old.scope);
@@ -123,8 +151,16 @@ impl super::Scope {
         let directory = self.framework == Framework::Pytest || self.directory == other.directory;
         directory
             && self.elsewhere == other.elsewhere
-            && self.modes_to(other) != Relation::Unclear
+            && self.other_tree == other.other_tree
+            && self.without_all_targets().modes_to(&other.without_all_targets()) != Relation::Unclear
             && script(self) == script(other)
+    }
+
+    /// The same, where a test of cargo is called as it is without that.
+    fn without_all_targets(&self) -> Self {
+        let mut scope = self.clone();
+        scope.modes.retain(|mode| mode != "--all-targets");
+        scope
     }
 
     /// Whether it asks pytest for the test itself or for its file, which is run whatever settings say.

@@ -36,7 +36,11 @@ impl Parser for Mocha {
         match &mut self.place {
             Place::Before => {
                 if let Some((failed, "failing")) = count(line) {
-                    self.loose = Some(Tally { failed, ..Tally::partly_seen() });
+                    self.loose = Some(Tally { failed, counts_failed: true, ..Tally::partly_seen() });
+                } else if self.loose.is_none() && is_call(line) {
+                    // The counts come before what failed, and may be out of sight.
+                    self.loose =
+                        Some(Tally { said: Some("tests failed".to_owned()), ..Tally::partly_seen() });
                 }
             }
             Place::Counts => match (count(line), self.summaries.last()) {
@@ -77,6 +81,13 @@ impl Mocha {
             self.place = Place::After;
         }
     }
+}
+
+/// `      at Context.<anonymous> (test/a.js:3:19)`: what led to a failure.
+fn is_call(line: &str) -> bool {
+    let bare = line.trim_start();
+    let is_place = |rest: &str| rest.ends_with(')') && rest.contains(':') && rest.contains(" (");
+    line.starts_with("      ") && bare.strip_prefix("at ").is_some_and(is_place)
 }
 
 /// `  3 passing (4ms)`

@@ -13,12 +13,14 @@ mod checkouts;
 mod compare;
 mod detect;
 mod dialect;
+mod echoed;
 mod failed;
 mod forms;
 mod go;
 mod held;
 mod jest;
 mod junit;
+mod kept;
 mod left_alone;
 mod looks;
 mod mended;
@@ -45,30 +47,35 @@ mod shown;
 mod so_far;
 mod started;
 mod sum;
+mod tails;
 mod tally;
 mod tap;
+mod trees;
 mod turns;
 mod unfinished;
 mod unittest;
 mod vitest;
+mod ways;
 mod whole;
 mod words;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use failed::{ended_badly, still_failing};
+pub(crate) use failed::{Fates, ended_badly, still_failing};
+pub(crate) use kept::Changed;
 pub(crate) use outcome::{RunResults, TestResults};
-pub(crate) use results::{Changed, Tests};
+pub(crate) use results::Tests;
 pub(crate) use run::{Counts, TestRun};
 
 pub(super) use detect::shown_files;
 pub(super) use pipes::{drops_the_beginning, keeps_the_end};
 pub(super) use places::{Origin, Walk, below, moved};
 pub(super) use pytest::{came_to_its_end as pytest_came_to_its_end, was_stopped as pytest_was_stopped};
-pub(super) use relation::Relation;
+pub(super) use relation::{Relation, contains_package};
 pub(super) use scope::Scope;
 pub(crate) use so_far::SoFar;
 pub(super) use started::{Started, started};
+pub(super) use ways::is_easing;
 
 use detect::{Detected, Runs, Start};
 use pipes::Through;
@@ -282,7 +289,7 @@ impl Reading<'_> {
             Framework::Vitest => Box::new(vitest::Vitest::default()),
             Framework::Mocha => Box::new(mocha::Mocha::default()),
             Framework::Node => Box::new(node::Node::new(scope.is_filtered())),
-            Framework::Go => Box::new(go::Go::default()),
+            Framework::Go => Box::new(go::Go::new(!scope.places.is_empty())),
             Framework::Tap => Box::new(tap::Tap::new(again, of == Framework::Vitest)),
             // Elements, not lines: its text may be one line.
             Framework::Junit => return junit::read(self.text).into_iter().collect(),
@@ -300,8 +307,10 @@ impl Reading<'_> {
         mut tally: Tally,
         owns_exit: bool,
     ) -> TestRun {
-        // What a filter that chose nothing has "skipped" was never asked for.
-        if tally.passed + tally.failed == 0 && scope.is_filtered() {
+        // What a filter that chose nothing has "skipped" was never asked for. Others count that apart.
+        let counts_apart =
+            matches!(framework, Framework::CargoTest | Framework::Pytest | Framework::Unittest);
+        if tally.passed + tally.failed == 0 && scope.is_filtered() && !counts_apart {
             tally.skipped = 0;
         }
         let detected = self.detected;
@@ -336,6 +345,7 @@ impl Reading<'_> {
         let looks_green = summed && !doubtful && !beheaded && !tally.ends_red() && tally.failing.len() == 0;
         let is_plain = !beheaded && !rewritten && !unexplained && self.exit_code.is_some();
         let seen = again::Seen::of(&tally, is_plain, self.is_of_many(start, scope)).beside(self.settled());
+        let fails = (tally.counts_failed && !doubtful) || self.ends_green(start, &tally);
         tally.unknown |= beheaded || refused || hidden || rewritten;
         let broken = tally.is_partial()
             || tally.unknown
@@ -347,6 +357,7 @@ impl Reading<'_> {
         TestRun {
             framework,
             counts: tally.counts(),
+            fails: (fails && tally.counts().is_none()).then_some(tally.failed),
             unit: tally.unit,
             duration_ms: tally.duration_ms,
             failing: tally.failing.into_list(),
@@ -362,6 +373,7 @@ impl Reading<'_> {
             listed: 0,
             scope: if tally.deselected { scope.clone().leaving_out_some() } else { scope.clone() },
             goes_on: start.goes_on,
+            step: start.at,
             turns,
             seen,
         }

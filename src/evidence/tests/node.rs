@@ -23,13 +23,15 @@ pub(super) struct Node {
     files: u64,
     /// How many failed, where the block is not whole.
     loose: Option<Tally>,
+    /// Whether the line before told how many failed.
+    fails: bool,
 }
 
 impl Node {
     pub(super) fn new(filtered: bool) -> Self {
         let summaries = Summaries::default();
         let (counts, names) = (Vec::new(), Names::default());
-        Self { summaries, counts, names, failed: None, filtered, files: 0, loose: None }
+        Self { summaries, counts, names, failed: None, filtered, files: 0, loose: None, fails: false }
     }
 }
 
@@ -39,11 +41,7 @@ impl Parser for Node {
             self.counts.clear();
             self.point(line);
             // The counts come before what failed, and may be out of sight.
-            if matches!(
-                line.trim(),
-                "✖ failing tests:" | "code: 'ERR_ASSERTION'," | "code: 'ERR_TEST_FAILURE',"
-            ) && self.loose.is_none()
-            {
+            if tells_of_failure(line.trim()) && self.loose.is_none() {
                 self.loose = Some(Tally { said: Some("tests failed".to_owned()), ..Tally::partly_seen() });
             }
             return;
@@ -53,6 +51,14 @@ impl Parser for Node {
         }
         if let Some(failed) = fact.strip_prefix("fail ").and_then(|count| count.parse().ok()) {
             self.loose = Some(Tally { failed, ..Tally::partly_seen() });
+            self.fails = true;
+        } else if let Some(cancelled) =
+            fact.strip_prefix("cancelled ").and_then(|count| count.parse::<u64>().ok())
+            && std::mem::take(&mut self.fails)
+            && let Some(loose) = &mut self.loose
+        {
+            loose.failed = loose.failed.saturating_add(cancelled);
+            (loose.counts_failed, loose.cut) = (true, cancelled > 0);
         }
         let next = COUNTS.get(self.counts.len()).copied();
         match (next, fact.split_once(' ')) {
@@ -104,6 +110,15 @@ impl Node {
             self.names.add(name);
         }
     }
+}
+
+/// Whether it stands only where it is told what tests failed of.
+fn tells_of_failure(line: &str) -> bool {
+    let details = ["code: 'ERR_ASSERTION',", "code: 'ERR_TEST_FAILURE',", "diff: 'simple'"];
+    line == "✖ failing tests:"
+        || details.contains(&line)
+        || line.starts_with("operator: '")
+        || (line.starts_with("at ") && line.contains("(node:internal/test_runner/"))
 }
 
 /// `not ok 3 - breaks`, or `✖ breaks (3.9ms)`

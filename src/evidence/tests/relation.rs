@@ -78,7 +78,7 @@ pub(super) fn is_path(package: &str) -> bool {
 }
 
 /// Patterns of packages: `./a/...` is `./a` and all below it.
-pub(super) fn contains_package(outer: &str, inner: &str) -> bool {
+pub(crate) fn contains_package(outer: &str, inner: &str) -> bool {
     match outer.strip_suffix("...") {
         _ if outer == inner => true,
         Some(root) => {

@@ -6,15 +6,18 @@
 
 use super::again::{Asked, asked};
 use super::checkouts;
-use super::failed::FailedCommands;
+use super::echoed::Scripts;
+use super::failed::{FailedCommands, Fates};
+use super::kept::{Began, Changed, Kept};
 use super::parts;
 use super::places::{self, Origin};
 use super::printed::{self, Told};
 use super::relation::Relation;
 use super::scope::Scope;
 use super::sum::Sum;
+use super::trees::{self, Change, Trees};
 use super::unfinished::read_cut;
-use super::{RunResults, TestResults, TestRun, read};
+use super::{TestResults, TestRun, read};
 use crate::model::{Event, ItemStatus, Timestamp};
 
 /// Runs that are told apart; the oldest go first.
@@ -22,16 +25,8 @@ const MOST_RUNS: usize = 32;
 pub(super) const MOST_COMMANDS: usize = 64;
 pub(super) const MOST_NAMES: usize = 50;
 
-/// Files carry the time of the clock's last tick, 10 ms ago at most, and the end of a
-/// command is known from when it was read.
-const CLOCKS_APART_MS: i64 = 20;
-
 /// Later than any change.
 const NEVER_ENDED: Timestamp = Timestamp::from_millis(i64::MAX);
-/// What begins so soon after a command may have been read together with its end,
-/// however long ago that was.
-const SOON_MS: u64 = 100;
-
 /// Collects while a run goes on.
 #[derive(Debug, Default)]
 pub(crate) struct Tests {
@@ -50,6 +45,12 @@ pub(crate) struct Tests {
     any_cut: bool,
     /// What failed in which command, as it ran last.
     failed: FailedCommands,
+    trees: Trees,
+    scripts: Scripts,
+    /// Runs while files are put aside: they are of another tree once these are brought back.
+    aside: Vec<Kept>,
+    /// Whether the tests of the last command ran on files that are there no more, or are to be replaced.
+    on_other_tree: bool,
 }
 
 /// A command that is running.
@@ -60,33 +61,11 @@ struct Running {
     began: Began,
 }
 
-/// How things stood when a command began.
-#[derive(Debug, Clone, Copy)]
-struct Began {
-    edits: u64,
-    at: Option<Timestamp>,
-}
-
-#[derive(Debug)]
-struct Kept {
-    run: TestRun,
-    began: Began,
-    ended_at: Timestamp,
-    /// When the next command began.
-    next_at: Option<Timestamp>,
-    /// Which command of the run it was, and its words.
-    command: u64,
-    line: String,
-}
-
-/// When files last changed in the run, as far as that is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Changed {
-    /// Nobody looked.
-    Unknown,
-    /// `at` is when one that is there changed, `by` the latest time at which one
-    /// can have gone.
-    Known { at: Option<Timestamp>, by: Option<Timestamp> },
+/// A command that came to its end.
+struct Ended<'a> {
+    command: &'a str,
+    exit_code: Option<i64>,
+    text: &'a str,
 }
 
 impl Tests {
@@ -129,14 +108,20 @@ impl Tests {
         text: &str,
         at: Timestamp,
     ) -> bool {
-        self.note_runs(item, command, text, read(command, exit_code, text), at)
+        let runs = read(command, exit_code, text);
+        self.note_runs(item, &Ended { command, exit_code, text }, runs, at)
     }
 
     /// A command was killed, with what it had printed until then; `whole` where that is all.
     pub(crate) fn note_killed(&mut self, item: &str, command: &str, text: &str, whole: bool, at: Timestamp) {
         let mut runs = read_cut(command, text);
         runs.iter_mut().for_each(|run| run.complete &= whole);
-        self.note_runs(item, command, text, runs, at);
+        self.note_runs(item, &Ended { command, exit_code: None, text }, runs, at);
+    }
+
+    /// Whether what the last command did says nothing of the files that are there after all.
+    pub(crate) fn was_on_other_tree(&self) -> bool {
+        self.on_other_tree
     }
 
     /// The command that has been running for longest.
@@ -144,28 +129,31 @@ impl Tests {
         self.running.first().map(|running| running.command.as_str())
     }
 
-    fn note_runs(
-        &mut self,
-        item: &str,
-        command: &str,
-        text: &str,
-        runs: Vec<TestRun>,
-        at: Timestamp,
-    ) -> bool {
+    fn note_runs(&mut self, item: &str, ended: &Ended<'_>, runs: Vec<TestRun>, at: Timestamp) -> bool {
+        let Ended { command, text, .. } = *ended;
         let known = self.running.iter().position(|running| running.item == item);
         let unseen = Began { edits: self.edits, at: None };
         let began = known.map_or(unseen, |at| self.running.remove(at).began);
         self.commands += 1;
         let command_of_run = self.commands;
         self.note_checkouts(command);
-        let is_answered = self.forget_what_is_answered(command, &runs);
+        let is_answered = !self.trees.any_stashed() && self.forget_what_is_answered(command, &runs);
         let passed = |run: &TestRun| run.complete && run.passed();
         // Where all of it passes, what failed in it before is what there is to be seen to pass.
         if is_answered || runs.is_empty() || !runs.iter().all(passed) {
             self.failed.forget(command);
         }
+        let changes = trees::changes(command, ended.exit_code, text, &self.origin, &self.checkouts);
+        let mut done = 0;
+        self.on_other_tree = false;
         for mut run in runs {
+            self.scripts.meet(&mut run);
             run.scope = self.seen(run.scope).apart_from(&self.checkouts);
+            let split = run.step.min(changes.len());
+            changes[done.min(split)..split].iter().for_each(|change| self.trees.follow(*change));
+            done = done.max(split);
+            let (before, after) = changes.split_at(split);
+            run.scope.other_tree |= run.scope.elsewhere().is_none() && trees::is_between(before, after);
             (run.told, run.listed) = self.told(&run, command, text);
             self.failed.note(command, &run);
             let touches = |old: &Kept| run.scope.relation(&old.run.scope) != Relation::Apart;
@@ -174,8 +162,19 @@ impl Tests {
                 continue;
             }
             let line = command.to_owned();
-            self.keep(Kept { run, began, ended_at: at, next_at: None, command: command_of_run, line });
+            self.on_other_tree |= run.scope.other_tree;
+            let (tree, written) = (self.trees.now(), after.contains(&Change::Written));
+            let (ended_at, next_at, command) = (at, None, command_of_run);
+            let kept = Kept { run, began, ended_at, next_at, command, line, tree, written };
+            if self.trees.any_stashed() && kept.run.scope.elsewhere().is_none() {
+                self.aside.push(kept);
+            } else {
+                self.keep(kept);
+            }
         }
+        changes[done..].iter().for_each(|change| self.trees.follow(*change));
+        self.on_other_tree |= self.trees.any_stashed();
+        self.bring_back();
         is_answered
     }
 
@@ -196,6 +195,21 @@ impl Tests {
         self.end_running();
         let sum = self.sum().1;
         if self.lost { Vec::new() } else { self.failed.mended(&sum) }
+    }
+
+    /// What became of the tests that failed in commands.
+    pub(crate) fn fates(&mut self) -> Vec<Fates> {
+        self.end_running();
+        let sum = self.sum().1;
+        if self.lost { Vec::new() } else { self.failed.fates(&sum) }
+    }
+
+    /// The command whose tests took the place of all others, and passed.
+    pub(crate) fn only_success(&self) -> Option<&str> {
+        match self.runs.as_slice() {
+            [kept] if kept.run.passed() => Some(&kept.line),
+            _ => None,
+        }
     }
 
     /// What a command printed of tests that failed in it, or before.
@@ -224,6 +238,16 @@ impl Tests {
             let path = self.origin.below(&path);
             if self.checkouts.len() < MOST_COMMANDS && !path.is_empty() && !self.checkouts.contains(&path) {
                 self.checkouts.push(path);
+            }
+        }
+    }
+
+    /// Where the files that were put aside are there again, what ran without them was of another tree.
+    fn bring_back(&mut self) {
+        if !self.trees.any_stashed() {
+            for mut kept in std::mem::take(&mut self.aside) {
+                kept.run.scope.other_tree = true;
+                self.keep(kept);
             }
         }
     }
@@ -266,6 +290,8 @@ impl Tests {
         while let Some(Running { item, command, .. }) = self.running.first().cloned() {
             self.note_killed(&item, &command, "", false, NEVER_ENDED);
         }
+        // What was never brought back is not what is there.
+        std::mem::take(&mut self.aside).into_iter().for_each(|kept| self.keep(kept));
     }
 
     /// The runs that count, and what they come to together.
@@ -289,7 +315,9 @@ impl Tests {
         }
         let stale = |kept: &Kept| {
             let others = kept.command < self.commands || self.any_cut;
-            kept.stale(self.edits, others, changed)
+            let is_here = kept.run.scope.elsewhere().is_none();
+            let is_gone = kept.run.scope.other_tree || (is_here && kept.tree != self.trees.now());
+            if is_gone { Some(true) } else { kept.stale(self.edits, others, changed) }
         };
         let (told, sum) = self.sum();
         let any_here = told.iter().any(|kept| kept.run.scope.elsewhere().is_none());
@@ -310,64 +338,6 @@ impl Tests {
             earlier_runs: self.earlier,
             runs: self.runs.iter().filter(known).map(|kept| kept.told(stale(kept))).collect(),
         })
-    }
-}
-
-impl Kept {
-    fn replaces(&self, old: &Kept) -> bool {
-        match self.run.scope.relation(&old.run.scope) {
-            _ if self.run.may_miss(&old.run) => false,
-            Relation::Same | Relation::Covers => true,
-            // What the same command did before is done anew, whatever its parts were.
-            Relation::Unclear if self.command != old.command => {
-                self.run.scope.relation_of_commands(&old.run.scope) == Relation::Same
-            }
-            Relation::Within | Relation::Apart | Relation::Unclear => false,
-        }
-    }
-
-    /// Whether files changed since. `others` is whether another command ended later, or never did.
-    fn stale(&self, edits: u64, others: bool, changed: Changed) -> Option<bool> {
-        if self.began.edits < edits {
-            return Some(true);
-        }
-        match changed {
-            Changed::Known { at, .. } if at > Some(self.ended_at) => Some(true),
-            Changed::Known { by, .. } if by > Some(self.ended_at) => None,
-            // Its time is that of the tests' end, as far as clocks agree.
-            Changed::Known { at, by } if others && at.max(by) >= Some(self.may_have_ended()) => None,
-            // It may have been before the tests or after them.
-            Changed::Known { at, by } if self.run.goes_on => {
-                let within = at.max(by).is_some_and(|last| self.began.at.is_none_or(|began| last >= began));
-                if within { None } else { Some(false) }
-            }
-            Changed::Known { .. } => Some(false),
-            Changed::Unknown if self.run.goes_on || others => None,
-            Changed::Unknown => Some(false),
-        }
-    }
-
-    /// The earliest time that a file can carry which changed after the tests.
-    fn may_have_ended(&self) -> Timestamp {
-        let end = Timestamp::from_millis(self.ended_at.as_millis().saturating_sub(CLOCKS_APART_MS));
-        let soon = self.next_at.is_some_and(|next| next.millis_since(self.ended_at) <= SOON_MS);
-        self.began.at.filter(|began| soon && *began < end).unwrap_or(end)
-    }
-
-    fn told(&self, stale: Option<bool>) -> RunResults {
-        let run = &self.run;
-        RunResults {
-            framework: run.framework,
-            unit: run.unit,
-            passed: run.counts.map(|counts| counts.passed),
-            failed: run.counts.map(|counts| counts.failed),
-            skipped: run.counts.map(|counts| counts.skipped),
-            total: run.counts.map(|counts| counts.total),
-            duration_ms: run.duration_ms,
-            stale,
-            complete: run.complete,
-            elsewhere: run.scope.elsewhere().map(str::to_owned),
-        }
     }
 }
 
@@ -488,9 +458,13 @@ mod tests {
         {
             assert_eq!((stale(command, 15), stale(command, 25)), (Some(false), Some(true)), "{command}");
         }
-        for command in ["cargo test; sed -i s/a/b/ a", "cargo test && cargo fmt", "cargo test; echo x >a"] {
+        for (command, within) in [
+            ("cargo test; sed -i s/a/b/ a", Some(true)),
+            ("cargo test && cargo fmt", None),
+            ("cargo test; echo x >a", Some(true)),
+        ] {
             let stale = [stale(command, 5), stale(command, 15), stale(command, 25)];
-            assert_eq!(stale, [Some(false), None, Some(true)], "{command}");
+            assert_eq!(stale, [Some(false), within, Some(true)], "{command}");
         }
     }
 
@@ -775,16 +749,13 @@ mod tests {
         let failed = || JEST_FAILED.to_owned();
         for (first, second) in [
             ("./run_tests.sh --unit", "./run_tests.sh --e2e"),
-            ("npm --prefix a test", "npm --prefix b test"),
             ("npm test -w a", "npm test -w b"),
             ("npm test --workspace=a", "npm test --workspace=b"),
             ("pnpm --filter a test", "pnpm --filter b test"),
             ("pnpm --filter a jest", "pnpm --filter b jest"),
-            ("yarn --cwd a test", "yarn --cwd b test"),
             ("yarn workspace a test", "yarn workspace b test"),
             ("npm test", "npm test -- --testNamePattern=foo"),
             ("npm test", "npm test -- --onlyFailures"),
-            ("make --directory=a test", "make --directory=b test"),
             ("tox -epy311", "tox -epy312"),
             ("cargo xtask test --a", "cargo xtask test --b"),
             ("SUITE=a make test", "SUITE=b make test"),
@@ -808,8 +779,21 @@ mod tests {
             let again = results(&[Print(first, 1, failed()), Print(first, 0, passed())]);
             assert_eq!((again.passed, again.failed, again.earlier_runs), (Some(5), Some(0), 1), "{first}");
         }
+        // In two directories they are known to be two.
+        for (first, second) in [
+            ("npm --prefix a test", "npm --prefix b test"),
+            ("yarn --cwd a test", "yarn --cwd b test"),
+            ("make --directory=a test", "make --directory=b test"),
+            ("cd a && make test", "make -C b test"),
+        ] {
+            let found = results(&[Print(first, 1, failed()), Print(second, 0, passed())]);
+            let told = (found.passed, found.failed, found.failed_tests.len());
+            assert_eq!(told, (Some(9), Some(1), 1), "{first}, {second}");
+        }
         let same = [
             ("npm test", "npm run test"),
+            ("cd a && make test", "make -C a test"),
+            ("bash run_tests.sh", "./run_tests.sh"),
             ("npm test", "NO_COLOR=1 npm --silent test"),
             ("npx jest", "CI=1 timeout 60 npx --yes jest"),
         ];
@@ -850,9 +834,10 @@ mod tests {
         // One run has one summary, and it is at the end.
         let seen = results(&[Print("pytest 2>&1 | tail -1", 0, last.to_owned())]);
         assert_eq!((seen.passed, seen.complete), (Some(1), true));
-        // Of cargo, the end is that of the last of many.
+        // Of cargo, the end is that of the last of many: it stops at one that fails.
         let block = cargo(0, &[]);
-        assert_eq!(results(&[Print("cargo test 2>&1 | tail -3", 0, block.clone())]).failed, None);
+        let seen = results(&[Print("cargo test 2>&1 | tail -3", 0, block.clone())]);
+        assert_eq!((seen.passed, seen.failed, seen.complete), (None, Some(0), false));
         assert_eq!(results(&[Print("cargo test 2>&1 | grep 'test result'", 0, block)]).failed, Some(0));
         for line in ["pytest | sed s/1/7/", "pytest | awk '{print}'", "pytest | python3 -c x"] {
             assert_eq!(results(&[Print(line, 0, last.to_owned())]).passed, None, "{line}");
@@ -926,10 +911,11 @@ mod tests {
     fn what_failed_stays_until_it_is_seen_to_pass() {
         let failed: &[&str] = &["a::x"];
         for line in [
-            "cargo test 2>&1 | tail -3",
+            "cargo test 2>&1 | head -3",
             "cargo test >/dev/null",
             "cargo test 2>&1 | grep 'test result'",
-            "cargo test --workspace 2>&1 | tail -3",
+            "cargo test --no-fail-fast 2>/dev/null | tail -3",
+            "timeout 9 cargo test --workspace 2>&1 | tail -3",
         ] {
             let text = if line.contains("null") { String::new() } else { cargo(0, &[]) };
             check(&[Run("cargo test", 4, failed), Print(line, 0, text)], (None, None, failed, 1));

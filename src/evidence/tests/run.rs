@@ -36,12 +36,18 @@ pub(crate) struct TestRun {
     /// Whether files may have been changed by what its command did afterwards.
     #[serde(skip)]
     pub(super) goes_on: bool,
+    /// Which step of its command it is.
+    #[serde(skip)]
+    pub(super) step: usize,
     /// What the turns of a loop came to, as far as they were seen, where each had tests of its own.
     #[serde(skip)]
     pub(super) turns: Option<Counts>,
     /// How many failed at the least, by what was seen of its summaries.
     #[serde(skip)]
     pub(crate) least: u64,
+    /// How many failed, where that is known and not how many passed.
+    #[serde(skip)]
+    pub(super) fails: Option<u64>,
     /// What failed in it that is no test, in words.
     #[serde(skip)]
     pub(crate) said: Option<String>,

@@ -26,10 +26,14 @@ pub(crate) struct Scope {
     pub(super) modes: Vec<String>,
     /// How they are run, where one may fail of that.
     pub(super) runs: Vec<String>,
+    /// The same, where one may pass of it.
+    pub(super) eases: Vec<String>,
     /// The command, where what it asks for cannot be told.
     pub(super) unclear: Option<String>,
     /// Whether it ran in no part of the checkout that the run works in.
     pub(super) elsewhere: bool,
+    /// Whether it ran on files that others took the place of, as those that were there before.
+    pub(super) other_tree: bool,
     /// Of several runs that one command made, which.
     pub(super) part: usize,
     /// Whether the framework is not known.
@@ -38,6 +42,8 @@ pub(crate) struct Scope {
     pub(super) by_turns: bool,
     /// What the project's own files say of the choice.
     pub(super) settings: Settings,
+    /// What a script says that it runs.
+    pub(super) alias: Option<Box<Scope>>,
 }
 
 impl Scope {
@@ -74,7 +80,9 @@ impl Scope {
             } else if is_cargo && matches!(key, "-F" | "--features") {
                 scope.add_features(own.or(next).unwrap_or_default());
                 args.next_if(|_| own.is_none());
-            } else if lists(dialect.shown_beside, key, own.or(beside)) {
+            } else if scope.takes_ease(key, own.or(beside))
+                || lists(dialect.shown_beside, key, own.or(beside))
+            {
                 args.next_if(|next| Some(*next) == beside);
             } else if lists(dialect.shown, key, own) || dialect.shown.contains(&arg) {
             } else if lists(dialect.run_beside, key, own.or(beside)) {
@@ -98,6 +106,7 @@ impl Scope {
                 }
             }
         }
+        scope.compare_runs();
         // Where it looks, not what it runs: modules below have other names then.
         if framework == Framework::Unittest && discovers && !scope.places.is_empty() {
             scope.unclear = Some(format!("discover {}", scope.places.join(" ")));
@@ -129,12 +138,15 @@ impl Scope {
             filters: Vec::new(),
             modes: Vec::new(),
             runs: Vec::new(),
+            eases: Vec::new(),
             unclear: None,
             elsewhere: false,
+            other_tree: false,
             part: 0,
             any_framework: false,
             by_turns: false,
             settings: Settings::default(),
+            alias: None,
         }
     }
 
@@ -148,13 +160,9 @@ impl Scope {
             words.map(|words| Self::new(framework, "", &words)).filter(|asked| !asked.is_filtered())
         {
             (of_part.unclear, of_part.runs) = (Some(script.to_owned()), asked.runs);
+            of_part.eases = asked.eases;
         }
         of_part
-    }
-
-    /// Whether `other` was run in a way that tests may fail of, and this was not.
-    pub(crate) fn lacks(&self, other: &Self) -> bool {
-        other.runs.iter().any(|way| !self.runs.contains(way))
     }
 
     /// The same script, whatever it runs.
@@ -182,7 +190,7 @@ impl Scope {
     /// The same, where variables and options of other programs were given with it.
     pub(crate) fn with_context(mut self, context: &[String]) -> Self {
         let shown = |word: &str| word.starts_with("CI=") || word.starts_with("NODE_ENV=");
-        let context: Vec<&String> = context.iter().filter(|word| !shown(word)).collect();
+        let context = self.without_eases(context.iter().filter(|word| !shown(word)).collect());
         if let Some(unclear) = &mut self.unclear {
             context.iter().for_each(|word| *unclear = format!("{word} {unclear}"));
         }
@@ -193,6 +201,7 @@ impl Scope {
 
     /// The same scope, named from the root of the checkout that commands start in.
     pub(crate) fn seen_from(mut self, origin: &Origin) -> Self {
+        self.alias = self.alias.map(|alias| Box::new(alias.seen_from(origin)));
         let root = origin.root.as_str();
         self.directory = origin.below(&self.directory);
         let mut away = 0;
@@ -295,6 +304,9 @@ impl Scope {
 
     /// Where it ran, where that is not the checkout that the run works in.
     pub(super) fn elsewhere(&self) -> Option<&str> {
+        if self.other_tree {
+            return Some("another tree of it");
+        }
         self.elsewhere.then(|| match self.places.first() {
             Some(place) if self.directory.is_empty() => place.as_str(),
             _ => self.directory.as_str(),
@@ -303,6 +315,7 @@ impl Scope {
 
     /// The same, seen to be in one of these checkouts.
     pub(super) fn apart_from(mut self, checkouts: &[String]) -> Self {
+        self.alias = self.alias.map(|alias| Box::new(alias.apart_from(checkouts)));
         let is_there = |path: &String| checkouts.iter().any(|checkout| is_in(path, checkout));
         let by_places = self.framework == Framework::Pytest && !self.places.is_empty();
         self.elsewhere |= match by_places {

@@ -2,6 +2,7 @@
 
 use super::again::Seen;
 use super::detect::{Detected, Runs, Start};
+use super::echoed::echoed;
 use super::pipes::Through;
 use super::scope::Scope;
 use super::tally::{Names, Tally};
@@ -55,6 +56,11 @@ impl Reading<'_> {
                 tally.doubtful |= !is_own;
                 runs.push(self.run(framework, script, &scope.part(framework, part), tally, false));
             }
+        }
+        if let ([run], [_]) = (runs.as_mut_slice(), self.detected.starts.as_slice()) {
+            let script = run.scope.script().unwrap_or_default();
+            let said = echoed(script, &scope.directory, run.framework, self.text);
+            run.scope.alias = said.map(Box::new);
         }
         // Whose failure an exit code is cannot be told among several.
         let failed = runs.iter().any(|run| run.counts.is_none() || run.failed());

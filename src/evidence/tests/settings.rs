@@ -10,6 +10,7 @@ use toml::Table;
 use super::Framework;
 use super::held::Held;
 use super::left_alone::{LeftAlone, of_conftest};
+use super::packages::{self, Packages};
 use super::places::is_known;
 use super::scope::Scope;
 use crate::evidence::shell::Command;
@@ -34,6 +35,8 @@ pub(super) struct Settings {
     pub(super) found: Option<Held>,
     /// Whether a place is a package: unittest does not run what is in it.
     pub(super) packages: bool,
+    /// Of cargo, what it does where no package is named.
+    pub(super) unnamed: Option<Packages>,
 }
 
 /// Where to look: the root of a checkout, and what a command asked for as named from there.
@@ -76,6 +79,11 @@ impl Way<'_> {
             Framework::Pytest => self.of_pytest(),
             Framework::Mocha => Settings { own_rules: self.mocha_has_rules(), ..Settings::default() },
             Framework::Unittest => self.of_unittest(),
+            Framework::CargoTest | Framework::Nextest => {
+                let manifest = self.text(self.directory, "Cargo.toml").ok().flatten();
+                let unnamed = manifest.and_then(|manifest| packages::default_of(&manifest));
+                Settings { unnamed, ..Settings::default() }
+            }
             _ => Settings::default(),
         }
     }

@@ -3,6 +3,8 @@
 
 use super::Framework;
 use super::programs;
+use super::ways::is_easing;
+use crate::evidence::calls::{Call, Here};
 use crate::evidence::shell::{Step, base_name};
 
 #[derive(Debug)]
@@ -25,11 +27,7 @@ fn by_name(step: &Step) -> Option<Started> {
     // `jest@29`, as `npx` takes it.
     let program = program.split('@').next().unwrap_or(program);
     let args: Vec<&str> = step.args().iter().map(String::as_str).collect();
-    let framework = |framework, from: usize| {
-        let asks = args.iter().any(|arg| ONLY_ASKS.contains(arg));
-        let args = args.get(from..).unwrap_or_default();
-        (!asks).then(|| Started::Framework(framework, args.iter().map(|arg| (*arg).to_owned()).collect()))
-    };
+    let framework = |framework, from: usize| of_framework(framework, &args, from);
     match program {
         "cargo" => match cargo(&args) {
             // Of another package than the one here.
@@ -61,8 +59,8 @@ fn by_name(step: &Step) -> Option<Started> {
         "tap" | "tape" | "ava" | "bats" | "prove" | "pg_prove" => framework(Framework::Tap, 0),
         "node" | "tsx" if args.contains(&"--test") => framework(Framework::Node, 0),
         name if name.starts_with("python") || name == "pypy3" || name == "py" => match module(&args) {
-            Some(("pytest", from)) => framework(Framework::Pytest, from),
-            Some(("unittest" | "nose2", from)) => framework(Framework::Unittest, from),
+            Some(("pytest", from)) => of_module(Framework::Pytest, &args, from),
+            Some(("unittest" | "nose2", from)) => of_module(Framework::Unittest, &args, from),
             Some(_) => None,
             None if args.first() == Some(&"manage.py") && args.get(1) == Some(&"test") => {
                 framework(Framework::Unittest, 2)
@@ -71,6 +69,31 @@ fn by_name(step: &Step) -> Option<Started> {
         },
         _ => script(step, &args),
     }
+}
+
+fn of_framework(framework: Framework, args: &[&str], from: usize) -> Option<Started> {
+    let asks = args.iter().any(|arg| ONLY_ASKS.contains(arg));
+    let args = args.get(from..).unwrap_or_default();
+    (!asks).then(|| Started::Framework(framework, args.iter().map(|arg| (*arg).to_owned()).collect()))
+}
+
+/// The same as a module, with what Python itself is told that tests may pass or fail of.
+fn of_module(framework: Framework, args: &[&str], from: usize) -> Option<Started> {
+    let Some(Started::Framework(framework, own)) = of_framework(framework, args, from) else { return None };
+    let mut told = Vec::new();
+    let mut options = args[..from].iter();
+    while let Some(option) = options.next() {
+        match option.strip_prefix("-W") {
+            Some("") => {
+                told.extend(["-W".to_owned(), options.next().copied().unwrap_or_default().to_owned()])
+            }
+            Some(value) => told.extend(["-W".to_owned(), value.to_owned()]),
+            None if matches!(*option, "-O" | "-OO") => told.push("--python=-O".to_owned()),
+            None => {}
+        }
+    }
+    told.extend(own);
+    Some(Started::Framework(framework, told))
 }
 
 /// Options after which no test runs.
@@ -141,14 +164,13 @@ fn script(step: &Step, args: &[&str]) -> Option<Started> {
     runs.then_some(Started::Script)
 }
 
-/// All that a script is asked for, by its words: only the same words ask for the same.
+/// All that a script is asked for, however it is called: only what asks for the same is known to run
+/// the same.
 pub(super) fn identity(step: &Step) -> String {
-    let packages = matches!(step.program(), "npm" | "pnpm" | "yarn" | "bun");
-    let quiet = |word: &str| matches!(word, "-s" | "--silent" | "run" | "run-script") && packages;
-    let words = step.words.iter().map(String::as_str).filter(|word| !quiet(word));
-    let words = words.map(|word| if packages && word == "t" { "test" } else { word });
+    let context = step.context.iter().filter(|word| !is_easing(word)).map(String::as_str);
+    let call = Call::new(step, &Here::ANYWHERE).told();
     let input = step.input.iter().map(String::as_str);
-    step.context.iter().map(String::as_str).chain(words).chain(input).collect::<Vec<_>>().join(" ")
+    context.chain([call.as_str()]).chain(input).collect::<Vec<_>>().join(" ")
 }
 
 /// `npm test`, `pnpm -r run test:unit`, `yarn jest`.

@@ -35,6 +35,11 @@ impl Default for Sum {
 }
 
 impl Sum {
+    /// Whether the test that is called so from the root fails.
+    pub(super) fn has(&self, full: &str) -> bool {
+        self.failing.iter().any(|failing| failing.full == full || failing.name == full)
+    }
+
     /// Adds a run to the earlier ones.
     pub(super) fn add(&mut self, earlier: &[&TestRun], new: &TestRun) {
         self.mixed |= self.unit.replace(new.unit).is_some_and(|unit| unit != new.unit);
@@ -53,8 +58,8 @@ impl Sum {
         if corrected.is_none() {
             self.counts = None;
             // Each test has passed where it ran before, so its last word is the new one's.
-            let failed = new.counts.filter(|_| touched.iter().all(|old| all_passed(old)));
-            self.failed = self.failed.zip(failed).map(|(sum, new)| sum.saturating_add(new.failed));
+            let failed = new.all_failures().filter(|_| touched.iter().all(|old| all_passed(old)));
+            self.failed = self.failed.zip(failed).map(|(sum, new)| sum.saturating_add(new));
         }
         self.failing.retain(|failing| {
             !again.contains(&failing.full) && !new.mends(earlier[failing.run], &failing.name)
@@ -98,10 +103,13 @@ impl Sum {
         }
         let (mut mended, mut still) = (Vec::new(), 0);
         let failing_now: Vec<String> = new.failing.iter().map(|name| new.scope.full_name(name)).collect();
-        for name in wider.failing.iter().map(|name| wider.scope.full_name(name)) {
+        for own in &wider.failing {
+            let name = wider.scope.full_name(own);
+            // It may be the one that was skipped.
+            let passed = now.skipped == 0 || again.contains(&name) || new.mends(wider, own);
             match again.contains(&name) || new.scope.asks_for(&name)? {
                 true if failing_now.contains(&name) => still += 1,
-                true if new.complete => mended.push(name),
+                true if new.complete && passed => mended.push(name),
                 true => return None,
                 false => {}
             }
@@ -116,5 +124,51 @@ impl Sum {
 }
 
 fn all_passed(run: &TestRun) -> bool {
-    run.counts.is_some_and(|counts| counts.failed == 0)
+    run.all_failures() == Some(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::evidence::{Changed, Gathered};
+    use crate::model::Timestamp;
+
+    const RED: &str = "F.F\n=========== short test summary info ============\nFAILED test_a.py::x - assert 1 == 2\nFAILED test_b.py::z - no\n2 failed, 1 passed in 0.02s\n";
+
+    /// What `pytest -q` came to, after it failed in two files and something else ran.
+    #[track_caller]
+    fn check(line: &str, text: &str, counts: Option<[u64; 3]>, failing: &[&str]) {
+        let mut gathered = Gathered::new(Path::new("/home/dev/shop"), Path::new("/home/dev/shop"));
+        for (line, code, text) in [("pytest -q", 1, RED), (line, 0, text)] {
+            gathered.note_only_command(line, Some(code), text, true, Timestamp::from_millis(0));
+        }
+        let tests = gathered.finish(Changed::Unknown, None).0.unwrap();
+        let told = tests.passed.zip(tests.failed).zip(tests.skipped);
+        assert_eq!(told.map(|((passed, failed), skipped)| [passed, failed, skipped]), counts, "{line}");
+        assert_eq!(tests.failed_tests, failing, "{line}");
+    }
+
+    #[test]
+    fn a_test_that_was_skipped_or_left_out_did_not_pass() {
+        let both = ["test_a.py::x", "test_b.py::z"];
+        check("pytest -q test_a.py", "1 passed in 0.01s\n", Some([2, 1, 0]), &both[1..]);
+        check("pytest -q test_a.py", "1 skipped in 0.01s\n", None, &both);
+        check("pytest -q test_a.py", "1 xfailed in 0.01s\n", None, &both);
+        check("pytest -q test_a.py", "1 passed, 1 skipped in 0.01s\n", None, &both);
+        let listed =
+            "test_a.py::x PASSED [ 50%]\ntest_a.py::y SKIPPED [100%]\n1 passed, 1 skipped in 0.01s\n";
+        check("pytest -v test_a.py", listed, Some([2, 1, 0]), &both[1..]);
+        let listed = listed.replace("x PASSED", "w PASSED").replace("y SKIPPED", "x SKIPPED");
+        check("pytest -v test_a.py", &listed, None, &both);
+        for line in
+            ["pytest -q -k 'not x and not z'", "pytest -q --deselect test_a.py::x --deselect test_b.py::z"]
+        {
+            check(line, "1 passed, 2 deselected in 0.01s\n", None, &both);
+        }
+        check("pytest -q --ignore=test_a.py", "2 passed in 0.01s\n", None, &both[..1]);
+        // All of them, of which these are none any more.
+        check("pytest -q", "1 passed, 2 skipped in 0.01s\n", Some([1, 0, 2]), &[]);
+        check("pytest -q", "1 passed in 0.01s\n", Some([1, 0, 0]), &[]);
+    }
 }

@@ -35,6 +35,8 @@ pub(super) struct Tally {
     pub(super) said: Option<String>,
     /// Whether only a part of a summary was there.
     pub(super) loose: bool,
+    /// Whether it is known how many failed, though not how many passed.
+    pub(super) counts_failed: bool,
     /// Whether it may be the words of others, or of tests that ran again since.
     pub(super) doubtful: bool,
     /// Whether the last of what was added up failed.

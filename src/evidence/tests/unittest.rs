@@ -49,7 +49,8 @@ impl Parser for Unittest {
             self.names.add(name);
             self.marks.heading(name);
         } else if let Some(verdict) = verdict(line) {
-            self.loose = Some(Tally { failed: verdict.failed, ..Tally::partly_seen() });
+            let (failed, part) = (verdict.failed, Tally::partly_seen());
+            self.loose = Some(Tally { failed, counts_failed: true, cut: false, ..part });
         } else if line.ends_with("... ok") {
             self.marks.ok += 1;
         } else if !line.is_empty() && line.bytes().all(|byte| b".FEsxu".contains(&byte)) {
@@ -80,6 +81,11 @@ impl Marks {
     /// How many passed; `None` where that cannot be told. A failure may be that of
     /// a class, which did not run as a test, or one of several of one test.
     fn passed(&self, ran: u64, verdict: &Verdict) -> Option<u64> {
+        // One failure is that of one test, whether or not its name is there.
+        let is_one = self.headings == 0 && verdict.is_one_test;
+        if is_one {
+            return ran.checked_sub(verdict.failed)?.checked_sub(verdict.skipped);
+        }
         if self.headings != verdict.failed {
             return None;
         }
@@ -106,6 +112,7 @@ impl Unittest {
             duration_ms: Some(took),
             failing: std::mem::take(&mut self.names),
             unknown: passed.is_none(),
+            counts_failed: true,
             ..Tally::default()
         });
     }
@@ -126,6 +133,9 @@ pub(super) fn ran(line: &str) -> Option<(u64, u64)> {
 pub(super) struct Verdict {
     failed: u64,
     skipped: u64,
+    /// Whether one test failed, and all that it counts are among those that ran: an error may be that of
+    /// a class, and so may a skip.
+    is_one_test: bool,
 }
 
 /// `FAILED (failures=1, errors=1, skipped=1, expected failures=1)`
@@ -137,9 +147,11 @@ pub(super) fn verdict(line: &str) -> Option<Verdict> {
         return Some(verdict);
     }
     scan.text(" (")?;
+    let mut of_classes = false;
     for part in scan.until(")")?.split(", ") {
         let (word, count) = part.split_once('=')?;
         let count: u64 = count.parse().ok()?;
+        of_classes |= matches!(word, "errors" | "skipped");
         match word {
             "failures" | "errors" | "unexpected successes" => {
                 verdict.failed = verdict.failed.checked_add(count)?;
@@ -148,6 +160,7 @@ pub(super) fn verdict(line: &str) -> Option<Verdict> {
             _ => return None,
         }
     }
+    verdict.is_one_test = verdict.failed == 1 && !of_classes;
     scan.end().map(|()| verdict)
 }
 

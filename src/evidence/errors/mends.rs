@@ -1,0 +1,43 @@
+//! Which failures a success mends.
+
+use super::cargo::Shows;
+use super::work::Work;
+use crate::evidence::calls::Call;
+use crate::evidence::tests::{Relation, Scope};
+
+impl Work {
+    /// Whether a success of this shows that what failed does not fail any more.
+    pub(super) fn mends(&self, failed: &Work) -> bool {
+        let holds = |a: &Scope, b: &Scope| matches!(a.relation(b), Relation::Same | Relation::Covers);
+        let at_least = |a: &Scope, b: &Scope| holds(a, b) && !a.lacks(b);
+        match (self, failed) {
+            // Without a word it runs one program, not all of them.
+            (Self::Cargo { shows, scope }, Self::Cargo { shows: needed @ Shows::Runs(_), scope: of }) => {
+                shows.implies(needed) && scope.relation(of) == Relation::Same && !scope.lacks(of)
+            }
+            (Self::Cargo { shows, scope }, Self::Cargo { shows: needed, scope: of }) => {
+                // What does not compile does so in no profile.
+                let is_as_wide = match needed {
+                    Shows::Passes => at_least(scope, of),
+                    Shows::Lints(_) | Shows::Runs(_) => scope.builds_at_least(of),
+                    Shows::Checks | Shows::Builds | Shows::BuildsTests if shows.has_tests() => {
+                        scope.tests_need(of)
+                    }
+                    Shows::Checks | Shows::Builds | Shows::BuildsTests => scope.builds_at_least(of),
+                };
+                shows.implies(needed) && is_as_wide
+            }
+            (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
+            (
+                Self::Program { call, meant, input, context, directory },
+                Self::Program { call: of, meant: of_meant, input: read, context: around, directory: at },
+            ) => {
+                let covers =
+                    |own: &Call| [Some(of), of_meant.as_ref()].iter().flatten().any(|of| own.covers(of));
+                (covers(call) || meant.as_ref().is_some_and(covers))
+                    && (input, context, directory) == (read, around, at)
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Which other files of settings one of the user's takes in: all that it names,
+//! or those whose condition holds for a repository.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+
+use regex::bytes::RegexBuilder;
+
+use super::repository::Repository;
+
+/// What conditions are about.
+pub(super) struct Place<'a> {
+    pub(super) repository: &'a Repository,
+    pub(super) home: Option<&'a Path>,
+    pub(super) branch: Option<String>,
+    /// Where its remotes are; had only when somebody asks.
+    pub(super) urls: OnceCell<Vec<String>>,
+}
+
+impl Place<'_> {
+    /// The file that a setting of the file `from` takes in, if it takes in one.
+    pub(super) fn included(
+        &self,
+        key: &str,
+        value: &str,
+        from: &Path,
+        urls: impl FnOnce() -> Vec<String>,
+    ) -> Option<PathBuf> {
+        let condition = match key {
+            "include.path" => None,
+            _ => Some(key.strip_prefix("includeif.")?.strip_suffix(".path")?),
+        };
+        let holds = condition.is_none_or(|condition| self.holds(condition, from, urls));
+        holds.then(|| self.expanded(value, from)).flatten()
+    }
+
+    /// A path as it stands in the file `from`.
+    fn expanded(&self, value: &str, from: &Path) -> Option<PathBuf> {
+        match value.strip_prefix("~/") {
+            Some(rest) => Some(self.home?.join(rest)),
+            None => Some(from.parent()?.join(value)),
+        }
+    }
+
+    /// Git takes a condition that it does not know for one that does not hold.
+    fn holds(&self, condition: &str, from: &Path, urls: impl FnOnce() -> Vec<String>) -> bool {
+        let (kind, pattern) = condition.split_once(':').unwrap_or((condition, ""));
+        match kind {
+            "gitdir" => self.is_at(pattern, from, Case::Counts),
+            "gitdir/i" => self.is_at(pattern, from, Case::IsIgnored),
+            "onbranch" => {
+                let matches = |branch: &String| matches(&whole(pattern), branch, Case::Counts);
+                self.branch.as_ref().is_some_and(matches)
+            }
+            "hasconfig" => pattern.strip_prefix("remote.*.url:").is_some_and(|pattern| {
+                let urls = self.urls.get_or_init(urls);
+                urls.iter().any(|url| matches(&whole(pattern), url, Case::Counts))
+            }),
+            _ => false,
+        }
+    }
+
+    fn is_at(&self, pattern: &str, from: &Path, case: Case) -> bool {
+        let text = |path: &Path| path.to_str().map(str::to_owned);
+        let below = |dir: &Path, rest: &str| Some(format!("{}/{rest}", escaped(&text(dir)?)));
+        let pattern = match (pattern.strip_prefix("~/"), pattern.strip_prefix("./")) {
+            (Some(rest), _) => self.home.and_then(|home| below(home, rest)),
+            (_, Some(rest)) => from.parent().and_then(|dir| below(dir, rest)),
+            _ if pattern.starts_with('/') => Some(pattern.to_owned()),
+            _ => Some(format!("**/{pattern}")),
+        };
+        let Some(pattern) = pattern.map(|pattern| whole(&pattern)) else { return false };
+        let dir = &self.repository.dir;
+        let real = std::fs::canonicalize(dir).ok();
+        let names = [real.as_deref(), Some(dir.as_path())].into_iter().flatten().filter_map(text);
+        names.into_iter().any(|name| matches(&pattern, &name, case))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Counts,
+    IsIgnored,
+}
+
+/// What ends in a slash is about everything below.
+fn whole(pattern: &str) -> String {
+    if pattern.ends_with('/') { format!("{pattern}**") } else { pattern.to_owned() }
+}
+
+/// A path that is no pattern.
+fn escaped(path: &str) -> String {
+    let special = |c: char| matches!(c, '*' | '?' | '[' | '\\');
+    path.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
+}
+
+/// Whether `pattern` is about `text`, as git compares paths: a star stays within
+/// a directory, two of them as a whole name do not.
+fn matches(pattern: &str, text: &str, case: Case) -> bool {
+    let built = RegexBuilder::new(&expression(pattern))
+        .unicode(false)
+        .dot_matches_new_line(true)
+        .case_insensitive(case == Case::IsIgnored)
+        .build();
+    built.is_ok_and(|built| built.is_match(text.as_bytes()))
+}
+
+fn expression(pattern: &str) -> String {
+    let mut found = String::from("^");
+    let mut rest = pattern;
+    let mut starts_name = true;
+    while let Some(c) = rest.chars().next() {
+        let (part, length) = match rest {
+            _ if starts_name && rest.starts_with("**/") => ("(?:.*/)?".to_owned(), 3),
+            "**" if starts_name => (".*".to_owned(), 2),
+            _ if c == '*' => ("[^/]*".to_owned(), 1),
+            _ if c == '?' => ("[^/]".to_owned(), 1),
+            _ if c == '[' => match rest[1..].find(']').filter(|at| *at > 0) {
+                Some(at) => (format!("[{}]", rest[1..=at].replacen('!', "^", 1)), at + 2),
+                None => ("\\[".to_owned(), 1),
+            },
+            _ if c == '\\' && rest.len() > 1 => {
+                let next = rest[1..].chars().next().map(String::from).unwrap_or_default();
+                (regex::escape(&next), 1 + next.len())
+            }
+            _ => (regex::escape(&c.to_string()), c.len_utf8()),
+        };
+        // Two stars and a slash leave us where a name starts.
+        starts_name = rest[..length].ends_with('/');
+        found += &part;
+        rest = &rest[length..];
+    }
+    found + "$"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pattern: &str, yes: &[&str], no: &[&str]) {
+        for text in yes {
+            assert!(matches(pattern, text, Case::Counts), "{pattern} {text}");
+        }
+        for text in no {
+            assert!(!matches(pattern, text, Case::Counts), "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn patterns_are_read_as_git_reads_them() {
+        check("**/work/**", &["/a/b/work/.git", "/work/c/.git", "work/x"], &["/a/work", "/a/worker/.git"]);
+        check("/a/*/.git", &["/a/b/.git"], &["/a/b/c/.git", "/a/.git/x"]);
+        check("/a/**/.git", &["/a/.git", "/a/b/c/.git"], &["/b/.git"]);
+        check("/a.b/[x-z]?", &["/a.b/y1"], &["/aXb/y1", "/a.b/a1", "/a.b/y/"]);
+        check("/[!a]", &["/b"], &["/a"]);
+        check("a\\*", &["a*"], &["ab"]);
+        check("a**b", &["axxb"], &["a/b"]);
+        check("/\u{e9}/[", &["/\u{e9}/["], &[]);
+        assert!(matches("**/WORK/**", "/a/work/.git", Case::IsIgnored));
+    }
+
+    #[test]
+    fn a_condition_is_about_where_the_repository_is() {
+        let repository = Repository {
+            root: "/home/me/src/x".into(),
+            dir: "/home/me/src/x/.git".into(),
+            common: "/home/me/src/x/.git".into(),
+        };
+        let place = Place {
+            repository: &repository,
+            home: Some(Path::new("/home/me")),
+            branch: Some("feat/one".into()),
+            urls: OnceCell::new(),
+        };
+        let holds = |condition: &str| {
+            let key = format!("includeif.{condition}.path");
+            let urls = || vec!["https://example.org/a/b.git".to_owned()];
+            place.included(&key, "f", Path::new("/home/me/.gitconfig"), urls) == Some("/home/me/f".into())
+        };
+        for condition in [
+            "gitdir:~/src/",
+            "gitdir:src/",
+            "gitdir:./src/",
+            "gitdir:/home/me/src/x/.git",
+            "gitdir/i:~/SRC/",
+            "onbranch:feat/",
+            "onbranch:feat/*",
+            "hasconfig:remote.*.url:https://example.org/",
+        ] {
+            assert!(holds(condition), "{condition}");
+        }
+        for condition in
+            ["gitdir:~/other/", "gitdir:src", "gitdir:~/SRC/", "onbranch:main", "hasconfig:x:y", "new:x"]
+        {
+            assert!(!holds(condition), "{condition}");
+        }
+    }
+}
