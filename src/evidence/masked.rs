@@ -704,7 +704,7 @@ fn what_is_put_right_is_not_looked_for_again() {
     mended(&[
         (red, ("cargo fmt", 0, "")),
         (red, ("cargo fmt --all", 0, "")),
-        (("cargo fmt --all -- --check", 1, diff), ("cargo fmt", 0, "")),
+        (("cargo fmt --all -- --check", 1, diff), ("cargo fmt --all", 0, "")),
         (("npx prettier --check src", 1, ""), ("npx prettier --write src", 0, "")),
         (("ruff check .", 1, ""), ("ruff check --fix .", 0, "")),
     ]);
