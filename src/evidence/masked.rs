@@ -682,3 +682,31 @@ fn what_succeeds_since_does_not_fail_any_more() {
         ),
     ]);
 }
+
+#[test]
+fn what_only_ended_badly_leaves_room_for_a_reason() {
+    let lines: Vec<String> = (0..20).map(|at| format!("./gen{at}")).collect();
+    let mut commands: Vec<(&str, i64, &str)> = lines.iter().map(|line| (line.as_str(), 3, "")).collect();
+    assert_eq!(left_by(&commands).unwrap().1, "exited with code 3");
+    commands.push(("make", 2, MAKE));
+    assert_eq!(left_by(&commands).unwrap().0, "compile error");
+    // What is known of it is not forgotten for a code.
+    let again = [("make", 2, MAKE), ("make >/dev/null 2>&1; echo $?", 0, "2\n")];
+    assert_eq!(left_by(&again).unwrap().0, "compile error");
+}
+
+#[test]
+fn what_is_put_right_is_not_looked_for_again() {
+    let diff =
+        "Diff in /home/dev/project/src/lib.rs:1:\n-pub fn f()->u32{1}\n+pub fn f() -> u32 {\n+    1\n+}\n";
+    let red = ("cargo fmt --check", 1, diff);
+    told(&[(red.0, red.1, diff, "", "exited with code 1")]);
+    mended(&[
+        (red, ("cargo fmt", 0, "")),
+        (red, ("cargo fmt --all", 0, "")),
+        (("cargo fmt --all -- --check", 1, diff), ("cargo fmt --all", 0, "")),
+        (("npx prettier --check src", 1, ""), ("npx prettier --write src", 0, "")),
+        (("ruff check .", 1, ""), ("ruff check --fix .", 0, "")),
+    ]);
+    assert!(left(&[red, ("cargo build", 0, "")]).is_some());
+}

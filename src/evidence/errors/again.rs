@@ -16,11 +16,14 @@ impl Done {
         if (!turns && (!self.command.is_clear() || self.forgives())) || is_idle {
             return false;
         }
-        let lines = text.lines().count();
-        let is_loud = || self.has_no_silent_part(&self.proven(line, text), lines);
+        let loud = self.loud(text.lines().count());
+        let has_no_silent_part = || self.has_no_silent_part(&self.proven(line, text), &loud);
         let is_known = match self.command.branches && !turns {
-            true => self.tries_until_one_succeeds(lines) || (self.only_passes_over_failures() && is_loud()),
-            false => is_loud(),
+            true => {
+                self.tries_until_one_succeeds(&loud)
+                    || (self.only_passes_over_failures() && has_no_silent_part())
+            }
+            false => has_no_silent_part(),
         };
         is_known && diagnose(text, &self.speakers(Some(1))).is_none()
     }
@@ -34,25 +37,21 @@ impl Done {
             && !self.command.steps.iter().zip(&self.works).any(|(step, work)| step.or && work.is_some())
     }
 
-    fn has_no_silent_part(&self, proven: &[&Work], lines: usize) -> bool {
+    fn has_no_silent_part(&self, proven: &[&Work], loud: &[bool]) -> bool {
+        // Whether the step before began, does something, and would have said that it failed.
+        let mut went_well = false;
         let is_known = |(at, (step, work)): (usize, (&Step, &Option<Work>))| {
             let is_proven = work.as_ref().is_none_or(|work| proven.contains(&work));
-            let began = !step.and || self.follows_a_loud_one(at, lines);
-            is_proven || (began && self.would_say_so(at, lines))
+            let is_heard = (!step.and || went_well) && loud[at];
+            went_well = is_heard && self.does(at);
+            is_proven || is_heard
         };
         self.command.steps.iter().zip(&self.works).enumerate().all(is_known)
     }
 
-    /// Whether what a step waited for does something, and would have said that it failed.
-    fn follows_a_loud_one(&self, at: usize, lines: usize) -> bool {
-        let Some(before) = at.checked_sub(1) else { return false };
-        let began = !self.command.steps[before].and || self.follows_a_loud_one(before, lines);
-        began && self.does(before) && self.would_say_so(before, lines)
-    }
-
     /// `./build || ./build -j1`: the same but for its options, until one succeeds; each would say that
     /// it failed.
-    fn tries_until_one_succeeds(&self, lines: usize) -> bool {
+    fn tries_until_one_succeeds(&self, loud: &[bool]) -> bool {
         let steps = &self.command.steps;
         let does = |at: usize| self.works[at].is_some();
         let asks = |at: usize| {
@@ -67,20 +66,22 @@ impl Done {
         let is_try = |at: usize| {
             let before = at.checked_sub(1).map(|before| &steps[before]);
             let waits = steps[at].and && !before.is_some_and(Step::only_prepares);
-            if does(at) { !waits && self.would_say_so(at, lines) } else { steps[at].only_prepares() }
+            if does(at) { !waits && loud[at] } else { steps[at].only_prepares() }
         };
         (0..steps.len()).all(is_try) && self.command.needs(does)
     }
 
-    /// Whether a failure of a step would be among what is seen. Tests have their own words.
-    fn would_say_so(&self, at: usize, lines: usize) -> bool {
-        let (step, work) = (&self.command.steps[at], &self.works[at]);
-        let is_hidden = step.background || (step.silent && step.writes.is_empty());
-        if codes::spoken_of(&self.command).contains(&at) && !step.background {
-            return true;
-        }
-        let is_seen = !is_hidden && self.shows_all_that_is_written_by(at);
-        is_seen && !runs_tests(step, work) && self.lets_failures_through(&self.readers_of(at), lines)
+    /// Of each step, whether a failure of it would be among what is seen. Tests have their own words.
+    fn loud(&self, lines: usize) -> Vec<bool> {
+        let spoken_of = codes::spoken_of(&self.command);
+        let is_loud = |at: usize| {
+            let (step, work) = (&self.command.steps[at], &self.works[at]);
+            let is_seen = (!step.silent || !step.writes.is_empty()) && self.shows_all_that_is_written_by(at);
+            let says_so =
+                is_seen && !runs_tests(step, work) && self.lets_failures_through(&self.readers_of(at), lines);
+            !step.background && (says_so || spoken_of.contains(&at))
+        };
+        (0..self.command.steps.len()).map(is_loud).collect()
     }
 
     /// Whether it does nothing but build, and shows the errors of that only.

@@ -1,6 +1,6 @@
 //! Commands that go one way or the other by what a step of theirs came to, and say which.
 
-use super::template::{Taken, Template, names};
+use super::template::{Taken, Template, names, speaking};
 use crate::evidence::shell::{Arm, Command, Step};
 
 /// `if make; then echo fine; else echo broken; fi`, or the same by its exit code.
@@ -32,15 +32,13 @@ impl Branch {
     }
 
     /// The exit code that it tells where it did not go well, if it tells one.
-    #[allow(clippy::option_option, reason = "a failure without a code is one")]
     pub(super) fn went_wrong(&self, steps: &[Step], text: &str) -> Option<Option<i64>> {
         self.says(steps, self.bad, text)
     }
 
     /// Whether the words of an arm are printed, with an exit code that is among them.
-    #[allow(clippy::option_option, reason = "words without a code are words")]
     fn says(&self, steps: &[Step], arm: Arm, text: &str) -> Option<Option<i64>> {
-        let in_arm = (0..steps.len()).filter(|at| steps[*at].arm == Some(arm));
+        let in_arm = speaking(steps).filter(|at| steps[*at].arm == Some(arm));
         let mut words = in_arm.filter_map(|at| Template::of(steps, at));
         words.find_map(|words| {
             let is_told = text.lines().any(|line| words.is_filled_by(line));

@@ -1,11 +1,8 @@
 //! What a command prints of its own steps: `cargo build; echo "exit $?"`, `cargo test && echo OK || echo NO`.
 
 use super::branch::{Branch, tested};
-use super::template::{Taken, Template, last_line, names, words};
+use super::template::{Taken, Template, last_line, names, speaking, words};
 use crate::evidence::shell::{Arm, Command};
-
-/// A command has words for so many of its steps at most.
-const MOST_PRINTED: usize = 20;
 
 /// The steps of which `text` says that they ended with 0, though nothing waited for them.
 pub(super) fn printed(command: &Command, text: &str) -> Vec<usize> {
@@ -53,7 +50,7 @@ pub(super) fn printed(command: &Command, text: &str) -> Vec<usize> {
         let is_told = !numbers.is_empty() && numbers.iter().all(|number| *number == 0);
         template.of.filter(|_| is_told).map(|taken| taken.of)
     };
-    (0..steps.len()).filter_map(shows).take(MOST_PRINTED).collect()
+    speaking(steps).filter_map(shows).collect()
 }
 
 /// Steps one of which failed by what `text` says, each with the exit code where that is told.
@@ -83,7 +80,7 @@ pub(super) fn failed(command: &Command, text: &str) -> Vec<(Vec<usize>, Option<i
         let code = *numbers[from..].iter().find(|number| **number != 0)?;
         Some((blamed(command, taken), Some(code)))
     };
-    (0..steps.len()).filter_map(shows).take(MOST_PRINTED).collect()
+    speaking(steps).filter_map(shows).collect()
 }
 
 /// Whether a command goes into `arm` where a step of it failed.
@@ -101,7 +98,7 @@ pub(super) fn spoken_of(command: &Command) -> Vec<usize> {
             None => steps[at].or.then(|| behind_tests(command, command.blamed(before))),
         }
     };
-    (0..steps.len()).filter_map(speaks).take(MOST_PRINTED).flatten().collect()
+    speaking(steps).filter_map(speaks).flatten().collect()
 }
 
 fn blamed(command: &Command, taken: Taken) -> Vec<usize> {
@@ -132,8 +129,7 @@ pub(super) fn passed_on(command: &Command, at: usize) -> Option<Vec<usize>> {
 /// An output without the lines that the command itself has words for.
 pub(super) fn without_own_words(command: &Command, text: &str) -> String {
     let steps = command.steps.as_slice();
-    let templates = (0..steps.len()).filter_map(|at| Template::of(steps, at)).take(MOST_PRINTED);
-    let templates: Vec<Template> = templates.collect();
+    let templates: Vec<Template> = speaking(steps).filter_map(|at| Template::of(steps, at)).collect();
     let is_own = |line: &str| templates.iter().any(|template| template.is_filled_by(line));
     text.split_inclusive('\n').filter(|line| templates.is_empty() || !is_own(line)).collect()
 }

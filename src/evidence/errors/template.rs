@@ -2,6 +2,9 @@
 
 use crate::evidence::shell::Step;
 
+/// An output is searched for the words of so many steps.
+const MOST_SPEAKING: usize = 16;
+
 /// The words of a step, around the exit code of another where that is among them.
 #[derive(Debug)]
 pub(super) struct Template {
@@ -106,7 +109,6 @@ impl Template {
 
 impl Hole {
     /// `None` where something in the head cannot be known; else the hole, if there is one.
-    #[allow(clippy::option_option, reason = "not known is not the same as none")]
     fn of(head: &str, step: &Step) -> Option<Option<Self>> {
         let Some(from) = head.find('$') else { return Some(None) };
         let rest = head[from + 1..].trim_start_matches('{');
@@ -172,6 +174,11 @@ fn is_one_of(pattern: &str, word: &str) -> bool {
             word.len() >= head.len() + tail.len() && word.starts_with(head) && word.ends_with(tail)
         }
     }
+}
+
+/// The steps that print words of their own; of many, the first.
+pub(super) fn speaking(steps: &[Step]) -> impl Iterator<Item = usize> {
+    (0..steps.len()).filter(|at| words(&steps[*at]).is_some()).take(MOST_SPEAKING)
 }
 
 pub(super) fn last_line(text: &str) -> &str {
