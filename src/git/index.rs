@@ -98,9 +98,18 @@ fn is_path(path: &[u8]) -> bool {
 }
 
 /// Calls `each` with every entry, in the order of their paths.
-pub(crate) fn read(bytes: &[u8], format: Format, mut each: impl FnMut(&Entry<'_>)) -> Result<(), IndexError> {
+pub(crate) fn read(bytes: &[u8], format: Format, each: impl FnMut(&Entry<'_>)) -> Result<(), IndexError> {
+    read_all(bytes, format, each).map(|_| ())
+}
+
+/// The same, and whether git may put whole directories into it.
+fn read_all(
+    bytes: &[u8],
+    format: Format,
+    mut each: impl FnMut(&Entry<'_>),
+) -> Result<Directories, IndexError> {
     if bytes.is_empty() {
-        return Ok(());
+        return Ok(Directories::Never);
     }
     let mut rest = Rest(bytes.get(..bytes.len().saturating_sub(format.bytes())).unwrap_or_default());
     if rest.take(4)? != b"DIRC" {
@@ -146,23 +155,30 @@ pub(crate) fn read(bytes: &[u8], format: Format, mut each: impl FnMut(&Entry<'_>
     extensions(rest)
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Directories {
+    Never,
+    /// Whether there are any at the moment or not.
+    Allowed,
+}
+
 /// An entry that stands for a whole directory which is not checked out.
 pub(crate) fn is_sparse(entry: &Entry<'_>) -> bool {
     entry.mode & 0o170000 == 0o040000
 }
 
 /// The index without such entries and without extensions; `None` where there
-/// is no such entry.
+/// can be no such entry.
 ///
 /// Git would put the directory's files in their place, and in passing set the
 /// time of the user's own objects.
 pub(crate) fn without_sparse(bytes: &[u8], format: Format) -> Result<Option<Vec<u8>>, IndexError> {
     let (mut count, mut left_out) = (0_u32, false);
-    read(bytes, format, |entry| {
+    let directories = read_all(bytes, format, |entry| {
         left_out |= is_sparse(entry);
         count += u32::from(!is_sparse(entry));
     })?;
-    if !left_out {
+    if !left_out && directories == Directories::Never {
         return Ok(None);
     }
     let mut plain = Vec::with_capacity(bytes.len());
@@ -179,17 +195,20 @@ pub(crate) fn without_sparse(bytes: &[u8], format: Format) -> Result<Option<Vec<
 }
 
 /// An extension with a small letter changes what the entries mean.
-fn extensions(mut rest: Rest<'_>) -> Result<(), IndexError> {
+fn extensions(mut rest: Rest<'_>) -> Result<Directories, IndexError> {
+    let mut directories = Directories::Never;
     while !rest.0.is_empty() {
         let name = rest.take(4)?;
         let length = usize::try_from(rest.u32()?).map_err(|_| IndexError::Damaged)?;
         rest.take(length)?;
         // `sdir`: entries may be whole directories; their mode says which.
-        if name[0].is_ascii_lowercase() && name != b"sdir" {
-            return Err(IndexError::Extension);
+        match name {
+            b"sdir" => directories = Directories::Allowed,
+            _ if name[0].is_ascii_lowercase() => return Err(IndexError::Extension),
+            _ => {}
         }
     }
-    Ok(())
+    Ok(directories)
 }
 
 struct Rest<'a>(&'a [u8]);

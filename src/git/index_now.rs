@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::filters;
 use super::index::{self, IndexError};
+use super::index_copy;
 use super::index_file;
 use super::snapshot::{Before, Trouble, merged};
 use super::sparse::Sparse;
@@ -58,6 +59,7 @@ impl Before {
                 return Ok(IndexNow { trouble, reading: Reading::Part, ..IndexNow::default() });
             }
         };
+        let now = self.in_one_part(now, until);
         let mut known = HashMap::new();
         let mut linked = HashSet::new();
         let format = self.store.format();
@@ -69,14 +71,16 @@ impl Before {
         })?;
         let mut found = IndexNow { sparse: Sparse::of(&now, format), ..IndexNow::default() };
         let read = index::read(&now, format, |entry| {
-            if entry.skipped && merged(entry) && !index::is_sparse(entry) {
+            if entry.skipped && merged(entry) && !index::is_sparse(entry) && !entry.path.is_empty() {
                 found.skipped.insert(entry.path.to_owned(), State::outside(entry.mode, entry.oid));
             }
             linked.remove(entry.path);
             match known.get(entry.path) {
-                None if !index::is_sparse(entry) => found.new.push(entry.path.to_owned()),
+                // In a part of an index, one without a name stands for another.
+                None if entry.path.is_empty() || index::is_sparse(entry) => {}
+                None => found.new.push(entry.path.to_owned()),
                 Some(oid) if *oid != entry.oid => drop(found.restaged.insert(entry.path.to_owned())),
-                Some(_) | None => {}
+                Some(_) => {}
             }
         });
         // One that is gone says nothing of what it held.
@@ -93,9 +97,19 @@ impl Before {
                 None => found.reading = Reading::Part,
             }
         }
-        // What is new in a split index is in the part that was read.
+        // What is new in one of two parts is in the part that was read.
         found.trouble =
             read.err().filter(|error| *error != IndexError::Extension).map(|error| error.to_string());
         Ok(found)
+    }
+
+    /// An index, with both its parts where git split it.
+    fn in_one_part(&self, bytes: Vec<u8>, until: Duration) -> Vec<u8> {
+        match index::read(&bytes, self.store.format(), |_| {}) {
+            Err(IndexError::Extension) => {
+                index_copy::joined(&self.repository, &self.git, "index-now", &bytes, until).unwrap_or(bytes)
+            }
+            Ok(()) | Err(IndexError::Damaged | IndexError::Version(_)) => bytes,
+        }
     }
 }

@@ -17,6 +17,7 @@ mod ignored;
 mod ignored_changes;
 mod includes;
 mod index;
+mod index_copy;
 mod index_file;
 mod index_now;
 mod kept;

@@ -100,12 +100,7 @@ pub(crate) fn read(git: &Git, repository: &Repository, user: &User, until: Durat
         if whose == Whose::WorkTree && !counts_of_tree {
             continue;
         }
-        let pairs = match whose {
-            // Of a repository they are not followed: whoever works in it may write there.
-            Whose::Repository | Whose::WorkTree => said.pairs(),
-            Whose::User => reader.with_included(said.pairs(), &file, 0),
-        };
-        for (key, value) in pairs {
+        for (key, value) in reader.with_included(said.pairs(), &file, whose, 0) {
             // Git takes its words in any case.
             let word = value.to_ascii_lowercase();
             let no = matches!(word.as_str(), "false" | "0" | "no" | "off" | "");
@@ -156,14 +151,17 @@ pub(crate) fn copy_rules(repository: &Repository, git: &Git) {
 
 /// A copy of the rules that a repository names within itself, as they are now.
 fn copied(named: &str, repository: &Repository, git: &Git) -> Option<PathBuf> {
-    let file = fs::canonicalize(repository.root.join(named)).ok()?;
-    let inside = |dir: &Path| fs::canonicalize(dir).is_ok_and(|dir| file.starts_with(dir));
-    if !inside(&repository.root) && !inside(&repository.common) {
-        return None;
-    }
+    let file = Some(repository.root.join(named)).filter(|file| is_within(file, repository))?;
     let copy = git.file("info/named-exclude");
     files::put(&copy, bounded(&file, 1 << 20).ok()?).ok()?;
     Some(copy)
+}
+
+/// Whether a file is one of the repository's, wherever links lead.
+fn is_within(file: &Path, repository: &Repository) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    let holds = |dir: &Path| real(file).zip(real(dir)).is_some_and(|(file, dir)| file.starts_with(dir));
+    holds(&repository.root) || holds(&repository.common)
 }
 
 /// Weakest first.
@@ -175,7 +173,7 @@ enum Whose {
     WorkTree,
 }
 
-/// Follows what a file of the user's takes in.
+/// Follows what a file takes in.
 struct Reader<'a> {
     git: &'a Git,
     until: Duration,
@@ -189,17 +187,23 @@ impl Reader<'_> {
         &mut self,
         pairs: Vec<(String, String)>,
         file: &Path,
+        whose: Whose,
         depth: usize,
     ) -> Vec<(String, String)> {
         let repository = self.place.repository;
+        // Whoever works in a repository may write there, and is shown nothing outside.
+        let may_read =
+            |file: &PathBuf| is_plain(file) && (whose == Whose::User || is_within(file, repository));
         let mut all = Vec::new();
         for (key, value) in pairs {
             let urls = || urls(self.git, repository, self.until);
-            match self.place.included(&key, &value, file, urls).filter(|file| is_plain(file)) {
+            match self.place.included(&key, &value, file, urls).filter(may_read) {
                 Some(file) if depth < DEEPEST && self.left > 0 => {
                     self.left -= 1;
-                    let pairs = Said::by(&file, self.git, repository, self.until).pairs();
-                    all.extend(self.with_included(pairs, &file, depth + 1));
+                    let mut pairs = Said::by(&file, self.git, repository, self.until).pairs();
+                    // How the repository itself is kept is said in its own file alone.
+                    pairs.retain(|(key, _)| !key.starts_with("extensions."));
+                    all.extend(self.with_included(pairs, &file, whose, depth + 1));
                 }
                 Some(_) | None => all.push((key, value)),
             }

@@ -6,7 +6,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,13 +14,12 @@ use super::content::{Candidate, Contents, Need};
 use super::filters;
 use super::ignored::{self, Traces};
 use super::index::{self, Entry, IndexError};
-use super::index_file;
+use super::index_copy;
 use super::moment;
 use super::object::{Format, Oid, Store};
 use super::repository::{Head, Repository, head_of};
 use super::runner::{Git, Question};
 use super::settings::{self, User};
-use super::sparse;
 use super::state::{self, GITLINK, State, States};
 use super::worktree::{Found, Stat, Time, WorkTree};
 use super::worktrees;
@@ -104,7 +102,7 @@ impl Before {
         }
         settings.told.into_iter().for_each(|setting| git.set(setting));
         settings::copy_rules(&repository, &git);
-        let written = copy_index(&repository, &git, format, until)?;
+        let written = index_copy::take(&repository, &git, format, until)?;
         files::put(git.file("references"), commits::known(&repository))?;
         let store = Store::at(&git.objects(), format);
         let head = repository.head();
@@ -357,39 +355,6 @@ pub(super) fn merged(entry: &Entry<'_>) -> bool {
 /// The paths of an answer with zeros between them.
 pub(super) fn listed(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|&byte| byte == 0).filter(|path| !path.is_empty())
-}
-
-/// Copies the index, in one piece; says when it was written.
-fn copy_index(repository: &Repository, git: &Git, format: Format, until: Duration) -> Result<Time, Trouble> {
-    let from = repository.index();
-    let Ok(found) = fs::metadata(&from) else { return Ok((0, 0)) };
-    let bytes = index_file::load(&from)?;
-    files::put(git.file("index"), &bytes)?;
-    let plain = match index::without_sparse(&bytes, format) {
-        Err(IndexError::Extension) => {
-            join_index(repository, git, until)?;
-            index::without_sparse(&files::read(&git.file("index"))?, format)
-        }
-        checked => checked,
-    };
-    if let Some(plain) = plain? {
-        sparse::keep(&bytes, format, &git.file("sparse"))?;
-        files::put(git.file("index"), plain)?;
-    }
-    Ok((found.mtime(), u32::try_from(found.mtime_nsec()).unwrap_or(0)))
-}
-
-/// Lets git put a split index together, in our copy.
-fn join_index(repository: &Repository, git: &Git, until: Duration) -> Result<(), Trouble> {
-    let entries = fs::read_dir(&repository.dir)?.flatten();
-    let shared = entries.filter(|entry| entry.file_name().as_bytes().starts_with(b"sharedindex."));
-    for entry in shared.take(8) {
-        let bytes = index_file::load(&entry.path())?;
-        files::put(git.file(&entry.file_name().to_string_lossy()), bytes)?;
-    }
-    let args = ["update-index", "--force-write-index"].map(OsStr::new);
-    git.ask(&args, &repository.root, &git.file("index"), Vec::new(), until)?;
-    Ok(())
 }
 
 fn now() -> Time {

@@ -77,8 +77,26 @@ fn what_a_repository_ignores_by_a_file_of_its_own_is_ignored() {
     assert_eq!(world.run("echo n >n").kinds(), [("added".into(), "n".into())]);
     world.shell("git config core.excludesFile $PWD/link");
     assert_eq!(world.run("echo m >m").kinds(), [("added".into(), "m".into())]);
-    let world = World::new(&format!(
-        "{SOME}; printf '[core]\\n\\texcludesFile = %s\\n' $PWD/.git/all >.git/more; echo '*' >.git/all; git config include.path more"
-    ));
-    assert_eq!(world.run("echo n >n").kinds(), [("added".into(), "n".into())]);
+}
+
+#[test]
+fn settings_that_a_repository_includes_from_within_itself_hold() {
+    let within = "printf '[core]\\n\\tautocrlf = input\\n[extensions]\\n\\tobjectFormat = sha256\\n' >.gitconfig; \
+                  git add .gitconfig; git commit -qm settings";
+    for condition in ["include.path", "includeIf.onbranch:main.path"] {
+        let world = World::new(&format!("{SOME}; {within}; git config {condition} ../.gitconfig"));
+        assert_eq!(world.run("printf 'a\\r\\nb\\r\\n' >a").kinds(), []);
+        assert_eq!(world.shell("git -c core.safecrlf=false add -A; git diff --cached --name-status"), "");
+    }
+    // One that leads outside is not read, by whatever way.
+    for path in ["../../up/settings", "$PWD/../up/settings", "../link"] {
+        let world = World::new(&format!(
+            "{SOME}; {within}; mv .gitconfig ../up/settings; ln -s ../up/settings link; git config include.path {path}"
+        ));
+        assert_eq!(
+            world.run("printf 'a\\r\\nb\\r\\n' >a").kinds(),
+            [("modified".into(), "a".into())],
+            "{path}"
+        );
+    }
 }

@@ -86,3 +86,24 @@ fn what_was_never_fetched_is_told_without_its_lines() {
     assert_eq!(done.change("k/1").get("lines_added"), None, "{:#}", done.evidence);
     assert_eq!(done.change("d/c")["lines_added"], 1);
 }
+
+/// Git keeps the files of such a directory one by one, and would not stay at that.
+#[test]
+fn a_submodule_outside_of_the_part_is_left_alone() {
+    let world = World::new(&format!(
+        "{SOME}; git rm -rq k/l; git init -q ../up/s; git -C ../up/s commit -q --allow-empty -m s; \
+         git update-index --add --cacheinfo 160000,$(git -C ../up/s rev-parse HEAD),k/sub; git commit -qm sub; \
+         git sparse-checkout set --cone --sparse-index d"
+    ));
+    assert_eq!(world.check("echo x >>d/c").kinds(), [("modified".into(), "d/c".into())]);
+    let done = world.check("git update-index --cacheinfo 160000,$(git rev-parse HEAD),k/sub; git update-index --skip-worktree k/sub");
+    assert_eq!(done.kinds(), [("submodule".into(), "k/sub".into())]);
+}
+
+#[test]
+fn an_index_in_two_parts_tells_of_what_is_outside_as_well() {
+    let world =
+        World::new(&format!("{SOME}; git sparse-checkout set --cone d; git config core.splitIndex true"));
+    let done = world.check("git rm -q --sparse k/1; git mv --sparse k/l/2 k/l/3");
+    assert_eq!(done.kinds(), [("deleted".into(), "k/1".into()), ("renamed".into(), "k/l/3".into())]);
+}

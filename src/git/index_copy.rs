@@ -1,0 +1,62 @@
+//! A copy of the index that is ours, in a form that can be read here and that
+//! git does not write anew.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
+
+use super::index::{self, IndexError};
+use super::index_file;
+use super::object::Format;
+use super::repository::Repository;
+use super::runner::Git;
+use super::snapshot::Trouble;
+use super::sparse;
+use super::worktree::Time;
+use crate::host::files;
+
+/// Copies the index, in one piece; says when it was written.
+pub(super) fn take(
+    repository: &Repository,
+    git: &Git,
+    format: Format,
+    until: Duration,
+) -> Result<Time, Trouble> {
+    let from = repository.index();
+    let Ok(found) = fs::metadata(&from) else { return Ok((0, 0)) };
+    let bytes = index_file::load(&from)?;
+    files::put(git.file("index"), &bytes)?;
+    let plain = match index::without_sparse(&bytes, format) {
+        Err(IndexError::Extension) => {
+            index::without_sparse(&joined(repository, git, "index", &bytes, until)?, format)
+        }
+        checked => checked,
+    };
+    if let Some(plain) = plain? {
+        sparse::keep(&bytes, format, &git.file("sparse"))?;
+        files::put(git.file("index"), plain)?;
+    }
+    Ok((found.mtime(), u32::try_from(found.mtime_nsec()).unwrap_or(0)))
+}
+
+/// Lets git put a split index together, in a copy of that name.
+pub(super) fn joined(
+    repository: &Repository,
+    git: &Git,
+    name: &str,
+    bytes: &[u8],
+    until: Duration,
+) -> Result<Vec<u8>, Trouble> {
+    let entries = fs::read_dir(&repository.dir)?.flatten();
+    let shared = entries.filter(|entry| entry.file_name().as_bytes().starts_with(b"sharedindex."));
+    for entry in shared.take(8) {
+        let bytes = index_file::load(&entry.path())?;
+        files::put(git.file(&entry.file_name().to_string_lossy()), bytes)?;
+    }
+    files::put(git.file(name), bytes)?;
+    let args = ["update-index", "--force-write-index"].map(OsStr::new);
+    git.ask(&args, &repository.root, &git.file(name), Vec::new(), until)?;
+    Ok(files::read(&git.file(name))?)
+}
