@@ -90,11 +90,12 @@ impl Entry<'_> {
 const LONGEST_PATH: usize = 4096;
 const DEEPEST_PATH: usize = 1000;
 
-/// Whether git would write such a path. A directory that is not expanded ends in a slash.
+/// Whether git would write such a path. A directory that is not expanded ends in a slash; what takes the
+/// place of an entry in another file has none.
 fn is_path(path: &[u8]) -> bool {
     let names = || path.strip_suffix(b"/").unwrap_or(path).split(|&byte| byte == b'/');
     let is_name = |name: &[u8]| !matches!(name, b"" | b"." | b".." | b".git");
-    path.len() <= LONGEST_PATH && names().count() <= DEEPEST_PATH && names().all(is_name)
+    path.is_empty() || path.len() <= LONGEST_PATH && names().count() <= DEEPEST_PATH && names().all(is_name)
 }
 
 /// Calls `each` with every entry, in the order of their paths.
@@ -292,7 +293,7 @@ mod tests {
     #[test]
     fn a_path_that_git_would_not_write_is_damage() {
         let found = |path: &[u8]| read(&one(path, 10), Format::Sha1, |_| {});
-        for path in [&b"a"[..], b"a/b", b"a/", b".gitignore", b"a/.github/b", &b"a/".repeat(999)] {
+        for path in [&b"a"[..], b"", b"a/b", b"a/", b".gitignore", b"a/.github/b", &b"a/".repeat(999)] {
             assert!(found(path).is_ok(), "{}", path.escape_ascii());
         }
         let (long, deep) = (vec![b'a'; LONGEST_PATH + 1], b"a/".repeat(DEEPEST_PATH + 1));
