@@ -1,10 +1,9 @@
 //! Where the commands of a run ran, where its agent keeps that beside its events, and what they
 //! tell once that is known. It also has commands that no event tells of.
 //!
-//! A record that is missing, or so long that some of the run's commands may not have been read, tells
-//! nothing: all are taken to have started in the run's directory then. Of one that is damaged, or has
-//! other commands from somewhere on, what comes before that is believed; the rest started nobody knows
-//! where, if some are known to have started elsewhere at all.
+//! Where a record is missing, all commands are taken to have started in the run's directory. Of one that
+//! is damaged, too long to be read whole, or has other commands from somewhere on, what comes before that
+//! is believed; the rest started nobody knows where, if some are known to have started elsewhere at all.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
