@@ -6,7 +6,7 @@ mod manners;
 
 pub(crate) use here::Here;
 
-use super::shell::{Step, base_name};
+use super::shell::{Git, Step, base_name};
 use super::tests::is_easing;
 use manners::{Manner, Meaning, PLAIN, Reach, manner};
 
@@ -215,7 +215,7 @@ fn name(word: &str, here: &Here) -> String {
 fn directory_options(program: &str) -> &'static [&'static str] {
     match program {
         "make" | "gmake" => &["-C", "--directory"],
-        "ninja" | "git" | "go" => &["-C"],
+        "ninja" | "go" => &["-C"],
         "npm" => &["--prefix"],
         "pnpm" => &["-C", "--dir"],
         "yarn" => &["--cwd"],
@@ -248,7 +248,10 @@ fn own(program: &str, args: &[String]) -> Option<(usize, usize, String)> {
 
 /// The directory that a program is told to work in.
 pub(crate) fn own_directory(step: &Step) -> Option<String> {
-    own(step.program(), step.args()).map(|(_, _, to)| to)
+    match step.git() {
+        Some(git) => git.directory(),
+        None => own(step.program(), step.args()).map(|(_, _, to)| to),
+    }
 }
 
 /// Whether it names files as seen from there.
@@ -258,16 +261,12 @@ pub(crate) fn names_from_own_directory(step: &Step) -> bool {
 
 /// The words of a program, without where it works, and without what git is told of itself.
 fn without_own(program: &str, args: &[String]) -> Vec<String> {
+    if program == "git" {
+        return Git::of(args).words();
+    }
     let mut args = args.to_vec();
     if let Some((at, count, _)) = own(program, &args) {
         args.drain(at..at + count);
-    }
-    if program == "git" {
-        let mut from = 0;
-        while let Some(word) = args.get(from).filter(|word| matches!(word.as_str(), "-c" | "--no-pager")) {
-            from = args.len().min(from + if word == "-c" { 2 } else { 1 });
-        }
-        args.drain(..from);
     }
     args
 }

@@ -84,12 +84,12 @@ pub(super) fn changes_history(step: &Step) -> bool {
         "stash",
         "switch",
     ];
-    step.program() == "git" && VERBS.contains(&verb_of(step))
+    VERBS.contains(&step.git_verb())
 }
 
 /// Whether a step asks, and what it says of that is its answer as well.
 pub(super) fn is_question(step: &Step) -> bool {
-    let asks_git = step.program() == "git" && !changes_history(step) && GIT.contains(&verb_of(step));
+    let asks_git = !changes_history(step) && GIT.contains(&step.git_verb());
     asks_git || (step.program() != "git" && is_of_itself(step))
 }
 
@@ -226,3 +226,22 @@ const GIT: [&str; 24] = [
 /// What those that run containers do; anything else is asked of them.
 const CONTAINERS: [&str; 10] =
     ["apply", "build", "buildx", "compose", "create", "exec", "pull", "push", "run", "up"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::shell::Command;
+
+    #[test]
+    fn git_is_asked_or_told_whatever_it_is_told_of_itself() {
+        for own in ["", "-C web ", "-c a.b=c ", "--no-pager -C web ", "--git-dir x "] {
+            let is = |is: fn(&Step) -> bool, line: &str| {
+                let command = Command::parse(&format!("git {own}{line}"));
+                is(&command.steps[0])
+            };
+            assert!(is(changes_history, "push") && is(changes_history, "commit -m x"), "{own}");
+            assert!(is(is_question, "log") && !is(changes_history, "log"), "{own}");
+            assert!(!is(is_question, "push") && !is(is_question, "commit -C HEAD"), "{own}");
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Other copies of a project that a command makes: worktrees and clones.
 
 use super::places::{Walk, moved};
-use crate::evidence::shell::{Command, Step};
+use crate::evidence::shell::{Command, Git};
 
 /// Where they are, as seen from where the command starts.
 pub(super) fn made_by(line: &str) -> Vec<String> {
@@ -13,21 +13,18 @@ pub(super) fn made_by(line: &str) -> Vec<String> {
     let mut made = Vec::new();
     for step in &Command::parse(line).steps {
         walk.follow(step);
-        if step.program() == "git" {
-            made.extend(checkout(step).map(|path| moved(&walk.here, &path)));
-        }
+        let made_here = step.git().and_then(checkout);
+        made.extend(made_here.map(|path| moved(&walk.here, &path)));
     }
     made
 }
 
-fn checkout(step: &Step) -> Option<String> {
-    let valued = ["-b", "-B", "-C", "-c", "--branch", "--depth", "-o", "--origin", "--reason", "-j"];
-    let mut words = Vec::new();
-    let mut from = "";
-    let mut args = step.args().iter().map(String::as_str);
+fn checkout(git: Git<'_>) -> Option<String> {
+    let valued = ["-b", "-B", "-c", "--branch", "--depth", "-o", "--origin", "--reason", "-j"];
+    let mut words = vec![git.verb];
+    let mut args = git.rest.iter().map(String::as_str);
     while let Some(arg) = args.next() {
         match arg {
-            "-C" => from = args.next()?,
             arg if valued.contains(&arg) => drop(args.next()),
             arg if arg.starts_with('-') => {}
             arg => words.push(arg),
@@ -41,7 +38,7 @@ fn checkout(step: &Step) -> Option<String> {
         }
         _ => return None,
     };
-    Some(moved(from, path))
+    Some(moved(&git.directory().unwrap_or_default(), path))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! and bring back what was there.
 
 use super::places::{Origin, Walk, is_in, moved};
-use crate::evidence::shell::{Command, Step};
+use crate::evidence::shell::{Command, Git, Step};
 
 /// What a step is known to do to the files of the checkout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,10 +44,12 @@ pub(super) fn changes(
 }
 
 fn change(step: &Step, text: &str, is_here: impl Fn(&str) -> bool) -> Change {
+    if let Some(git) = step.git() {
+        return of_git(git, text, is_here);
+    }
     let words: Vec<&str> =
         step.args().iter().map(String::as_str).filter(|arg| !arg.starts_with('-')).collect();
     let is_written = match step.program() {
-        "git" => return of_git(step, text, is_here),
         // What is moved away is gone.
         "mv" => words.iter().any(|path| is_here(path)),
         "cp" | "install" | "rsync" | "ln" => {
@@ -67,25 +69,15 @@ fn change(step: &Step, text: &str, is_here: impl Fn(&str) -> bool) -> Change {
 }
 
 /// What git was asked for. Where it says that there was nothing to do, it did nothing.
-fn of_git(step: &Step, text: &str, is_here: impl Fn(&str) -> bool) -> Change {
-    let mut directory = "";
-    let mut words = Vec::new();
-    let mut args = step.args().iter().map(String::as_str);
-    while let Some(arg) = args.next() {
-        match arg {
-            "-C" if words.is_empty() => directory = args.next().unwrap_or_default(),
-            "-c" if words.is_empty() => drop(args.next()),
-            arg if words.is_empty() && arg.starts_with('-') => {}
-            arg => words.push(arg),
-        }
-    }
-    let Some((verb, rest)) = words.split_first().filter(|_| is_here(directory)) else {
+fn of_git(git: Git<'_>, text: &str, is_here: impl Fn(&str) -> bool) -> Change {
+    if !is_here(&git.directory().unwrap_or_default()) {
         return Change::Nothing;
-    };
+    }
+    let rest: Vec<&str> = git.rest.iter().map(String::as_str).collect();
     let has = |wanted: &[&str]| rest.iter().any(|arg| wanted.contains(arg));
     let says = |words: &[&str]| words.iter().any(|words| text.contains(words));
     let named = || rest.iter().find(|arg| !arg.starts_with('-')).copied();
-    let changes = match *verb {
+    let changes = match git.verb {
         "stash" => {
             return match named() {
                 _ if says(&["No local changes to save", "No stash entries found"]) => Change::Nothing,
