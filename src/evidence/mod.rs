@@ -39,6 +39,7 @@ mod shells;
 mod stopped;
 mod tests;
 mod told;
+mod trees;
 
 pub(crate) use edits::Edits;
 pub(crate) use errors::{EarlierError, EarlierErrors, ErrorEvidence, Errors, Location};
