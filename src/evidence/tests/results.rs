@@ -164,7 +164,7 @@ impl Tests {
             let (ended_at, next_at, command) = (at, None, command_of_run);
             let kept = Kept { run, began, ended_at, next_at, command, line, tree, written };
             if self.trees.any_stashed() && kept.run.scope.elsewhere().is_none() {
-                self.aside.push(kept);
+                self.keep_aside(kept);
             } else {
                 self.keep(kept);
             }
@@ -237,6 +237,14 @@ impl Tests {
                 self.keep(kept);
             }
         }
+    }
+
+    fn keep_aside(&mut self, new: Kept) {
+        if self.aside.len() == MOST_RUNS {
+            self.aside.remove(0);
+            self.lost = true;
+        }
+        self.aside.push(new);
     }
 
     fn keep(&mut self, mut new: Kept) {
@@ -1290,5 +1298,20 @@ mod tests {
         }
         let found = tests.finish(NEVER).unwrap();
         assert_eq!((found.passed, found.failed, found.failed_tests.len()), (Some(3), Some(0), 0));
+    }
+
+    #[test]
+    fn what_runs_without_end_while_changes_are_put_aside_is_not_all_kept() {
+        let at = Timestamp::from_millis(0);
+        let mut tests = Tests::new(Origin::new("/home/dev/shop", "/home/dev/shop"));
+        tests.note_command("0", "git stash", Some(0), "Saved\n", at);
+        for number in 0..=MOST_RUNS {
+            let (line, name) = (format!("pytest -q test_{number}.py"), format!("test_{number}.py::x"));
+            tests.note_command("1", &line, Some(1), &pytest(1, &[&name]), at);
+        }
+        assert_eq!((tests.aside.len(), tests.lost), (MOST_RUNS, true));
+        assert_eq!(tests.aside[0].line, "pytest -q test_1.py");
+        let told = tests.finish(NEVER).unwrap();
+        assert_eq!((told.failed, told.complete, told.runs.len()), (None, false, MOST_RUNS));
     }
 }
