@@ -105,7 +105,8 @@ impl Call {
         let manner = known.filter(|_| args.len() <= MOST_WORDS).unwrap_or(&PLAIN);
         self.reach = manner.reach;
         self.words.push(program);
-        let mut rest = args;
+        let apart = if manner.clusters { taken_apart(args) } else { Vec::new() };
+        let mut rest = if manner.clusters { apart.as_slice() } else { args };
         // The next word may be the value of an option, and then it is not what it is done to.
         let mut is_value = manner.has_verb();
         while let Some(word) = rest.first() {
@@ -163,6 +164,15 @@ impl Call {
             Meaning::Ease => self.eases.push(said()),
         }
     }
+}
+
+/// The same words, each option of one letter by itself.
+fn taken_apart(args: &[String]) -> Vec<String> {
+    let letters = |arg: &String| match arg.strip_prefix('-').filter(|rest| !rest.starts_with('-')) {
+        Some(letters) if !letters.is_empty() => letters.chars().map(|letter| format!("-{letter}")).collect(),
+        _ => vec![arg.clone()],
+    };
+    args.iter().flat_map(letters).collect()
 }
 
 fn first(args: &[String]) -> &str {

@@ -693,11 +693,13 @@ fn what_looks_at_more_looks_at_the_part_too() {
             ("python3 -m py_compile a.py b.py", "python3 -m py_compile a.py"),
             ("rubocop", "bundle exec rubocop app/a.rb"),
             ("git rebase --continue", "git rebase main"),
-            ("git merge --abort", "git merge main"),
             ("git cherry-pick --skip", "git cherry-pick abc123"),
             ("pip install a b", "pip install b"),
             ("apt-get install -y a b", "apt-get install a"),
-            ("rm -rf a b", "rm -r a"),
+            ("rm -r a b", "rm -r a"),
+            ("rm -r out", "rm -rf out"),
+            ("rm a", "rm -f ./a"),
+            ("rm -v a b", "rm --force a"),
             ("cargo clippy --all-targets -- -D warnings", "cargo clippy"),
         ],
     );
@@ -731,8 +733,8 @@ fn what_looks_at_more_looks_at_the_part_too() {
             ("node --check x.js", "node --check ./x.js"),
             ("shellcheck a.sh", "shellcheck ./a.sh"),
             ("make && ./app", "make -j2 && ./app"),
-            ("rm -r out", "rm -rf out"),
-            ("rm a", "rm -f ./a"),
+            ("rm -r out", "rm -R ./out"),
+            ("rm -rf out", "rm -fvr ./out"),
             ("cp a b", "cp -f a b"),
             ("apt-get install -y a", "sudo apt-get install -qq a"),
             ("apt install a", "apt-get install -y --no-install-recommends a"),
@@ -987,4 +989,18 @@ fn what_else_is_the_same_call_and_what_is_not() {
     ] {
         assert_eq!(mends(green, red), Ok(false), "{red}, {green}");
     }
+}
+
+#[test]
+fn what_gives_up_mends_nothing() {
+    check(
+        Apart,
+        &[
+            ("git merge --abort", "git merge main"),
+            ("git merge --quit", "git merge main"),
+            ("git rebase --abort", "git rebase main"),
+            ("git -C . cherry-pick --abort", "git cherry-pick abc123"),
+            ("rm -rf a b", "rm -r a"),
+        ],
+    );
 }
