@@ -20,6 +20,7 @@ mod lines;
 mod logs;
 #[cfg(test)]
 mod masked;
+mod project;
 #[cfg(test)]
 mod proofs;
 mod record;

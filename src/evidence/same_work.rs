@@ -1004,3 +1004,33 @@ fn what_gives_up_mends_nothing() {
         ],
     );
 }
+
+#[test]
+fn a_script_is_looked_up_in_the_project_alone() {
+    let manifest = r#"{"scripts": {"lint": "eslint ."}}"#;
+    let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::create_dir_all(dir.path().join("web")).unwrap();
+    fs::create_dir_all(dir.path().join("linked")).unwrap();
+    for folder in [other.path(), &dir.path().join("web")] {
+        fs::write(folder.join("package.json"), manifest).unwrap();
+    }
+    let link = dir.path().join("linked/package.json");
+    std::os::unix::fs::symlink(other.path().join("package.json"), link).unwrap();
+    std::os::unix::fs::symlink(other.path(), dir.path().join("away")).unwrap();
+    let name = other.path().file_name().unwrap().to_str().unwrap();
+    for (folder, is_left) in [
+        ("web", false),
+        ("linked/../web", false),
+        (other.path().to_str().unwrap(), true),
+        (&format!("../{name}"), true),
+        ("linked", true),
+        ("away", true),
+    ] {
+        let mut gathered = Gathered::new(dir.path(), dir.path());
+        for (line, code, text) in [("npm run lint", 1, "Error: no\n"), ("npx eslint .", 0, "")] {
+            let line = format!("cd {folder} && {line}");
+            gathered.note_only_command(&line, Some(code), text, true, Timestamp::from_millis(0));
+        }
+        assert_eq!(gathered.finish(Changed::Unknown, None).1.is_some(), is_left, "{folder}");
+    }
+}
