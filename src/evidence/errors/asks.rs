@@ -103,26 +103,33 @@ pub(super) fn is_one_liner(step: &Step) -> bool {
     runs_code && step.args().first().is_some_and(is_code)
 }
 
-/// Programs that tell something by their exit code, and those that do little, whatever they are told.
+/// Programs that are asked something and answer by their exit code, and those that only put in place what
+/// others work with, such as `mv`, `rm` and `mount`: what fails for want of that says so itself.
 const ASKING: [&str; 78] = [
-    "apt-cache",
     "apropos",
+    "apt-cache",
     "arch",
     "bc",
+    "builtin",
     "cal",
     "chmod",
     "chown",
     "cksum",
     "comm",
+    "command",
+    "compgen",
     "cp",
+    "declare",
     "dig",
     "dpkg",
     "dpkg-query",
     "env",
     "expr",
+    "free",
     "fuser",
     "getent",
     "hash",
+    "hexdump",
     "host",
     "jobs",
     "killall",
@@ -149,6 +156,7 @@ const ASKING: [&str; 78] = [
     "nvidia-smi",
     "objdump",
     "od",
+    "open",
     "pg_isready",
     "pgrep",
     "ping",
@@ -159,8 +167,10 @@ const ASKING: [&str; 78] = [
     "rm",
     "rmdir",
     "rpm",
+    "screen",
     "seq",
     "service",
+    "sha1sum",
     "sha256sum",
     "ss",
     "systemctl",
@@ -174,15 +184,6 @@ const ASKING: [&str; 78] = [
     "xdg-open",
     "xxd",
     "yes",
-    "hexdump",
-    "sha1sum",
-    "screen",
-    "open",
-    "free",
-    "builtin",
-    "command",
-    "compgen",
-    "declare",
 ];
 
 const CARGO: [&str; 9] =
@@ -243,5 +244,10 @@ mod tests {
             assert!(is(is_question, "log") && !is(changes_history, "log"), "{own}");
             assert!(!is(is_question, "push") && !is(is_question, "commit -C HEAD"), "{own}");
         }
+    }
+
+    #[test]
+    fn what_is_asked_is_listed_in_order() {
+        assert!(ASKING.is_sorted() && GIT.is_sorted() && CARGO.is_sorted() && CONTAINERS.is_sorted());
     }
 }
