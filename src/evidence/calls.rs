@@ -6,7 +6,7 @@ mod manners;
 
 pub(crate) use here::Here;
 
-use super::shell::{Step, base_name};
+use super::shell::{Git, Step, base_name};
 use super::tests::is_easing;
 use manners::{Manner, Meaning, PLAIN, Reach, manner};
 
@@ -105,7 +105,8 @@ impl Call {
         let manner = known.filter(|_| args.len() <= MOST_WORDS).unwrap_or(&PLAIN);
         self.reach = manner.reach;
         self.words.push(program);
-        let mut rest = args;
+        let apart = if manner.clusters { taken_apart(args) } else { Vec::new() };
+        let mut rest = if manner.clusters { apart.as_slice() } else { args };
         // The next word may be the value of an option, and then it is not what it is done to.
         let mut is_value = manner.has_verb();
         while let Some(word) = rest.first() {
@@ -165,6 +166,15 @@ impl Call {
     }
 }
 
+/// The same words, each option of one letter by itself.
+fn taken_apart(args: &[String]) -> Vec<String> {
+    let letters = |arg: &String| match arg.strip_prefix('-').filter(|rest| !rest.starts_with('-')) {
+        Some(letters) if !letters.is_empty() => letters.chars().map(|letter| format!("-{letter}")).collect(),
+        _ => vec![arg.clone()],
+    };
+    args.iter().flat_map(letters).collect()
+}
+
 fn first(args: &[String]) -> &str {
     args.first().map_or("", String::as_str)
 }
@@ -215,7 +225,7 @@ fn name(word: &str, here: &Here) -> String {
 fn directory_options(program: &str) -> &'static [&'static str] {
     match program {
         "make" | "gmake" => &["-C", "--directory"],
-        "ninja" | "git" | "go" => &["-C"],
+        "ninja" | "go" => &["-C"],
         "npm" => &["--prefix"],
         "pnpm" => &["-C", "--dir"],
         "yarn" => &["--cwd"],
@@ -248,7 +258,10 @@ fn own(program: &str, args: &[String]) -> Option<(usize, usize, String)> {
 
 /// The directory that a program is told to work in.
 pub(crate) fn own_directory(step: &Step) -> Option<String> {
-    own(step.program(), step.args()).map(|(_, _, to)| to)
+    match step.git() {
+        Some(git) => git.directory(),
+        None => own(step.program(), step.args()).map(|(_, _, to)| to),
+    }
 }
 
 /// Whether it names files as seen from there.
@@ -258,16 +271,12 @@ pub(crate) fn names_from_own_directory(step: &Step) -> bool {
 
 /// The words of a program, without where it works, and without what git is told of itself.
 fn without_own(program: &str, args: &[String]) -> Vec<String> {
+    if program == "git" {
+        return Git::of(args).words();
+    }
     let mut args = args.to_vec();
     if let Some((at, count, _)) = own(program, &args) {
         args.drain(at..at + count);
-    }
-    if program == "git" {
-        let mut from = 0;
-        while let Some(word) = args.get(from).filter(|word| matches!(word.as_str(), "-c" | "--no-pager")) {
-            from = args.len().min(from + if word == "-c" { 2 } else { 1 });
-        }
-        args.drain(..from);
     }
     args
 }

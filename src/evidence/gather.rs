@@ -170,7 +170,6 @@ impl Gathered {
     pub(crate) fn told(self, changed: Changed, fault: Option<&Fault>) -> Option<Told> {
         unbroken(self.commands?, |mut commands| {
             let mended = commands.tests.mended();
-            commands.errors.are_on_other_tree(false);
             commands.errors.settle_tests_of(&mended, commands.tests.only_success());
             commands.errors.leave_out_mended(&commands.tests.fates());
             let (mut errors, mut earlier) = commands.errors.told(fault);
@@ -208,8 +207,7 @@ impl Commands {
             // Without an exit code no count is complete.
             let whole = exit_code.filter(|_| is_whole);
             let is_answered = self.tests.note_command(item, command, whole, text, at);
-            self.errors.are_on_other_tree(self.tests.was_on_other_tree());
-            if is_answered {
+            if is_answered && !self.tests.was_on_other_tree() {
                 self.errors.settle_tests_of(std::slice::from_ref(command), Some(command));
             }
             self.errors.note_command(command, *exit_code, text);
@@ -225,8 +223,7 @@ impl Commands {
             Some(_) => {
                 let seen = exit_code.filter(|_| whole);
                 let is_answered = self.tests.note_command("command", command, seen, text, at);
-                self.errors.are_on_other_tree(self.tests.was_on_other_tree());
-                if is_answered {
+                if is_answered && !self.tests.was_on_other_tree() {
                     self.errors.settle_tests_of(&[command.to_owned()], Some(command));
                 }
             }

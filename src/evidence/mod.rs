@@ -20,6 +20,7 @@ mod lines;
 mod logs;
 #[cfg(test)]
 mod masked;
+mod project;
 #[cfg(test)]
 mod proofs;
 mod record;
@@ -39,6 +40,7 @@ mod shells;
 mod stopped;
 mod tests;
 mod told;
+mod trees;
 
 pub(crate) use edits::Edits;
 pub(crate) use errors::{EarlierError, EarlierErrors, ErrorEvidence, Errors, Location};

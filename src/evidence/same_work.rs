@@ -693,11 +693,13 @@ fn what_looks_at_more_looks_at_the_part_too() {
             ("python3 -m py_compile a.py b.py", "python3 -m py_compile a.py"),
             ("rubocop", "bundle exec rubocop app/a.rb"),
             ("git rebase --continue", "git rebase main"),
-            ("git merge --abort", "git merge main"),
             ("git cherry-pick --skip", "git cherry-pick abc123"),
             ("pip install a b", "pip install b"),
             ("apt-get install -y a b", "apt-get install a"),
-            ("rm -rf a b", "rm -r a"),
+            ("rm -r a b", "rm -r a"),
+            ("rm -r out", "rm -rf out"),
+            ("rm a", "rm -f ./a"),
+            ("rm -v a b", "rm --force a"),
             ("cargo clippy --all-targets -- -D warnings", "cargo clippy"),
         ],
     );
@@ -731,8 +733,8 @@ fn what_looks_at_more_looks_at_the_part_too() {
             ("node --check x.js", "node --check ./x.js"),
             ("shellcheck a.sh", "shellcheck ./a.sh"),
             ("make && ./app", "make -j2 && ./app"),
-            ("rm -r out", "rm -rf out"),
-            ("rm a", "rm -f ./a"),
+            ("rm -r out", "rm -R ./out"),
+            ("rm -rf out", "rm -fvr ./out"),
             ("cp a b", "cp -f a b"),
             ("apt-get install -y a", "sudo apt-get install -qq a"),
             ("apt install a", "apt-get install -y --no-install-recommends a"),
@@ -986,5 +988,49 @@ fn what_else_is_the_same_call_and_what_is_not() {
         ("cargo build", "cargo build --help"),
     ] {
         assert_eq!(mends(green, red), Ok(false), "{red}, {green}");
+    }
+}
+
+#[test]
+fn what_gives_up_mends_nothing() {
+    check(
+        Apart,
+        &[
+            ("git merge --abort", "git merge main"),
+            ("git merge --quit", "git merge main"),
+            ("git rebase --abort", "git rebase main"),
+            ("git -C . cherry-pick --abort", "git cherry-pick abc123"),
+            ("rm -rf a b", "rm -r a"),
+        ],
+    );
+}
+
+#[test]
+fn a_script_is_looked_up_in_the_project_alone() {
+    let manifest = r#"{"scripts": {"lint": "eslint ."}}"#;
+    let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::create_dir_all(dir.path().join("web")).unwrap();
+    fs::create_dir_all(dir.path().join("linked")).unwrap();
+    for folder in [other.path(), &dir.path().join("web")] {
+        fs::write(folder.join("package.json"), manifest).unwrap();
+    }
+    let link = dir.path().join("linked/package.json");
+    std::os::unix::fs::symlink(other.path().join("package.json"), link).unwrap();
+    std::os::unix::fs::symlink(other.path(), dir.path().join("away")).unwrap();
+    let name = other.path().file_name().unwrap().to_str().unwrap();
+    for (folder, is_left) in [
+        ("web", false),
+        ("linked/../web", false),
+        (other.path().to_str().unwrap(), true),
+        (&format!("../{name}"), true),
+        ("linked", true),
+        ("away", true),
+    ] {
+        let mut gathered = Gathered::new(dir.path(), dir.path());
+        for (line, code, text) in [("npm run lint", 1, "Error: no\n"), ("npx eslint .", 0, "")] {
+            let line = format!("cd {folder} && {line}");
+            gathered.note_only_command(&line, Some(code), text, true, Timestamp::from_millis(0));
+        }
+        assert_eq!(gathered.finish(Changed::Unknown, None).1.is_some(), is_left, "{folder}");
     }
 }

@@ -5,6 +5,7 @@
 
 mod arms;
 mod ends;
+mod git;
 mod lex;
 mod parse;
 mod pipefail;
@@ -13,6 +14,7 @@ mod surroundings;
 mod wrappers;
 
 pub(crate) use ends::End;
+pub(crate) use git::Git;
 pub(crate) use step::{Arm, Step};
 
 use ends::Tree;

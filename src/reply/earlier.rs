@@ -41,7 +41,7 @@ mod tests {
             same_command: since == Some("/bin/bash -lc 'pytest -q'"),
             without_changes: false,
         };
-        EarlierErrors { list: vec![error; count], left_out: 2 }
+        EarlierErrors { list: vec![error; count], left_out: 2, ..EarlierErrors::default() }
     }
 
     #[test]

@@ -64,6 +64,8 @@ pub(super) struct Manner {
     pub(super) names: bool,
     /// Whether what stands behind `--` is for another program.
     pub(super) hands_on: bool,
+    /// Whether options of one letter may stand together: `-rf`.
+    pub(super) clusters: bool,
 }
 
 pub(super) static PLAIN: Manner = OTHER;
@@ -80,6 +82,18 @@ const OTHER: Manner = Manner {
     interprets: false,
     names: false,
     hands_on: false,
+    clusters: false,
+};
+
+/// What keeps packages of node, and runs their scripts.
+const NPM: Manner = Manner {
+    shown: "--color= --loglevel= --no-audit --no-color --no-fund --no-progress --no-update-notifier \
+        --prefer-offline --quiet --silent -q -s",
+    eases: "--force --if-present --legacy-peer-deps",
+    aliases: &[("run", ""), ("run-script", ""), ("i", "install"), ("t", "test")],
+    names: true,
+    hands_on: true,
+    ..OTHER
 };
 
 pub(super) fn manner(tool: &str, verb: &str) -> Option<&'static Manner> {
@@ -136,27 +150,8 @@ static MANNERS: &[Manner] = &[
     },
     Manner { tools: &["ninja"], shown: "-j? -k? -v --quiet", ..OTHER },
     Manner { tools: &["cmake"], shown: "-j? --parallel? --verbose -v --log-level= -Wno-dev -S+.", ..OTHER },
-    Manner {
-        tools: &["npm", "pnpm"],
-        shown: "--color= --loglevel= --no-audit --no-color --no-fund --no-progress --no-update-notifier \
-            --prefer-offline --quiet --silent -q -s",
-        eases: "--force --if-present --legacy-peer-deps",
-        aliases: &[("run", ""), ("run-script", ""), ("i", "install"), ("t", "test")],
-        names: true,
-        hands_on: true,
-        ..OTHER
-    },
-    Manner {
-        tools: &["yarn"],
-        shown: "--color= --loglevel= --no-audit --no-color --no-fund --no-progress --no-update-notifier \
-            --prefer-offline --quiet --silent -q -s",
-        eases: "--force --if-present --legacy-peer-deps",
-        aliases: &[("run", ""), ("run-script", ""), ("i", "install"), ("t", "test")],
-        names: true,
-        hands_on: true,
-        implied: Some("install"),
-        ..OTHER
-    },
+    Manner { tools: &["npm", "pnpm"], ..NPM },
+    Manner { tools: &["yarn"], implied: Some("install"), ..NPM },
     Manner { tools: &["py_compile", "compileall"], shown: "-q", reach: Reach::Places, ..OTHER },
     Manner {
         tools: &["rubocop"],
@@ -175,16 +170,18 @@ static MANNERS: &[Manner] = &[
     },
     Manner {
         tools: &["rm"],
-        shown: "--force --recursive -R -f -fr -r -rf -v",
+        shown: "--recursive -R -r -v",
+        eases: "--force -f",
+        clusters: true,
         reach: Reach::Targets,
         ..OTHER
     },
     Manner { tools: &["cp", "mv"], shown: "-R -a -f -p -r -rf -v", ..OTHER },
-    // What goes on, or gives up, is of whatever was begun.
+    // What goes on is of whatever was begun.
     Manner {
         tools: &["git"],
         verbs: &["am", "cherry-pick", "merge", "rebase", "revert"],
-        shown: "--abort --continue --no-edit --quiet --quit --skip -q",
+        shown: "--continue --no-edit --quiet --skip -q",
         implied: Some("."),
         reach: Reach::Places,
         ..OTHER

@@ -84,12 +84,12 @@ pub(super) fn changes_history(step: &Step) -> bool {
         "stash",
         "switch",
     ];
-    step.program() == "git" && VERBS.contains(&verb_of(step))
+    VERBS.contains(&step.git_verb())
 }
 
 /// Whether a step asks, and what it says of that is its answer as well.
 pub(super) fn is_question(step: &Step) -> bool {
-    let asks_git = step.program() == "git" && !changes_history(step) && GIT.contains(&verb_of(step));
+    let asks_git = !changes_history(step) && GIT.contains(&step.git_verb());
     asks_git || (step.program() != "git" && is_of_itself(step))
 }
 
@@ -103,26 +103,33 @@ pub(super) fn is_one_liner(step: &Step) -> bool {
     runs_code && step.args().first().is_some_and(is_code)
 }
 
-/// Programs that tell something by their exit code, and those that do little, whatever they are told.
+/// Programs that are asked something and answer by their exit code, and those that only put in place what
+/// others work with, such as `mv`, `rm` and `mount`: what fails for want of that says so itself.
 const ASKING: [&str; 78] = [
-    "apt-cache",
     "apropos",
+    "apt-cache",
     "arch",
     "bc",
+    "builtin",
     "cal",
     "chmod",
     "chown",
     "cksum",
     "comm",
+    "command",
+    "compgen",
     "cp",
+    "declare",
     "dig",
     "dpkg",
     "dpkg-query",
     "env",
     "expr",
+    "free",
     "fuser",
     "getent",
     "hash",
+    "hexdump",
     "host",
     "jobs",
     "killall",
@@ -149,6 +156,7 @@ const ASKING: [&str; 78] = [
     "nvidia-smi",
     "objdump",
     "od",
+    "open",
     "pg_isready",
     "pgrep",
     "ping",
@@ -159,8 +167,10 @@ const ASKING: [&str; 78] = [
     "rm",
     "rmdir",
     "rpm",
+    "screen",
     "seq",
     "service",
+    "sha1sum",
     "sha256sum",
     "ss",
     "systemctl",
@@ -174,15 +184,6 @@ const ASKING: [&str; 78] = [
     "xdg-open",
     "xxd",
     "yes",
-    "hexdump",
-    "sha1sum",
-    "screen",
-    "open",
-    "free",
-    "builtin",
-    "command",
-    "compgen",
-    "declare",
 ];
 
 const CARGO: [&str; 9] =
@@ -226,3 +227,27 @@ const GIT: [&str; 24] = [
 /// What those that run containers do; anything else is asked of them.
 const CONTAINERS: [&str; 10] =
     ["apply", "build", "buildx", "compose", "create", "exec", "pull", "push", "run", "up"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::shell::Command;
+
+    #[test]
+    fn git_is_asked_or_told_whatever_it_is_told_of_itself() {
+        for own in ["", "-C web ", "-c a.b=c ", "--no-pager -C web ", "--git-dir x "] {
+            let is = |is: fn(&Step) -> bool, line: &str| {
+                let command = Command::parse(&format!("git {own}{line}"));
+                is(&command.steps[0])
+            };
+            assert!(is(changes_history, "push") && is(changes_history, "commit -m x"), "{own}");
+            assert!(is(is_question, "log") && !is(changes_history, "log"), "{own}");
+            assert!(!is(is_question, "push") && !is(is_question, "commit -C HEAD"), "{own}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_is_listed_in_order() {
+        assert!(ASKING.is_sorted() && GIT.is_sorted() && CARGO.is_sorted() && CONTAINERS.is_sorted());
+    }
+}

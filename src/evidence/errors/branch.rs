@@ -12,6 +12,16 @@ pub(super) struct Branch {
     pub(super) bad: Arm,
 }
 
+/// What is printed of one way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Says {
+    Nothing,
+    /// That it was taken.
+    Words,
+    /// That, and the exit code that led there.
+    Code(i64),
+}
+
 impl Branch {
     pub(super) fn of(command: &Command) -> Option<Self> {
         let steps = command.steps.as_slice();
@@ -28,22 +38,24 @@ impl Branch {
 
     /// Whether what it says is that it went well.
     pub(super) fn went_well(&self, steps: &[Step], text: &str) -> bool {
-        self.says(steps, self.good, text).is_some() && self.says(steps, self.bad, text).is_none()
+        says(steps, self.good, text) != Says::Nothing && says(steps, self.bad, text) == Says::Nothing
     }
 
-    /// The exit code that it tells where it did not go well, if it tells one.
-    pub(super) fn went_wrong(&self, steps: &[Step], text: &str) -> Option<Option<i64>> {
-        self.says(steps, self.bad, text)
+    /// What it says of that it did not go well.
+    pub(super) fn went_wrong(&self, steps: &[Step], text: &str) -> Says {
+        says(steps, self.bad, text)
     }
+}
 
-    /// Whether the words of an arm are printed, with an exit code that is among them.
-    fn says(&self, steps: &[Step], arm: Arm, text: &str) -> Option<Option<i64>> {
-        let in_arm = speaking(steps).filter(|at| steps[*at].arm == Some(arm));
-        let mut words = in_arm.filter_map(|at| Template::of(steps, at));
-        words.find_map(|words| {
-            let is_told = text.lines().any(|line| words.is_filled_by(line));
-            is_told.then(|| words.numbers(text, false).into_iter().find(|number| *number != 0))
-        })
+/// Whether the words of an arm are printed, with an exit code that is among them.
+fn says(steps: &[Step], arm: Arm, text: &str) -> Says {
+    let in_arm = speaking(steps).filter(|at| steps[*at].arm == Some(arm));
+    let mut words = in_arm.filter_map(|at| Template::of(steps, at));
+    let told = words.find(|words| text.lines().any(|line| words.is_filled_by(line)));
+    match told.map(|words| words.numbers(text, false).into_iter().find(|number| *number != 0)) {
+        None => Says::Nothing,
+        Some(None) => Says::Words,
+        Some(Some(code)) => Says::Code(code),
     }
 }
 

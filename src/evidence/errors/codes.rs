@@ -1,6 +1,6 @@
 //! What a command prints of its own steps: `cargo build; echo "exit $?"`, `cargo test && echo OK || echo NO`.
 
-use super::branch::{Branch, tested};
+use super::branch::{Branch, Says, tested};
 use super::template::{Taken, Template, last_line, names, speaking, words};
 use crate::evidence::shell::{Arm, Command};
 
@@ -57,8 +57,12 @@ pub(super) fn printed(command: &Command, text: &str) -> Vec<usize> {
 pub(super) fn failed(command: &Command, text: &str) -> Vec<(Vec<usize>, Option<i64>)> {
     let steps = command.steps.as_slice();
     if let Some(branch) = Branch::of(command).filter(|_| !command.defines) {
-        let code = branch.went_wrong(steps, text);
-        return code.map(|code| (blamed(command, branch.by), code)).into_iter().collect();
+        let code = match branch.went_wrong(steps, text) {
+            Says::Nothing => return Vec::new(),
+            Says::Words => None,
+            Says::Code(code) => Some(code),
+        };
+        return vec![(blamed(command, branch.by), code)];
     }
     if command.defines || command.negates {
         return Vec::new();

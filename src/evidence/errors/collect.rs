@@ -6,7 +6,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::aside::Tree;
 use super::behind::Seen;
 use super::blame;
 use super::cargo;
@@ -20,6 +19,7 @@ use super::thrown;
 use super::whereabouts::Whereabouts;
 use super::work::{Done, Work};
 use crate::evidence::tests::Origin;
+use crate::evidence::trees::{Ran, Trees};
 use crate::model::{Event, FailureCode, Fault, ItemStatus};
 use crate::progress::plain;
 
@@ -38,12 +38,11 @@ pub(crate) struct Errors {
     /// Those that something succeeded after.
     pub(super) earlier: EarlierErrors,
     refusals: Vec<String>,
-    /// Where the run's changes are now.
-    tree: Tree,
+    trees: Trees,
+    /// Where the command that is read did its work.
+    ran: Ran,
     /// Whether the run is one command: what that failed of is why the run did.
     is_one_command: bool,
-    /// Whether the command that is read ran on files that did not stay: it settles nothing.
-    on_other_tree: bool,
     /// Whether a file is below a directory.
     is_there: fn(&str, &str) -> bool,
 }
@@ -73,9 +72,9 @@ impl Errors {
     pub(crate) fn new(directory: &str, origin: Origin) -> Self {
         let directory = format!("{}/", directory.trim_end_matches('/'));
         let (failures, refusals) = (Vec::new(), Vec::new());
-        let (earlier, tree) = (EarlierErrors::default(), Tree::Own);
-        let (is_one_command, on_other_tree) = (false, false);
-        Self { directory, origin, failures, earlier, refusals, tree, is_one_command, on_other_tree, is_there }
+        let (earlier, is_one_command) = (EarlierErrors::default(), false);
+        let (trees, ran) = (Trees::new(origin.clone()), Ran::default());
+        Self { directory, origin, failures, earlier, refusals, trees, ran, is_one_command, is_there }
     }
 
     /// Where every file is that somebody names.
@@ -106,8 +105,8 @@ impl Errors {
 
     /// The tree that is worked on is the run's own, whatever was put aside before.
     fn work_here(&mut self) {
-        self.tree = Tree::Own;
-        self.failures.iter_mut().for_each(|failure| failure.tree = Tree::Own);
+        self.trees.note_edit();
+        self.failures.iter_mut().for_each(|failure| failure.is_bare = false);
     }
 
     /// The run is this command, and ended with it.
@@ -122,7 +121,7 @@ impl Errors {
         if done.is_idle() {
             return;
         }
-        let moves = self.tree.moved(&done, text);
+        self.ran = self.trees.run(&done.command, exit_code, text, |at| done.works[at].is_some());
         let unproven = match exit_code {
             Some(0) => done.unproven_builds(command, text),
             _ => Vec::new(),
@@ -170,25 +169,25 @@ impl Errors {
             Some(_) | None => false,
         };
         if is_answered {
-            self.settle(Some(command), |failure| failure.line == command);
+            self.settle(command, |failure| failure.line == command);
         }
-        if exit_code == Some(0) && !self.on_other_tree {
+        if exit_code == Some(0) && !self.ran.is_other {
             let proven = done.proven(command, text);
             self.failures.iter_mut().for_each(|failure| failure.note_proven(&proven));
-            self.settle(Some(command), |failure| failure.left.is_empty());
+            self.settle(command, |failure| failure.left.is_empty());
         }
         // What a look at the end of tests showed to fail, the same look shows to pass.
         if exit_code == Some(0) && found.is_none() && self.failures.iter().any(|old| old.found.is_glimpse) {
             let (tests, is_green) = (done.tests(), failing::look_green(command, text));
             let is_clean = Seen::new(command, text).is_clean;
             let is_mended = |failed: &Work| is_green && tests.iter().any(|work| work.mends(failed));
-            self.settle(Some(command), |old| {
+            self.settle(command, |old| {
                 let again = is_clean && (is_green || !done.is_limited()) && old.line == command;
                 old.found.is_glimpse && (again || old.works.iter().all(is_mended))
             });
         }
         if let Some(built) = cargo::built(&done.works(), found.as_ref(), text) {
-            self.settle(Some(command), |failure| failure.works.iter().all(|failed| built.mends(failed)));
+            self.settle(command, |failure| failure.works.iter().all(|failed| built.mends(failed)));
         }
         if exit_code == Some(0) && found.is_none() && !done.shows_other_text() {
             // Tried until it succeeded.
@@ -212,31 +211,35 @@ impl Errors {
             };
             let works = cargo::to_do_again(works, text);
             let may_lack_code = cargo::may_lack_code(text);
-            let tree = moves.on;
-            let failure = Failure { may_lack_code, by_tests, tree, ..Failure::inside(command, found) };
+            let is_bare = self.ran.is_bare;
+            let failure = Failure { may_lack_code, by_tests, is_bare, ..Failure::inside(command, found) };
             self.keep(failure.of(works));
         }
-        if moves.ends_bare_tree(exit_code) {
-            let of_that = self.failures.extract_if(.., |failure| failure.tree == Tree::Bare);
+        if self.ran.is_back {
+            let of_that = self.failures.extract_if(.., |failure| failure.is_bare);
             of_that.for_each(|failure| self.earlier.add(failure.without_changes()));
         }
-        self.tree = moves.to;
+        // What came back in pieces is what there is to work on.
+        if !self.trees.any_stashed() {
+            self.failures.iter_mut().for_each(|failure| failure.is_bare = false);
+        }
     }
 
     /// Commands whose tests were seen to pass since, however they were run.
     pub(crate) fn settle_tests_of(&mut self, lines: &[String], by: Option<&str>) {
-        self.settle(by, |failure| lines.contains(&failure.line) && failure.is_of_tests());
+        self.settle_all(by, |failure| lines.contains(&failure.line) && failure.is_of_tests());
     }
 
-    /// Whether what succeeds next does so on files that will not stay.
-    pub(crate) fn are_on_other_tree(&mut self, is_other: bool) {
-        self.on_other_tree = is_other;
+    /// Some failures are earlier ones now, since the command that is read succeeded. What it did on files
+    /// that did not stay settles nothing.
+    fn settle(&mut self, by: &str, is_settled: impl Fn(&Failure) -> bool) {
+        if !self.ran.is_other {
+            self.settle_all(Some(by), is_settled);
+        }
     }
 
-    /// Some failures are earlier ones now, since the command `by` succeeded.
-    fn settle(&mut self, by: Option<&str>, is_settled: impl Fn(&Failure) -> bool) {
-        let is_here = !self.on_other_tree;
-        for failure in self.failures.extract_if(.., |failure| is_here && is_settled(failure)) {
+    fn settle_all(&mut self, by: Option<&str>, is_settled: impl Fn(&Failure) -> bool) {
+        for failure in self.failures.extract_if(.., |failure| is_settled(failure)) {
             self.earlier.add(failure.earlier(by));
         }
     }
@@ -245,7 +248,7 @@ impl Errors {
         // The newest state of a failing program, in the place of the first one.
         match self.failures.iter().position(|old| old.works == new.works) {
             // It is known to fail on the run's own tree.
-            Some(at) if self.failures[at].tree != new.tree && new.tree == Tree::Bare => {}
+            Some(at) if new.is_bare && !self.failures[at].is_bare => {}
             // What says more of it stays.
             Some(at) if new.found.says_less_than(&self.failures[at].found) => {}
             Some(at) => self.failures[at] = new,

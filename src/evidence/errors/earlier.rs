@@ -3,9 +3,14 @@
 //! Whether that was the same work, on the same tree, is for the reader to say:
 //! what happened is told, with the command that succeeded.
 
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde::{Deserialize, Serialize};
 
 const MOST: usize = 16;
+/// Of more than these, one that comes again is counted again.
+const MOST_UNLISTED: usize = 1000;
 
 /// A command that failed before another succeeded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +38,9 @@ pub(crate) struct EarlierErrors {
     pub(crate) list: Vec<EarlierError>,
     #[serde(rename = "earlier_errors_left_out", default, skip_serializing_if = "is_zero")]
     pub(crate) left_out: usize,
+    /// Which these are, as far as they are told apart.
+    #[serde(skip)]
+    pub(crate) unlisted: BTreeSet<u64>,
 }
 
 impl EarlierErrors {
@@ -43,13 +51,24 @@ impl EarlierErrors {
         match self.list.iter().position(is_same) {
             Some(at) => self.list[at] = new,
             None if self.list.len() < MOST => self.list.push(new),
-            None => self.left_out += 1,
+            None => self.leave_out(key(&new.command, &new.error_message)),
         }
+    }
+
+    /// Counts what there is no room for once, however often it comes.
+    fn leave_out(&mut self, key: u64) {
+        let is_new = match self.unlisted.len() < MOST_UNLISTED {
+            true => self.unlisted.insert(key),
+            false => !self.unlisted.contains(&key),
+        };
+        self.left_out += usize::from(is_new);
     }
 
     /// What fails now as it did before is told as that alone.
     pub(super) fn without(&mut self, command: &str, error_message: &str) {
         self.list.retain(|old| old.command != command || old.error_message != error_message);
+        let was_counted = self.unlisted.remove(&key(command, error_message));
+        self.left_out -= usize::from(was_counted);
     }
 
     /// Tells each command by other words.
@@ -59,6 +78,12 @@ impl EarlierErrors {
             error.succeeded_since.iter_mut().for_each(&name);
         }
     }
+}
+
+fn key(command: &str, error_message: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (command, error_message).hash(&mut hasher);
+    hasher.finish()
 }
 
 fn is_zero(count: &usize) -> bool {
@@ -86,6 +111,19 @@ mod tests {
         (0..20).for_each(|at| errors.add(error(&format!("make {at}"), "no", "make")));
         assert_eq!((errors.list.len(), errors.left_out), (MOST, 20 - MOST));
         assert_eq!(errors.list[0].command, "make 0");
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_counted_once() {
+        let mut errors = EarlierErrors::default();
+        for _ in 0..3 {
+            (0..20).for_each(|at| errors.add(error(&format!("make {at}"), "no", "make")));
+        }
+        assert_eq!((errors.list.len(), errors.left_out), (MOST, 20 - MOST));
+        errors.without("make 19", "no");
+        errors.without("make 19", "no");
+        errors.without("make 21", "no");
+        assert_eq!((errors.list.len(), errors.left_out), (MOST, 20 - MOST - 1));
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! One command that failed, and what is told of it.
 
-use super::aside::Tree;
 use super::collect::{ErrorEvidence, LONGEST_COMMAND};
 use super::diagnose::{Diagnosis, Found};
 use super::earlier::EarlierError;
@@ -26,8 +25,8 @@ pub(super) struct Failure {
     pub(super) may_lack_code: bool,
     /// Whether it was tests that told of it.
     pub(super) by_tests: bool,
-    /// The tree that it failed on.
-    pub(super) tree: Tree,
+    /// Whether it failed while the run's changes were put aside.
+    pub(super) is_bare: bool,
 }
 
 impl Failure {
@@ -43,7 +42,7 @@ impl Failure {
             found,
             may_lack_code: false,
             by_tests: false,
-            tree: Tree::Own,
+            is_bare: false,
         }
     }
 

@@ -303,14 +303,13 @@ fn is_bad_end(found: &Found, may_throw: bool) -> bool {
 /// Whether an error may be of what a step runs, by what kind of error it is.
 fn may_say(step: &Step, found: &Found) -> bool {
     let Some(first) = found.errors.first() else { return false };
-    match () {
-        () if first.is_fixed_in_place() || first.kind == "link error" => {
-            compiles(step) || starts_others(step)
-        }
-        () if first.message.starts_with("make") => starts_others(step),
-        () if first.kind == "error" => false,
-        () => thrown::may_throw(step) || starts_others(step) || step.runs_inside(),
+    if first.is_fixed_in_place() || first.kind == "link error" {
+        return compiles(step) || starts_others(step);
     }
+    if first.message.starts_with("make") {
+        return starts_others(step);
+    }
+    first.kind != "error" && (thrown::may_throw(step) || starts_others(step) || step.runs_inside())
 }
 
 fn compiles(step: &Step) -> bool {

@@ -4,7 +4,6 @@
 //! never from its prose. One file a format; each reads the lines once, in order.
 
 mod again;
-mod aside;
 mod asks;
 mod behind;
 mod blame;

@@ -31,7 +31,9 @@ fn prepares(step: &Step) -> bool {
         "uv" => matches!(verb(step), "sync" | "pip" | "venv"),
         "cargo" => verb(step) == "fetch",
         "go" => verb(step) == "mod",
-        "git" => matches!(verb(step), "add" | "checkout" | "fetch" | "pull" | "reset" | "restore" | "switch"),
+        "git" => {
+            matches!(step.git_verb(), "add" | "checkout" | "fetch" | "pull" | "reset" | "restore" | "switch")
+        }
         program => program.starts_with("python") && step.args().get(1).is_some_and(|module| module == "pip"),
     }
 }

@@ -14,7 +14,7 @@ pub(super) struct Template {
     is_open: bool,
     /// The step whose exit code stands between them.
     pub(super) of: Option<Taken>,
-    hole: Option<Hole>,
+    hole: Hole,
 }
 
 /// The exit code of the step at `of`.
@@ -26,13 +26,16 @@ pub(super) struct Taken {
 }
 
 /// Where in the head each turn of a loop puts a word.
-#[derive(Debug)]
-struct Hole {
-    from: usize,
-    /// How much of the head follows it.
-    after: usize,
-    /// What it may be.
-    values: Vec<String>,
+#[derive(Debug, PartialEq, Eq)]
+enum Hole {
+    Nowhere,
+    At {
+        from: usize,
+        /// How much of the head follows it.
+        after: usize,
+        /// What it may be.
+        values: Vec<String>,
+    },
 }
 
 impl Template {
@@ -51,14 +54,14 @@ impl Template {
         };
         let of = Some(name.taken(steps)?);
         let hole = Hole::of(&head, &steps[at])?;
-        let open = tail.find('$').filter(|_| hole.is_none());
+        let open = tail.find('$').filter(|_| hole == Hole::Nowhere);
         let tail = tail[..open.unwrap_or(tail.len())].to_owned();
         (!tail.contains('$')).then_some(Self { head, tail, is_open: open.is_some(), of, hole })
     }
 
     /// Whether nothing in it is another's.
     pub(super) fn is_plain(&self) -> bool {
-        self.hole.is_none() && !self.is_open
+        self.hole == Hole::Nowhere && !self.is_open
     }
 
     /// Whether it is what a line says, whatever the number.
@@ -72,7 +75,7 @@ impl Template {
 
     /// Whether a line up to the number is its head.
     fn fits(&self, text: &str) -> bool {
-        let Some(Hole { from, after, values }) = &self.hole else { return text == self.head };
+        let Hole::At { from, after, values } = &self.hole else { return text == self.head };
         let (head, tail) = (&self.head[..*from], &self.head[self.head.len() - after..]);
         let value = text.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail));
         value.is_some_and(|value| values.iter().any(|of| is_one_of(of, value)))
@@ -82,13 +85,13 @@ impl Template {
         let line = line.trim_end();
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
         let number = match &self.hole {
-            None => {
+            Hole::Nowhere => {
                 let rest = line.strip_prefix(self.head.as_str())?;
                 let (number, rest) = rest.split_at(digits(rest));
                 let is_end = rest == self.tail || (self.is_open && rest.starts_with(&self.tail));
                 Some(number).filter(|_| is_end)?
             }
-            Some(_) => {
+            Hole::At { .. } => {
                 let rest = line.strip_suffix(self.tail.as_str())?;
                 let head = rest.trim_end_matches(|c: char| c.is_ascii_digit());
                 Some(&rest[head.len()..]).filter(|_| self.fits(head))?
@@ -102,21 +105,21 @@ impl Template {
         if is_last {
             return self.number(last_line(text)).into_iter().collect();
         }
-        let says = self.head.contains(|c: char| c.is_alphabetic()) || self.hole.is_some();
+        let says = self.head.contains(|c: char| c.is_alphabetic()) || self.hole != Hole::Nowhere;
         text.lines().filter(|_| says).filter_map(|line| self.number(line)).collect()
     }
 }
 
 impl Hole {
-    /// `None` where something in the head cannot be known; else the hole, if there is one.
-    fn of(head: &str, step: &Step) -> Option<Option<Self>> {
-        let Some(from) = head.find('$') else { return Some(None) };
+    /// `None` where something in the head cannot be known.
+    fn of(head: &str, step: &Step) -> Option<Self> {
+        let Some(from) = head.find('$') else { return Some(Self::Nowhere) };
         let rest = head[from + 1..].trim_start_matches('{');
         let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
         let (name, rest) = rest.split_at(end);
         let rest = rest.trim_start_matches('}');
         let values = values(step, name).filter(|_| !rest.contains('$'))?;
-        Some(Some(Self { from, after: rest.len(), values }))
+        Some(Self::At { from, after: rest.len(), values })
     }
 }
 

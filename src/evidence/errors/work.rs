@@ -4,7 +4,7 @@ use super::asks::is_question;
 use super::cargo::{Called, Shows};
 use super::diagnose::Found;
 use super::said::Speakers;
-use super::scripts;
+use super::scripts::Manifests;
 use crate::evidence::calls::{Call, Here, names_from_own_directory, own_directory};
 use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{
@@ -49,12 +49,12 @@ impl Done {
         let command = Command::parse(line);
         let mut walk = Walk::default();
         let mut places: Vec<String> = Vec::new();
-        let mut works = Vec::new();
+        let (mut works, mut manifests) = (Vec::new(), Manifests::default());
         for step in &command.steps {
             walk.follow(step);
             let directory = below(root, &walk.here);
             let own = below(root, &moved(&directory, &own_directory(step).unwrap_or_else(|| ".".to_owned())));
-            let work = Work::of(step, &directory, &Here { root, directory: &own }, origin);
+            let work = Work::of(step, &directory, &Here { root, directory: &own }, origin, &mut manifests);
             if work.is_some() {
                 places.push(if names_from_own_directory(step) { own } else { directory });
             }
@@ -231,11 +231,17 @@ impl Done {
 }
 
 impl Work {
-    fn of(step: &Step, directory: &str, here: &Here, origin: &Origin) -> Option<Self> {
+    fn of(
+        step: &Step,
+        directory: &str,
+        here: &Here,
+        origin: &Origin,
+        manifests: &mut Manifests,
+    ) -> Option<Self> {
         let args = step.args();
         match step.program() {
             // Its exit code is that of what it runs.
-            "" if step.runs_inside() => return Self::program(step, here),
+            "" if step.runs_inside() => return Self::program(step, here, manifests),
             "" | "cd" | "pushd" | "popd" | "set" | "export" | "source" | "." | "echo" | "printf" | "true"
             | "false" | "exit" | "test" | "[" | "mkdir" | "sleep" | "tee" | "timeout" => return None,
             // They only look, whatever they come to.
@@ -245,7 +251,9 @@ impl Work {
                 return None;
             }
             "cargo" => {
-                let Some(called) = Called::new(args, directory) else { return Self::program(step, here) };
+                let Some(called) = Called::new(args, directory) else {
+                    return Self::program(step, here, manifests);
+                };
                 let Called { mut shows, words, directory } = called;
                 if let Shows::Runs(words) = &mut shows {
                     words.extend(step.input.iter().cloned());
@@ -264,16 +272,16 @@ impl Work {
                 let scope = Scope::new(framework, directory, &args).with_context(&around);
                 Some(Self::Tests(scope.seen_from(origin)))
             }
-            Some(Started::Script | Started::Program) | None => Self::program(step, here),
+            Some(Started::Script | Started::Program) | None => Self::program(step, here, manifests),
         }
     }
 
-    fn program(step: &Step, here: &Here) -> Option<Self> {
+    fn program(step: &Step, here: &Here, manifests: &mut Manifests) -> Option<Self> {
         let context = step.context.iter().filter(|word| !is_easing(word)).cloned().collect();
         let directory = here.directory.to_owned();
         let input = step.input.iter().filter_map(|input| here.input(input)).collect();
         let call = Call::new(step, here);
-        let meant = scripts::meant(&call, here);
+        let meant = manifests.meant(&call, here);
         Some(Self::Program { call, meant, input, context, directory })
     }
 

@@ -77,13 +77,13 @@ impl Step {
             | "yq" | "strings" | "zcat" | "diff" | "curl" | "wget" | "gh" | "glab" | "journalctl"
             | "column" | "paste" | "fold" | "xmllint" => true,
             "git" => {
-                let verb = self.args().iter().find(|arg| !arg.starts_with('-')).map(String::as_str);
+                let verb = self.git_verb();
                 let counts = self
                     .args()
                     .iter()
                     .any(|arg| matches!(arg.as_str(), "--stat" | "--name-only" | "--quiet"));
-                matches!(verb, Some("log" | "show" | "diff" | "grep" | "blame" | "format-patch")) && !counts
-                    || (verb == Some("stash")
+                matches!(verb, "log" | "show" | "diff" | "grep" | "blame" | "format-patch") && !counts
+                    || (verb == "stash"
                         && self.args().iter().any(|arg| matches!(arg.as_str(), "show" | "list")))
             }
             "docker" | "kubectl" | "podman" => self.args().iter().any(|arg| arg == "logs"),
@@ -139,7 +139,7 @@ impl Step {
             "sort" => has(&["-o"]) || self.args().iter().any(|arg| arg.starts_with("--output")),
             "curl" => self.args().iter().any(|arg| keeps_download(arg)),
             "find" => has(&["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprintf", "-fls"]),
-            "git" => !GIT_LOOKING.contains(&verb),
+            "git" => !GIT_LOOKING.contains(&self.git_verb()),
             "cargo" => has(&["--fix"]) || !matches!(verb, "build" | "b" | "check" | "c" | "clippy" | "doc"),
             "docker" | "kubectl" | "podman" => !self.shows_stored_text(),
             _ => !program.is_empty() && !LOOKING.contains(&program),

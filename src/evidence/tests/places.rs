@@ -108,7 +108,7 @@ impl Origin {
     }
 
     /// A path as commands name it, named from the root.
-    pub(super) fn below(&self, path: &str) -> String {
+    pub(crate) fn below(&self, path: &str) -> String {
         below(&self.root, &moved(&self.start, path))
     }
 }
@@ -136,7 +136,7 @@ pub(crate) fn moved(from: &str, to: &str) -> String {
 }
 
 /// Whether `path` is `directory` or below it.
-pub(super) fn is_in(path: &str, directory: &str) -> bool {
+pub(crate) fn is_in(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

@@ -5,7 +5,6 @@
 //! another corrects it. Where none of that is known, no count is told.
 
 use super::again::{Asked, asked};
-use super::checkouts;
 use super::echoed::Scripts;
 use super::failed::{FailedCommands, Fates};
 use super::kept::{Began, Changed, Kept};
@@ -15,9 +14,10 @@ use super::printed::{self, Told};
 use super::relation::Relation;
 use super::scope::Scope;
 use super::sum::Sum;
-use super::trees::{self, Change, Trees};
 use super::unfinished::read_cut;
 use super::{TestResults, TestRun, read};
+use crate::evidence::shell::Command;
+use crate::evidence::trees::{self, Change, Trees};
 use crate::model::{Event, ItemStatus, Timestamp};
 
 /// Runs that are told apart; the oldest go first.
@@ -34,8 +34,6 @@ pub(crate) struct Tests {
     /// Runs that no later one took the place of, oldest first.
     runs: Vec<Kept>,
     earlier: u64,
-    /// Other checkouts that commands made.
-    checkouts: Vec<String>,
     /// Whether there were more than are told apart.
     lost: bool,
     edits: u64,
@@ -70,7 +68,7 @@ struct Ended<'a> {
 
 impl Tests {
     pub(crate) fn new(origin: Origin) -> Self {
-        Self { origin, ..Self::default() }
+        Self { trees: Trees::new(origin.clone()), origin, ..Self::default() }
     }
 
     /// Commands that begin, and files that change.
@@ -136,19 +134,18 @@ impl Tests {
         let began = known.map_or(unseen, |at| self.running.remove(at).began);
         self.commands += 1;
         let command_of_run = self.commands;
-        self.note_checkouts(command);
         let is_answered = !self.trees.any_stashed() && self.forget_what_is_answered(command, &runs);
         let passed = |run: &TestRun| run.complete && run.passed();
         // Where all of it passes, what failed in it before is what there is to be seen to pass.
         if is_answered || runs.is_empty() || !runs.iter().all(passed) {
             self.failed.forget(command);
         }
-        let changes = trees::changes(command, ended.exit_code, text, &self.origin, &self.checkouts);
+        let changes = self.trees.changes(&Command::parse(command), ended.exit_code, text);
         let mut done = 0;
         self.on_other_tree = false;
         for mut run in runs {
             self.scripts.meet(&mut run);
-            run.scope = self.seen(run.scope).apart_from(&self.checkouts);
+            run.scope = self.seen(run.scope).apart_from(self.trees.checkouts());
             let split = run.step.min(changes.len());
             changes[done.min(split)..split].iter().for_each(|change| self.trees.follow(*change));
             done = done.max(split);
@@ -167,7 +164,7 @@ impl Tests {
             let (ended_at, next_at, command) = (at, None, command_of_run);
             let kept = Kept { run, began, ended_at, next_at, command, line, tree, written };
             if self.trees.any_stashed() && kept.run.scope.elsewhere().is_none() {
-                self.aside.push(kept);
+                self.keep_aside(kept);
             } else {
                 self.keep(kept);
             }
@@ -232,16 +229,6 @@ impl Tests {
         }
     }
 
-    /// What a command makes that is another copy of the project: its tests say nothing of this one.
-    fn note_checkouts(&mut self, command: &str) {
-        for path in checkouts::made_by(command) {
-            let path = self.origin.below(&path);
-            if self.checkouts.len() < MOST_COMMANDS && !path.is_empty() && !self.checkouts.contains(&path) {
-                self.checkouts.push(path);
-            }
-        }
-    }
-
     /// Where the files that were put aside are there again, what ran without them was of another tree.
     fn bring_back(&mut self) {
         if !self.trees.any_stashed() {
@@ -250,6 +237,14 @@ impl Tests {
                 self.keep(kept);
             }
         }
+    }
+
+    fn keep_aside(&mut self, new: Kept) {
+        if self.aside.len() == MOST_RUNS {
+            self.aside.remove(0);
+            self.lost = true;
+        }
+        self.aside.push(new);
     }
 
     fn keep(&mut self, mut new: Kept) {
@@ -1303,5 +1298,20 @@ mod tests {
         }
         let found = tests.finish(NEVER).unwrap();
         assert_eq!((found.passed, found.failed, found.failed_tests.len()), (Some(3), Some(0), 0));
+    }
+
+    #[test]
+    fn what_runs_without_end_while_changes_are_put_aside_is_not_all_kept() {
+        let at = Timestamp::from_millis(0);
+        let mut tests = Tests::new(Origin::new("/home/dev/shop", "/home/dev/shop"));
+        tests.note_command("0", "git stash", Some(0), "Saved\n", at);
+        for number in 0..=MOST_RUNS {
+            let (line, name) = (format!("pytest -q test_{number}.py"), format!("test_{number}.py::x"));
+            tests.note_command("1", &line, Some(1), &pytest(1, &[&name]), at);
+        }
+        assert_eq!((tests.aside.len(), tests.lost), (MOST_RUNS, true));
+        assert_eq!(tests.aside[0].line, "pytest -q test_1.py");
+        let told = tests.finish(NEVER).unwrap();
+        assert_eq!((told.failed, told.complete, told.runs.len()), (None, false, MOST_RUNS));
     }
 }

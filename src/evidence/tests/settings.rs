@@ -11,10 +11,10 @@ use super::Framework;
 use super::held::Held;
 use super::left_alone::{LeftAlone, of_conftest};
 use super::packages::{self, Packages};
-use super::places::is_known;
+use super::places::{below, is_known, moved};
 use super::scope::Scope;
+use crate::evidence::project::{self, Unread};
 use crate::evidence::shell::Command;
-use crate::host::files;
 
 /// Nobody writes settings that are longer.
 const LONGEST: u64 = 256 << 10;
@@ -64,14 +64,7 @@ impl Way<'_> {
 
     /// The text of a file of the project; `Err` where there is one that cannot be read.
     fn text(&self, folder: &str, name: &str) -> Result<Option<String>, ()> {
-        match files::head(&self.root.join(folder).join(name), LONGEST) {
-            Ok(bytes) if (bytes.len() as u64) < LONGEST => String::from_utf8(bytes).map(Some).map_err(drop),
-            Ok(_) => Err(()),
-            Err(error) => match error.kind() {
-                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Ok(None),
-                _ => Err(()),
-            },
-        }
+        project::text(self.root, folder, name, LONGEST).map_err(|Unread| ())
     }
 
     pub(super) fn settings(&self, framework: Framework) -> Settings {
@@ -137,7 +130,11 @@ impl Way<'_> {
     /// Where pytest looks in `directory` if it is not told: none where that is everywhere below.
     pub(super) fn test_paths(&self) -> Result<Vec<String>, ()> {
         let Some(ini) = self.ini(self.directory)? else { return Ok(Vec::new()) };
-        if ini.paths.iter().any(|path| path.contains(['*', '?', '[']) || path.starts_with('/')) {
+        let root = self.root.to_string_lossy();
+        let is_here = |path: &String| {
+            !path.contains(['?', '[']) && is_below(&below(&root, &moved(self.directory, path)))
+        };
+        if !ini.paths.iter().all(is_here) {
             return Err(());
         }
         let there = |path: &&String| self.root.join(self.directory).join(path).exists();
@@ -606,5 +603,21 @@ mod tests {
         tests.note_command("1", "pytest -q api", Some(1), &printed("pytest", 0, API), at);
         tests.note_command("2", "pytest -q", Some(0), &printed("pytest", 2, &[]), at);
         assert_eq!(tests.finish(Changed::Unknown).unwrap().failed_tests.len(), 1);
+    }
+
+    /// What is said outside of the checkout is not read, whatever leads there.
+    #[test]
+    fn settings_behind_a_link_may_say_anything() {
+        let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir(dir.path().join("tests")).unwrap();
+        fs::write(other.path().join("pytest.ini"), "[pytest]\ntestpaths = tests\n").unwrap();
+        std::os::unix::fs::symlink(other.path().join("pytest.ini"), dir.path().join("pytest.ini")).unwrap();
+        let root = dir.path().to_str().unwrap().to_owned();
+        let mut tests = Tests::new(Origin::new(&root, &root));
+        let at = Timestamp::from_millis(0);
+        tests.note_command("1", "pytest -q api", Some(1), &printed("pytest", 0, API), at);
+        tests.note_command("2", "pytest -q", Some(0), &printed("pytest", 2, &[]), at);
+        let told = tests.finish(Changed::Unknown).unwrap();
+        assert_eq!((told.passed, told.failed, told.failed_tests.len()), UNKNOWN);
     }
 }

@@ -143,12 +143,8 @@ impl Reading<'_> {
 
 /// Whether each line of it begins with a mark, a commit or a space.
 fn is_marked(step: &Step) -> bool {
-    let verb = step.args().iter().find(|arg| !arg.starts_with('-')).map(String::as_str);
     let bare = |arg: &String| arg.contains(':') || arg.contains("format") || arg.contains("pretty");
-    step.program() == "git"
-        && matches!(verb, Some("diff" | "log" | "show"))
-        && !step.args().iter().any(bare)
-        && !step.piped
+    matches!(step.git_verb(), "diff" | "log" | "show") && !step.args().iter().any(bare) && !step.piped
 }
 
 /// An output without the lines that git may have shown in it.

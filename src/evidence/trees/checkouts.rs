@@ -1,33 +1,26 @@
 //! Other copies of a project that a command makes: worktrees and clones.
 
-use super::places::{Walk, moved};
-use crate::evidence::shell::{Command, Step};
+use crate::evidence::shell::{Command, Git};
+use crate::evidence::tests::{Walk, moved};
 
 /// Where they are, as seen from where the command starts.
-pub(super) fn made_by(line: &str) -> Vec<String> {
-    // Few commands do.
-    if !line.contains("worktree") && !line.contains("clone") {
-        return Vec::new();
-    }
+pub(super) fn made_by(command: &Command) -> Vec<String> {
     let mut walk = Walk::default();
     let mut made = Vec::new();
-    for step in &Command::parse(line).steps {
+    for step in &command.steps {
         walk.follow(step);
-        if step.program() == "git" {
-            made.extend(checkout(step).map(|path| moved(&walk.here, &path)));
-        }
+        let made_here = step.git().and_then(checkout);
+        made.extend(made_here.map(|path| moved(&walk.here, &path)));
     }
     made
 }
 
-fn checkout(step: &Step) -> Option<String> {
-    let valued = ["-b", "-B", "-C", "-c", "--branch", "--depth", "-o", "--origin", "--reason", "-j"];
-    let mut words = Vec::new();
-    let mut from = "";
-    let mut args = step.args().iter().map(String::as_str);
+fn checkout(git: Git<'_>) -> Option<String> {
+    let valued = ["-b", "-B", "-c", "--branch", "--depth", "-o", "--origin", "--reason", "-j"];
+    let mut words = vec![git.verb];
+    let mut args = git.rest.iter().map(String::as_str);
     while let Some(arg) = args.next() {
         match arg {
-            "-C" => from = args.next()?,
             arg if valued.contains(&arg) => drop(args.next()),
             arg if arg.starts_with('-') => {}
             arg => words.push(arg),
@@ -41,7 +34,7 @@ fn checkout(step: &Step) -> Option<String> {
         }
         _ => return None,
     };
-    Some(moved(from, path))
+    Some(moved(&git.directory().unwrap_or_default(), path))
 }
 
 #[cfg(test)]
@@ -57,8 +50,9 @@ mod tests {
             ("cd vendor && git clone --depth 1 https://example.com/a/lib.git", "vendor/lib"),
             ("bash -lc 'git clone . .base'", ".base"),
         ] {
-            assert_eq!(made_by(line), [expected], "{line}");
+            assert_eq!(made_by(&Command::parse(line)), [expected], "{line}");
         }
-        assert_eq!(made_by("git worktree list; git clone --help"), Vec::<String>::new());
+        let none = Command::parse("git worktree list; git clone --help");
+        assert_eq!(made_by(&none), Vec::<String>::new());
     }
 }
