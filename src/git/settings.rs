@@ -214,7 +214,8 @@ impl Reader<'_> {
 
 /// Where the remotes of a repository are, by its own settings.
 fn urls(git: &Git, repository: &Repository, until: Duration) -> Vec<String> {
-    let asked = list(git, &repository.common.join("config"), repository, until);
+    let config = Some(repository.common.join("config")).filter(|file| is_plain(file));
+    let asked = config.and_then(|file| list(git, &file, repository, until));
     let is_url = |(key, _): &(String, String)| key.starts_with("remote.") && key.ends_with(".url");
     Said::Asked(asked.map(Box::new)).pairs().into_iter().filter(is_url).map(|(_, value)| value).collect()
 }
@@ -271,6 +272,7 @@ fn is_plain(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::clock;
 
     #[test]
     fn what_holds_for_all_users_is_where_their_git_looks() {
@@ -279,6 +281,29 @@ mod tests {
         assert_eq!(at("/bin/git"), "/etc/gitconfig");
         assert_eq!(at("/usr/local/bin/git"), "/usr/local/etc/gitconfig");
         assert_eq!(at("/opt/homebrew/bin/git"), "/opt/homebrew/etc/gitconfig");
+    }
+
+    #[test]
+    fn a_file_of_settings_without_end_names_no_remote() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, own) = (dir.path().join("home"), dir.path().join("own"));
+        for path in [&home, &own, &dir.path().join("git")] {
+            fs::create_dir(path).unwrap();
+        }
+        let condition = "[includeIf \"hasconfig:remote.*.url:https://example.org/**\"]\n\tpath = more\n";
+        fs::write(home.join(".gitconfig"), condition).unwrap();
+        fs::write(home.join("more"), "[core]\n\teol = crlf\n").unwrap();
+        let repository = Repository { root: own.clone(), dir: own.clone(), common: own.clone() };
+        let program = Git::find(None, &[]).unwrap();
+        let git = Git::settle(program, &dir.path().join("git"), Format::Sha1, &own).unwrap();
+        let user = User { home: Some(home), config: None, system: None };
+        let told = |more: usize| {
+            let config = format!("[remote \"o\"]\n\turl = https://example.org/a\n#{}\n", "x".repeat(more));
+            fs::write(own.join("config"), config).unwrap();
+            read(&git, &repository, &user, clock::monotonic() + Duration::from_secs(60)).told
+        };
+        assert_eq!(told(0), ["core.eol=crlf"]);
+        assert_eq!(told(5 << 20), [] as [&str; 0]);
     }
 
     #[test]
