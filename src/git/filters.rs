@@ -40,7 +40,7 @@ impl Before {
         let mut paths = Vec::new();
         // An index that cannot be read is somebody else's trouble.
         index::read(index, self.store.format(), |entry| {
-            if entry.path.rsplit(|&byte| byte == b'/').next() == Some(ATTRIBUTES) {
+            if is_list(entry.path) {
                 lists.push(entry.path.to_owned());
             }
         })
@@ -106,7 +106,7 @@ impl Before {
 
 /// Whether a path is that of a list of attributes.
 pub(super) fn is_list(path: &[u8]) -> bool {
-    path.ends_with(ATTRIBUTES)
+    path.rsplit(|&byte| byte == b'/').next() == Some(ATTRIBUTES)
 }
 
 /// Reads path, attribute and value, each with a zero behind it.
@@ -126,6 +126,12 @@ pub(super) fn parse(said: &[u8]) -> Filtered {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_has_one_name() {
+        assert!(is_list(b".gitattributes") && is_list(b"a/.gitattributes"));
+        assert!(!is_list(b"x.gitattributes") && !is_list(b"a/.gitattributes/b"));
+    }
 
     #[test]
     fn only_files_with_a_filter_are_named() {
