@@ -11,7 +11,7 @@ use super::index;
 use super::repository::bounded;
 use super::runner::Question;
 use super::snapshot::Before;
-use super::worktree::WorkTree;
+use super::worktree::{Found, WorkTree};
 use crate::host::{clock, files};
 
 /// No list of attributes is longer.
@@ -55,8 +55,12 @@ impl Before {
         for path in of_user.map(PathBuf::from).chain([self.git.file("info/attributes")]) {
             hear(&bounded(&path, LARGEST).unwrap_or_default());
         }
+        let in_time = || clock::monotonic() < until;
         for path in &lists {
-            let content = tree.read(path, self.store.format(), LARGEST, || true).ok();
+            // Of one that is longer, all that reading brings is its name.
+            let is_short = matches!(tree.look(path), Found::File(stat) if stat.size <= LARGEST);
+            let read = is_short && in_time();
+            let content = read.then(|| tree.read(path, self.store.format(), LARGEST, in_time).ok()).flatten();
             hear(&content.and_then(|content| content.bytes).unwrap_or_default());
         }
         let (of_filters, of_encodings) = speaks_of;

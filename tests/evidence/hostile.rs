@@ -246,3 +246,12 @@ fn an_index_with_an_endless_path_is_damage_and_the_run_is_sealed() {
     let gap = "what was added to the index is not known: the index is damaged";
     assert!(gaps.iter().any(|one| one == gap), "{:#}", done.evidence);
 }
+
+/// It is larger than anybody could read, and takes no room.
+#[test]
+fn a_list_of_attributes_without_end_is_not_read() {
+    let world = World::new(SOME);
+    world.shell("truncate -s 1T .gitattributes");
+    let done = world.run("echo x >>a");
+    assert_eq!(done.kinds(), [("modified".into(), "a".into())], "{:#}", done.evidence);
+}
