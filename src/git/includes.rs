@@ -31,15 +31,7 @@ impl Place<'_> {
             _ => Some(key.strip_prefix("includeif.")?.strip_suffix(".path")?),
         };
         let holds = condition.is_none_or(|condition| self.holds(condition, from, urls));
-        holds.then(|| self.expanded(value, from)).flatten()
-    }
-
-    /// A path as it stands in the file `from`.
-    fn expanded(&self, value: &str, from: &Path) -> Option<PathBuf> {
-        match value.strip_prefix("~/") {
-            Some(rest) => Some(self.home?.join(rest)),
-            None => Some(from.parent()?.join(value)),
-        }
+        holds.then(|| expanded(value, self.home, from.parent())).flatten()
     }
 
     /// Git takes a condition that it does not know for one that does not hold.
@@ -74,6 +66,14 @@ impl Place<'_> {
         let real = std::fs::canonicalize(dir).ok();
         let names = [real.as_deref(), Some(dir.as_path())].into_iter().flatten().filter_map(text);
         names.into_iter().any(|name| matches(&pattern, &name, case))
+    }
+}
+
+/// A path as it stands in a file of settings; one that is not whole is below `dir`.
+pub(super) fn expanded(value: &str, home: Option<&Path>, dir: Option<&Path>) -> Option<PathBuf> {
+    match value.strip_prefix("~/") {
+        Some(rest) => Some(home?.join(rest)),
+        None => Some(dir.unwrap_or(Path::new("")).join(value)).filter(|path| path.is_absolute()),
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::config_file;
-use super::includes::Place;
+use super::includes::{Place, expanded};
 use super::object::Format;
 use super::repository::{Repository, bounded};
 use super::runner::{Git, Question};
@@ -118,13 +118,17 @@ pub(crate) fn read(git: &Git, repository: &Repository, user: &User, until: Durat
                 ("core.autocrlf", "true" | "false" | "input", _) => autocrlf = Some(word),
                 ("core.ignorecase" | "core.precomposeunicode", ..) => drop(bits.insert(key, !no)),
                 ("core.eol", "lf" | "crlf" | "native", _) => eol = Some(word),
-                ("core.excludesfile", _, Whose::User) => excludes = expanded(&value, user),
+                ("core.excludesfile", _, Whose::User) => {
+                    excludes = expanded(&value, user.home.as_deref(), None)
+                }
                 ("core.excludesfile", ..) => {
                     if let Some(copy) = copied(&value, repository, git) {
                         excludes = Some(copy);
                     }
                 }
-                ("core.attributesfile", _, Whose::User) => attributes = expanded(&value, user),
+                ("core.attributesfile", _, Whose::User) => {
+                    attributes = expanded(&value, user.home.as_deref(), None)
+                }
                 _ => {}
             }
         }
@@ -255,13 +259,6 @@ fn pair(record: &[u8]) -> Option<(String, String)> {
     // Git writes names in small letters, and what stands between them as it is.
     let (key, value) = text.split_once('\n').unwrap_or((text, "true"));
     Some((key.to_owned(), value.to_owned()))
-}
-
-fn expanded(value: &str, user: &User) -> Option<PathBuf> {
-    match value.strip_prefix("~/") {
-        Some(rest) => Some(user.home.as_ref()?.join(rest)),
-        None => Some(PathBuf::from(value)).filter(|path| path.is_absolute()),
-    }
 }
 
 /// Nobody waits for a pipe.
