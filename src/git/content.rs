@@ -198,7 +198,8 @@ impl<'a> Contents<'a> {
 
     /// Keeps a file as git would keep it, if that is with other line ends.
     fn keep_converted(&self, tree: &mut WorkTree, candidate: &Candidate, oid: Oid) -> bool {
-        let content = tree.read(&candidate.path, self.store.format(), LARGE, || true);
+        let in_time = || clock::monotonic() < self.until;
+        let content = tree.read(&candidate.path, self.store.format(), LARGE, in_time);
         let bytes = content.ok().and_then(|content| content.bytes).unwrap_or_default();
         let converted = with_plain_line_ends(&bytes);
         object::blob_name(self.store.format(), &converted) == oid && self.store.blob(&converted).is_ok()

@@ -47,10 +47,12 @@ impl Before {
         deciding: Vec<PathBuf>,
         until: Duration,
     ) -> Conversion<'_> {
-        let reach = match () {
-            () if self.has_encodings() || paths.any(super::filters::is_list) => Reach::Anything,
-            () if self.may_convert() => Reach::Seen,
-            () => Reach::Nothing,
+        let reach = if self.has_encodings() || paths.any(super::filters::is_list) {
+            Reach::Anything
+        } else if self.may_convert() {
+            Reach::Seen
+        } else {
+            Reach::Nothing
         };
         Conversion {
             git: &self.git,

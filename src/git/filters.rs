@@ -11,7 +11,7 @@ use super::index;
 use super::repository::bounded;
 use super::runner::Question;
 use super::snapshot::Before;
-use super::worktree::WorkTree;
+use super::worktree::{Found, WorkTree};
 use crate::host::{clock, files};
 
 /// No list of attributes is longer.
@@ -40,7 +40,7 @@ impl Before {
         let mut paths = Vec::new();
         // An index that cannot be read is somebody else's trouble.
         index::read(index, self.store.format(), |entry| {
-            if entry.path.rsplit(|&byte| byte == b'/').next() == Some(ATTRIBUTES) {
+            if is_list(entry.path) {
                 lists.push(entry.path.to_owned());
             }
         })
@@ -55,8 +55,12 @@ impl Before {
         for path in of_user.map(PathBuf::from).chain([self.git.file("info/attributes")]) {
             hear(&bounded(&path, LARGEST).unwrap_or_default());
         }
+        let in_time = || clock::monotonic() < until;
         for path in &lists {
-            let content = tree.read(path, self.store.format(), LARGEST, || true).ok();
+            // Of one that is longer, all that reading brings is its name.
+            let is_short = matches!(tree.look(path), Found::File(stat) if stat.size <= LARGEST);
+            let read = is_short && in_time();
+            let content = read.then(|| tree.read(path, self.store.format(), LARGEST, in_time).ok()).flatten();
             hear(&content.and_then(|content| content.bytes).unwrap_or_default());
         }
         let (of_filters, of_encodings) = speaks_of;
@@ -106,7 +110,7 @@ impl Before {
 
 /// Whether a path is that of a list of attributes.
 pub(super) fn is_list(path: &[u8]) -> bool {
-    path.ends_with(ATTRIBUTES)
+    path.rsplit(|&byte| byte == b'/').next() == Some(ATTRIBUTES)
 }
 
 /// Reads path, attribute and value, each with a zero behind it.
@@ -126,6 +130,12 @@ pub(super) fn parse(said: &[u8]) -> Filtered {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_has_one_name() {
+        assert!(is_list(b".gitattributes") && is_list(b"a/.gitattributes"));
+        assert!(!is_list(b"x.gitattributes") && !is_list(b"a/.gitattributes/b"));
+    }
 
     #[test]
     fn only_files_with_a_filter_are_named() {

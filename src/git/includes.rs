@@ -31,15 +31,7 @@ impl Place<'_> {
             _ => Some(key.strip_prefix("includeif.")?.strip_suffix(".path")?),
         };
         let holds = condition.is_none_or(|condition| self.holds(condition, from, urls));
-        holds.then(|| self.expanded(value, from)).flatten()
-    }
-
-    /// A path as it stands in the file `from`.
-    fn expanded(&self, value: &str, from: &Path) -> Option<PathBuf> {
-        match value.strip_prefix("~/") {
-            Some(rest) => Some(self.home?.join(rest)),
-            None => Some(from.parent()?.join(value)),
-        }
+        holds.then(|| expanded(value, self.home, from.parent())).flatten()
     }
 
     /// Git takes a condition that it does not know for one that does not hold.
@@ -74,6 +66,14 @@ impl Place<'_> {
         let real = std::fs::canonicalize(dir).ok();
         let names = [real.as_deref(), Some(dir.as_path())].into_iter().flatten().filter_map(text);
         names.into_iter().any(|name| matches(&pattern, &name, case))
+    }
+}
+
+/// A path as it stands in a file of settings; one that is not whole is below `dir`.
+pub(super) fn expanded(value: &str, home: Option<&Path>, dir: Option<&Path>) -> Option<PathBuf> {
+    match value.strip_prefix("~/") {
+        Some(rest) => Some(home?.join(rest)),
+        None => Some(dir.unwrap_or(Path::new("")).join(value)).filter(|path| path.is_absolute()),
     }
 }
 
@@ -115,10 +115,7 @@ fn expression(pattern: &str) -> String {
             "**" if starts_name => (".*".to_owned(), 2),
             _ if c == '*' => ("[^/]*".to_owned(), 1),
             _ if c == '?' => ("[^/]".to_owned(), 1),
-            _ if c == '[' => match rest[1..].find(']').filter(|at| *at > 0) {
-                Some(at) => (format!("[{}]", rest[1..=at].replacen('!', "^", 1)), at + 2),
-                None => ("\\[".to_owned(), 1),
-            },
+            _ if c == '[' => class(rest).unwrap_or_else(|| ("\\[".to_owned(), 1)),
             _ if c == '\\' && rest.len() > 1 => {
                 let next = rest[1..].chars().next().map(String::from).unwrap_or_default();
                 (regex::escape(&next), 1 + next.len())
@@ -131,6 +128,32 @@ fn expression(pattern: &str) -> String {
         rest = &rest[length..];
     }
     found + "$"
+}
+
+/// The class that `text` begins with, and its length. It never stands for a slash.
+fn class(text: &str) -> Option<(String, usize)> {
+    let inner = &text[1..];
+    let (not, items) = inner.strip_prefix(['!', '^']).map_or(("", inner), |items| ("^", items));
+    let (mut found, mut rest) = (String::new(), items);
+    // The first may be the bracket that ends it anywhere else.
+    while found.is_empty() || !rest.starts_with(']') {
+        let named = rest.starts_with("[:").then(|| rest.find(":]")).flatten();
+        let (part, length) = match (named, rest.strip_prefix('\\')) {
+            // Such as `[:alpha:]`, which is written alike here.
+            (Some(end), _) => (rest[..end + 2].to_owned(), end + 2),
+            (None, Some(behind)) => {
+                let c = behind.chars().next()?;
+                (regex::escape(&c.to_string()), 1 + c.len_utf8())
+            }
+            (None, None) => match rest.chars().next()? {
+                '-' => ("-".to_owned(), 1),
+                c => (regex::escape(&c.to_string()), c.len_utf8()),
+            },
+        };
+        found += &part;
+        rest = &rest[length..];
+    }
+    Some((format!("[[{not}{found}]&&[^/]]"), text.len() - rest.len() + 1))
 }
 
 #[cfg(test)]
@@ -154,6 +177,13 @@ mod tests {
         check("/a/**/.git", &["/a/.git", "/a/b/c/.git"], &["/b/.git"]);
         check("/a.b/[x-z]?", &["/a.b/y1"], &["/aXb/y1", "/a.b/a1", "/a.b/y/"]);
         check("/[!a]", &["/b"], &["/a"]);
+        check("/[^a-c!]", &["/d"], &["/a", "/!", "//"]);
+        check("/[a!]", &["/a", "/!"], &["/b", "/^"]);
+        check("/[[:alpha:]_]x", &["/bx", "/_x"], &["/1x", "/:x", "/[x"]);
+        check("/[]a]", &["/]", "/a"], &["/b"]);
+        check("/[!]a]", &["/b"], &["/]", "/a"]);
+        check("/[\\]&&~[]", &["/]", "/&", "/~", "/["], &["/b", "/\\"]);
+        check("a[.-0]b", &["a.b", "a0b"], &["a/b"]);
         check("a\\*", &["a*"], &["ab"]);
         check("a**b", &["axxb"], &["a/b"]);
         check("/\u{e9}/[", &["/\u{e9}/["], &[]);

@@ -89,6 +89,8 @@ impl Entry<'_> {
 /// Longer, or deeper, no system has them; whoever follows one must not run out of memory.
 const LONGEST_PATH: usize = 4096;
 const DEEPEST_PATH: usize = 1000;
+/// All paths together. Version 4 writes only the ends of them, and who reads them has them whole.
+const MOST_PATHS: usize = 256 << 20;
 
 /// Whether git would write such a path. A directory that is not expanded ends in a slash; what takes the
 /// place of an entry in another file has none.
@@ -122,6 +124,7 @@ fn read_all(
     }
     let count = rest.u32()?;
     let mut path = Vec::new();
+    let mut room = MOST_PATHS;
     for _ in 0..count {
         let before = rest.0.len();
         let ctime = (rest.u32()?, rest.u32()?);
@@ -145,9 +148,7 @@ fn read_all(
             let used = before - rest.0.len() - 1;
             rest.take(8 - used % 8 - 1)?;
         }
-        if !is_path(&path) {
-            return Err(IndexError::Damaged);
-        }
+        room = room.checked_sub(path.len()).filter(|_| is_path(&path)).ok_or(IndexError::Damaged)?;
         let stat = Seen { ctime, mtime, ino, size };
         let stage = u8::try_from(flags >> 12 & 3).unwrap_or(0);
         let (skipped, intended) = (extended & 0x4000 != 0, extended & 0x2000 != 0);
@@ -304,6 +305,29 @@ mod tests {
                 path[..9.min(path.len())].escape_ascii()
             );
         }
+    }
+
+    /// Of each path only its end is there.
+    #[test]
+    fn short_entries_do_not_stand_for_endless_paths() {
+        let count = u32::try_from(MOST_PATHS / LONGEST_PATH).unwrap();
+        let found = |count: u32| {
+            let mut bytes = [b"DIRC".as_slice(), &4_u32.to_be_bytes(), &count.to_be_bytes()].concat();
+            for at in 0..count {
+                bytes.extend([0; 24]);
+                bytes.extend(0o100644_u32.to_be_bytes());
+                bytes.extend([0; 12]);
+                bytes.extend([1; 20]);
+                bytes.extend([0x0f, 0xff]);
+                bytes.push(if at == 0 { 0 } else { 8 });
+                bytes.extend(if at == 0 { vec![b'a'; LONGEST_PATH - 8] } else { Vec::new() });
+                bytes.extend(format!("{at:08}\0").into_bytes());
+            }
+            bytes.extend([0; 20]);
+            read(&bytes, Format::Sha1, |_| {})
+        };
+        assert_eq!(found(count), Ok(()));
+        assert_eq!(found(count + 1), Err(IndexError::Damaged));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Names and bytes of git objects, made without git: raw bytes in, no filter,
 //! no attribute, no configuration asked.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -176,10 +177,25 @@ impl Store {
 
     /// Writes the tree that holds `files`, sorted or not, and the trees below it.
     /// A path that ends in a slash is a whole tree that there is already.
-    pub(crate) fn tree<'a>(&self, files: impl IntoIterator<Item = (&'a [u8], u32, Oid)>) -> io::Result<Oid> {
-        let mut root = Directory::default();
-        files.into_iter().for_each(|(path, mode, oid)| root.insert(path, mode, oid));
-        root.write(self)
+    pub(crate) fn tree<'a>(
+        &'a self,
+        files: impl IntoIterator<Item = (&'a [u8], u32, Oid)>,
+    ) -> io::Result<Oid> {
+        // In this order whole paths are sorted as git sorts the names in a tree: a
+        // directory as if its name ended in a slash.
+        let files: BTreeMap<&[u8], (u32, Oid)> =
+            files.into_iter().map(|(path, mode, oid)| (path, (mode, oid))).collect();
+        let mut trees = Trees::new(self);
+        let mut whole: Option<&[u8]> = None;
+        for (path, (mode, oid)) in files {
+            // What is said to be in a whole tree is in there already, or is not true.
+            if whole.is_some_and(|tree| path.starts_with(tree)) {
+                continue;
+            }
+            whole = Some(path).filter(|path| path.ends_with(b"/")).or(whole);
+            trees.add(path, mode, oid)?;
+        }
+        trees.finish()
     }
 
     fn write(&self, kind: Kind, bytes: &[u8]) -> io::Result<Oid> {
@@ -236,47 +252,53 @@ fn adler32(bytes: &[u8]) -> u32 {
     (b << 16) | a
 }
 
-/// What is in a directory, by name as git sorts them: a directory as if its
-/// name ended in a slash.
-#[derive(Default)]
-struct Directory {
-    entries: std::collections::BTreeMap<Vec<u8>, Node>,
+/// The trees that are being written, from the root down to where the last path
+/// was. Not by recursion: paths are as deep as an agent likes.
+struct Trees<'a> {
+    store: &'a Store,
+    root: Vec<u8>,
+    open: Vec<(&'a [u8], Vec<u8>)>,
 }
 
-enum Node {
-    File(u32, Oid),
-    Tree(Oid),
-    Directory(Directory),
-}
-
-impl Directory {
-    fn insert(&mut self, path: &[u8], mode: u32, oid: Oid) {
-        match path.iter().position(|&byte| byte == b'/') {
-            None => drop(self.entries.insert(path.to_owned(), Node::File(mode, oid))),
-            Some(at) if at + 1 == path.len() => drop(self.entries.insert(path.to_owned(), Node::Tree(oid))),
-            Some(at) => {
-                let below = self.entries.entry(path[..=at].to_owned());
-                if let Node::Directory(dir) = below.or_insert_with(|| Node::Directory(Directory::default())) {
-                    dir.insert(&path[at + 1..], mode, oid);
-                }
-            }
-        }
+impl<'a> Trees<'a> {
+    fn new(store: &'a Store) -> Self {
+        Self { store, root: Vec::new(), open: Vec::new() }
     }
 
-    fn write(&self, store: &Store) -> io::Result<Oid> {
-        let mut bytes = Vec::new();
-        for (name, node) in &self.entries {
-            let (mode, name, oid) = match node {
-                Node::File(mode, oid) => (*mode, name.as_slice(), *oid),
-                Node::Tree(oid) => (0o40000, &name[..name.len() - 1], *oid),
-                Node::Directory(dir) => (0o40000, &name[..name.len() - 1], dir.write(store)?),
-            };
-            bytes.extend(format!("{mode:o} ").into_bytes());
-            bytes.extend(name);
-            bytes.push(0);
-            bytes.extend(oid.as_bytes());
+    /// Adds what stands at `path`, which is behind all that were added before.
+    fn add(&mut self, path: &'a [u8], mode: u32, oid: Oid) -> io::Result<()> {
+        let (path, mode) = path.strip_suffix(b"/").map_or((path, mode), |dir| (dir, 0o40000));
+        let mut dirs: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
+        let name = dirs.pop().unwrap_or_default();
+        let shared = self.open.iter().zip(&dirs).take_while(|((open, _), dir)| open == *dir).count();
+        self.close(shared)?;
+        self.open.extend(dirs[shared..].iter().map(|dir| (*dir, Vec::new())));
+        self.entry(mode, name, oid);
+        Ok(())
+    }
+
+    /// Writes all trees below the first `depth`.
+    fn close(&mut self, depth: usize) -> io::Result<()> {
+        while self.open.len() > depth
+            && let Some((name, bytes)) = self.open.pop()
+        {
+            let oid = self.store.write(Kind::Tree, &bytes)?;
+            self.entry(0o40000, name, oid);
         }
-        store.write(Kind::Tree, &bytes)
+        Ok(())
+    }
+
+    fn entry(&mut self, mode: u32, name: &[u8], oid: Oid) {
+        let bytes = self.open.last_mut().map_or(&mut self.root, |(_, bytes)| bytes);
+        bytes.extend(format!("{mode:o} ").into_bytes());
+        bytes.extend(name);
+        bytes.push(0);
+        bytes.extend(oid.as_bytes());
+    }
+
+    fn finish(mut self) -> io::Result<Oid> {
+        self.close(0)?;
+        self.store.write(Kind::Tree, &self.root)
     }
 }
 
@@ -295,6 +317,35 @@ mod tests {
         assert!(empty.to_string().starts_with("6ef19b41225c5369f1c104d45d8d85ef"));
         assert_eq!(Oid::from_hex("45b9"), None);
         assert_eq!(Oid::from_hex(&"zz".repeat(20)), None);
+    }
+
+    #[test]
+    fn trees_are_written_however_deep_they_are() {
+        let write = || {
+            let dir = tempfile::tempdir().unwrap();
+            let path = [b"a/".repeat(20_000), b"b".to_vec()].concat();
+            let oid = blob_name(Format::Sha1, b"hi\n");
+            Store::at(dir.path(), Format::Sha1).tree([(path.as_slice(), 0o100644, oid)]).unwrap();
+        };
+        std::thread::Builder::new().stack_size(2 << 20).spawn(write).unwrap().join().unwrap();
+    }
+
+    #[test]
+    fn a_tree_has_the_name_that_git_gives_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::at(dir.path(), Format::Sha1);
+        let blob = blob_name(Format::Sha1, b"hi\n");
+        let tree = |paths: &[&str]| {
+            let files = paths.iter().map(|path| (path.as_bytes(), 0o100644, blob));
+            store.tree(files).unwrap().to_string()
+        };
+        assert_eq!(tree(&[]), "4b825dc642cb6eb9a060e54bf8d69288fbee4904");
+        let expected = "edaa1eac4889f399d81e5eddcf41ce1db99c0ba9";
+        assert_eq!(tree(&["a.b", "a/x", "a/y/z", "a0", "b/c/d", "b/e"]), expected);
+        assert_eq!(tree(&["b/e", "a0", "a/y/z", "b/c/d", "a/x", "a.b"]), expected);
+        let below = store.tree([(&b"x"[..], 0o100644, blob)]).unwrap();
+        let whole = store.tree([(&b"a/b/"[..], 0o40000, below), (b"a/c", 0o100644, blob)]).unwrap();
+        assert_eq!(whole.to_string(), tree(&["a/b/x", "a/c"]));
     }
 
     #[test]

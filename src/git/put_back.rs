@@ -14,6 +14,8 @@ use super::worktree::Time;
 
 /// How many entries of directories are looked at for one run.
 const MOST: usize = 20_000;
+/// How much the names of directories may take; those of a million files fit.
+const MOST_BYTES: usize = 64 << 20;
 /// A directory and what was put into it have times that differ by a tick of the
 /// kernel's clock at most.
 const TICK_MS: i64 = 12;
@@ -23,6 +25,7 @@ const TICK_MS: i64 = 12;
 pub(super) struct Directories {
     all: BTreeSet<Vec<u8>>,
     last: Vec<u8>,
+    bytes: usize,
 }
 
 impl Directories {
@@ -33,7 +36,9 @@ impl Directories {
             return;
         }
         self.last = dir.to_owned();
-        while self.all.insert(dir.to_owned()) && !dir.is_empty() {
+        // An index may name paths that no tree has.
+        while self.bytes <= MOST_BYTES && self.all.insert(dir.to_owned()) && !dir.is_empty() {
+            self.bytes += dir.len();
             dir = above(dir);
         }
     }
@@ -84,6 +89,16 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     use super::*;
+
+    #[test]
+    fn paths_that_nobody_has_do_not_fill_the_memory() {
+        let mut dirs = Directories::default();
+        for at in 0..100 {
+            dirs.note(format!("{at}/{}x", "a/".repeat(2000)).as_bytes());
+        }
+        assert!(dirs.all.iter().map(Vec::len).sum::<usize>() <= MOST_BYTES + 4096);
+        assert!(dirs.all.contains(&b"0/a"[..]));
+    }
 
     #[test]
     fn what_was_removed_is_told_by_its_directory() {

@@ -91,10 +91,10 @@ impl Git {
         dirs.find_map(|dir| Some(dir.join("git")).filter(|file| paths::is_program(file)))
     }
 
-    /// The git that the user runs. It is never run by us.
-    pub(crate) fn own(path: Option<&OsStr>) -> Option<PathBuf> {
-        let mut dirs = path.map(std::env::split_paths).into_iter().flatten();
-        dirs.find_map(|dir| Some(dir.join("git")).filter(|file| paths::is_program(file)))
+    /// The git that the user runs. It is never run by us, but what lies beside it
+    /// is believed: nobody who works in `writable` may have put it there.
+    pub(crate) fn own(path: Option<&OsStr>, writable: &[&Path]) -> Option<PathBuf> {
+        Self::find_beside(&[], path, writable)
     }
 
     /// Makes `dir` a place for git to stand in: no reference, no remote, and the
@@ -316,5 +316,22 @@ mod tests {
         let found = |writable: &[&Path]| Git::find_beside(&[], Some(bin.as_os_str()), writable);
         assert_eq!(found(&[]), Some(bin.join("git")));
         assert_eq!(found(&[dir.path()]), None);
+    }
+
+    /// Where it is says which settings are believed.
+    #[test]
+    fn the_users_own_git_is_none_that_a_run_could_have_written() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let bin = dir.path().join("venv/bin");
+        fs::create_dir_all(&bin).unwrap();
+        fs::write(bin.join("git"), "#!/bin/sh\n").unwrap();
+        fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(Git::own(Some(bin.as_os_str()), &[]), Some(bin.join("git")));
+        assert_eq!(Git::own(Some(bin.as_os_str()), &[dir.path()]), None);
+        let up = "../".repeat(std::env::current_dir().unwrap().components().count());
+        let relative = Path::new(&up).join(bin.strip_prefix("/").unwrap());
+        assert!(relative.join("git").exists());
+        assert_eq!(Git::own(Some(relative.as_os_str()), &[]), None);
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::config_file;
-use super::includes::Place;
+use super::includes::{Place, expanded};
 use super::object::Format;
 use super::repository::{Repository, bounded};
 use super::runner::{Git, Question};
@@ -118,13 +118,17 @@ pub(crate) fn read(git: &Git, repository: &Repository, user: &User, until: Durat
                 ("core.autocrlf", "true" | "false" | "input", _) => autocrlf = Some(word),
                 ("core.ignorecase" | "core.precomposeunicode", ..) => drop(bits.insert(key, !no)),
                 ("core.eol", "lf" | "crlf" | "native", _) => eol = Some(word),
-                ("core.excludesfile", _, Whose::User) => excludes = expanded(&value, user),
+                ("core.excludesfile", _, Whose::User) => {
+                    excludes = expanded(&value, user.home.as_deref(), None)
+                }
                 ("core.excludesfile", ..) => {
                     if let Some(copy) = copied(&value, repository, git) {
                         excludes = Some(copy);
                     }
                 }
-                ("core.attributesfile", _, Whose::User) => attributes = expanded(&value, user),
+                ("core.attributesfile", _, Whose::User) => {
+                    attributes = expanded(&value, user.home.as_deref(), None)
+                }
                 _ => {}
             }
         }
@@ -214,7 +218,8 @@ impl Reader<'_> {
 
 /// Where the remotes of a repository are, by its own settings.
 fn urls(git: &Git, repository: &Repository, until: Duration) -> Vec<String> {
-    let asked = list(git, &repository.common.join("config"), repository, until);
+    let config = Some(repository.common.join("config")).filter(|file| is_plain(file));
+    let asked = config.and_then(|file| list(git, &file, repository, until));
     let is_url = |(key, _): &(String, String)| key.starts_with("remote.") && key.ends_with(".url");
     Said::Asked(asked.map(Box::new)).pairs().into_iter().filter(is_url).map(|(_, value)| value).collect()
 }
@@ -256,13 +261,6 @@ fn pair(record: &[u8]) -> Option<(String, String)> {
     Some((key.to_owned(), value.to_owned()))
 }
 
-fn expanded(value: &str, user: &User) -> Option<PathBuf> {
-    match value.strip_prefix("~/") {
-        Some(rest) => Some(user.home.as_ref()?.join(rest)),
-        None => Some(PathBuf::from(value)).filter(|path| path.is_absolute()),
-    }
-}
-
 /// Nobody waits for a pipe.
 fn is_plain(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() <= LARGEST)
@@ -271,6 +269,7 @@ fn is_plain(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::clock;
 
     #[test]
     fn what_holds_for_all_users_is_where_their_git_looks() {
@@ -279,6 +278,29 @@ mod tests {
         assert_eq!(at("/bin/git"), "/etc/gitconfig");
         assert_eq!(at("/usr/local/bin/git"), "/usr/local/etc/gitconfig");
         assert_eq!(at("/opt/homebrew/bin/git"), "/opt/homebrew/etc/gitconfig");
+    }
+
+    #[test]
+    fn a_file_of_settings_without_end_names_no_remote() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, own) = (dir.path().join("home"), dir.path().join("own"));
+        for path in [&home, &own, &dir.path().join("git")] {
+            fs::create_dir(path).unwrap();
+        }
+        let condition = "[includeIf \"hasconfig:remote.*.url:https://example.org/**\"]\n\tpath = more\n";
+        fs::write(home.join(".gitconfig"), condition).unwrap();
+        fs::write(home.join("more"), "[core]\n\teol = crlf\n").unwrap();
+        let repository = Repository { root: own.clone(), dir: own.clone(), common: own.clone() };
+        let program = Git::find(None, &[]).unwrap();
+        let git = Git::settle(program, &dir.path().join("git"), Format::Sha1, &own).unwrap();
+        let user = User { home: Some(home), config: None, system: None };
+        let told = |more: usize| {
+            let config = format!("[remote \"o\"]\n\turl = https://example.org/a\n#{}\n", "x".repeat(more));
+            fs::write(own.join("config"), config).unwrap();
+            read(&git, &repository, &user, clock::monotonic() + Duration::from_secs(60)).told
+        };
+        assert_eq!(told(0), ["core.eol=crlf"]);
+        assert_eq!(told(5 << 20), [] as [&str; 0]);
     }
 
     #[test]

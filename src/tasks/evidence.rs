@@ -121,7 +121,7 @@ fn look(
     path: Option<&OsStr>,
 ) -> Result<Before, git::Trouble> {
     let program = git_for(request, root, path)?;
-    let system = Git::own(path).unwrap_or_else(|| program.clone());
+    let system = Git::own(path, &writable(request, root)).unwrap_or_else(|| program.clone());
     let user =
         User { home: env.path("HOME"), config: env.path("XDG_CONFIG_HOME"), system: git::of_system(&system) };
     Before::take(root, &dir.tree(), program, &user, clock::monotonic() + LIMIT)
@@ -129,9 +129,12 @@ fn look(
 
 /// A git that the run could not have put there.
 fn git_for(request: &Request, root: &Path, path: Option<&OsStr>) -> Result<PathBuf, git::Trouble> {
-    let writable: Vec<&Path> =
-        [root, &request.cwd].into_iter().chain(request.add_dirs.iter().map(|dir| dir.as_path())).collect();
-    Git::find(path, &writable).ok_or(git::Trouble::NoGit)
+    Git::find(path, &writable(request, root)).ok_or(git::Trouble::NoGit)
+}
+
+/// Where a run may have put anything.
+fn writable<'r>(request: &'r Request, root: &'r Path) -> Vec<&'r Path> {
+    [root, &request.cwd].into_iter().chain(request.add_dirs.iter().map(|dir| dir.as_path())).collect()
 }
 
 /// The tree now against the tree before.

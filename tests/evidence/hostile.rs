@@ -233,3 +233,25 @@ fn variables_of_the_caller_do_not_lead_git_elsewhere() {
     assert_eq!(evidence["files"]["changes"][0]["path"], "a");
     assert!(!canary.exists() && !world.env.root().join("traced").exists());
 }
+
+#[test]
+fn an_index_with_an_endless_path_is_damage_and_the_run_is_sealed() {
+    let world = World::new(SOME);
+    let done = world.run(
+        "echo x >>a; { printf 'DIRC\\0\\0\\0\\2\\0\\0\\0\\1'; head -c 60 /dev/zero; printf '\\017\\377'; \
+         head -c 100000 /dev/zero | tr '\\0' /; head -c 26 /dev/zero; } >index; mv index .git/index",
+    );
+    assert_eq!(done.kinds(), [("modified".into(), "a".into())], "{:#}", done.evidence);
+    let gaps = done.files()["incomplete"].as_array().unwrap();
+    let gap = "what was added to the index is not known: the index is damaged";
+    assert!(gaps.iter().any(|one| one == gap), "{:#}", done.evidence);
+}
+
+/// It is larger than anybody could read, and takes no room.
+#[test]
+fn a_list_of_attributes_without_end_is_not_read() {
+    let world = World::new(SOME);
+    world.shell("truncate -s 1T .gitattributes");
+    let done = world.run("echo x >>a");
+    assert_eq!(done.kinds(), [("modified".into(), "a".into())], "{:#}", done.evidence);
+}
