@@ -4,6 +4,7 @@ use super::asks::asks;
 use super::behind::{keeps_errors, keeps_some};
 use super::codes;
 use super::diagnose::diagnose;
+use super::proven::Proof;
 use super::work::{Done, Work, runs_tests};
 use crate::evidence::shell::Step;
 
@@ -37,11 +38,11 @@ impl Done {
             && !self.command.steps.iter().zip(&self.works).any(|(step, work)| step.or && work.is_some())
     }
 
-    fn has_no_silent_part(&self, proven: &[&Work], loud: &[bool]) -> bool {
+    fn has_no_silent_part(&self, proven: &[Proof<'_>], loud: &[bool]) -> bool {
         // Whether the step before began, does something, and would have said that it failed.
         let mut went_well = false;
         let is_known = |(at, (step, work)): (usize, (&Step, &Option<Work>))| {
-            let is_proven = work.as_ref().is_none_or(|work| proven.contains(&work));
+            let is_proven = work.as_ref().is_none_or(|work| proven.iter().any(|proof| proof.work == work));
             let is_heard = (!step.and || went_well) && loud[at];
             went_well = is_heard && self.does(at);
             is_proven || is_heard

@@ -212,7 +212,9 @@ impl Errors {
             let works = cargo::to_do_again(works, text);
             let may_lack_code = cargo::may_lack_code(text);
             let is_bare = self.ran.is_bare;
-            let failure = Failure { may_lack_code, by_tests, is_bare, ..Failure::inside(command, found) };
+            let sounds_fine = self.sounds_fine(command, text);
+            let failure =
+                Failure { may_lack_code, by_tests, sounds_fine, is_bare, ..Failure::inside(command, found) };
             self.keep(failure.of(works));
         }
         if self.ran.is_back {
@@ -223,6 +225,13 @@ impl Errors {
         if !self.trees.any_stashed() {
             self.failures.iter_mut().for_each(|failure| failure.is_bare = false);
         }
+    }
+
+    /// Whether nothing would be heard of a failure with this output behind a pipe.
+    fn sounds_fine(&self, command: &str, text: &str) -> bool {
+        let line = format!("{command} 2>&1 | cat");
+        let piped = Done::new(&line, self.directory.trim_end_matches('/'), &self.origin).ended(Some(0));
+        Seen::new(&line, text).is_clean && piped.or_unheard(None, Some(0), text).0.is_none()
     }
 
     /// Commands whose tests were seen to pass since, however they were run.
@@ -1024,7 +1033,6 @@ E           json.decoder.JSONDecodeError: Expecting property name
             ("cat a.log && false && pytest -q", 1, log),
             // One summary, which ends like that of a test run.
             ("cat a.log && false && pytest -q", 1, "==== 1 failed in 0.01s ====\n"),
-            ("git diff && npm test", 1, "nothing\n"),
         ] {
             let told = collected(&[(command, code, text)]).finish(None);
             assert_eq!(told, None, "{command}");
@@ -1037,8 +1045,9 @@ E           json.decoder.JSONDecodeError: Expecting property name
         let missing = Some(("error", "mypy_missing: command not found"));
         check(&[("cat t/test_a.py && mypy_missing . && pytest -q t", 127, text)], missing);
         // In the text that is shown, or of another time.
-        check(&[("cat t/test_a.py && pytest -q t", 127, text)], None);
-        check(&[("cat a.log && mypy_missing . && pytest -q t", 1, text)], None);
+        let bare = |code: i64| format!("exited with code {code}");
+        check(&[("cat t/test_a.py && pytest -q t", 127, text)], Some(("error", &bare(127))));
+        check(&[("cat a.log && mypy_missing . && pytest -q t", 1, text)], Some(("error", &bare(1))));
     }
 
     #[test]

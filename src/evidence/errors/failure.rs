@@ -4,6 +4,7 @@ use super::collect::{ErrorEvidence, LONGEST_COMMAND};
 use super::diagnose::{Diagnosis, Found};
 use super::earlier::EarlierError;
 use super::place::Location;
+use super::proven::Proof;
 use super::work::Work;
 use crate::model::Fault;
 use crate::progress::plain;
@@ -25,6 +26,8 @@ pub(super) struct Failure {
     pub(super) may_lack_code: bool,
     /// Whether it was tests that told of it.
     pub(super) by_tests: bool,
+    /// Whether no word of failure is in what it printed, so that none says nothing of it.
+    pub(super) sounds_fine: bool,
     /// Whether it failed while the run's changes were put aside.
     pub(super) is_bare: bool,
 }
@@ -42,6 +45,7 @@ impl Failure {
             found,
             may_lack_code: false,
             by_tests: false,
+            sounds_fine: false,
             is_bare: false,
         }
     }
@@ -52,10 +56,12 @@ impl Failure {
     }
 
     /// A command showed that these succeed.
-    pub(super) fn note_proven(&mut self, proven: &[&Work]) {
+    pub(super) fn note_proven(&mut self, proven: &[Proof<'_>]) {
         let before = self.left.len();
         let is_like = |work: &Work, failed: &Work| !self.may_lack_code || !work.has_more_features(failed);
-        let is_mended = |failed: &Work| proven.iter().any(|work| work.mends(failed) && is_like(work, failed));
+        let counts = |proof: &&Proof<'_>| !(proof.by_silence && self.sounds_fine);
+        let works = proven.iter().filter(counts).map(|proof| proof.work);
+        let is_mended = |failed: &Work| works.clone().any(|work| work.mends(failed) && is_like(work, failed));
         self.left.retain(|failed| !is_mended(failed));
         self.mended_by += usize::from(self.left.len() < before);
     }

@@ -3,6 +3,7 @@
 
 use super::asks::{asks, changes_history, is_one_liner};
 use super::codes;
+use super::complaints::{complains, would_complain};
 use super::diagnose::{Diagnosis, Found, diagnose};
 use super::failing;
 use super::said::Speakers;
@@ -52,8 +53,8 @@ impl Done {
     fn by_printed_code(&self, text: &str, others: &str) -> Option<(Found, Vec<Work>)> {
         codes::failed(&self.command, text).into_iter().find_map(|(steps, code)| {
             let is_known = match code {
-                Some(code) => self.is_of_work(&steps, code),
-                None => !self.has_question(&steps) && !steps.iter().any(|at| self.is_probe(*at)),
+                Some(code) => self.is_of_work(&steps, code, text),
+                None => !self.has_question(&steps, text) && !steps.iter().any(|at| self.is_probe(*at)),
             };
             let works = self.to_do_of(&steps);
             (is_known && !works.is_empty()).then(|| (self.reason(&steps, code, others), works))
@@ -74,7 +75,7 @@ impl Done {
         };
         // It did not get to where it was to work.
         let is_lost = |line: &str| line.contains(": cd: ") || line.contains(": pushd: ");
-        let is_known = code > 0 && !self.ends_itself(code) && self.is_of_work(&steps, code);
+        let is_known = code > 0 && !self.ends_itself(code) && self.is_of_work(&steps, code, text);
         let works = self.to_do_of(&steps);
         let is_told = is_known && !works.is_empty() && !text.lines().any(is_lost);
         is_told.then(|| {
@@ -173,20 +174,26 @@ impl Done {
     }
 
     /// Whether the exit code of one of `steps` says that work failed.
-    fn is_of_work(&self, steps: &[usize], code: i64) -> bool {
+    fn is_of_work(&self, steps: &[usize], code: i64, text: &str) -> bool {
         let is_limited = || steps.iter().any(|at| self.command.steps[*at].limited);
         let is_answer = || code == 1 && self.command.computes;
         let is_answer =
             || is_answer() || code < 126 && steps.iter().any(|at| is_one_liner(&self.command.steps[*at]));
         let is_ended = ENDED.contains(&code) || (code == 137 && is_limited());
-        let is_asked = ANSWERS.contains(&code) && self.has_question(steps);
+        let is_asked = ANSWERS.contains(&code) && self.has_question(steps, text);
         let found_none = code == 5 && self.to_do_of(steps).iter().all(Work::is_tests);
         !is_ended && !is_asked && !is_answer() && !found_none
     }
 
-    /// Whether one of `steps` is asked something that may be answered with no.
-    fn has_question(&self, steps: &[usize]) -> bool {
-        steps.iter().any(|at| !self.does(*at) && !hardly_fails(&self.command.steps[*at]))
+    /// Whether one of `steps` is asked something that may be answered with no, and may have been: nobody
+    /// who would have said so did.
+    fn has_question(&self, steps: &[usize], text: &str) -> bool {
+        let may_have_failed = |step: &Step| !would_complain(step) || complains(step, text);
+        let is_question = |at: &usize| {
+            let step = &self.command.steps[*at];
+            !self.does(*at) && !hardly_fails(step) && may_have_failed(step)
+        };
+        steps.iter().any(is_question)
     }
 
     /// `python3 -c 'import yaml' || echo none`, `psql -l >/dev/null 2>&1 || echo none`

@@ -12,6 +12,7 @@ mod c;
 mod cargo;
 mod codes;
 mod collect;
+mod complaints;
 mod diagnose;
 mod earlier;
 mod failing;

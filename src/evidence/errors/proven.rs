@@ -6,9 +6,17 @@ use super::work::{Done, Work, runs_tests};
 use crate::evidence::shell::{End, Step};
 use crate::evidence::tests::keeps_the_end;
 
+/// Something that succeeded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Proof<'a> {
+    pub(super) work: &'a Work,
+    /// Whether that is known by nothing but that no word of failure came through a pipe.
+    pub(super) by_silence: bool,
+}
+
 impl Done {
     /// What an exit of 0 shows to have succeeded, and what `text`, which was printed, shows to have.
-    pub(super) fn proven(&self, line: &str, text: &str) -> Vec<&Work> {
+    pub(super) fn proven(&self, line: &str, text: &str) -> Vec<Proof<'_>> {
         let seen = Seen::new(line, text);
         let finished = self.all_finished(&seen);
         // A number that another shell filled in is printed beside the failure.
@@ -31,7 +39,14 @@ impl Done {
                 End::Succeeded => !self.is_unheard(step, work, &seen, text),
             }
         };
-        both.filter(|row| is_shown(*row)).filter_map(|(_, (_, work))| work.as_ref()).collect()
+        let is_by_silence = |(at, (step, work)): (usize, (&Step, &Option<Work>))| {
+            matches!(self.end_of(at, &told), End::Behind(_)) && !runs_tests(step, work) && !finished
+        };
+        both.filter(|row| is_shown(*row))
+            .filter_map(|row| {
+                Some(Proof { work: self.works[row.0].as_ref()?, by_silence: is_by_silence(row) })
+            })
+            .collect()
     }
 
     /// What an exit of 0 says of a step.
@@ -69,7 +84,7 @@ impl Done {
     /// What cargo built, looked at or ran that an exit of 0 does not show to have succeeded.
     pub(super) fn unproven_builds(&self, line: &str, text: &str) -> Vec<Work> {
         let proven = self.proven(line, text);
-        let is_left = |work: &&Work| work.is_build() && !proven.iter().any(|other| other.mends(work));
+        let is_left = |work: &&Work| work.is_build() && !proven.iter().any(|proof| proof.work.mends(work));
         self.works.iter().flatten().filter(is_left).cloned().collect()
     }
 }

@@ -1,5 +1,6 @@
 //! Whose word the error of a chain is: the part that says so has failed, and those after it did not run.
 
+use super::complaints::{complains, would_complain};
 use super::work::Done;
 use crate::evidence::calls::verb;
 use crate::evidence::shell::Step;
@@ -47,6 +48,7 @@ fn last_words(step: &Step) -> &'static [&'static str] {
 
 fn says_that_it_failed(step: &Step, text: &str) -> bool {
     last_words(step).iter().any(|words| text.contains(words))
+        || (would_complain(step) && complains(step, text))
 }
 
 /// Whether a program has such words whenever it fails. One that can be told to be silent has not.
@@ -54,5 +56,6 @@ fn would_have_said_so(step: &Step) -> bool {
     matches!(
         step.program(),
         "make" | "gmake" | "ninja" | "tsc" | "vue-tsc" | "cc" | "gcc" | "clang" | "c++" | "g++" | "clang++"
-    ) || (step.program() == "cargo" && matches!(verb(step), "b" | "build" | "c" | "check" | "clippy"))
+    ) || would_complain(step)
+        || (step.program() == "cargo" && matches!(verb(step), "b" | "build" | "c" | "check" | "clippy"))
 }

@@ -126,7 +126,15 @@ impl Done {
     pub(super) fn shows_other_text(&self) -> bool {
         let steps = self.command.steps.iter().enumerate();
         let mut shows = steps.filter(|(_, step)| step.shows_stored_text() && !step.piped && !step.silent);
-        shows.any(|(at, step)| !self.shows_own_text(at, step) && !self.feeds_what_failed(at))
+        shows.any(|(at, step)| {
+            !self.shows_own_text(at, step) && !self.feeds_what_failed(at) && !self.waits_for_what_failed(at)
+        })
+    }
+
+    /// Whether a step is the end of a line that failed, and would have shown something had all before it
+    /// succeeded: `make && cat out.log`.
+    fn waits_for_what_failed(&self, at: usize) -> bool {
+        self.failed && at > 0 && self.command.steps[at].and && at + 1 == self.command.steps.len()
     }
 
     /// Whether what a step shows went into the program that the whole line failed of: `cat a | ./x`.
