@@ -47,6 +47,7 @@ pub(super) struct Done {
 impl Done {
     pub(super) fn new(line: &str, root: &str, origin: &Origin) -> Self {
         let command = Command::parse(line);
+        let origin = &origin.of_one_command();
         let mut walk = Walk::default();
         let mut places: Vec<String> = Vec::new();
         let (mut works, mut manifests) = (Vec::new(), Manifests::default());
