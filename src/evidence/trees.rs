@@ -28,6 +28,21 @@ pub(crate) enum Change {
     Conflict,
 }
 
+impl Change {
+    /// Whether more than some files are others after it.
+    fn is_of_trees(self) -> bool {
+        !matches!(self, Self::Nothing | Self::Written)
+    }
+}
+
+/// What a step is there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Does {
+    Nothing,
+    Work,
+    Tests,
+}
+
 /// On what trees the work of a command was done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Ran {
@@ -81,21 +96,28 @@ impl Trees {
         self.worked_on = Some(self.now());
     }
 
-    /// Follows a command that ended. `works` says which of its steps do some.
+    /// Follows a command that ended; `does` says what each of its steps does.
     pub(crate) fn run(
         &mut self,
         command: &Command,
         exit_code: Option<i64>,
         text: &str,
-        works: impl Fn(usize) -> bool,
+        does: impl Fn(usize) -> Does,
     ) -> Ran {
         let changes = self.changes(command, exit_code, text);
         let (mut on, mut ran) = (Vec::new(), Ran::default());
         for (at, change) in changes.iter().enumerate() {
             // What puts files aside is at work on both.
-            if works(at) && command.steps[at].git_verb() != "stash" {
+            let does = if command.steps[at].git_verb() == "stash" { Does::Nothing } else { does(at) };
+            let (before, after) = (&changes[..at], &changes[at + 1..]);
+            ran.is_other |= match does {
+                Does::Nothing => false,
+                Does::Tests => is_between(before, after),
+                // What is written after it is mostly what it made.
+                Does::Work => is_between(before, after) && after.iter().any(|change| change.is_of_trees()),
+            };
+            if does != Does::Nothing {
                 on.push(self.any_stashed() && self.worked_on != Some(self.now()));
-                ran.is_other |= is_between(&changes[..at], &changes[at + 1..]);
             }
             ran.is_back |= self.any_stashed() && *change == Change::BroughtBack;
             self.follow(*change);
@@ -465,6 +487,9 @@ mod tests {
         // What succeeds without them mends nothing with them.
         assert!(errors_after(&[make, ("git stash; make; git stash pop", Some(0), "")]).0.is_some());
         assert!(errors_after(&[make, stash, ("make", Some(0), ""), pop]).0.is_some());
+        assert!(errors_after(&[make, ("git checkout x; make; git checkout -", Some(0), "")]).0.is_some());
+        // What is written after a build is mostly what it made.
+        assert!(errors_after(&[make, ("git apply p && make && cp a.out bin", Some(0), "")]).0.is_none());
         assert!(errors_after(&[make, stash, pop, ("make", Some(0), "")]).0.is_none());
         // They came back in pieces: that is what there is to work on.
         let pieces = ("git stash pop", Some(1), "CONFLICT (content): Merge conflict in a.c\n");

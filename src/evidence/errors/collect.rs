@@ -121,7 +121,7 @@ impl Errors {
         if done.is_idle() {
             return;
         }
-        self.ran = self.trees.run(&done.command, exit_code, text, |at| done.works[at].is_some());
+        self.ran = self.trees.run(&done.command, exit_code, text, |at| done.does_on_files(at));
         let unproven = match exit_code {
             Some(0) => done.unproven_builds(command, text),
             _ => Vec::new(),

@@ -10,6 +10,7 @@ use crate::evidence::shell::{Command, Step};
 use crate::evidence::tests::{
     Framework, Origin, Scope, Started, Walk, below, is_easing, moved, shown_files, started,
 };
+use crate::evidence::trees::Does;
 
 /// One thing that a command does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +48,7 @@ pub(super) struct Done {
 impl Done {
     pub(super) fn new(line: &str, root: &str, origin: &Origin) -> Self {
         let command = Command::parse(line);
+        let origin = &origin.of_one_command();
         let mut walk = Walk::default();
         let mut places: Vec<String> = Vec::new();
         let (mut works, mut manifests) = (Vec::new(), Manifests::default());
@@ -229,6 +231,15 @@ impl Done {
 
     pub(super) fn works(&self) -> Vec<Work> {
         self.works.iter().flatten().cloned().collect()
+    }
+
+    /// What the step at `at` does that depends on the files that are there.
+    pub(super) fn does_on_files(&self, at: usize) -> Does {
+        match &self.works[at] {
+            None => Does::Nothing,
+            work if runs_tests(&self.command.steps[at], work) => Does::Tests,
+            Some(_) => Does::Work,
+        }
     }
 
     /// Those of them that are tests.

@@ -22,6 +22,7 @@ mod junit;
 mod kept;
 mod left_alone;
 mod looks;
+mod memory;
 mod mended;
 mod mocha;
 mod nextest;

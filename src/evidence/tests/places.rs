@@ -1,5 +1,8 @@
 //! Directories and files as they are named from the root of a run.
 
+use std::sync::Arc;
+
+use super::memory::Memory;
 use crate::evidence::shell::Step;
 
 /// Where the steps of a command run, as far as it says.
@@ -89,6 +92,8 @@ pub(crate) struct Origin {
     pub(super) root: String,
     /// Where commands start, as it is named from there.
     start: String,
+    /// What its settings say, while one command is read.
+    pub(super) memory: Option<Arc<Memory>>,
 }
 
 impl Origin {
@@ -97,14 +102,19 @@ impl Origin {
         let start = below(checkout, cwd);
         match start.starts_with('/') {
             // No part of it: then all that is known is where commands start.
-            true => Self { root: cwd.to_owned(), start: String::new() },
-            false => Self { root: checkout.to_owned(), start },
+            true => Self { root: cwd.to_owned(), ..Self::default() },
+            false => Self { root: checkout.to_owned(), start, memory: None },
         }
     }
 
     /// The same, where the root is called by another name.
     pub(super) fn called(&self, root: String) -> Self {
-        Self { root, start: self.start.clone() }
+        Self { root, start: self.start.clone(), memory: None }
+    }
+
+    /// The same for one command: what its steps have settings for is read once.
+    pub(crate) fn of_one_command(&self) -> Self {
+        Self { memory: Some(Arc::default()), ..self.clone() }
     }
 
     /// A path as commands name it, named from the root.

@@ -133,6 +133,7 @@ impl Tests {
         let unseen = Began { edits: self.edits, at: None };
         let began = known.map_or(unseen, |at| self.running.remove(at).began);
         self.commands += 1;
+        self.origin = self.origin.of_one_command();
         let command_of_run = self.commands;
         let is_answered = !self.trees.any_stashed() && self.forget_what_is_answered(command, &runs);
         let passed = |run: &TestRun| run.complete && run.passed();

@@ -3,6 +3,7 @@
 use super::Framework;
 use super::dialect::{Dialect, Words, dialect};
 use super::left_alone::LeftAlone;
+use super::memory::Memory;
 use super::packages::Packages;
 use super::places::{Origin, below, is_elsewhere, is_in, moved};
 use super::printed::handed_on;
@@ -246,7 +247,7 @@ impl Scope {
             self.unclear = Some(self.places.join(" "));
         }
         if !root.is_empty() && !self.elsewhere && self.unclear.is_none() {
-            self.look_at_settings(root);
+            self.look_at_settings(root, origin.memory.as_deref());
         }
         self.places.sort();
         self.places.dedup();
@@ -254,8 +255,8 @@ impl Scope {
     }
 
     /// What the project says of tests that are not named.
-    fn look_at_settings(&mut self, root: &str) {
-        let way = |places| Way { root: root.as_ref(), directory: &self.directory, places };
+    fn look_at_settings(&mut self, root: &str, memory: Option<&Memory>) {
+        let way = |places| Way { root: root.as_ref(), directory: &self.directory, places, memory };
         let mut found = Ok(Vec::new());
         if self.framework == Framework::Pytest && self.places.is_empty() {
             found = way(&[]).test_paths();

@@ -10,6 +10,7 @@ use toml::Table;
 use super::Framework;
 use super::held::Held;
 use super::left_alone::{LeftAlone, of_conftest};
+use super::memory::Memory;
 use super::packages::{self, Packages};
 use super::places::{below, is_known, moved};
 use super::scope::Scope;
@@ -44,6 +45,8 @@ pub(super) struct Way<'a> {
     pub(super) root: &'a Path,
     pub(super) directory: &'a str,
     pub(super) places: &'a [String],
+    /// What was read of the same checkout before, where that still counts.
+    pub(super) memory: Option<&'a Memory>,
 }
 
 impl Way<'_> {
@@ -73,8 +76,11 @@ impl Way<'_> {
             Framework::Mocha => Settings { own_rules: self.mocha_has_rules(), ..Settings::default() },
             Framework::Unittest => self.of_unittest(),
             Framework::CargoTest | Framework::Nextest => {
-                let manifest = self.text(self.directory, "Cargo.toml").ok().flatten();
-                let unnamed = manifest.and_then(|manifest| packages::default_of(&manifest));
+                let read = || packages::default_of(&self.text(self.directory, "Cargo.toml").ok()??);
+                let unnamed = match self.memory {
+                    Some(memory) => memory.packages.of(self.directory, read),
+                    None => read(),
+                };
                 Settings { unnamed, ..Settings::default() }
             }
             _ => Settings::default(),
@@ -141,8 +147,15 @@ impl Way<'_> {
         Ok(ini.paths.iter().filter(there).cloned().collect())
     }
 
-    /// The settings that count in a folder: of several files the first.
     fn ini(&self, folder: &str) -> Result<Option<Ini>, ()> {
+        match self.memory {
+            Some(memory) => memory.inis.of(folder, || self.read_ini(folder)),
+            None => self.read_ini(folder),
+        }
+    }
+
+    /// The settings that count in a folder: of several files the first.
+    fn read_ini(&self, folder: &str) -> Result<Option<Ini>, ()> {
         for name in [
             "pytest.toml",
             ".pytest.toml",
@@ -227,8 +240,8 @@ impl Way<'_> {
 }
 
 /// What pytest is told by a file.
-#[derive(Debug, Default)]
-struct Ini {
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ini {
     paths: Vec<String>,
     options: Vec<String>,
     /// Folders that it is told not to look into.
@@ -309,6 +322,7 @@ mod tests {
     use std::fs;
 
     use super::super::{Changed, Origin, Tests};
+    use super::*;
     use crate::model::Timestamp;
 
     /// A checkout with these files, and what two commands in it come to: passed and failed as far as
@@ -619,5 +633,24 @@ mod tests {
         tests.note_command("2", "pytest -q", Some(0), &printed("pytest", 2, &[]), at);
         let told = tests.finish(Changed::Unknown).unwrap();
         assert_eq!((told.passed, told.failed, told.failed_tests.len()), UNKNOWN);
+    }
+
+    #[test]
+    fn settings_are_read_once_while_one_command_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+        let memory = Memory::default();
+        let told = |memory| {
+            let way = Way { root: dir.path(), directory: "", places: &[], memory };
+            (way.settings(Framework::Pytest).filters, way.settings(Framework::CargoTest).unnamed)
+        };
+        write("pytest.ini", "[pytest]\naddopts = -m fast\n");
+        write("Cargo.toml", "[workspace]\nmembers = ['a']\n");
+        let first = told(Some(&memory));
+        write("pytest.ini", "[pytest]\naddopts = -k slow\n");
+        write("Cargo.toml", "[package]\nname = 'a'\n");
+        assert_eq!(told(Some(&memory)), first);
+        let (filters, unnamed) = told(None);
+        assert!(filters != first.0 && unnamed != first.1);
     }
 }
