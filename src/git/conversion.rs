@@ -2,13 +2,12 @@
 //! Git itself is asked, with the attributes of the tree and with no program to
 //! run for any of them.
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::index_file;
-use super::line_ends;
+use super::line_ends::{self, LeftAlone};
 use super::object::{Format, Oid};
 use super::runner::{Git, Question, quoted};
 use super::snapshot::Before;
@@ -81,7 +80,7 @@ impl Before {
 
 impl Conversion<'_> {
     /// The names that git gives to the files at `paths`, in order; none where
-    /// it cannot say.
+    /// it cannot say. It may not come to the last of them.
     pub(super) fn names(&self, paths: &[&[u8]]) -> Vec<Option<Oid>> {
         let args = ["hash-object", "--stdin-paths"].map(OsStr::new);
         named(paths, |input| self.git.begin(&args, self.root, &self.index, input, self.until))
@@ -95,12 +94,14 @@ impl Conversion<'_> {
 
     /// Of `paths`, those whose line ends git leaves alone though it would convert
     /// them: it has them with both bytes.
-    pub(super) fn left_alone<'p>(&self, paths: &[&'p [u8]]) -> HashSet<&'p [u8]> {
+    pub(super) fn left_alone<'p>(&self, paths: &[&'p [u8]]) -> LeftAlone<'p> {
         if paths.is_empty() {
-            return HashSet::new();
+            return LeftAlone::default();
         }
         let indexes = self.deciding.iter().filter_map(|path| index_file::load(path).ok());
-        let Some(index) = indexes.into_iter().find(|bytes| !bytes.is_empty()) else { return HashSet::new() };
+        let Some(index) = indexes.into_iter().find(|bytes| !bytes.is_empty()) else {
+            return LeftAlone::default();
+        };
         line_ends::left_alone(self, paths, &index)
     }
 }
@@ -128,7 +129,6 @@ fn named(paths: &[&[u8]], begin: impl Fn(Vec<u8>) -> Result<Question, TalkError>
             Ok(()) | Err(_) => break,
         }
     }
-    names.resize(paths.len(), None);
     names
 }
 
