@@ -103,7 +103,9 @@ impl Before {
         paths.extend(comparison.now.then.keys().cloned());
         comparison.staged.extend(new);
         let unknown = paths.iter().filter(|path| !comparison.states.contains_key(*path));
-        comparison.sparse = Sparse::read(&self.git.file("sparse"))?.tracked(unknown, &self.git, until);
+        let sparse = Sparse::read(&self.git.file("sparse"))?.tracked(unknown, self, until);
+        comparison.found.outside_unknown |= sparse.is_none();
+        comparison.sparse = sparse.unwrap_or_default();
         comparison.sparse.extend(std::mem::take(&mut comparison.now.then));
         paths.into_iter().for_each(|path| comparison.other(path));
         let before = comparison.ignored.take();
@@ -326,7 +328,7 @@ impl Comparison<'_> {
         }
         let (candidates, olds): (Vec<_>, Vec<_>) =
             self.open.into_iter().map(|open| (open.candidate, (open.old, open.surely_changed))).unzip();
-        let Before { store, git, repository, .. } = self.before;
+        let Before { store, repository, .. } = self.before;
         let contents = Contents::new(store, Need::TELL, until);
         let paths = candidates.iter().map(|candidate| candidate.path.as_slice());
         let deciding = match self.now.reading {
@@ -350,7 +352,9 @@ impl Comparison<'_> {
         let removed = self.directories.last_removal(&repository.root, since);
         self.found.put_back = self.found.put_back.filter(|at| *at > since).max(removed);
         let gone = self.found.changed.iter().filter(|one| one.new.is_none()).map(|one| &one.path);
-        let sparse = self.now.sparse.tracked(gone, git, until);
+        let sparse = self.now.sparse.tracked(gone, self.before, until);
+        self.found.outside_unknown |= sparse.is_none();
+        let sparse = sparse.unwrap_or_default();
         let kept = |path: &[u8]| self.now.skipped.get(path).or_else(|| sparse.get(path));
         let was = |path: &[u8]| self.were.get(path).copied().unwrap_or(Was::CheckedOut { indexed: None });
         (self.found.changed, self.found.hidden) =

@@ -91,7 +91,7 @@ impl<'a> Contents<'a> {
 
     /// Gives those files that git would convert the names that it gives them.
     fn convert(
-        &self,
+        &mut self,
         tree: &mut WorkTree,
         candidates: &[Candidate],
         states: &mut [State],
@@ -101,12 +101,20 @@ impl<'a> Contents<'a> {
         let paths = |these: &[usize]| these.iter().map(path).collect::<Vec<_>>();
         // Where git cannot say, the raw names stand.
         let names = conversion.names(&paths(&self.to_convert));
+        // Those that it did not come to are not known, if anything is converted at all.
+        let behind = self.to_convert.split_off(names.len());
+        let behind = behind.into_iter().filter(|_| conversion.reach != Reach::Nothing);
+        self.unread += behind.map(|at| states[at].forget()).sum::<u32>();
         let named = self.to_convert.iter().zip(names).filter_map(|(at, name)| Some((*at, name?)));
         let others: Vec<(usize, Oid)> = named.filter(|(at, name)| states[*at].oid != Some(*name)).collect();
-        let left_alone = conversion.left_alone(&others.iter().map(|(at, _)| path(at)).collect::<Vec<_>>());
+        let left = conversion.left_alone(&others.iter().map(|(at, _)| path(at)).collect::<Vec<_>>());
         let mut unkept = Vec::new();
-        for (at, name) in others.into_iter().filter(|(at, _)| !left_alone.contains(path(at))) {
+        for (at, name) in others.into_iter().filter(|(at, _)| !left.alone.contains(path(at))) {
             let (candidate, state) = (&candidates[at], &mut states[at]);
+            if left.unknown.contains(candidate.path.as_slice()) {
+                self.unread += state.forget();
+                continue;
+            }
             state.oid = Some(name);
             let small = candidate.stat.size <= LARGE;
             state.readable =
@@ -227,6 +235,9 @@ fn with_plain_line_ends(bytes: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::git::conversion::tests::{conversion, world};
+    use crate::git::object::Format;
+    use crate::git::worktree::Found;
 
     #[test]
     fn only_what_git_might_convert_is_asked_about() {
@@ -234,6 +245,26 @@ mod tests {
         assert!(may_be_converted(b"$Id: 1 $"));
         assert!(may_be_converted(b"\xff\xfea\0"));
         assert!(!may_be_converted(b"a\nb\rc"));
+    }
+
+    #[test]
+    fn what_git_had_no_time_to_name_is_not_known() {
+        let (dir, git) = world(&["a"]);
+        let (root, store) = (dir.path().join("tree"), Store::at(&git.objects(), Format::Sha1));
+        let mut tree = WorkTree::open(&root).unwrap();
+        let Found::File(stat) = tree.look(b"a") else { panic!("it is a file") };
+        let soon = clock::monotonic() + Duration::from_secs(60);
+        let mut read = |until: Duration| {
+            let contents = Contents::new(&store, Need::TELL, soon);
+            let (states, unread) = contents.read(
+                &mut tree,
+                &[Candidate::new(b"a".to_vec(), stat)],
+                &conversion(&git, &root, until),
+            );
+            (states[0].oid, states[0].readable, unread)
+        };
+        assert_eq!(read(soon), (Some(object::blob_name(Format::Sha1, b"a\r\n")), true, 0));
+        assert_eq!(read(Duration::ZERO), (None, false, 1));
     }
 
     #[test]

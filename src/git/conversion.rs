@@ -2,16 +2,19 @@
 //! Git itself is asked, with the attributes of the tree and with no program to
 //! run for any of them.
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::index_file;
-use super::line_ends;
+use super::line_ends::{self, LeftAlone};
 use super::object::{Format, Oid};
-use super::runner::{Git, quoted};
+use super::runner::{Git, Question, quoted};
 use super::snapshot::Before;
+use crate::host::talk::TalkError;
+
+/// How many files git may die of before it is asked no more.
+const MOST_DEATHS: usize = 100;
 
 /// How to ask git about the files of a tree.
 #[derive(Debug)]
@@ -77,34 +80,28 @@ impl Before {
 
 impl Conversion<'_> {
     /// The names that git gives to the files at `paths`, in order; none where
-    /// it cannot say.
+    /// it cannot say. It may not come to the last of them.
     pub(super) fn names(&self, paths: &[&[u8]]) -> Vec<Option<Oid>> {
-        if paths.is_empty() {
-            return Vec::new();
-        }
         let args = ["hash-object", "--stdin-paths"].map(OsStr::new);
-        let said = self.git.ask(&args, self.root, &self.index, lines(paths), self.until);
-        parsed(&said.unwrap_or_default(), paths.len())
+        named(paths, |input| self.git.begin(&args, self.root, &self.index, input, self.until))
     }
 
     /// The same, and git keeps them for us in the form that they are converted to.
     pub(super) fn kept(&self, paths: &[&[u8]]) -> Vec<Option<Oid>> {
-        if paths.is_empty() {
-            return Vec::new();
-        }
         let args = ["hash-object", "-w", "--stdin-paths"].map(OsStr::new);
-        let said = self.git.ask_to_write(&args, self.root, &self.index, lines(paths), self.until);
-        parsed(&said.unwrap_or_default(), paths.len())
+        named(paths, |input| self.git.begin_to_write(&args, self.root, &self.index, input, self.until))
     }
 
     /// Of `paths`, those whose line ends git leaves alone though it would convert
     /// them: it has them with both bytes.
-    pub(super) fn left_alone<'p>(&self, paths: &[&'p [u8]]) -> HashSet<&'p [u8]> {
+    pub(super) fn left_alone<'p>(&self, paths: &[&'p [u8]]) -> LeftAlone<'p> {
         if paths.is_empty() {
-            return HashSet::new();
+            return LeftAlone::default();
         }
         let indexes = self.deciding.iter().filter_map(|path| index_file::load(path).ok());
-        let Some(index) = indexes.into_iter().find(|bytes| !bytes.is_empty()) else { return HashSet::new() };
+        let Some(index) = indexes.into_iter().find(|bytes| !bytes.is_empty()) else {
+            return LeftAlone::default();
+        };
         line_ends::left_alone(self, paths, &index)
     }
 }
@@ -114,21 +111,85 @@ fn lines(paths: &[&[u8]]) -> Vec<u8> {
     paths.iter().flat_map(line).collect()
 }
 
-/// One name per line, if there are as many as there were files.
-fn parsed(said: &[u8], count: usize) -> Vec<Option<Oid>> {
-    let names: Vec<Option<Oid>> = String::from_utf8_lossy(said).lines().map(Oid::from_hex).collect();
-    if names.len() == count { names } else { vec![None; count] }
+/// Names the files at `paths`. Git dies of the first that it cannot read; then
+/// it is asked about those behind.
+fn named(paths: &[&[u8]], begin: impl Fn(Vec<u8>) -> Result<Question, TalkError>) -> Vec<Option<Oid>> {
+    let mut names = Vec::new();
+    for _ in 0..MOST_DEATHS {
+        let left = &paths[names.len()..];
+        if left.is_empty() {
+            break;
+        }
+        let Ok(question) = begin(lines(left)) else { break };
+        let (said, ended) = question.finish_anyhow();
+        names.extend(parsed(&said, left.len()).into_iter().map(Some));
+        match ended {
+            Err(TalkError::Failed(_)) if names.len() < paths.len() => names.push(None),
+            // There is no time left, or nothing to ask.
+            Ok(()) | Err(_) => break,
+        }
+    }
+    names
+}
+
+/// One name per line, as far as there are whole ones, and no more than there were files.
+fn parsed(said: &[u8], count: usize) -> Vec<Oid> {
+    let whole = said.split_inclusive(|&byte| byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
+    let names = whole.map_while(|line| Oid::from_hex(std::str::from_utf8(line).ok()?));
+    names.take(count).collect()
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use crate::git::object::blob_name;
+    use crate::host::clock;
+
+    /// A tree with `files`, and a git to ask about it, in a directory of their own.
+    pub(in crate::git) fn world(files: &[&str]) -> (tempfile::TempDir, Git) {
+        let dir = tempfile::tempdir().unwrap();
+        for part in ["git", "tree"] {
+            std::fs::create_dir(dir.path().join(part)).unwrap();
+        }
+        for name in files {
+            std::fs::write(dir.path().join("tree").join(name), format!("{name}\r\n")).unwrap();
+        }
+        let program = Git::find(None, &[]).unwrap();
+        let git =
+            Git::settle(program, &dir.path().join("git"), Format::Sha1, &dir.path().join("git/objects"));
+        (dir, git.unwrap())
+    }
+
+    pub(in crate::git) fn conversion<'a>(git: &'a Git, root: &'a Path, until: Duration) -> Conversion<'a> {
+        let (index, deciding, format) = (git.file("index"), Vec::new(), Format::Sha1);
+        Conversion { git, root, index, deciding, format, until, reach: Reach::Seen }
+    }
 
     #[test]
-    fn an_answer_that_is_not_about_all_files_is_about_none() {
+    fn a_file_that_git_dies_of_costs_no_other_its_name() {
+        let (dir, git) = world(&["a", "c", "e"]);
+        let root = dir.path().join("tree");
+        let until = clock::monotonic() + Duration::from_secs(60);
+        let name = |text: &str| Some(blob_name(Format::Sha1, text.as_bytes()));
+        let expected = [name("a\r\n"), None, name("c\r\n"), None, name("e\r\n")];
+        let paths: [&[u8]; 5] = [b"a", b"b", b"c", b"d", b"e"];
+        assert_eq!(conversion(&git, &root, until).names(&paths), expected);
+        assert_eq!(conversion(&git, &root, until).kept(&paths), expected);
+    }
+
+    #[test]
+    fn an_answer_is_read_as_far_as_it_goes() {
         let name = "0a".repeat(20);
-        assert_eq!(parsed(format!("{name}\n").as_bytes(), 1), [Oid::from_hex(&name)]);
-        assert_eq!(parsed(format!("{name}\n").as_bytes(), 2), [None, None]);
-        assert_eq!(parsed(b"", 0), []);
+        let oid = Oid::from_hex(&name).unwrap();
+        for (said, count, expected) in [
+            (format!("{name}\n{name}\n"), 2, vec![oid, oid]),
+            (format!("{name}\n"), 2, vec![oid]),
+            (format!("{name}\n{name}\n"), 1, vec![oid]),
+            (format!("{name}\n{name}"), 2, vec![oid]),
+            (format!("{name}\nnonsense\n{name}\n"), 3, vec![oid]),
+            (String::new(), 0, vec![]),
+        ] {
+            assert_eq!(parsed(said.as_bytes(), count), expected, "{said}");
+        }
     }
 }

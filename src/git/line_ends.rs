@@ -9,21 +9,29 @@ use super::content::LARGE;
 use super::conversion::Conversion;
 use super::index;
 use super::object::Oid;
+use crate::host::talk::TalkError;
 
-/// Most that is read of git's objects at a time.
-const MOST: u64 = 64 << 20;
+/// Most that is read of git's objects at a time, and in all.
+const MOST_AT_ONCE: u64 = 64 << 20;
+const MOST: u64 = 512 << 20;
 const ATTRIBUTES: [&str; 3] = ["text", "crlf", "eol"];
 
+/// Which paths the rule is about.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct LeftAlone<'p> {
+    pub(super) alone: HashSet<&'p [u8]>,
+    /// Git could not say it of these, or not in time.
+    pub(super) unknown: HashSet<&'p [u8]>,
+}
+
 /// Of `paths`, those that the rule is about, where `index` says what git has.
-pub(super) fn left_alone<'p>(
-    conversion: &Conversion<'_>,
-    paths: &[&'p [u8]],
-    index: &[u8],
-) -> HashSet<&'p [u8]> {
-    let guessed = guessed(conversion, paths);
+pub(super) fn left_alone<'p>(conversion: &Conversion<'_>, paths: &[&'p [u8]], index: &[u8]) -> LeftAlone<'p> {
+    let Ok(guessed) = guessed(conversion, paths) else {
+        return LeftAlone { unknown: paths.iter().copied().collect(), ..LeftAlone::default() };
+    };
     let wanted: HashSet<&[u8]> = paths.iter().copied().filter(|path| guessed.contains(*path)).collect();
     if wanted.is_empty() {
-        return HashSet::new();
+        return LeftAlone::default();
     }
     let mut names: HashMap<Vec<u8>, Oid> = HashMap::new();
     // While a merge is unfinished, what counts is our own side of it.
@@ -32,22 +40,25 @@ pub(super) fn left_alone<'p>(
             names.insert(entry.path.to_owned(), entry.oid);
         }
     });
-    let with_both = with_both(conversion, names.values().copied().collect());
-    let is_left = |path: &&[u8]| names.get(*path).is_some_and(|oid| with_both.contains(oid));
-    paths.iter().copied().filter(is_left).collect()
+    let (with_both, unread) = with_both(conversion, names.values().copied().collect());
+    let among = |these: &HashSet<Oid>| {
+        let is_one = |path: &&[u8]| names.get(*path).is_some_and(|oid| these.contains(oid));
+        paths.iter().copied().filter(is_one).collect()
+    };
+    LeftAlone { alone: among(&with_both), unknown: among(&unread) }
 }
 
 /// Of `paths`, those of which no attribute says that they are text or are not.
-fn guessed(conversion: &Conversion<'_>, paths: &[&[u8]]) -> HashSet<Vec<u8>> {
+fn guessed(conversion: &Conversion<'_>, paths: &[&[u8]]) -> Result<HashSet<Vec<u8>>, TalkError> {
     let args: Vec<&OsStr> =
         ["check-attr", "-z", "--stdin"].into_iter().chain(ATTRIBUTES).map(OsStr::new).collect();
     let input: Vec<u8> = paths.iter().flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
     let Conversion { git, root, index, until, .. } = conversion;
-    let said = git.ask(&args, root, index, input, *until).unwrap_or_default();
+    let said = git.ask(&args, root, index, input, *until)?;
     let fields: Vec<&[u8]> = said.split(|&byte| byte == 0).collect();
     // Three attributes of each path, of three fields each.
     let records = fields.chunks_exact(9).filter(|record| is_guessed(record[2], record[5], record[8]));
-    records.map(|record| record[0].to_owned()).collect()
+    Ok(records.map(|record| record[0].to_owned()).collect())
 }
 
 /// As git reads them: `crlf` is what `text` was called once, and who says how
@@ -61,29 +72,51 @@ fn is_guessed(text: &[u8], crlf: &[u8], eol: &[u8]) -> bool {
     }
 }
 
-/// Of `names`, those of objects that have both bytes at the end of a line.
-fn with_both(conversion: &Conversion<'_>, names: HashSet<Oid>) -> HashSet<Oid> {
+/// Of `names`, those of objects that have both bytes at the end of a line, and
+/// those of objects that were not read. What went wrong once is not tried again.
+fn with_both(conversion: &Conversion<'_>, names: HashSet<Oid>) -> (HashSet<Oid>, HashSet<Oid>) {
     let lines = |names: &[Oid]| names.iter().map(|oid| format!("{oid}\n")).collect::<String>().into_bytes();
-    let ask = |args: &[&str], names: &[Oid]| {
-        conversion.git.ask_objects(args, lines(names), conversion.until).unwrap_or_default()
+    let ask = |args: &[&str], names: &[Oid]| conversion.git.ask_objects(args, lines(names), conversion.until);
+    let all: Vec<Oid> = names.iter().copied().collect();
+    let Ok(sizes) = ask(&["cat-file", "--batch-check=%(objectname) %(objectsize)"], &all) else {
+        return (HashSet::new(), names);
     };
-    let names: Vec<Oid> = names.into_iter().collect();
-    let sizes = ask(&["cat-file", "--batch-check=%(objectname) %(objectsize)"], &names);
     let sized = |line: &str| {
         let (name, size) = line.split_once(' ')?;
         Some((Oid::from_hex(name)?, size.parse::<u64>().ok().filter(|size| *size <= LARGE)?))
     };
-    let mut parts: Vec<(u64, Vec<Oid>)> = Vec::new();
-    for (name, size) in String::from_utf8_lossy(&sizes).lines().filter_map(sized) {
-        match parts.last_mut() {
-            Some((all, part)) if *all + size <= MOST => {
-                *all += size;
-                part.push(name);
-            }
-            Some(_) | None => parts.push((size, vec![name])),
+    let sized: Vec<(Oid, u64)> = String::from_utf8_lossy(&sizes).lines().filter_map(sized).collect();
+    // Larger ones, and those that are not there, are none that the rule is about.
+    let mut unread: HashSet<Oid> = sized.iter().map(|(name, _)| *name).collect();
+    let mut found = HashSet::new();
+    for part in parts(&sized) {
+        let Ok(said) = ask(&["cat-file", "--batch"], &part) else { break };
+        found.extend(read(&said));
+        for name in &part {
+            unread.remove(name);
         }
     }
-    parts.iter().flat_map(|(_, part)| read(&ask(&["cat-file", "--batch"], part))).collect()
+    (found, unread)
+}
+
+/// What is read at a time, as long as it is not too much in all.
+fn parts(sized: &[(Oid, u64)]) -> Vec<Vec<Oid>> {
+    let mut parts: Vec<(u64, Vec<Oid>)> = Vec::new();
+    let mut all = 0;
+    for (name, size) in sized {
+        all += size;
+        if all > MOST {
+            break;
+        }
+        match parts.last_mut() {
+            Some((of_part, part)) if *of_part + size <= MOST_AT_ONCE => {
+                *of_part += size;
+                part.push(*name);
+            }
+            Some(_) | None => parts.push((*size, vec![*name])),
+        }
+    }
+    parts.into_iter().map(|(_, part)| part).collect()
 }
 
 /// `<name> <kind> <size>`, a line end, so many bytes, and another line end.
@@ -106,6 +139,7 @@ fn read(said: &[u8]) -> Vec<Oid> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::git::conversion::tests::{conversion, world};
 
     #[test]
     fn what_an_attribute_calls_text_is_not_guessed() {
@@ -125,6 +159,25 @@ mod tests {
         ] {
             assert_eq!(is_guessed(text, crlf, eol), expected, "{text:?} {crlf:?} {eol:?}");
         }
+    }
+
+    #[test]
+    fn objects_are_read_in_parts_and_not_without_end() {
+        let sized: Vec<(Oid, u64)> =
+            (0..100).map(|at| (Oid::from_bytes(&[at; 20]).unwrap(), 10 << 20)).collect();
+        let parts = parts(&sized);
+        assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [6, 6, 6, 6, 6, 6, 6, 6, 3]);
+    }
+
+    #[test]
+    fn what_is_not_said_in_time_is_not_known() {
+        let (dir, git) = world(&["a"]);
+        let conversion = conversion(&git, dir.path(), std::time::Duration::ZERO);
+        let paths = [&b"a"[..]];
+        let unknown = HashSet::from(paths);
+        assert_eq!(left_alone(&conversion, &paths, b""), LeftAlone { unknown, ..LeftAlone::default() });
+        let name = Oid::from_bytes(&[7; 20]).unwrap();
+        assert_eq!(with_both(&conversion, HashSet::from([name])), (HashSet::new(), HashSet::from([name])));
     }
 
     #[test]

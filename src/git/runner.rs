@@ -211,24 +211,24 @@ impl Git {
         self.begin(args, work_tree, index, input, until)?.finish()
     }
 
-    /// As [`ask`](Self::ask), for what writes objects. It sees no others: git
+    /// As [`begin`](Self::begin), for what writes objects. It sees no others: git
     /// would set the time of one that is there already, and the user's own are
     /// not ours to touch.
-    pub(crate) fn ask_to_write(
+    pub(crate) fn begin_to_write(
         &self,
         args: &[&OsStr],
         work_tree: &Path,
         index: &Path,
         input: Vec<u8>,
         until: Duration,
-    ) -> Result<Vec<u8>, TalkError> {
+    ) -> Result<Question, TalkError> {
         match files::create_dir(&self.written()) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(TalkError::Start(error));
             }
             _ => self.borrow_objects().map_err(TalkError::Start)?,
         }
-        self.begin_in(&self.written(), args, work_tree, index, input, until)?.finish()
+        self.begin_in(&self.written(), args, work_tree, index, input, until)
     }
 
     /// A question that needs neither working tree nor index: about objects.
@@ -269,6 +269,12 @@ impl Question {
     pub(crate) fn finish_both(self) -> Result<(Vec<u8>, String), TalkError> {
         let Self { talk, mut stalls } = self;
         talk.finish_with(&mut |silent| stalls.care(silent))
+    }
+
+    /// What git said, however it ended, and how that was.
+    pub(crate) fn finish_anyhow(self) -> (Vec<u8>, Result<(), TalkError>) {
+        let Self { talk, mut stalls } = self;
+        talk.finish_anyhow(&mut |silent| stalls.care(silent))
     }
 }
 

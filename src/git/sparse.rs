@@ -9,7 +9,6 @@ use std::time::Duration;
 use super::ignored_changes::above;
 use super::index::{self, IndexError};
 use super::object::{Format, Oid};
-use super::runner::Git;
 use super::snapshot::Before;
 use super::state::State;
 use crate::host::files;
@@ -57,30 +56,28 @@ impl Sparse {
         Ok(Self(parsed.collect()))
     }
 
-    /// What is tracked of `paths` in such directories. Only those directories
-    /// are read that have one of them.
+    /// What is tracked of `paths` in such directories; `None` where git cannot
+    /// say. Only those directories are read that have one of them, all at once.
     pub(super) fn tracked<'p>(
         &self,
         paths: impl Iterator<Item = &'p Vec<u8>>,
-        git: &Git,
+        before: &Before,
         until: Duration,
-    ) -> HashMap<Vec<u8>, State> {
+    ) -> Option<HashMap<Vec<u8>, State>> {
         if self.0.is_empty() {
-            return HashMap::new();
+            return Some(HashMap::new());
         }
         let wanted: HashSet<&[u8]> = paths.flat_map(|path| above(path)).collect();
-        let touched = self.0.iter().filter(|(dir, _)| wanted.contains(dir.as_slice()));
-        let mut all = HashMap::new();
-        for (dir, tree) in touched {
-            let args = ["ls-tree", "-r", "-z", "--full-tree", &tree.to_string()];
-            let said = git.ask_objects(&args, Vec::new(), until).unwrap_or_default();
-            for record in said.split(|&byte| byte == 0) {
-                if let Some((name, state)) = parsed(record) {
-                    all.insert([dir, name].concat(), state);
-                }
-            }
+        let mut touched = self.0.iter().filter(|(dir, _)| wanted.contains(dir.as_slice())).peekable();
+        if touched.peek().is_none() {
+            return Some(HashMap::new());
         }
-        all
+        let tree = before.store.tree(touched.map(|(dir, tree)| (dir.as_slice(), 0o40000, *tree))).ok()?;
+        before.store.show().ok()?;
+        let args = ["ls-tree", "-r", "-z", "--full-tree", &tree.to_string()];
+        let said = before.git.ask_objects(&args, Vec::new(), until).ok()?;
+        let records = said.split(|&byte| byte == 0).filter_map(parsed);
+        Some(records.map(|(path, state)| (path.to_owned(), state)).collect())
     }
 }
 

@@ -50,6 +50,12 @@ impl State {
     }
 
     /// Whether both are the same for git. What was not read counts as another.
+    /// What is in it is not known after all. Says of how many that holds now.
+    pub(super) fn forget(&mut self) -> u32 {
+        (self.oid, self.readable) = (None, false);
+        1
+    }
+
     pub(crate) fn is_same(&self, other: &State) -> bool {
         self.mode == other.mode && self.oid.is_some() && self.oid == other.oid
     }

@@ -115,6 +115,17 @@ impl Talk {
     /// Hears it to its end, with `care` while it says nothing: what it said, when
     /// it ended well, and the beginning of what it complained of all the same.
     pub(crate) fn finish_with(mut self, care: Care<'_>) -> Result<(Vec<u8>, String), TalkError> {
+        let complaint = self.hear(care)?;
+        Ok((std::mem::take(&mut self.said), complaint))
+    }
+
+    /// What it said, however it ended, and how that was.
+    pub(crate) fn finish_anyhow(mut self, care: Care<'_>) -> (Vec<u8>, Result<(), TalkError>) {
+        let ended = self.hear(care).map(drop);
+        (std::mem::take(&mut self.said), ended)
+    }
+
+    fn hear(&mut self, care: Care<'_>) -> Result<String, TalkError> {
         let mut patience = FIRST;
         let mut heard = clock::monotonic();
         while self.stdout.is_some() || self.stderr.is_some() {
@@ -151,7 +162,7 @@ impl Talk {
         self.over = true;
         let text = String::from_utf8_lossy(&self.complaint).into_owned();
         if status.success() {
-            Ok((std::mem::take(&mut self.said), text))
+            Ok(text)
         } else {
             let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
             let told = last.map(|line| line.chars().take(LONGEST).collect());

@@ -252,6 +252,10 @@ fn an_index_with_an_endless_path_is_damage_and_the_run_is_sealed() {
 fn a_list_of_attributes_without_end_is_not_read() {
     let world = World::new(SOME);
     world.shell("truncate -s 1T .gitattributes");
-    let done = world.run("echo x >>a");
-    assert_eq!(done.kinds(), [("modified".into(), "a".into())], "{:#}", done.evidence);
+    let command = world.env.command(&["run", "--agent", "command", "--wait", "--json", "echo x >>a"]);
+    let ran = crate::support::env::finish(command, crate::support::env::PATIENCE);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let evidence = fs::read(Path::new(report["run_dir"].as_str().unwrap()).join("evidence.json")).unwrap();
+    let evidence: serde_json::Value = serde_json::from_slice(&evidence).unwrap();
+    assert_eq!(evidence["files"]["changes"][0]["path"], "a", "{evidence:#}");
 }

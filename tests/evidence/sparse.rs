@@ -107,3 +107,16 @@ fn an_index_in_two_parts_tells_of_what_is_outside_as_well() {
     let done = world.check("git rm -q --sparse k/1; git mv --sparse k/l/2 k/l/3");
     assert_eq!(done.kinds(), [("deleted".into(), "k/1".into()), ("renamed".into(), "k/l/3".into())]);
 }
+
+/// Git cannot say what was in there.
+#[test]
+fn what_was_outside_of_the_part_is_not_known_without_its_tree() {
+    let world = World::new(&format!("{SOME}; git sparse-checkout set --cone --sparse-index d"));
+    let done = world.run(
+        "tree=$(git rev-parse HEAD:k); rm -f .git/objects/$(echo $tree | cut -c 1-2)/$(echo $tree | cut -c 3-); \
+         mkdir k; echo new >k/new",
+    );
+    assert_eq!(done.kinds(), [("added".into(), "k/new".into())], "{:#}", done.evidence);
+    let gap = "what became of files that are tracked and not checked out is not known";
+    assert_eq!(done.files()["incomplete"], serde_json::json!([gap]), "{:#}", done.evidence);
+}
