@@ -25,6 +25,8 @@ use crate::progress::plain;
 
 const MOST_FAILURES: usize = 16;
 const MOST_REFUSALS: usize = 5;
+/// Of an output, as much as tells how it ended.
+const LONGEST_END: usize = 4096;
 pub(super) const LONGEST_COMMAND: usize = 200;
 
 /// Collects while a run goes on.
@@ -227,8 +229,9 @@ impl Errors {
         }
     }
 
-    /// Whether nothing would be heard of a failure with this output behind a pipe.
+    /// Whether nothing would be heard of a failure with this output behind a pipe that lets its end through.
     fn sounds_fine(&self, command: &str, text: &str) -> bool {
+        let text = &text[text.floor_char_boundary(text.len().saturating_sub(LONGEST_END))..];
         let line = format!("{command} 2>&1 | cat");
         let piped = Done::new(&line, self.directory.trim_end_matches('/'), &self.origin).ended(Some(0));
         Seen::new(&line, text).is_clean && piped.or_unheard(None, Some(0), text).0.is_none()
