@@ -235,8 +235,8 @@ fn with_plain_line_ends(bytes: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::git::conversion::tests::{conversion, world};
     use crate::git::object::Format;
+    use crate::git::testing::{conversion, world};
     use crate::git::worktree::Found;
 
     #[test]

@@ -140,30 +140,11 @@ fn parsed(said: &[u8], count: usize) -> Vec<Oid> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use crate::git::object::blob_name;
+    use crate::git::testing::{conversion, world};
     use crate::host::clock;
-
-    /// A tree with `files`, and a git to ask about it, in a directory of their own.
-    pub(in crate::git) fn world(files: &[&str]) -> (tempfile::TempDir, Git) {
-        let dir = tempfile::tempdir().unwrap();
-        for part in ["git", "tree"] {
-            std::fs::create_dir(dir.path().join(part)).unwrap();
-        }
-        for name in files {
-            std::fs::write(dir.path().join("tree").join(name), format!("{name}\r\n")).unwrap();
-        }
-        let program = Git::find(None, &[]).unwrap();
-        let git =
-            Git::settle(program, &dir.path().join("git"), Format::Sha1, &dir.path().join("git/objects"));
-        (dir, git.unwrap())
-    }
-
-    pub(in crate::git) fn conversion<'a>(git: &'a Git, root: &'a Path, until: Duration) -> Conversion<'a> {
-        let (index, deciding, format) = (git.file("index"), Vec::new(), Format::Sha1);
-        Conversion { git, root, index, deciding, format, until, reach: Reach::Seen }
-    }
 
     #[test]
     fn a_file_that_git_dies_of_costs_no_other_its_name() {

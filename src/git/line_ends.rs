@@ -139,7 +139,7 @@ fn read(said: &[u8]) -> Vec<Oid> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::git::conversion::tests::{conversion, world};
+    use crate::git::testing::{conversion, world};
 
     #[test]
     fn what_an_attribute_calls_text_is_not_guessed() {

@@ -36,6 +36,8 @@ mod snapshot;
 mod sparse;
 mod stalls;
 mod state;
+#[cfg(test)]
+mod testing;
 mod touched;
 mod worktree;
 mod worktrees;
