@@ -241,7 +241,10 @@ fn of_git(git: Git<'_>, said: Said<'_>, is_here: impl Fn(&str) -> bool) -> Chang
     if !is_here(&git.directory().unwrap_or_default()) {
         return Change::Nothing;
     }
-    let rest: Vec<&str> = git.rest.iter().map(String::as_str).collect();
+    // How much it tells, and that no branch is followed, changes no file.
+    let is_said =
+        |arg: &&str| !matches!(*arg, "-q" | "--quiet" | "--progress" | "--no-progress" | "--detach");
+    let rest: Vec<&str> = git.rest.iter().map(String::as_str).filter(is_said).collect();
     let has = |wanted: &[&str]| rest.iter().any(|arg| wanted.contains(arg));
     let changes = match git.verb {
         "stash" => return of_stash(stash_verb(rest.iter().copied()), said),
@@ -348,6 +351,9 @@ mod tests {
         for line in [
             "pytest -q; git checkout -b new",
             "pytest -q; git switch -c new",
+            "pytest -q; git checkout -q -b new",
+            "pytest -q; git checkout --quiet --detach",
+            "pytest -q; git switch -q -c new",
             "pytest -q; git restore --staged a.py",
             "pytest -q; git reset HEAD a.py",
             "pytest -q; git apply --check p",
