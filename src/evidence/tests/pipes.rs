@@ -28,7 +28,7 @@ impl Through {
             "tail" => Self::Last(last_lines(&args)),
             "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" => grep(&args),
             "sed" => match sed_chooses(&args) {
-                Some(true) => chosen,
+                Some(true) => sed_first(&args).map_or(chosen, Self::First),
                 Some(false) => return None,
                 None => Self::Rewritten,
             },
@@ -114,6 +114,15 @@ fn grep(args: &[&str]) -> Through {
     Through::Chosen { cargo: alternatives().any(|part| bare(part) == "test result"), go: false }
 }
 
+/// How many lines come first that are all it lets through: `sed -n 1,80p`, `sed 80q`.
+fn sed_first(args: &[&str]) -> Option<usize> {
+    match args {
+        ["-n", range] => range.strip_prefix("1,")?.strip_suffix('p')?.parse().ok(),
+        [last] => last.strip_suffix('q')?.parse().ok(),
+        _ => None,
+    }
+}
+
 /// Whether `sed` chooses lines, or (`Some(false)`) only takes colours away; `None` where it writes anew.
 fn sed_chooses(args: &[&str]) -> Option<bool> {
     let script = args.iter().find(|arg| !arg.starts_with('-'))?;
@@ -152,7 +161,7 @@ mod tests {
         check(None, &["tee a.log", "cat", "sed 's/\\x1b\\[[0-9;]*m//g'", "tr -d '\\r'"]);
         check(Some(Through::Last(10)), &["tail", "tail a.log", "tail -n 10", "tail -10", "tail -n10"]);
         check(Some(Through::Last(0)), &["tail -f", "tail -n +3", "tail -c 100"]);
-        check(Some(Through::First(5)), &["head -5"]);
+        check(Some(Through::First(5)), &["head -5", "sed 5q", "sed -n 1,5p", "sed -n '1,5p'"]);
         check(chosen(true, false), &["grep 'test result'", "grep -E '^test result:|FAILED'"]);
         check(chosen(true, true), &["grep -v 'no test files'"]);
         check(
@@ -163,7 +172,7 @@ mod tests {
                 "grep -v ok",
                 "grep -c 'test result'",
                 "sed -n '/passed/p'",
-                "sed 5q",
+                "sed -n '2,5p'",
                 "awk /passed/",
                 "cut -c1-200",
             ],
