@@ -226,11 +226,11 @@ fn what_still_failed_when_a_run_completed_is_told_and_is_no_failure_of_the_run()
 fn what_failed_before_something_succeeded_is_told_with_that() {
     let built = "    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.10s\n";
     let first =
-        [ran("item_1", "cargo build", 101, BROKEN), ran("item_2", "git stash; cargo build", 0, built)];
+        [ran("item_1", "cargo build", 101, BROKEN), ran("item_2", "cargo build --quiet", 0, built)];
     let world = World::new(&first, &turn_completed(), 0);
     world.side("go");
     let mut client = Client::of(&world.env, &["--tools", "all"], &[]);
-    let line = "`cargo build` failed: mismatched types; `git stash; cargo build` succeeded after it";
+    let line = "`cargo build` failed: mismatched types; `cargo build --quiet` succeeded after it";
     let all = ["status: completed", &format!("earlier_errors:\n- {line}\n")];
     let ask = json!({ "task": "do it", "wait_ms": 20_000 });
     let report = Reply::to(&mut client, "delegate_run", ask).has(&all);
@@ -252,7 +252,7 @@ fn what_failed_before_something_succeeded_is_told_with_that() {
         serde_json::from_slice(&fs::read(format!("{run_dir}/evidence.json")).unwrap()).unwrap();
     let expected = json!([{
         "command": "/bin/bash -lc 'cargo build'", "error_message": "mismatched types",
-        "error_type": "compile error E0308", "succeeded_since": "/bin/bash -lc 'git stash; cargo build'",
+        "error_type": "compile error E0308", "succeeded_since": "/bin/bash -lc 'cargo build --quiet'",
     }]);
     assert_eq!(evidence["earlier_errors"], expected);
 }
