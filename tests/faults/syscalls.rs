@@ -180,18 +180,34 @@ fn lose(phase: &Phase, task: &str) {
     wait_for("the supervisor to be gone", Duration::from_secs(5), || (!kill::alive(pid)).then_some(()));
 }
 
+/// What a first command does from the registry on, as it mostly does: who began in the same tick as its
+/// parent looks once more whether that is still its parent.
+fn calls_of_a_first_command() -> Vec<Point> {
+    let mut seen: Vec<(usize, Vec<Point>)> = Vec::new();
+    for _ in 0..7 {
+        let mut points = Phase::new().calls(&["status"]);
+        let opened = points
+            .iter()
+            .position(|point| point.text.contains("registry.db"))
+            .expect("the registry is opened");
+        points.drain(..opened);
+        points.retain(|point| !point.text.contains("/proc/") && point.call != "brk");
+        let times = |points: &[Point]| points.iter().map(|point| point.nth).collect::<Vec<_>>();
+        match seen.iter_mut().find(|(_, known)| times(known) == times(&points)) {
+            Some((often, _)) => *often += 1,
+            None => seen.push((1, points)),
+        }
+    }
+    seen.into_iter().max_by_key(|(often, _)| *often).expect("it ran").1
+}
+
 /// The first command of all makes the registry; here every crash has a home of
 /// its own, since only the first command can. Looking who is above it comes in
 /// between, and asking for memory whenever names were long; neither changes anything.
 #[test]
 fn a_crash_while_the_registry_is_made_leaves_one_that_works() {
-    let points = Phase::new().calls(&["status"]);
-    let opened =
-        points.iter().position(|point| point.text.contains("registry.db")).expect("the registry is opened");
-    let points: Vec<&Point> = points[opened..]
-        .iter()
-        .filter(|point| !point.text.contains("/proc/") && point.call != "brk")
-        .collect();
+    let points = calls_of_a_first_command();
+    let points: Vec<&Point> = points.iter().collect();
     let crashed = AtomicUsize::new(0);
     with_each(&points, 2, |point| {
         let reached = (0..TRIES).any(|_| {

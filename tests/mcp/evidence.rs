@@ -225,8 +225,7 @@ fn what_still_failed_when_a_run_completed_is_told_and_is_no_failure_of_the_run()
 #[test]
 fn what_failed_before_something_succeeded_is_told_with_that() {
     let built = "    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.10s\n";
-    let first =
-        [ran("item_1", "cargo build", 101, BROKEN), ran("item_2", "cargo build --quiet", 0, built)];
+    let first = [ran("item_1", "cargo build", 101, BROKEN), ran("item_2", "cargo build --quiet", 0, built)];
     let world = World::new(&first, &turn_completed(), 0);
     world.side("go");
     let mut client = Client::of(&world.env, &["--tools", "all"], &[]);
