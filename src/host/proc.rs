@@ -144,13 +144,14 @@ pub(crate) fn ancestors(name: &CStr) -> Vec<Process> {
 }
 
 /// One that was there before its child had its number all the time; one of the
-/// same tick did if the child still has it for a parent.
+/// same tick did if the child still has it for a parent. That is asked in any
+/// case: what a process does must not depend on the tick it began in either.
 fn parent_of(process: Process, name: &CStr) -> Option<(Process, bool)> {
     let stat = whole(&format!("/proc/{}/stat", process.parent)).ok()?;
     let parent = parse_stat(process.parent, &stat)?;
     let still =
-        || read(process.pid).is_some_and(|now| (now.started, now.parent) == (process.started, parent.pid));
-    (parent.started < process.started || still()).then(|| (parent, is_named(&stat, name)))
+        read(process.pid).is_some_and(|now| (now.started, now.parent) == (process.started, parent.pid));
+    (parent.started < process.started || still).then(|| (parent, is_named(&stat, name)))
 }
 
 fn is_named(stat: &[u8], name: &CStr) -> bool {
