@@ -311,14 +311,20 @@ mod tests {
         assert_eq!(quoted(b"-\n\"\\\xff"), b"\"-\\012\\\"\\\\\\377\"");
     }
 
-    #[test]
-    fn a_git_below_a_place_that_is_written_to_is_not_taken() {
+    /// A directory, and one in it that has a program called git.
+    fn with_a_git() -> (tempfile::TempDir, PathBuf) {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let bin = dir.path().join("venv/bin");
         fs::create_dir_all(&bin).unwrap();
         fs::write(bin.join("git"), "#!/bin/sh\n").unwrap();
         fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+        (dir, bin)
+    }
+
+    #[test]
+    fn a_git_below_a_place_that_is_written_to_is_not_taken() {
+        let (dir, bin) = with_a_git();
         let found = |writable: &[&Path]| Git::find_beside(&[], Some(bin.as_os_str()), writable);
         assert_eq!(found(&[]), Some(bin.join("git")));
         assert_eq!(found(&[dir.path()]), None);
@@ -327,12 +333,7 @@ mod tests {
     /// Where it is says which settings are believed.
     #[test]
     fn the_users_own_git_is_none_that_a_run_could_have_written() {
-        use std::os::unix::fs::PermissionsExt;
-        let dir = tempfile::tempdir().unwrap();
-        let bin = dir.path().join("venv/bin");
-        fs::create_dir_all(&bin).unwrap();
-        fs::write(bin.join("git"), "#!/bin/sh\n").unwrap();
-        fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+        let (dir, bin) = with_a_git();
         assert_eq!(Git::own(Some(bin.as_os_str()), &[]), Some(bin.join("git")));
         assert_eq!(Git::own(Some(bin.as_os_str()), &[dir.path()]), None);
         let up = "../".repeat(std::env::current_dir().unwrap().components().count());
