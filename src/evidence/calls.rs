@@ -62,6 +62,14 @@ impl Call {
         ways.chain(&self.words).chain(&self.asked).map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 
+    /// What git is told to do; `None` where this is another program.
+    pub(crate) fn git_verb(&self) -> Option<&str> {
+        match self.words.as_slice() {
+            [program, verb, ..] if program == "git" => Some(verb),
+            _ => None,
+        }
+    }
+
     /// The script of a package that it runs, and what that is handed on.
     pub(crate) fn script(&self) -> Option<(&str, &[String])> {
         match self.words.as_slice() {

@@ -274,7 +274,7 @@ fn letters_mean_loudness_only_to_programs_that_are_known() {
         ("terraform plan", "terraform -v plan", Told),
         ("gcc a.c", "gcc -v", Told),
         ("./deploy --quiet", "./deploy", Told),
-        ("git push", "git push -q", Told),
+        ("git push", "git push -q", Mended),
         ("cargo xtask check", "cargo xtask check -q", Told),
         ("pip install a", "pip install -q a", Mended),
         ("pip3 install --quiet a", "pip3 install a", Mended),

@@ -29,6 +29,8 @@ pub(super) enum Reach {
     Packages,
     /// Names of what is to be made.
     Targets,
+    /// Where something goes to or comes from: another way is as good.
+    Anything,
 }
 
 impl Reach {
@@ -39,6 +41,7 @@ impl Reach {
             Self::Places if outer == "." => !inner.starts_with('/'),
             Self::Places => inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/')),
             Self::Packages => inner.starts_with('.') && contains_package(outer, inner),
+            Self::Anything => true,
             Self::Words | Self::Targets => false,
         }
     }
@@ -184,6 +187,16 @@ static MANNERS: &[Manner] = &[
         shown: "--continue --no-edit --quiet --skip -q",
         implied: Some("."),
         reach: Reach::Places,
+        ..OTHER
+    },
+    Manner {
+        tools: &["git"],
+        verbs: &["fetch", "pull", "push"],
+        shown: "--all --ff --ff-only --force --force-with-lease* --no-rebase --no-tags --progress --prune \
+            --quiet --rebase* --set-upstream --tags --verbose -f -q -u -v",
+        eases: "--no-verify",
+        implied: Some("."),
+        reach: Reach::Anything,
         ..OTHER
     },
     Manner {

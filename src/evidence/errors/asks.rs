@@ -1,6 +1,7 @@
 //! Whether a program is asked something or does something: an answer of no is an exit code like any
 //! other, and no failure.
 
+use super::halfway::may_be_refused;
 use super::work::{Done, Work};
 use crate::evidence::shell::Step;
 
@@ -27,8 +28,8 @@ pub(super) fn asks(step: &Step) -> bool {
     let verb = verb_of(step);
     let looks = match program {
         "cargo" => CARGO.contains(&verb),
-        // What it fails of it says, and much is mended by other words of its.
-        "git" => true,
+        // What else it fails of it says, and much is mended by other words of its.
+        "git" => !may_be_refused(step),
         "npm" | "pnpm" | "yarn" | "bun" => PACKAGES.contains(&verb),
         "pip" | "pip3" | "poetry" | "gem" | "conda" | "apt" | "brew" => PACKAGES.contains(&verb),
         "uv" => args.starts_with(&["pip"]) && args.get(1).is_some_and(|verb| PACKAGES.contains(verb)),

@@ -13,6 +13,7 @@ use super::diagnose::{Diagnosis, Found, diagnose};
 use super::earlier::EarlierErrors;
 use super::failing;
 use super::failure::{Failure, told};
+use super::halfway::without_git;
 use super::place::{Location, is_there};
 use super::said::Speakers;
 use super::thrown;
@@ -33,7 +34,7 @@ pub(super) const LONGEST_COMMAND: usize = 200;
 #[derive(Debug)]
 pub(crate) struct Errors {
     /// Where the run works; what is below it is told without it.
-    directory: String,
+    pub(super) directory: String,
     origin: Origin,
     /// Commands that failed and were not mended, oldest first.
     pub(super) failures: Vec<Failure>,
@@ -46,7 +47,7 @@ pub(crate) struct Errors {
     /// Whether the run is one command: what that failed of is why the run did.
     is_one_command: bool,
     /// Whether a file is below a directory.
-    is_there: fn(&str, &str) -> bool,
+    pub(super) is_there: fn(&str, &str) -> bool,
 }
 
 /// Why a run failed, as far as can be observed.
@@ -163,6 +164,8 @@ impl Errors {
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
         let (found, unheard) = done.or_unheard(found, exit_code, text);
+        let conflict = done.conflict(text);
+        let found = found.filter(|found| conflict.is_none() || !found.is_of_series());
         // The same question, and the new answer tells of nothing.
         let is_answered = match exit_code {
             _ if found.is_some() => false,
@@ -197,6 +200,8 @@ impl Errors {
             let failed = earlier.map(|found| Failure::inside(command, found));
             failed.into_iter().for_each(|failure| self.earlier.add(failure.earlier(Some(command))));
         }
+        let is_halfway = conflict.is_some();
+        conflict.into_iter().for_each(|conflict| self.note_conflict(command, conflict, &done));
         if let Some(mut found) = found {
             let by_tests = done.works().len() > 1
                 && !done.tests().is_empty()
@@ -209,6 +214,7 @@ impl Errors {
                 Some(0) if is_built => unproven,
                 Some(0) if !done.tests().is_empty() => done.tests(),
                 Some(_) if by_tests => done.tests(),
+                _ if is_halfway => without_git(done.to_do(text)),
                 _ => done.to_do(text),
             };
             let works = cargo::to_do_again(works, text);
@@ -256,7 +262,7 @@ impl Errors {
         }
     }
 
-    fn keep(&mut self, new: Failure) {
+    pub(super) fn keep(&mut self, new: Failure) {
         // The newest state of a failing program, in the place of the first one.
         match self.failures.iter().position(|old| old.works == new.works) {
             // It is known to fail on the run's own tree.

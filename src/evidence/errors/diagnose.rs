@@ -81,6 +81,8 @@ pub(super) struct Found {
     pub(super) is_glimpse: bool,
     /// Where a script says that it goes: `cd api && pytest`.
     pub(super) shown: Vec<String>,
+    /// Files that it is about, of no place in them.
+    pub(super) files: Vec<String>,
 }
 
 /// Reads the lines of one output for one format.

@@ -105,7 +105,7 @@ impl Failure {
         let Some(first) = self.found.errors.first() else {
             return fault.map(told).unwrap_or_default();
         };
-        let (mut locations, mut files) = (Vec::new(), Vec::new());
+        let (mut locations, mut files) = (Vec::new(), self.found.files.clone());
         // Where the first error may be anywhere, those of another tool are not where to look for it.
         let belongs = |error: &&Diagnosis| first.place.is_some() || error.format == first.format;
         for place in self.found.errors.iter().filter(belongs).filter_map(|error| error.place.as_ref()) {

@@ -6,6 +6,7 @@ use super::codes;
 use super::complaints::{complains, would_complain};
 use super::diagnose::{Diagnosis, Found, diagnose};
 use super::failing;
+use super::halfway::{may_be_refused, refused, says_why};
 use super::said::Speakers;
 use super::signs::sign;
 use super::template::last_line;
@@ -81,6 +82,7 @@ impl Done {
         is_told.then(|| {
             let own: Vec<&Step> = self.speakers_of(&steps);
             let found = sign(text, &own, !self.shows_other_text()).filter(|_| !self.may_show_a_log());
+            let found = found.or_else(|| refused(&own, text));
             (found.unwrap_or_else(|| self.ended_with(&steps, code)), works)
         })
     }
@@ -191,7 +193,8 @@ impl Done {
         let may_have_failed = |step: &Step| !would_complain(step) || complains(step, text);
         let is_question = |at: &usize| {
             let step = &self.command.steps[*at];
-            !self.does(*at) && !hardly_fails(step) && may_have_failed(step)
+            let is_asked = !self.does(*at) && !hardly_fails(step) && may_have_failed(step);
+            is_asked || (may_be_refused(step) && says_why(text))
         };
         steps.iter().any(is_question)
     }

@@ -28,6 +28,9 @@ impl Work {
                 shows.implies(needed) && is_as_wide
             }
             (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
+            (Self::Program { call, .. }, Self::HalfDone(verbs)) => {
+                call.git_verb().is_some_and(|verb| verbs.contains(&verb))
+            }
             (
                 Self::Program { call, meant, input, context, directory },
                 Self::Program { call: of, meant: of_meant, input: read, context: around, directory: at },

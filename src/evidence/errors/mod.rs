@@ -19,6 +19,7 @@ mod failing;
 mod failure;
 mod fates;
 mod go;
+mod halfway;
 mod headings;
 mod idle;
 mod java;

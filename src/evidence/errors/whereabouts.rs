@@ -20,7 +20,8 @@ pub(super) struct Whereabouts<'a> {
 impl Whereabouts<'_> {
     /// Names the files of all errors.
     pub(super) fn tell(&self, found: &mut Found) {
-        let Found { errors, shown, .. } = found;
+        let Found { errors, shown, files, .. } = found;
+        files.retain(|file| (self.is_there)(self.root, file));
         for error in errors {
             error.place = error.place.clone().and_then(|place| self.told(error, place, shown));
         }

@@ -21,6 +21,8 @@ pub(super) enum Work {
         scope: Scope,
     },
     Tests(Scope),
+    /// What git could not put together, with the words for it that conclude this.
+    HalfDone(&'static [&'static str]),
     /// Any other program, with what it was asked for, where it ran.
     Program {
         call: Call,
@@ -308,7 +310,7 @@ impl Work {
     pub(super) fn build(&self, shows: Shows) -> Option<Self> {
         match self {
             Self::Cargo { scope, .. } => Some(Self::Cargo { shows, scope: scope.clone() }),
-            Self::Tests(_) | Self::Program { .. } => None,
+            Self::Tests(_) | Self::HalfDone(_) | Self::Program { .. } => None,
         }
     }
 
@@ -352,7 +354,7 @@ impl Work {
 pub(super) fn runs_tests(step: &Step, work: &Option<Work>) -> bool {
     match work {
         Some(Work::Tests(_) | Work::Cargo { shows: Shows::Passes, .. }) => true,
-        Some(Work::Cargo { .. }) | None => false,
+        Some(Work::Cargo { .. } | Work::HalfDone(_)) | None => false,
         Some(Work::Program { .. }) => matches!(started(step), Some(Started::Script)),
     }
 }
