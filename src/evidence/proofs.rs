@@ -229,7 +229,7 @@ fn an_assignment_is_a_command_with_an_exit_code() {
         ("python3 app.py |& V=1", "", Told),
         ("python3 app.py; V=$(ls); echo \"exit $?\"", "exit 0\n", Told),
         ("python3 app.py; V=1 && echo OK || echo NO", "OK\n", Told),
-        ("V=$(python3 app.py) && echo OK || echo NO", "OK\n", Told),
+        ("V=$(python3 app.py) && echo OK || echo NO", "OK\n", Mended),
         ("V=1; python3 app.py", "", Told),
         ("PATH=$PATH:x; python3 app.py", "", Mended),
         ("PATH=$PATH:x && python3 app.py", "", Mended),
@@ -255,6 +255,37 @@ fn what_an_assignment_runs_is_not_mended_by_what_follows_it() {
         let red = format!("{before}cargo build");
         after(&red, "error: no\n", &[(&format!("ls; {before}cargo build"), "", Mended)]);
     }
+}
+
+#[test]
+fn what_a_variable_holds_is_what_its_program_printed() {
+    for line in [
+        "out=$(pytest -q 2>&1); echo \"$out\" | tail -20",
+        "out=$(pytest -q 2>&1); rc=$?; echo \"$out\"; exit $rc",
+        "out=\"$(pytest -q 2>&1)\"; printf '%s\\n' \"$out\"",
+        "out=`pytest -q 2>&1` || true; echo \"${out}\"",
+        "echo \"$(pytest -q 2>&1 | tail -20)\"",
+        "out=$(pytest -q 2>&1); tail -20 <<< \"$out\"",
+    ] {
+        let red = left(&[(line, 0, PYTEST)]);
+        assert_eq!(red, (vec!["test_a.py::test_x".to_owned()], true), "{line}");
+        let plain = left(&[(line, 0, PYTEST), ("pytest -q", 0, PASSED)]);
+        assert_eq!(plain, (Vec::new(), false), "{line}");
+        for before in [(line, 0, PYTEST), ("pytest -q", 1, PYTEST)] {
+            assert_eq!(left(&[before, (line, 0, PASSED)]), (Vec::new(), false), "{line}");
+        }
+    }
+    // Nothing is known of what nobody shows, nor of what another variable holds.
+    let rows = [
+        ("out=$(pytest -q 2>&1); echo done", "done\n"),
+        ("old=$(cat a.log); out=$(pytest -q 2>&1); echo \"$old\"", PASSED),
+    ];
+    for (line, text) in rows {
+        let found = left(&[("pytest -q", 1, PYTEST), (line, 0, text)]);
+        assert_eq!(found, (vec!["test_a.py::test_x".to_owned()], true), "{line}");
+    }
+    let hidden = "out=$(pytest -q 2>&1 | tail -1); echo \"${PIPESTATUS[0]}\"";
+    assert!(left(&[("pytest -q", 1, PYTEST), (hidden, 0, "0\n")]).1);
 }
 
 #[test]

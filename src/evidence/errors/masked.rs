@@ -12,7 +12,7 @@ use super::signs::sign;
 use super::template::last_line;
 use super::thrown;
 use super::work::{Done, Work, starts_others, stops_at_failure};
-use crate::evidence::shell::{End, Step, base_name};
+use crate::evidence::shell::{End, Step, base_name, is_variable};
 use crate::evidence::tests::shown_files;
 
 /// What those end with that are asked something and say no, or do not understand.
@@ -125,7 +125,7 @@ impl Done {
             && !self.loops()
             && !self.shows_other_text();
         let has_tests = !self.tests().is_empty();
-        let runs = |step: &&Step| thrown::may_throw(step) || starts_others(step) || step.runs_inside();
+        let runs = |step: &&Step| thrown::may_throw(step) || starts_others(step);
         let may_throw = speakers.iter().any(runs);
         let went_on = at_end && !thrown::ends_node(text);
         let told =
@@ -253,12 +253,13 @@ impl Done {
         is_open && self.readers_of(at).iter().all(lets_through)
     }
 
-    /// Whether the end of each file that a step writes is shown after it.
+    /// Whether the end of each file that a step writes is shown after it. What it says of errors goes into
+    /// no variable by itself.
     pub(super) fn shows_all_that_is_written_by(&self, at: usize) -> bool {
         let after = &self.command.steps[at + 1..];
         let shows = |step: &Step| matches!(step.program(), "cat" | "tail" | "less" | "head" | "grep");
         let is_shown = |file: &String| after.iter().any(|step| shows(step) && step.args().contains(file));
-        self.command.steps[at].writes.iter().all(is_shown)
+        self.command.steps[at].writes.iter().filter(|file| !is_variable(file)).all(is_shown)
     }
 
     /// The steps that read what the one at `at` prints, as far as can be told.
@@ -319,7 +320,7 @@ fn may_say(step: &Step, found: &Found) -> bool {
     if first.message.starts_with("make") {
         return starts_others(step);
     }
-    first.kind != "error" && (thrown::may_throw(step) || starts_others(step) || step.runs_inside())
+    first.kind != "error" && (thrown::may_throw(step) || starts_others(step))
 }
 
 fn compiles(step: &Step) -> bool {
@@ -331,7 +332,7 @@ fn compiles(step: &Step) -> bool {
 /// Whether a step does nothing that an exit code would tell of.
 fn hardly_fails(step: &Step) -> bool {
     let program = step.program();
-    if step.runs_inside() || (matches!(program, "cd" | "pushd") && !step.writes.is_empty()) {
+    if matches!(program, "cd" | "pushd") && !step.writes.is_empty() {
         return false;
     }
     // What it reads is what may fail.

@@ -2,6 +2,7 @@
 
 use super::Command;
 use super::arms::Arms;
+use super::captured::{self, Captured};
 use super::ends::{Part, Tree};
 use super::lex::{Lexer, Token};
 use super::pipefail::{self, Pipefail};
@@ -30,6 +31,8 @@ pub(super) struct Parser {
     opened: usize,
     /// Variables that were set so far.
     assigned: Vec<String>,
+    /// Those that hold what a program printed, as files.
+    held: Vec<String>,
     pipefail: Pipefail,
     /// The first step of the pipeline that is being read.
     pipeline: usize,
@@ -258,6 +261,9 @@ impl Parser {
         let link = Link { piped: step.piped, and: step.and, or: step.or };
         (0..braces).for_each(|_| self.open(false, link));
         self.note_own_words(&step, &step.words[braces..], is_alone);
+        if let Some(captured) = captured::assigned(&step.words).filter(|_| deeper > 0) {
+            return self.add_captured(step, captured, deeper - 1);
+        }
         let Bare { words, context, repeats, limited, detached, sets } = wrappers::removed(step.words);
         step.words = words;
         step.repeats |= repeats;
@@ -277,10 +283,14 @@ impl Parser {
             step.input.push(by);
             (step.words, step.repeats, step.forgives) = (words, true, forgives);
         }
+        step.read_held(&self.held);
+        if let Some(text) = captured::echoed(&step.words).filter(|_| deeper > 0) {
+            return self.add_echoed(step, &text, deeper - 1);
+        }
         match wrappers::inner_script(&step.words) {
             Some(Script { text, minds }) if deeper > 0 => {
                 let text = text.to_owned();
-                self.add_script(&step, &text, minds, deeper - 1);
+                self.add_script(&step, &text, Pipefail::new(minds), deeper - 1);
             }
             _ if step.words.is_empty() => match self.closed {
                 Some(group) => self.hand_down(group.from, &step),
@@ -319,11 +329,11 @@ impl Parser {
     }
 
     /// The steps of a script that a shell is given as a word.
-    fn add_script(&mut self, step: &Step, text: &str, minds: bool, deeper: usize) {
+    fn add_script(&mut self, step: &Step, text: &str, pipefail: Pipefail, deeper: usize) {
         let (from, depth) = (self.command.steps.len(), self.groups.len());
         self.closed = None;
         self.open(true, Link { piped: step.piped, and: step.and, or: step.or });
-        self.pipefail = Pipefail::new(minds);
+        self.pipefail = pipefail;
         self.add(text, deeper);
         self.command.unbalanced |= self.groups.len() <= depth;
         self.command.unread |= self.groups.len() != depth + 1;
@@ -341,6 +351,31 @@ impl Parser {
             first.or |= step.or;
         }
         self.hand_down(from, step);
+    }
+
+    /// What runs in an assignment: a shell of its own, whose output is what is assigned.
+    fn add_captured(&mut self, mut step: Step, captured: Captured, deeper: usize) {
+        let Captured { text, held } = captured;
+        let assigned = wrappers::assignments(&std::mem::take(&mut step.words));
+        step.silent = true;
+        step.writes.extend(held.iter().cloned());
+        let from = self.command.steps.len();
+        self.add_script(&step, &text, self.pipefail.inside(), deeper);
+        // It has an exit code, if nothing else.
+        if self.command.steps.len() == from {
+            self.push(step);
+        }
+        self.assigned.extend(assigned);
+        self.held.extend(held);
+    }
+
+    /// What runs in a word that is shown as it is: its exit code is nobody's.
+    fn add_echoed(&mut self, step: Step, text: &str, deeper: usize) {
+        let Step { piped, minds, and, or, context, .. } = step.clone();
+        let inner = Step { piped, minds, and, or, context, ..Step::default() };
+        self.add_script(&inner, text, self.pipefail.inside(), deeper);
+        self.parts.push(Part::Pipe { minds: false });
+        self.push(Step { words: vec!["cat".to_owned()], piped: true, minds: false, ..step });
     }
 
     /// What is said of a group holds for its steps.

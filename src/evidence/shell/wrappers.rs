@@ -332,7 +332,7 @@ fn past_options(words: &[String], mut at: usize, valued: &[&str]) -> usize {
     at
 }
 
-fn is_assignment(word: &str) -> bool {
+pub(super) fn is_assignment(word: &str) -> bool {
     let Some((name, _)) = word.split_once('=') else { return false };
     !name.is_empty()
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -108,7 +108,8 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
         let directory = walk.here.as_str();
         let started =
             started(step).filter(|started| !matches!(started, Started::Program) || only == Some(at));
-        in_tests = started.is_some() || (in_tests && step.piped);
+        let shows_them = started.is_none() && step.shows_stored_text() && written.has(step);
+        in_tests = started.is_some() || shows_them || (in_tests && step.piped);
         if in_tests {
             written.note(step);
         }
@@ -144,7 +145,7 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
                     shown.note_rewritten();
                 }
                 shown_again |= step.shows_stored_text() && written.was_seen(step);
-                if in_tests || (step.shows_stored_text() && written.has(step)) {
+                if in_tests {
                     pipes.extend(Through::of(step));
                 } else {
                     beside |= !starts.is_empty()
