@@ -3,12 +3,14 @@
 
 mod here;
 mod manners;
+mod reach;
 
 pub(crate) use here::Here;
 
 use super::shell::{Git, Step, base_name};
 use super::tests::is_easing;
-use manners::{Manner, Meaning, PLAIN, Reach, manner};
+use manners::{Manner, Meaning, PLAIN, manner};
+use reach::Reach;
 
 /// Longer calls are taken word by word.
 const MOST_WORDS: usize = 1000;

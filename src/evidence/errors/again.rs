@@ -29,6 +29,13 @@ impl Done {
         is_known && diagnose(text, &self.speakers(Some(1))).is_none()
     }
 
+    /// `./build; grep -q x log`: whether nothing but a question was answered with no.
+    pub(super) fn ends_with_an_answer(&self) -> bool {
+        let blamed = self.command.blamed_at_end().unwrap_or_default();
+        !blamed.is_empty()
+            && blamed.iter().all(|at| self.works[*at].is_none() && !self.command.steps[*at].piped)
+    }
+
     /// `make || true`: what waits for a failure does nothing but show it.
     fn only_passes_over_failures(&self) -> bool {
         let shows = |step: &Step| matches!(step.program(), "true" | ":" | "echo" | "printf" | "cat" | "tail");
@@ -43,6 +50,7 @@ impl Done {
         let mut went_well = false;
         let is_known = |(at, (step, work)): (usize, (&Step, &Option<Work>))| {
             let is_proven = work.as_ref().is_none_or(|work| proven.iter().any(|proof| proof.work == work));
+            let is_proven = is_proven || !step.may_write();
             let is_heard = (!step.and || went_well) && loud[at];
             went_well = is_heard && self.does(at);
             is_proven || is_heard
@@ -80,9 +88,14 @@ impl Done {
             let is_seen = (!step.silent || !step.writes.is_empty()) && self.shows_all_that_is_written_by(at);
             let says_so =
                 is_seen && !runs_tests(step, work) && self.lets_failures_through(&self.readers_of(at), lines);
-            !step.background && (says_so || spoken_of.contains(&at))
+            (!step.background || self.gives_time(at)) && (says_so || spoken_of.contains(&at))
         };
         (0..self.command.steps.len()).map(is_loud).collect()
+    }
+
+    /// Whether what runs in the background has time to say what it dies of.
+    fn gives_time(&self, at: usize) -> bool {
+        self.command.steps[at + 1..].iter().any(|step| matches!(step.program(), "sleep" | "wait"))
     }
 
     /// Whether it does nothing but build, and shows the errors of that only.

@@ -171,6 +171,7 @@ impl Errors {
             _ if found.is_some() => false,
             Some(0 | 1) if done.looks_for_errors() && text.trim().is_empty() => !done.is_limited(),
             Some(0) => done.shows_all_that_failed(command, text),
+            Some(1) => done.ends_with_an_answer() && done.shows_all_that_failed(command, text),
             Some(_) | None => false,
         };
         if is_answered {

@@ -35,6 +35,29 @@ pub(super) fn complains(step: &Step, text: &str) -> bool {
     text.lines().any(|line| is_own(line) || (line.contains("bash: ") && line.contains(&format!(" {name}: "))))
 }
 
+/// `cat: a.ini: No such file or directory`, `./build.sh: line 3: x: command not found`
+pub(super) fn is_complaint(line: &str) -> bool {
+    const REASONS: [&str; 12] = [
+        "Connection refused",
+        "Directory not empty",
+        "File exists",
+        "Is a directory",
+        "No space left on device",
+        "No such file or directory",
+        "Not a directory",
+        "Operation not permitted",
+        "Permission denied",
+        "Read-only file system",
+        "command not found",
+        "not found",
+    ];
+    let Some((before, reason)) = line.rsplit_once(": ") else { return false };
+    let speaker = before.split(": ").next().unwrap_or(before);
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "./_-+[]".contains(c);
+    let is_reason = REASONS.contains(&reason) || reason == "required file not found";
+    is_reason && speaker != before && speaker.chars().all(is_name)
+}
+
 #[cfg(test)]
 mod tests {
     use crate::evidence::errors::left_by;

@@ -156,7 +156,7 @@ pub(super) fn bare(kind: &str, message: &str) -> Found {
     Found { is_bare: true, ..vague(kind, message) }
 }
 
-fn vague(kind: &str, message: &str) -> Found {
+pub(super) fn vague(kind: &str, message: &str) -> Found {
     let errors = vec![Diagnosis::new(0, kind, message, None)];
     Found { errors, count: 1, is_vague: true, ..Found::default() }
 }

@@ -1,9 +1,9 @@
 //! Failures that the exit code of a command does not tell, or tells without a word: it is that of another
 //! step, or all that there is.
 
-use super::asks::{asks, changes_history, is_one_liner};
+use super::asks::{asks, changes_history, imports, is_one_liner};
 use super::codes;
-use super::complaints::{complains, would_complain};
+use super::complaints::{complains, is_complaint, would_complain};
 use super::diagnose::{Diagnosis, Found, diagnose};
 use super::failing;
 use super::halfway::{may_be_refused, refused, says_why};
@@ -48,6 +48,7 @@ impl Done {
         self.by_printed_code(text, &others)
             .or_else(|| self.by_exit_code(code, &others))
             .or_else(|| self.by_last_words(code, &others, &succeeded))
+            .or_else(|| self.died(code, &others, &succeeded))
     }
 
     /// `make; echo "exit $?"`, `make || echo failed`
@@ -132,12 +133,22 @@ impl Done {
             || diagnose(text, &Speakers::default()).filter(|found| is_bad_end(found, may_throw && !went_on));
         let last = || thrown::last_words(&self.command, text, at_end).filter(|_| may_throw);
         let found = if has_tests { None } else { told().or_else(last) };
-        let found = found.or_else(|| sign(text, &speakers, at_end && !has_tests))?;
+        let found = found.or_else(|| sign(text, &speakers, at_end && !has_tests));
+        let found = found.or_else(|| self.complaint(&steps, text).filter(|_| is_whole && !has_tests))?;
         let works = |steps: &[usize]| steps.iter().filter_map(|at| self.works[*at].clone()).collect();
         let speaks = |at: &usize| may_say(&self.command.steps[*at], &found);
         let own: Vec<usize> = steps.iter().copied().filter(speaks).collect();
         let works: Vec<Work> = works(if own.is_empty() { &steps } else { &own });
         Some((found, works))
+    }
+
+    /// What a script says at last of a file or a program that it could not do without.
+    fn complaint(&self, steps: &[usize], text: &str) -> Option<Found> {
+        let at = steps.iter().copied().rfind(|at| starts_others(&self.command.steps[*at]))?;
+        let last = last_line(self.spoken_by(at, text)?);
+        let names = |step: &Step| last.contains(&format!("{}: ", step.program())) && !starts_others(step);
+        let is_others = self.command.steps.iter().any(|step| !step.words.is_empty() && names(step));
+        (is_complaint(last) && !is_others).then(|| failing::vague("error", last))
     }
 
     /// Whether all that a program died of is that nobody reads on: `./list | head -3`.
@@ -225,7 +236,7 @@ impl Done {
     }
 
     /// `npm ci || npm install`: whether the same is done in another way where the step at `at` fails.
-    fn has_another_way(&self, at: usize) -> bool {
+    pub(super) fn has_another_way(&self, at: usize) -> bool {
         let steps = &self.command.steps;
         let family =
             |step: &Step| match step.program().trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
@@ -233,9 +244,10 @@ impl Done {
                 "docker-compose" => "docker".to_owned(),
                 name => name.to_owned(),
             };
-        let next = steps.get(at + 1).filter(|next| next.or && self.works[at + 1].is_some());
+        let next = steps.get(at + 1).filter(|next| next.or);
         next.is_some_and(|next| {
-            family(next) == family(&steps[at]) && !next.args().iter().any(|arg| arg == "clean")
+            let is_same = self.works[at + 1].is_some() && family(next) == family(&steps[at]);
+            imports(&steps[at]) || (is_same && !next.args().iter().any(|arg| arg == "clean"))
         })
     }
 
@@ -246,7 +258,7 @@ impl Done {
     }
 
     /// Whether what a step prints comes through what reads it, if not all of it; or is in a file that is shown.
-    fn is_seen(&self, at: usize) -> bool {
+    pub(super) fn is_seen(&self, at: usize) -> bool {
         let step = &self.command.steps[at];
         let is_open = (!step.silent || !step.writes.is_empty()) && self.shows_all_that_is_written_by(at);
         let lets_through = |at: &usize| PASSING.contains(&self.command.steps[*at].program());
@@ -287,14 +299,14 @@ impl Done {
     }
 
     /// Whether what follows the step at `at` prints nothing but what it reads.
-    fn speaks_last(&self, at: usize) -> bool {
+    pub(super) fn speaks_last(&self, at: usize) -> bool {
         let is_quiet = |step: &Step| step.piped || (is_silent(step) && !step.background);
         self.command.steps[at + 1..].iter().all(is_quiet)
     }
 }
 
 /// Whether a step prints nothing but words of the command line, which are no part of what is looked at.
-fn is_silent(step: &Step) -> bool {
+pub(super) fn is_silent(step: &Step) -> bool {
     const NAMES: [&str; 15] = [
         "", ":", "[", "[[", "cd", "echo", "exit", "export", "false", "printf", "set", "sleep", "test",
         "true", "wait",

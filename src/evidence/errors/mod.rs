@@ -4,6 +4,7 @@
 //! never from its prose. One file a format; each reads the lines once, in order.
 
 mod again;
+mod aside;
 mod asks;
 mod behind;
 mod blame;
@@ -14,6 +15,7 @@ mod codes;
 mod collect;
 mod complaints;
 mod diagnose;
+mod died;
 mod earlier;
 mod failing;
 mod failure;
