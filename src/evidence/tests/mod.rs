@@ -201,9 +201,7 @@ impl Reading<'_> {
         }
         let ends_it = self.detected.starts.last().is_some_and(|start| start.is_of(framework));
         if found.is_empty() {
-            let silent = Tally { unknown: true, cut: true, ..Tally::default() };
-            let runs = self.ran_silently(ends_it);
-            return runs.then(|| self.run(framework, last, &last.scope, silent, true)).into_iter().collect();
+            return self.silent(framework, last, ends_it).into_iter().collect();
         }
         if self.detected.shown.any
             && !self.is_own(framework, &found, |reading| reading.in_form(framework, wider, last))
