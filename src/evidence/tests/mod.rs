@@ -81,6 +81,7 @@ use pipes::Through;
 use tally::Tally;
 
 use super::lines::lines;
+use super::refused::without_refused;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -157,7 +158,7 @@ pub(crate) fn runs_tests(command: &str) -> bool {
 
 /// The test runs that `command` made, from all that it printed.
 pub(crate) fn read(command: &str, exit_code: Option<i64>, text: &str) -> Vec<TestRun> {
-    let Some(detected) = detect::detect(command) else { return Vec::new() };
+    let Some(detected) = detect::detect(&without_refused(command, text)) else { return Vec::new() };
     let reading = Reading { detected: &detected, command, exit_code, text };
     reading.all()
 }
