@@ -39,6 +39,10 @@ impl Seen {
         self.settled == Settled::Unseen
     }
 
+    pub(super) fn counts(&self) -> Counts {
+        self.counts
+    }
+
     pub(super) fn has_passed(&self) -> bool {
         self.counts.passed > 0
     }

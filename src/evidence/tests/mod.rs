@@ -6,6 +6,7 @@
 //! lines once, in order.
 
 mod again;
+mod as_many;
 mod builds;
 mod cargo;
 mod chain;
@@ -371,6 +372,7 @@ impl Reading<'_> {
             listed: 0,
             scope: if tally.deselected { scope.clone().leaving_out_some() } else { scope.clone() },
             goes_on: start.goes_on,
+            says_more: false,
             step: start.at,
             turns,
             seen,

@@ -1276,10 +1276,11 @@ mod tests {
             print("npx vitest run src/a.test.js", 1, vitest(1, 1, 1)),
             print("npx vitest run src/a.test.js", 0, vitest(1, 4, 0)),
             print("cd web && npx vitest run src/a.test.js", 0, vitest(1, 2, 0)),
-            print("npx vitest run", 0, vitest(1, 2, 0)),
         ] {
             assert_eq!(known(&[whole(), narrow, whole()]), None);
         }
+        // As many ran in the last, so it is of all.
+        assert_eq!(known(&[whole(), print("npx vitest run", 0, vitest(1, 2, 0)), whole()]), Some(3));
         assert_eq!(known(&[print("npx vitest run src/a.test.js", 0, vitest(1, 2, 0)), whole()]), None);
         // pytest, where what is found is not known.
         let dir = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@
 
 use super::again::Seen;
 use super::detect::{Detected, Runs, Start};
-use super::echoed::echoed;
+use super::echoed::{Echoed, echoed};
 use super::pipes::Through;
 use super::scope::Scope;
 use super::tally::{Names, Tally};
@@ -67,7 +67,8 @@ impl Reading<'_> {
         if let ([run], [_]) = (runs.as_mut_slice(), self.detected.starts.as_slice()) {
             let script = run.scope.script().unwrap_or_default();
             let said = echoed(script, &scope.directory, run.framework, self.text);
-            run.scope.alias = said.map(Box::new);
+            run.says_more = said == Echoed::Others;
+            run.scope.alias = said.one().map(Box::new);
         }
         // Whose failure an exit code is cannot be told among several.
         let failed = runs.iter().any(|run| run.counts.is_none() || run.failed());

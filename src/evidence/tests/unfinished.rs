@@ -23,7 +23,7 @@ impl Reading<'_> {
     fn ran_silently(&self, ends_it: bool) -> bool {
         let Some(code) = self.exit_code else { return false };
         // 126, 127 and these words: it was not there at all.
-        let absent = ["command not found", ": not found", "No module named "];
+        let absent = ["command not found", ": not found", "No module named ", "error: no such command: "];
         let is_absent = matches!(code, 126 | 127)
             || (self.text.len() < 1000 && absent.iter().any(|words| self.text.contains(words)));
         let ran = match code {
