@@ -289,6 +289,30 @@ fn what_a_variable_holds_is_what_its_program_printed() {
 }
 
 #[test]
+fn tests_that_only_the_command_tells_of_passed_or_failed() {
+    let both = |command: &str| format!("{command} >/dev/null 2>&1 && echo yes || echo no");
+    let one = vec!["test_a.py::test_x".to_owned()];
+    let node = "TAP version 13\nnot ok 1 - adds\n1..1\n# tests 1\n# suites 0\n# pass 0\n# fail 1\n# cancelled 0\n# skipped 0\n# todo 0\n# duration_ms 5.1\n";
+    for (command, red, name) in [("pytest -q", PYTEST, one[0].as_str()), ("npm test", node, "adds")] {
+        let (line, red) = (both(command), (command, 1, red));
+        assert_eq!(left(&[red, (&line, 0, "yes\n")]), (Vec::new(), false), "{line}");
+        assert_eq!(left(&[red, (&line, 0, "no\n")]), (vec![name.to_owned()], true), "{line}");
+        assert_eq!(left(&[(&line, 0, "no\n"), (&line, 0, "yes\n")]), (Vec::new(), false), "{line}");
+        assert!(left(&[(&line, 0, "no\n")]).1, "{line}");
+        let asked = format!("if {command} >/dev/null 2>&1; then echo green; else echo red; fi");
+        assert_eq!(left(&[red, (&asked, 0, "green\n")]), (Vec::new(), false), "{asked}");
+        assert_eq!(left(&[red, (&asked, 0, "red\n")]), (vec![name.to_owned()], true), "{asked}");
+        let code = format!("{command} >/dev/null 2>&1; echo $?");
+        assert_eq!(left(&[red, (&code, 0, "0\n")]), (Vec::new(), false), "{code}");
+        assert_eq!(left(&[red, (&code, 0, "1\n")]), (vec![name.to_owned()], true), "{code}");
+    }
+    // Others than those that failed.
+    for line in [both("pytest -q test_b.py"), both("cd web && pytest -q")] {
+        assert_eq!(left(&[("pytest -q", 1, PYTEST), (&line, 0, "yes\n")]), (one.clone(), true), "{line}");
+    }
+}
+
+#[test]
 fn letters_mean_loudness_only_to_programs_that_are_known() {
     for (red, green, then) in [
         ("./check -v", "./check", Told),

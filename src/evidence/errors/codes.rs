@@ -5,7 +5,7 @@ use super::template::{Taken, Template, last_line, names, speaking, words};
 use crate::evidence::shell::{Arm, Command};
 
 /// The steps of which `text` says that they ended with 0, though nothing waited for them.
-pub(super) fn printed(command: &Command, text: &str) -> Vec<usize> {
+pub(crate) fn printed(command: &Command, text: &str) -> Vec<usize> {
     let steps = command.steps.as_slice();
     if let Some(branch) = Branch::of(command).filter(|_| !command.loops && !command.defines) {
         return branch.went_well(steps, text).then_some(branch.by.of).into_iter().collect();

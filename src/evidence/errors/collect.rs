@@ -19,6 +19,7 @@ use super::said::Speakers;
 use super::thrown;
 use super::whereabouts::Whereabouts;
 use super::work::{Done, Work};
+use crate::evidence::refused::without_refused;
 use crate::evidence::tests::Origin;
 use crate::evidence::trees::{Ran, Trees};
 use crate::model::{Event, FailureCode, Fault, ItemStatus};
@@ -120,7 +121,7 @@ impl Errors {
 
     /// A command came to its end, with all that it printed.
     pub(crate) fn note_command(&mut self, command: &str, exit_code: Option<i64>, text: &str) {
-        let done = Done::new(command, self.directory.trim_end_matches('/'), &self.origin).ended(exit_code);
+        let done = self.asked(command, text).ended(exit_code);
         if done.is_idle() {
             return;
         }
@@ -234,6 +235,11 @@ impl Errors {
         if !self.trees.any_stashed() {
             self.failures.iter_mut().for_each(|failure| failure.is_bare = false);
         }
+    }
+
+    /// What a command was to do, whatever it was told that it does not know.
+    fn asked(&self, command: &str, text: &str) -> Done {
+        Done::new(&without_refused(command, text), self.directory.trim_end_matches('/'), &self.origin)
     }
 
     /// Whether nothing would be heard of a failure with this output behind a pipe that lets its end through.

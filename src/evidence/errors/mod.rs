@@ -48,6 +48,7 @@ mod whereabouts;
 mod whose;
 mod work;
 
+pub(super) use codes::printed as succeeded;
 #[cfg(test)]
 pub(super) use collect::left_by;
 pub(crate) use collect::{ErrorEvidence, Errors};

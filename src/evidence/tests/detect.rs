@@ -56,6 +56,8 @@ pub(super) struct Start {
     pub(super) waits: bool,
     /// Whether it began as soon as those before it were over.
     pub(super) begins_at_once: bool,
+    /// Whether nothing of what it prints is seen by itself.
+    pub(super) is_hidden: bool,
     /// Whether the same command does something after it.
     pub(super) is_followed: bool,
     /// Whether files may be changed by that.
@@ -178,6 +180,7 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
             turns: by_turns,
             waits,
             begins_at_once,
+            is_hidden: false,
             is_followed: false,
             goes_on: false,
             stops_early,
@@ -198,6 +201,8 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
     for start in &mut starts {
         let after = &command.steps[start.at + 1..];
         start.is_followed = after.iter().any(|step| !step.piped);
+        let readers = after.iter().take_while(|step| step.piped);
+        start.is_hidden = readers.chain([&command.steps[start.at]]).any(|step| step.silent);
         start.goes_on = may_change_files(after);
     }
     let after = &command.steps[last + 1..];

@@ -265,6 +265,7 @@ impl Scope {
         }
         let mut settings = way(&self.places).settings(self.framework);
         settings.own_rules |= found.is_err();
+        settings.names_places = found.is_ok_and(|found| !found.is_empty());
         if self.framework == Framework::Pytest {
             let directory = self.directory.as_str();
             self.filters.retain(|option| match LeftAlone::by_option(root, directory, option) {
