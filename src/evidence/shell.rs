@@ -4,8 +4,10 @@
 //! is beyond it (functions, substitutions) is left as words that match nothing.
 
 mod arms;
+mod captured;
 mod ends;
 mod git;
+mod kept;
 mod lex;
 mod parse;
 mod pipefail;
@@ -45,12 +47,16 @@ pub(crate) struct Command {
     pub(crate) negates: bool,
     /// What each turn of its one loop sets anew.
     pub(crate) turned: Option<String>,
+    /// Whether that has words to go through.
+    pub(crate) turns_surely: bool,
     /// Whether it was not read to its end.
     pub(crate) cut: bool,
     /// Whether something in it may change what the rest means or whether it runs.
     unread: bool,
     /// How its steps belong together; `None` where that is not understood as a whole.
     tree: Option<Tree>,
+    /// The same of one turn, where nothing but a loop over words stands in the way of that.
+    turn: Option<Tree>,
 }
 
 impl Command {
@@ -196,6 +202,15 @@ mod tests {
     #[test]
     fn what_an_assignment_runs_is_its_own() {
         let runs = |line: &str| Command::parse(line).steps.iter().map(Step::runs_inside).collect::<Vec<_>>();
-        assert_eq!(runs("A=$(make); HOME=/; B=1; ls"), [true, false, false, false]);
+        assert_eq!(runs("A=a/$(make); HOME=/; B=1; ls"), [true, false, false, false]);
+        // As if it were written into a file.
+        check("A=$(make); ls", "make; ls");
+        check("A=$(make 2>&1); echo \"$A\"", "make >/dev/$A (silent); cat /dev/$A");
+        check(
+            "A=$(cd b && make | tail -5); printf '%s\\n' \"${A}\"",
+            "cd b >/dev/$A (silent); make >/dev/$A (silent); | tail -5 >/dev/$A (silent); cat /dev/$A",
+        );
+        check("A=$(ls); B=$(date +%s); echo $A", "; ; echo $A");
+        check("A=$(make)$(make); B=$((1 + 2)); C=\"$(make) x\"; ls", "; ; ; ls");
     }
 }

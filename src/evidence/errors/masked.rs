@@ -47,6 +47,7 @@ impl Done {
         self.by_printed_code(text, &others)
             .or_else(|| self.by_exit_code(code, &others))
             .or_else(|| self.by_last_words(code, &others, &succeeded))
+            .or_else(|| self.by_closing_words(&others, &succeeded).filter(|_| code == 0))
     }
 
     /// `make; echo "exit $?"`, `make || echo failed`
@@ -210,7 +211,7 @@ impl Done {
     }
 
     /// Whether nothing shows that the step at `at` succeeded, and it would be seen that it did not.
-    fn is_unproven(&self, at: usize, code: i64, succeeded: &[usize]) -> bool {
+    pub(super) fn is_unproven(&self, at: usize, code: i64, succeeded: &[usize]) -> bool {
         let step = &self.command.steps[at];
         let is_framework = matches!(self.works[at], Some(Work::Tests(_)));
         let may_fail = self.works[at].is_some()
@@ -243,7 +244,7 @@ impl Done {
     }
 
     /// Whether what a step prints comes through what reads it, if not all of it; or is in a file that is shown.
-    fn is_seen(&self, at: usize) -> bool {
+    pub(super) fn is_seen(&self, at: usize) -> bool {
         let step = &self.command.steps[at];
         let is_open = (!step.silent || !step.writes.is_empty()) && self.shows_all_that_is_written_by(at);
         let lets_through = |at: &usize| PASSING.contains(&self.command.steps[*at].program());
@@ -268,7 +269,7 @@ impl Done {
     }
 
     /// Whether a text is shown that may be of another time, and tell of failures as this one would.
-    fn may_show_a_log(&self) -> bool {
+    pub(super) fn may_show_a_log(&self) -> bool {
         let mut steps = self.command.steps.iter().enumerate();
         steps.any(|(at, step)| {
             let shows = step.shows_stored_text() && !step.piped && !step.silent && !reads_nothing(step);

@@ -10,6 +10,7 @@ mod blame;
 mod branch;
 mod c;
 mod cargo;
+mod closing;
 mod codes;
 mod collect;
 mod complaints;
