@@ -1,6 +1,7 @@
 //! One program can be called in many ways: what of its words says what it does, and what only how it
 //! is found, how much it tells, or how easily it succeeds.
 
+mod code;
 mod here;
 mod manners;
 mod reach;
@@ -9,6 +10,7 @@ pub(crate) use here::Here;
 
 use super::shell::{Git, Step, base_name};
 use super::tests::is_easing;
+use code::Code;
 use manners::{Manner, Meaning, PLAIN, manner};
 use reach::Reach;
 
@@ -36,7 +38,10 @@ impl Call {
         let Some(first) = step.words.first() else { return call };
         let program = name(first, here);
         let mut args = without_own(&program, step.args());
-        let program = call.take_interpreter(program, &mut args, here);
+        let program = match call.take_interpreter(program, &mut args, here).as_str() {
+            "compileall" => "py_compile".to_owned(),
+            other => other.to_owned(),
+        };
         match tool_of_package(&program, &args) {
             Some(at) => call.take_args(args[at].clone(), &args[at + 1..], here),
             None => call.take_args(program, &args, here),
@@ -56,6 +61,52 @@ impl Call {
             && failed.asked.iter().all(is_held)
             && are_in(&failed.demands, &self.demands)
             && are_in(&self.eases, &failed.eases)
+    }
+
+    /// The code that it runs, which is among its words or all that it reads.
+    fn code(&self, input: &[String]) -> Option<Code> {
+        match (self.words.as_slice(), input) {
+            ([program, option, code], []) if matches!(option.as_str(), "-c" | "-e" | "--eval") => {
+                Code::new(program, code)
+            }
+            // A document ends with its last line.
+            ([program, rest @ ..], [text])
+                if text.ends_with('\n') && rest.iter().all(|word| word == "-") && is_interpreter(program) =>
+            {
+                Code::new(program, text)
+            }
+            _ => None,
+        }
+    }
+
+    /// The same as `covers`, of code.
+    pub(crate) fn does_code_of(&self, input: &[String], failed: &Self, read: &[String]) -> bool {
+        let is_same = self.words.first() == failed.words.first()
+            && (&self.demands, &self.eases) == (&failed.demands, &failed.eases);
+        let does = || Some(self.code(input)?.does(&failed.code(read)?));
+        is_same && does().unwrap_or(false)
+    }
+
+    /// The files whose syntax it looks at, and at nothing else.
+    fn looked_at(&self, input: &[String]) -> Vec<String> {
+        match self.words.as_slice() {
+            [program] if program == "py_compile" => self.asked.clone(),
+            [_, check, file] if check == "--check" => vec![file.clone()],
+            _ => self.code(input).map(|code| code.files_alone()).unwrap_or_default(),
+        }
+    }
+
+    /// Whether a success of this shows that there is no fault in the syntax that `failed` looked at.
+    pub(crate) fn reads(&self, input: &[String], failed: &Self, read: &[String]) -> bool {
+        let ran = self.words.first().and_then(|file| file.strip_prefix("./"));
+        let code = self.code(input);
+        let own = [self.looked_at(input), ran.map(str::to_owned).into_iter().collect()].concat();
+        let is_read = |file: &String| {
+            own.iter().any(|own| Reach::Places.holds(own, file))
+                || code.as_ref().is_some_and(|code| code.takes_in(file))
+        };
+        let failed = failed.looked_at(read);
+        !failed.is_empty() && failed.iter().all(is_read)
     }
 
     /// All that it says, in one line.
@@ -107,6 +158,11 @@ impl Call {
         self.demands.append(&mut taken.demands);
         self.eases.append(&mut taken.eases);
         *args = rest.to_vec();
+        // What is not for a file is for itself.
+        let own = manner(&program, "").filter(|_| is_interpreter(&program));
+        if let Some(name) = own.and_then(|manner| manner.alias(first(args))) {
+            args[0] = name.to_owned();
+        }
         program
     }
 
@@ -145,10 +201,9 @@ impl Call {
     /// names by one.
     fn settle(&mut self, manner: &Manner) {
         self.words.pop_if(|last| last == "--");
-        let alias = self.words.get(1).and_then(|word| manner.aliases.iter().find(|(alias, _)| alias == word));
-        match alias {
-            Some((_, "")) if self.words.len() > 2 => drop(self.words.remove(1)),
-            Some((_, name)) if !name.is_empty() => self.words[1] = (*name).to_owned(),
+        match self.words.get(1).and_then(|word| manner.alias(word)) {
+            Some("") if self.words.len() > 2 => drop(self.words.remove(1)),
+            Some(name) if !name.is_empty() => self.words[1] = name.to_owned(),
             _ => {}
         }
         let is_more = self.asked.len() > 1;
@@ -174,6 +229,10 @@ impl Call {
             Meaning::Ease => self.eases.push(said()),
         }
     }
+}
+
+fn is_interpreter(program: &str) -> bool {
+    manner(program, "").is_some_and(|manner| manner.interprets)
 }
 
 /// The same words, each option of one letter by itself.
@@ -292,6 +351,11 @@ fn without_own(program: &str, args: &[String]) -> Vec<String> {
 }
 
 impl Manner {
+    /// The other name of what has two.
+    fn alias(&self, word: &str) -> Option<&'static str> {
+        self.aliases.iter().find(|(alias, _)| *alias == word).map(|(_, name)| *name)
+    }
+
     /// What the next words mean, and how many of them belong together.
     fn meaning(&self, rest: &[String]) -> Option<(Meaning, usize)> {
         let lists =

@@ -32,6 +32,9 @@ pub(super) const PYTEST: &str = "F.                                     [100%]\n
 const AGAIN: &str = "F                                      [100%]\n=========== FAILURES ===========\n___________ test_x ___________\n\n    def test_x():\n>       assert X == 2\nE       assert 1 == 2\n\ntest_a.py:2: AssertionError\n=========== short test summary info ===========\nFAILED test_a.py::test_x - assert 1 == 2\n1 failed in 0.02s\n";
 pub(super) const PASSED: &str = "..                                     [100%]\n2 passed in 0.01s\n";
 
+/// A failure that no word tells of: only an exit code shows that it is mended.
+const QUIET: &str = "step 3 went wrong\n";
+
 /// `app.py` failed, and then a line ended with 0 and printed this.
 #[track_caller]
 fn after_app(rows: &[(&str, &str, Then)]) {
@@ -117,12 +120,38 @@ fn what_stands_before_a_pipe_has_no_exit_code() {
 
 #[test]
 fn another_input_is_another_command() {
+    let in_module = TRACE.replace("app.py", "m.py");
+    after(
+        "python3 - <<'E'\nfrom m import f\nprint(f())\nE",
+        &in_module,
+        &[
+            ("python3 - <<'E'\nimport m\nprint(m.f())\nE", "1\n", Mended),
+            ("python3 -c 'import m; print(m.f())'", "1\n", Mended),
+            ("python3 -c 'import m as n; print( n.f() )'; ls", "1\n", Mended),
+            ("python3 - <<'E'\nimport os, m\nx = 1\nprint(m.f())\nprint(x)\nE", "1\n1\n", Mended),
+            ("python3 -c 'import m; print(m.f(2))'", "1\n", Told),
+            ("python3 -c 'import m; print(m.g())'", "1\n", Told),
+            ("python3 -c 'import n; print(n.f())'", "1\n", Told),
+            ("python3 -c 'import m'", "", Told),
+            ("python3 - <<'E'\nimport m\ntry:\n    print(m.f())\nexcept Exception: pass\nE", "", Told),
+            ("python3 - <<'E'\nimport m, sys\nsys.exit(0)\nprint(m.f())\nE", "", Told),
+            ("python3 - <<'E'\nimport m\n# print(m.f())\nE", "", Told),
+            ("python3 - <<'E'\nimport m\nx = 'print(m.f())'\nE", "", Told),
+        ],
+    );
     after(
         "python3 - <<'E'\nimport nope\nE",
         TRACE,
         &[
             ("python3 - <<'E'\nimport os\nE", "", Told),
-            ("python3 - <<'E'\nimport nope\nimport os\nE", "", Told),
+            ("python3 - <<'E'\nimport nope\nimport os\nE", "", Mended),
+            ("python3 - <<'E'\ntry:\n    import nope\nexcept ImportError:\n    pass\nE", "", Told),
+            ("python3 - <<'E'\nprint('import nope')\nE", "", Told),
+            ("python3 -c 'import nope'", "", Mended),
+            ("python3 -c 'import nope; print(nope.x)'", "", Mended),
+            ("python3 -c '# import nope'", "", Told),
+            ("cd web && python3 -c 'import nope'", "", Told),
+            ("node -e 'import nope'", "", Told),
             ("python3 - < app.py", "", Told),
             ("python3 - <<< 'import nope'", "", Told),
             ("python3 -", "", Told),
@@ -132,7 +161,7 @@ fn another_input_is_another_command() {
             ("cd . && python3 - <<'E'\nimport nope\nE", "", Mended),
             ("python3 - <<'X'\nimport nope\nX", "", Mended),
             ("python3 - <<'E' && echo OK\nimport nope\nE", "OK\n", Mended),
-            ("python3 - <<'E'\nimport nope\nE\necho OK", "OK\n", Told),
+            ("python3 - <<'E'\nimport nope\nE\necho OK", "OK\n", Mended),
         ],
     );
     let said = "psql: error: no table\n";
@@ -216,7 +245,7 @@ fn another_input_is_another_command() {
 
 #[test]
 fn an_assignment_is_a_command_with_an_exit_code() {
-    after_app(&[
+    let rows = [
         ("python3 app.py; V=$(ls) && echo done", "done\n", Told),
         ("python3 app.py; V=1 && echo done", "done\n", Told),
         ("python3 app.py; V=`ls` && echo done", "done\n", Told),
@@ -236,6 +265,46 @@ fn an_assignment_is_a_command_with_an_exit_code() {
         ("python3 app.py && V=$(ls)", "", Mended),
         ("python3 app.py && V=$(ls) && echo done", "done\n", Mended),
         ("python3 app.py; echo \"exit $?\"; V=1", "exit 0\n", Mended),
+    ];
+    after("python3 app.py", QUIET, &rows);
+    // What would be heard to fail was not, and ran whatever the exit code is of.
+    after_app(&[
+        ("python3 app.py; V=1 && echo done", "done\n", Mended),
+        ("python3 app.py; V=1 && echo done", "", Told),
+        ("python3 app.py; V=1 && echo done", TRACE, Told),
+        ("python3 app.py; git diff --stat", " a.py | 2 +-\n 1 file changed\n", Mended),
+        ("python3 app.py; git diff --stat", "ModuleNotFoundError: No module named 'x'\n", Told),
+        ("git status --short && python3 app.py; ls", "app.py\n", Mended),
+        ("git status --short && python3 app.py; ls", "fatal: not a git repository\napp.py\n", Told),
+        ("grep -q x a && python3 app.py; ls", "app.py\n", Told),
+        ("test -f a && { ls; python3 app.py; }; ls", "app.py\n", Told),
+        ("sed -i s/a/b/ app.py && python3 app.py || true", "fine\n", Mended),
+        ("sed -i s/a/b/ app.py && python3 app.py > log 2>&1; tail -30 log", "fine\n", Mended),
+        ("python3 app.py > log 2>&1; tail -30 log", TRACE, Told),
+        ("python3 app.py > log 2>&1; ls", "log\n", Told),
+        ("python3 app.py 2>/dev/null; ls", "log\n", Told),
+        ("python3 app.py | wc -l; ls", "3\nlog\n", Told),
+        ("timeout 5 python3 app.py; ls", "log\n", Told),
+        ("python3 app.py & ls", "log\n", Told),
+        ("for i in 1 2; do python3 app.py; done", "fine\nfine\n", Mended),
+        ("for i in 1 2; do python3 app.py; echo $i; done", "1\n2\n", Mended),
+        ("for i in 1 2; do python3 app.py; done", TRACE, Told),
+        ("for i in 1 2; do python3 app.py $i; done", "fine\nfine\n", Told),
+        ("for i in $(ls); do python3 app.py; done", "", Told),
+        ("for i in a b; do cd $i; python3 app.py; cd ..; done", "", Told),
+        ("while read i; do python3 app.py; done < a", "", Told),
+        ("for i in 1 2; do test -f $i && python3 app.py; done", "", Told),
+        (
+            "out=$(python3 app.py 2>&1); rc=$?; echo \"$out\" | tail -20; echo \"rc=$rc\"; exit $rc",
+            "fine\nrc=0\n",
+            Mended,
+        ),
+        ("out=$(python3 app.py 2>&1); echo \"$out\"", "fine\n", Mended),
+        ("out=$(python3 app.py 2>&1); echo \"$out\"", TRACE, Told),
+        ("out=$(python3 app.py 2>&1); echo done", "done\n", Told),
+        ("out=$(python3 app.py); echo done", "done\n", Mended),
+        ("out=$(python3 app.py 2>&1) || { echo \"$out\"; exit 1; }", "", Mended),
+        ("out=$(python3 app.py 2>&1) || { echo \"$out\"; true; }", TRACE, Told),
     ]);
 }
 
@@ -310,6 +379,45 @@ fn tests_that_only_the_command_tells_of_passed_or_failed() {
     for line in [both("pytest -q test_b.py"), both("cd web && pytest -q")] {
         assert_eq!(left(&[("pytest -q", 1, PYTEST), (&line, 0, "yes\n")]), (one.clone(), true), "{line}");
     }
+}
+
+#[test]
+fn a_fault_of_syntax_is_gone_where_the_file_was_read() {
+    let broken = "  File \"m.py\", line 1\n    def f(:\n          ^\nSyntaxError: invalid syntax\n";
+    for red in ["python3 -m py_compile m.py", "python3 -m compileall -q m.py", "python3 -c 'import m'"] {
+        after(
+            red,
+            broken,
+            &[
+                ("python3 -m py_compile m.py", "", Mended),
+                ("python -m compileall -q ./m.py", "", Mended),
+                ("python3 -m compileall -q .", "", Mended),
+                ("python3 -c \"import m\"", "", Mended),
+                ("python3 -c \"import m; print(m.f())\"; git diff --stat", "None\n", Mended),
+                ("python3 m.py", "", Mended),
+                ("python3 -m py_compile n.py", "", Told),
+                ("python3 -m compileall -q src", "", Told),
+                ("python3 -c 'import n'", "", Told),
+                ("python3 -c 'print(1)'", "1\n", Told),
+                ("cd web && python3 -m py_compile m.py", "", Told),
+                ("python3 n.py", "", Told),
+            ],
+        );
+    }
+    // What ran came to nothing else.
+    after("python3 -c 'import m; m.f()'", broken, &[("python3 -m py_compile m.py", "", Told)]);
+    after("python3 -c 'import m'", TRACE, &[("python3 -m py_compile m.py", "", Told)]);
+    let broken = "/home/dev/shop/m.js:1\nfunction f( {\n\nSyntaxError: Unexpected end of input\n    at wrapSafe (node:internal/modules/cjs/loader:1464:18)\n\nNode.js v20.20.2\n";
+    after(
+        "node --check m.js",
+        broken,
+        &[
+            ("node -c ./m.js || true", "", Mended),
+            ("node m.js", "", Mended),
+            ("node n.js", "", Told),
+            ("node --check n.js", "", Told),
+        ],
+    );
 }
 
 #[test]
@@ -495,37 +603,41 @@ fn what_shows_its_log_only_where_it_failed_tells_of_it_by_its_exit_code() {
         ("python3 app.py || exit", TRACE, "", Mended),
         ("python3 app.py || exit $?", TRACE, "", Mended),
         ("python3 app.py > log 2>&1 || { cat log; exit 1; } && echo OK", TRACE, "OK\n", Mended),
-        // These may end well although it failed.
-        ("python3 app.py > log 2>&1 || { cat log; exit; }", TRACE, "", Told),
-        ("python3 app.py || { true; exit $?; }", TRACE, "", Told),
-        ("python3 app.py || exit 0", TRACE, "", Told),
-        ("python3 app.py || bash -c exit", TRACE, "", Told),
-        ("python3 app.py || bash -c 'exit $?'", TRACE, "", Told),
+        // These end well although it failed.
         ("python3 app.py || (exit)", TRACE, "", Mended),
         ("python3 app.py || { exit; }", TRACE, "", Mended),
-        ("python3 app.py || exit | cat", TRACE, "", Told),
-        ("python3 app.py || exit 256", TRACE, "", Told),
-        ("python3 app.py || (true; exit 0)", TRACE, "", Told),
-        ("python3 app.py || (false; true)", TRACE, "", Told),
-        ("python3 app.py || (false || true)", TRACE, "", Told),
-        ("python3 app.py > log 2>&1 || (tail log; false) || true", TRACE, "", Told),
-        ("python3 app.py || { true; false; } | cat", TRACE, "", Told),
-        ("python3 app.py || (true; false); echo OK", TRACE, "OK\n", Told),
-        ("python3 app.py || false &", TRACE, "", Told),
         ("pytest -q > log 2>&1 || { cat log; true; }", PYTEST, "", Told),
         ("pytest -q > log 2>&1 || cat log", PYTEST, "", Told),
+    ]);
+    again(&[
+        // These may end well although it failed, which would be heard.
+        ("python3 app.py > log 2>&1 || { cat log; exit; }", TRACE, "", Mended),
+        ("python3 app.py || { true; exit $?; }", TRACE, "", Mended),
+        ("python3 app.py || exit 0", TRACE, "", Mended),
+        ("python3 app.py || bash -c exit", TRACE, "", Told),
+        ("python3 app.py || bash -c 'exit $?'", TRACE, "", Told),
+        ("python3 app.py || exit | cat", TRACE, "", Mended),
+        ("python3 app.py || exit 256", TRACE, "", Mended),
+        ("python3 app.py || (true; exit 0)", TRACE, "", Mended),
+        ("python3 app.py || (false; true)", TRACE, "", Mended),
+        ("python3 app.py || (false || true)", TRACE, "", Mended),
+        ("python3 app.py > log 2>&1 || (tail log; false) || true", TRACE, "", Mended),
+        ("python3 app.py || { true; false; } | cat", TRACE, "", Mended),
+        ("python3 app.py || (true; false); echo OK", TRACE, "OK\n", Mended),
+        ("python3 app.py || false &", TRACE, "", Told),
     ]);
     // By another line.
     after_app(&[
         ("python3 app.py > log 2>&1 || { cat log; exit 1; }", "", Mended),
         ("python3 b.py > log 2>&1 || { cat log; exit 1; }", "", Told),
         ("python3 b.py || python3 app.py", "", Told),
-        ("python3 app.py || python3 b.py", "", Told),
+        ("python3 app.py || python3 b.py", "", Mended),
     ]);
 }
 
 #[test]
 fn what_is_not_understood_proves_nothing() {
+    after("python3 app.py", QUIET, &[("python3 app.py; [[ -f a && -f b ]]", "", Told)]);
     after_app(&[
         ("! python3 app.py", "", Told),
         ("ls ||\npython3 app.py", "src\n", Told),
@@ -549,7 +661,6 @@ fn what_is_not_understood_proves_nothing() {
         ("(ls\npython3 app.py", "", Told),
         ("(ls) python3 app.py", "", Told),
         ("(ls) (python3 app.py)", "", Told),
-        ("python3 app.py; [[ -f a && -f b ]]", "", Told),
         (&format!("{}python3 app.py", "ls; ".repeat(300)), "", Told),
         ("ls &&\npython3 app.py", "src\n", Mended),
         ("cd x || exit 1; python3 app.py", "", Told),

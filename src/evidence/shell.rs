@@ -7,6 +7,7 @@ mod arms;
 mod captured;
 mod ends;
 mod git;
+mod kept;
 mod lex;
 mod parse;
 mod pipefail;
@@ -47,12 +48,16 @@ pub(crate) struct Command {
     pub(crate) negates: bool,
     /// What each turn of its one loop sets anew.
     pub(crate) turned: Option<String>,
+    /// Whether that has words to go through.
+    pub(crate) turns_surely: bool,
     /// Whether it was not read to its end.
     pub(crate) cut: bool,
     /// Whether something in it may change what the rest means or whether it runs.
     unread: bool,
     /// How its steps belong together; `None` where that is not understood as a whole.
     tree: Option<Tree>,
+    /// The same of one turn, where nothing but a loop over words stands in the way of that.
+    turn: Option<Tree>,
 }
 
 impl Command {

@@ -130,6 +130,16 @@ pub(super) fn passed_on(command: &Command, at: usize) -> Option<Vec<usize>> {
     Some(blamed(command, name.taken(steps)?))
 }
 
+/// Whether a command has words for a success that `text` is without.
+pub(super) fn lacks_words(command: &Command, text: &str) -> bool {
+    let steps = command.steps.as_slice();
+    let mut waiting = speaking(steps).filter(|at| steps[*at].and);
+    waiting.any(|at| {
+        let template = Template::of(steps, at);
+        template.is_some_and(|words| !text.lines().any(|line| words.is_filled_by(line)))
+    })
+}
+
 /// An output without the lines that the command itself has words for.
 pub(super) fn without_own_words(command: &Command, text: &str) -> String {
     let steps = command.steps.as_slice();

@@ -659,7 +659,7 @@ mod tests {
         check(&[(line, 1, red), ("npm run build", 0, "built\n")], told);
         // It may not have begun, or had nothing to say it with.
         for line in [
-            "ls a && python3 -m py_compile a.py; npm run build",
+            "test -f a && python3 -m py_compile a.py; npm run build",
             "python3 -m py_compile a.py 2>/dev/null; npm run build",
             "python3 -m py_compile a.py 2>&1 | head -1; npm run build",
             "if true; then python3 -m py_compile a.py; fi; npm run build",

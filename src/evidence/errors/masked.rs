@@ -147,7 +147,9 @@ impl Done {
         let at = steps.iter().copied().rfind(|at| starts_others(&self.command.steps[*at]))?;
         let last = last_line(self.spoken_by(at, text)?);
         let names = |step: &Step| last.contains(&format!("{}: ", step.program())) && !starts_others(step);
-        let is_others = self.command.steps.iter().any(|step| !step.words.is_empty() && names(step));
+        let mut others = self.command.steps.iter().enumerate();
+        let is_others =
+            others.any(|(at, step)| !step.words.is_empty() && names(step) && !self.shows_own_text(at, step));
         (is_complaint(last) && !is_others).then(|| failing::vague("error", last))
     }
 
@@ -224,7 +226,7 @@ impl Done {
     }
 
     /// Whether nothing shows that the step at `at` succeeded, and it would be seen that it did not.
-    fn is_unproven(&self, at: usize, code: i64, succeeded: &[usize]) -> bool {
+    pub(super) fn is_unproven(&self, at: usize, code: i64, succeeded: &[usize]) -> bool {
         let step = &self.command.steps[at];
         let is_framework = matches!(self.works[at], Some(Work::Tests(_)));
         let may_fail = self.works[at].is_some()
@@ -271,7 +273,8 @@ impl Done {
         let after = &self.command.steps[at + 1..];
         let shows = |step: &Step| matches!(step.program(), "cat" | "tail" | "less" | "head" | "grep");
         let is_shown = |file: &String| after.iter().any(|step| shows(step) && step.args().contains(file));
-        self.command.steps[at].writes.iter().filter(|file| !is_variable(file)).all(is_shown)
+        let step = &self.command.steps[at];
+        step.writes.iter().filter(|file| !(step.dies_aloud && is_variable(file))).all(is_shown)
     }
 
     /// The steps that read what the one at `at` prints, as far as can be told.
@@ -284,7 +287,7 @@ impl Done {
     }
 
     /// Whether a text is shown that may be of another time, and tell of failures as this one would.
-    fn may_show_a_log(&self) -> bool {
+    pub(super) fn may_show_a_log(&self) -> bool {
         let mut steps = self.command.steps.iter().enumerate();
         steps.any(|(at, step)| {
             let shows = step.shows_stored_text() && !step.piped && !step.silent && !reads_nothing(step);

@@ -15,6 +15,8 @@ pub(super) struct Captured {
     pub(super) text: String,
     /// What holds all that it prints.
     pub(super) held: Vec<String>,
+    /// Whether that is without what it says of errors.
+    pub(super) lets_errors_out: bool,
 }
 
 /// What assignments run that are nothing else: their exit code is that of the last of it.
@@ -25,7 +27,8 @@ pub(super) fn assigned(words: &[String]) -> Option<Captured> {
     let inner = set.iter().flat_map(|(_, value)| inners(value)).map(|inner| inner.text);
     let text = inner.collect::<Vec<_>>().join("\n");
     let held = set.iter().map(|(name, _)| file(name)).collect();
-    (!text.trim().is_empty()).then_some(Captured { text, held })
+    let lets_errors_out = ![">&1", "&>", "|&"].iter().any(|joined| text.contains(joined));
+    (!text.trim().is_empty()).then_some(Captured { text, held, lets_errors_out })
 }
 
 /// What `echo "$(make)"` runs.

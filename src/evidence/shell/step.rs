@@ -23,6 +23,8 @@ pub(crate) struct Step {
     pub(crate) appends: bool,
     /// Whether nothing of its standard output is left to be seen.
     pub(crate) silent: bool,
+    /// Whether what it dies of is seen all the same: `out=$(make)`.
+    pub(crate) dies_aloud: bool,
     /// Whether it may run more than once, each time with words from elsewhere.
     pub(crate) repeats: bool,
     /// Whether a failure of one of these times is nobody's: `find -exec … \;`.
