@@ -115,6 +115,11 @@ impl Call {
         ways.chain(&self.words).chain(&self.asked).map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 
+    /// The name of what runs.
+    pub(crate) fn program(&self) -> &str {
+        self.words.first().map_or("", |word| base_name(word))
+    }
+
     /// What git is told to do; `None` where this is another program.
     pub(crate) fn git_verb(&self) -> Option<&str> {
         match self.words.as_slice() {

@@ -37,6 +37,7 @@ pub(super) fn asks(step: &Step) -> bool {
         "make" | "gmake" => args.iter().any(|arg| matches!(*arg, "-q" | "--question" | "-n" | "--dry-run")),
         _ if is_of_containers(step) => !CONTAINERS.contains(&verb),
         "patch" => args.contains(&"--dry-run"),
+        name if name.starts_with("python") && args.starts_with(&["-m", "json.tool"]) => true,
         name if name.starts_with("python") && args.starts_with(&["-m", "pip"]) => {
             args.get(2).is_some_and(|verb| PACKAGES.contains(verb))
         }

@@ -22,7 +22,7 @@ use super::work::{Done, Work};
 use crate::evidence::refused::without_refused;
 use crate::evidence::tests::Origin;
 use crate::evidence::trees::{Ran, Trees};
-use crate::model::{Event, FailureCode, Fault, ItemStatus};
+use crate::model::{Change, Event, FailureCode, Fault, ItemStatus};
 use crate::progress::plain;
 
 const MOST_FAILURES: usize = 16;
@@ -98,7 +98,7 @@ impl Errors {
                 format!("a change of {}", files.join(", "))
             }
             Event::ToolEnded { tool, status: ItemStatus::Declined, .. } => format!("the tool `{tool}`"),
-            Event::Edited { status: ItemStatus::Completed, .. } => return self.work_here(),
+            Event::Edited { changes, status: ItemStatus::Completed, .. } => return self.work_here(changes),
             _ => return,
         };
         let refused = plain::line(&refused, LONGEST_COMMAND);
@@ -108,7 +108,8 @@ impl Errors {
     }
 
     /// The tree that is worked on is the run's own, whatever was put aside before.
-    fn work_here(&mut self) {
+    fn work_here(&mut self, changes: &[Change]) {
+        self.note_changes(changes);
         self.trees.note_edit();
         self.failures.iter_mut().for_each(|failure| failure.is_bare = false);
     }
@@ -122,7 +123,10 @@ impl Errors {
     /// A command came to its end, with all that it printed.
     pub(crate) fn note_command(&mut self, command: &str, exit_code: Option<i64>, text: &str) {
         let done = self.asked(command, text).ended(exit_code);
-        if done.is_idle() {
+        self.note_files(command, &done, exit_code, text);
+        let root = self.directory.trim_end_matches('/');
+        let astray = done.astray(root, text).or_else(|| done.misread(root, text));
+        if astray.is_none() && done.is_idle() {
             return;
         }
         self.ran = self.trees.run(&done.command, exit_code, text, |at| done.does_on_files(at));
@@ -133,7 +137,7 @@ impl Errors {
         let built = cargo::failure(text, &unproven);
         let is_built = built.is_some();
         let found = match exit_code {
-            Some(124) if done.has_a_limit() => Some(failing::took_too_long()),
+            Some(124) if done.too_slow(text).is_some() => done.too_slow(text),
             Some(127) if done.shows_other_text() => {
                 failing::before_text(command, exit_code, text).or_else(|| failing::missing(text, &done))
             }
@@ -164,7 +168,10 @@ impl Errors {
                 .or_else(|| thrown::at_the_end(text, &done))
                 .or_else(|| exit_code.and_then(|code| failing::test(command, code, text))),
         };
-        let (found, unheard) = done.or_unheard(found, exit_code, text);
+        let (found, unheard) = match astray {
+            Some((found, works)) => (Some(found), Some(works)),
+            None => done.or_unheard(found, exit_code, text),
+        };
         let conflict = done.conflict(text);
         let found = found.filter(|found| conflict.is_none() || !found.is_of_series());
         // The same question, and the new answer tells of nothing.
@@ -263,7 +270,7 @@ impl Errors {
         }
     }
 
-    fn settle_all(&mut self, by: Option<&str>, is_settled: impl Fn(&Failure) -> bool) {
+    pub(super) fn settle_all(&mut self, by: Option<&str>, is_settled: impl Fn(&Failure) -> bool) {
         for failure in self.failures.extract_if(.., |failure| is_settled(failure)) {
             self.earlier.add(failure.earlier(by));
         }
@@ -1044,7 +1051,6 @@ E           json.decoder.JSONDecodeError: Expecting property name
             ("git diff HEAD~5 && pytest -q", 128, "fatal: ambiguous argument 'HEAD~5'\n"),
             ("cat a.py && false && pytest -q", 1, "a\n"),
             ("cat a.py && python3 -c 'import sys; sys.exit(3)' && pytest -q", 3, "a\n"),
-            ("cat a.py && cd nope && pytest -q", 1, "a\nbash: line 1: cd: nope: No such file or directory\n"),
             ("set -e; cat nope; pytest -q", 1, "cat: nope: No such file or directory\n"),
             ("cat a.log && false && pytest -q", 1, log),
             // One summary, which ends like that of a test run.

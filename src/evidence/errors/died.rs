@@ -8,6 +8,9 @@ use super::work::{Done, Work};
 use crate::evidence::shell::{End, Step, base_name};
 use crate::evidence::tests::shown_files;
 
+/// So many are looked at in one command.
+const MOST_STEPS: usize = 16;
+
 impl Done {
     /// The first step that is known to have died, though nothing says what it ended with.
     pub(super) fn died(&self, code: i64, text: &str, succeeded: &[usize]) -> Option<(Found, Vec<Work>)> {
@@ -25,7 +28,8 @@ impl Done {
             let found = diagnose(&text[from..], &Speakers::default()).filter(|found| !found.is_vague)?;
             Some((found, vec![work]))
         };
-        (0..self.works.len()).find_map(dies)
+        let runs = |at: &usize| Runs::of(&self.command.steps[*at]).is_some();
+        (0..self.works.len()).filter(runs).take(MOST_STEPS).find_map(dies)
     }
 
     /// Whether something is shown in which the same program may have died another time.
@@ -54,51 +58,70 @@ fn shows_logs(step: &Step) -> bool {
 
 /// Where in an output the last words of a step begin.
 fn dies_from(step: &Step, text: &str) -> Option<usize> {
-    let program = step.program();
-    let lines = || {
-        let begins = text.split_inclusive('\n').scan(0, |from, line| {
-            *from += line.len();
-            Some((*from - line.len(), line.trim_end()))
-        });
-        begins
+    match Runs::of(step)? {
+        Runs::Python => python_from(script(step, &[("-c", "<string>"), ("-", "<stdin>")])?, text),
+        Runs::Node => {
+            let others = [("-e", "[eval]"), ("--eval", "[eval]"), ("-p", "[eval]"), ("-", "[stdin]")];
+            node_from(script(step, &others)?, text)
+        }
+        Runs::Native => {
+            let is_panic = |line: &str| line.starts_with("thread 'main' ") && line.contains("panicked at ");
+            begins(text).find(|(_, line)| is_panic(line)).map(|(from, _)| from)
+        }
+    }
+}
+
+/// In what words a program dies.
+enum Runs {
+    Python,
+    Node,
+    Native,
+}
+
+impl Runs {
+    fn of(step: &Step) -> Option<Self> {
+        let program = step.program();
+        let is_own = step.words.first().is_some_and(|word| word.contains('/'));
+        let ends = |ends: &[&str]| ends.iter().any(|end| program.ends_with(end));
+        match program {
+            "cargo" => {
+                step.args().iter().any(|arg| matches!(arg.as_str(), "run" | "r")).then_some(Self::Native)
+            }
+            "node" | "nodejs" => Some(Self::Node),
+            _ if program.starts_with("python") || ends(&[".py"]) => Some(Self::Python),
+            _ if ends(&[".js", ".mjs", ".cjs"]) => Some(Self::Node),
+            _ => is_own.then_some(Self::Native),
+        }
+    }
+}
+
+/// Each line with where it begins.
+fn begins(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split_inclusive('\n').scan(0, |from, line| {
+        *from += line.len();
+        Some((*from - line.len(), line.trim_end()))
+    })
+}
+
+/// The first call of a traceback is in the file itself.
+fn python_from(file: &str, text: &str) -> Option<usize> {
+    let is_in_file = |line: &str| {
+        python::frame(line.trim_start()).is_some_and(|(place, _)| base_name(&place.file) == file)
     };
-    let is_own = step.words.first().is_some_and(|word| word.contains('/'));
-    if program.starts_with("python") || program.ends_with(".py") {
-        let file = script(step, &[("-c", "<string>"), ("-", "<stdin>")])?;
-        let is_first = |line: &str| {
-            let place = python::frame(line.trim_start());
-            place.is_some_and(|(place, _)| is_same(&place.file, file))
-        };
-        let heads = lines().filter(|(_, line)| *line == "Traceback (most recent call last):");
-        return heads
-            .filter(|(from, _)| text[*from..].lines().nth(1).is_some_and(is_first))
-            .map(|(from, _)| from)
-            .next();
-    }
-    if matches!(program, "node" | "nodejs")
-        || [".js", ".mjs", ".cjs"].iter().any(|end| program.ends_with(end))
-    {
-        let file =
-            script(step, &[("-e", "[eval]"), ("--eval", "[eval]"), ("-p", "[eval]"), ("-", "[stdin]")])?;
-        let is_end = |line: &str| line.starts_with("Node.js v");
-        let head = |line: &str| {
-            let (place, row) = line.rsplit_once(':')?;
-            let is_row = !row.is_empty() && row.bytes().all(|byte| byte.is_ascii_digit());
-            (is_row && (is_same(place, file) || place.starts_with("node:"))).then_some(())
-        };
-        let from = lines().find(|(_, line)| head(line).is_some())?.0;
-        let names = |line: &str| line.contains(file);
-        let (mut dying, mut is_named) = (text[from..].lines(), false);
-        let ends = dying.any(|line| {
-            is_named |= names(line);
-            is_end(line)
-        });
-        return (ends && is_named).then_some(from);
-    }
-    let is_panic = |line: &str| line.starts_with("thread 'main' ") && line.contains("panicked at ");
-    let runs =
-        is_own || (program == "cargo" && step.args().iter().any(|arg| matches!(arg.as_str(), "run" | "r")));
-    lines().find(|(_, line)| runs && is_panic(line)).map(|(from, _)| from)
+    let mut heads = begins(text).filter(|(_, line)| *line == "Traceback (most recent call last):");
+    heads.find(|(from, _)| text[*from..].lines().nth(1).is_some_and(is_in_file)).map(|(from, _)| from)
+}
+
+/// Node says where it stopped, which may be in its own code, then why, and at last what it is.
+fn node_from(file: &str, text: &str) -> Option<usize> {
+    let is_head = |line: &str| {
+        let Some((place, row)) = line.rsplit_once(':') else { return false };
+        let is_row = !row.is_empty() && row.bytes().all(|byte| byte.is_ascii_digit());
+        is_row && (base_name(place) == file || place.starts_with("node:"))
+    };
+    let from = begins(text).find(|(_, line)| is_head(line))?.0;
+    let end = text[from..].find("\nNode.js v")?;
+    text[from..from + end].contains(file).then_some(from)
 }
 
 /// The file that an interpreter is told to run, or what its calls begin in otherwise.
@@ -116,10 +139,6 @@ fn script<'a>(step: &'a Step, others: &[(&str, &'static str)]) -> Option<&'a str
         }
         None => others.iter().find(|(name, _)| *name == "-" && !step.input.is_empty()).map(|(_, file)| *file),
     }
-}
-
-fn is_same(place: &str, file: &str) -> bool {
-    base_name(place) == file
 }
 
 #[cfg(test)]

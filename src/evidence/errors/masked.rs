@@ -36,7 +36,7 @@ impl Done {
         text: &str,
     ) -> (Option<Found>, Option<Vec<Work>>) {
         match found {
-            _ if self.had_no_reader(text) => (None, None),
+            _ if self.had_no_reader(text) || self.is_only_tried(exit_code) => (None, None),
             Some(found) => (Some(found), None),
             None => exit_code.and_then(|code| self.unheard(code, text)).unzip(),
         }
@@ -55,7 +55,7 @@ impl Done {
     fn by_printed_code(&self, text: &str, others: &str) -> Option<(Found, Vec<Work>)> {
         codes::failed(&self.command, text).into_iter().find_map(|(steps, code)| {
             let is_known = match code {
-                Some(code) => self.is_of_work(&steps, code, text),
+                Some(code) => self.is_of_work(&steps, code, others),
                 None => !self.has_question(&steps, text) && !steps.iter().any(|at| self.is_probe(*at)),
             };
             let works = self.to_do_of(&steps);
@@ -83,7 +83,7 @@ impl Done {
         is_told.then(|| {
             let own: Vec<&Step> = self.speakers_of(&steps);
             let found = sign(text, &own, !self.shows_other_text()).filter(|_| !self.may_show_a_log());
-            let found = found.or_else(|| refused(&own, text));
+            let found = found.or_else(|| refused(&own, text)).or_else(|| self.complaint(&steps, text));
             (found.unwrap_or_else(|| self.ended_with(&steps, code)), works)
         })
     }
@@ -150,7 +150,10 @@ impl Done {
         let mut others = self.command.steps.iter().enumerate();
         let is_others =
             others.any(|(at, step)| !step.words.is_empty() && names(step) && !self.shows_own_text(at, step));
-        (is_complaint(last) && !is_others).then(|| failing::vague("error", last))
+        // What the shell of the command says itself is of the script where it names that.
+        let own = last.split_once("bash: line ").and_then(|(_, said)| said.split_once(": "));
+        let is_of_script = own.is_none_or(|(_, said)| said.starts_with(&self.command.steps[at].words[0]));
+        (is_complaint(last) && !is_others && is_of_script).then(|| failing::vague("error", last))
     }
 
     /// Whether all that a program died of is that nobody reads on: `./list | head -3`.
@@ -168,7 +171,7 @@ impl Done {
         let told = || diagnose(text, &self.speakers(code)).or_else(|| thrown::at_the_end(text, self));
         let told = if is_alone { told() } else { None };
         let told = told.or_else(|| sign(text, &speakers, is_alone && !self.shows_other_text()));
-        let told = told.filter(|_| !self.may_show_a_log());
+        let told = told.or_else(|| self.complaint(steps, text)).filter(|_| !self.may_show_a_log());
         told.unwrap_or_else(|| match code {
             Some(code) => self.ended_with(steps, code),
             None => failing::bare("error", "failed, and did not say why"),
@@ -179,6 +182,7 @@ impl Done {
         let is_test = |at: &usize| self.works[*at].as_ref().is_some_and(Work::is_tests);
         let mut fail = steps.iter().filter(|at| !hardly_fails(&self.command.steps[**at])).peekable();
         match fail.peek().is_some() && fail.all(is_test) {
+            _ if code == 124 => failing::took_too_long(),
             true => failing::ended_with(code),
             false => failing::bare("error", &format!("exited with code {code}")),
         }
@@ -194,7 +198,8 @@ impl Done {
         let is_answer = || code == 1 && self.command.computes;
         let is_answer =
             || is_answer() || code < 126 && steps.iter().any(|at| is_one_liner(&self.command.steps[*at]));
-        let is_ended = ENDED.contains(&code) || (code == 137 && is_limited());
+        let is_slow = || code == 124 && steps.iter().any(|at| self.is_too_slow(*at, text));
+        let is_ended = (ENDED.contains(&code) && !is_slow()) || (code == 137 && is_limited());
         let is_asked = ANSWERS.contains(&code) && self.has_question(steps, text);
         let found_none = code == 5 && self.to_do_of(steps).iter().all(Work::is_tests);
         !is_ended && !is_asked && !is_answer() && !found_none

@@ -39,6 +39,7 @@ impl Work {
                 shows.implies(needed) && is_as_wide
             }
             (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
+            (_, Self::Elsewhere(failed)) => self.is_kin_of(failed),
             (Self::Program { call, .. }, Self::HalfDone(verbs)) => {
                 call.git_verb().is_some_and(|verb| verbs.contains(&verb))
             }

@@ -23,6 +23,11 @@ pub(super) enum Work {
     Tests(Scope),
     /// What git could not put together, with the words for it that conclude this.
     HalfDone(&'static [&'static str]),
+    /// Something that was to be done where there is nothing: it may be done anywhere.
+    Elsewhere(Box<Work>),
+    /// A file that is to be written, or to be read in its form.
+    Writes(String),
+    Reads(String),
     /// Any other program, with what it was asked for, where it ran.
     Program {
         call: Call,
@@ -205,22 +210,6 @@ impl Done {
         true
     }
 
-    /// Whether an exit code of 124 is that of a `timeout` around tests or a build.
-    pub(super) fn has_a_limit(&self) -> bool {
-        for (step, work) in self.command.steps.iter().zip(&self.works).rev() {
-            let builds = matches!(work, Some(Work::Cargo { .. }))
-                && !step.args().iter().any(|arg| matches!(arg.as_str(), "run" | "r"));
-            if step.limited && (builds || runs_tests(step, work)) {
-                return true;
-            }
-            let goes_on = step.and || step.minds;
-            if !goes_on {
-                break;
-            }
-        }
-        false
-    }
-
     /// Whether a part of it may have been ended before it said anything.
     pub(super) fn is_limited(&self) -> bool {
         self.command.steps.iter().any(|step| step.limited)
@@ -310,7 +299,7 @@ impl Work {
     pub(super) fn build(&self, shows: Shows) -> Option<Self> {
         match self {
             Self::Cargo { scope, .. } => Some(Self::Cargo { shows, scope: scope.clone() }),
-            Self::Tests(_) | Self::HalfDone(_) | Self::Program { .. } => None,
+            _ => None,
         }
     }
 
@@ -354,8 +343,8 @@ impl Work {
 pub(super) fn runs_tests(step: &Step, work: &Option<Work>) -> bool {
     match work {
         Some(Work::Tests(_) | Work::Cargo { shows: Shows::Passes, .. }) => true,
-        Some(Work::Cargo { .. } | Work::HalfDone(_)) | None => false,
         Some(Work::Program { .. }) => matches!(started(step), Some(Started::Script)),
+        Some(_) | None => false,
     }
 }
 
