@@ -410,6 +410,7 @@ fn what_stands_around_a_program_changes_nothing_but_variables_do() {
             ("cargo build", "CI=true cargo build"),
         ],
     );
+    check(Same, &[("npm test", "CI=1 npm test"), ("make test", "CI=true make test")]);
     check(
         Apart,
         &[

@@ -8,7 +8,7 @@ use super::scripts::Manifests;
 use crate::evidence::calls::{Call, Here, names_from_own_directory, own_directory};
 use crate::evidence::shell::{Command, Step, is_variable};
 use crate::evidence::tests::{
-    Framework, Origin, Scope, Started, Walk, below, is_easing, moved, shown_files, started,
+    Framework, Origin, Scope, Started, Walk, below, is_easing, moved, only_shows, shown_files, started,
 };
 use crate::evidence::trees::Does;
 
@@ -287,7 +287,9 @@ impl Work {
     }
 
     fn program(step: &Step, here: &Here, manifests: &mut Manifests) -> Option<Self> {
-        let context = step.context.iter().filter(|word| !is_easing(word)).cloned().collect();
+        let is_test = matches!(started(step), Some(Started::Script));
+        let matters = |word: &&String| !is_easing(word) && !(is_test && only_shows(word));
+        let context = step.context.iter().filter(matters).cloned().collect();
         let directory = here.directory.to_owned();
         let input = step.input.iter().filter_map(|input| here.input(input)).collect();
         let call = Call::new(step, here);

@@ -43,6 +43,11 @@ impl Seen {
         self.counts
     }
 
+    /// The same, where they can be relied on.
+    pub(super) fn plain(&self) -> Option<Counts> {
+        (self.is_plain && !self.is_mixed).then_some(self.counts)
+    }
+
     pub(super) fn has_passed(&self) -> bool {
         self.counts.passed > 0
     }

@@ -9,7 +9,9 @@ use super::{Counts, Scope, TestRun};
 impl TestRun {
     /// Whether all tests of `old` are among those that ran in this one, by how many they are.
     pub(super) fn ran_as_many(&self, old: &TestRun) -> bool {
-        let Some((now, before)) = self.counted().zip(old.counts.filter(|_| old.complete)) else {
+        let Some((now, before)) =
+            self.counted().zip(old.counts.filter(|_| old.complete).or_else(|| old.seen.plain()))
+        else {
             return false;
         };
         now.passed + now.failed > 0
@@ -29,20 +31,32 @@ impl TestRun {
 
 impl Scope {
     fn may_be_all_of(&self, other: &Self) -> bool {
-        let is_one_framework = self.framework == other.framework && self.part == 0 && other.part == 0;
-        let is_here = |scope: &Self| scope.elsewhere().is_none() && !scope.by_turns && !scope.any_framework;
-        let is_one_a_script = self.unclear.is_some() != other.unclear.is_some();
-        is_one_framework
-            && is_one_a_script
-            && self.directory == other.directory
-            && [self, other].iter().all(|scope| is_here(scope) && scope.is_everything())
+        let is_here = |scope: &&Self| {
+            scope.elsewhere().is_none() && !scope.by_turns && !scope.any_framework && scope.part == 0
+        };
+        let pair = [self, other];
+        let scripts = pair.iter().filter(|scope| scope.unclear.is_some()).count();
+        let is_alike = match scripts {
+            0 => self.is_of_python(other),
+            1 => self.framework == other.framework,
+            _ => self.framework == other.framework && self.unclear == other.unclear,
+        };
+        let are_all = scripts == 2 || pair.iter().all(|scope| scope.is_everything());
+        is_alike && are_all && self.directory == other.directory && pair.iter().all(is_here)
+    }
+
+    /// Whether one is a script of all tests, and the other asks for tests by itself, in the same place.
+    pub(super) fn is_beside_a_script(&self, other: &Self) -> bool {
+        let is_script = |scope: &Self| scope.unclear.is_some() && scope.is_everything();
+        let is_pair = |a: &Self, b: &Self| is_script(a) && b.unclear.is_none();
+        self.directory == other.directory && (is_pair(self, other) || is_pair(other, self))
     }
 
     /// Whether it asks for no tests of all that there are, in its own words or by the name of a script.
     fn is_everything(&self) -> bool {
         let Self { packages, targets, filters, modes, unclear, places, settings, .. } = self;
         match unclear {
-            Some(script) => is_plain(script),
+            Some(script) => self.alias.is_none() && is_plain(script),
             None => {
                 *packages == Packages::Default
                     && [targets, filters, modes, &settings.filters].iter().all(|list| list.is_empty())
@@ -51,6 +65,10 @@ impl Scope {
         }
     }
 }
+
+/// Programs that run a task by its name.
+const TASKS: [&str; 12] =
+    ["bun", "gmake", "hatch", "inv", "invoke", "just", "make", "npm", "pnpm", "rake", "task", "yarn"];
 
 /// Whether a script is that of all tests by its name, and is told nothing else: `npm test`, `./run_tests.sh`.
 fn is_plain(script: &str) -> bool {
@@ -65,7 +83,7 @@ fn is_plain(script: &str) -> bool {
         && match words.as_slice() {
             [program] => is_here(program) || matches!(*program, "tox" | "nox"),
             ["bash" | "sh", file] => is_here(file),
-            [_, name] => matches!(*name, "test" | "tests" | "t" | "tst" | "check" | "pytest"),
+            [program, "test" | "tests" | "check" | "pytest"] => TASKS.contains(program),
             _ => false,
         }
 }

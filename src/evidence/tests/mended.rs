@@ -12,13 +12,16 @@ impl TestRun {
         if let Some((own, olds)) = self.scope.as_run(&old.scope).filter(|_| is_one_tree) {
             let as_run =
                 |run: &TestRun, scope: &super::Scope| TestRun { scope: scope.clone(), ..run.clone() };
-            return as_run(self, own).mends(&as_run(old, olds), name);
+            return as_run(self, own).mends(&as_run(old, olds), &old.scope.named_by_module(name));
         }
         if self.framework != old.framework {
-            return self.mends_of_cargo(old, name);
+            return self.mends_of_cargo(old, name) || self.mends_of_python(old, name);
         }
         let relation = self.scope.relation(&old.scope);
-        let is_here = self.framework == old.framework && self.scope.is_of_same_place(&old.scope);
+        let says_more = self.says_more || old.says_more;
+        let is_beside_a_script =
+            !says_more && self.scope.is_beside_a_script(&old.scope) && !has_no_file(self.framework);
+        let is_here = self.scope.is_of_same_place(&old.scope) || is_beside_a_script;
         let full = old.scope.full_name(name);
         match relation {
             _ if !is_here || self.scope.lacks(&old.scope) => false,
@@ -135,7 +138,7 @@ impl TestRun {
     }
 
     /// Whether all passed that it asked for, this one among them.
-    fn passed_all_that_hold(&self, full: &str) -> bool {
+    pub(super) fn passed_all_that_hold(&self, full: &str) -> bool {
         let all =
             self.counts.is_some_and(|counts| counts.passed > 0 && counts.failed == 0 && counts.skipped == 0);
         all && self.complete && self.failing.is_empty() && self.scope.surely_runs(full)
@@ -164,13 +167,17 @@ impl super::Scope {
         scope
     }
 
-    /// Whether it asks pytest for the test itself or for its file, which is run whatever settings say.
+    /// Whether it asks for the test itself or for its file, which is run whatever settings say.
     fn names(&self, full: &str) -> bool {
         let is_one = |place: &str| place.ends_with(".py") || place.contains("::");
         let holds = |place: &str| {
             full.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '[']))
         };
-        self.framework == Framework::Pytest && self.places.iter().any(|place| is_one(place) && holds(place))
+        match self.framework {
+            Framework::Pytest => self.places.iter().any(|place| is_one(place) && holds(place)),
+            Framework::Unittest => !self.places.is_empty() && self.surely_runs(full),
+            _ => false,
+        }
     }
 
     /// Whether it is the script of `other`, which was handed something on.
@@ -195,7 +202,7 @@ impl super::Scope {
                 self.unclear.is_none()
                     && self.filters.is_empty()
                     && !self.settings.packages
-                    && inside.is_some_and(asked)
+                    && inside.is_some_and(|id| asked(id) || self.discovers(id))
             }
             // A file that could not run: it is called by its path.
             Framework::Jest => {
@@ -441,7 +448,9 @@ Tests:       1 failed, 2 passed, 3 total
         check(("npx jest", JEST), ("npx jest -t m", &green.replace("  s\n", "  z\n")), false);
         check(("npx jest", JEST), ("npx jest -t m", &green.replace("✓ m", "○ skipped m")), false);
         check(("npm test -w a", JEST), ("npm test -w b", green), false);
-        check(("npm test", JEST), ("npx jest src/m.test.js", green), false);
+        check(("npm test", JEST), ("npx jest src/m.test.js", green), true);
+        check(("npm test -w a", JEST), ("npx jest src/m.test.js", green), false);
+        check(("cd web && npm test", JEST), ("npx jest src/m.test.js", green), false);
     }
 
     #[test]

@@ -37,6 +37,7 @@ mod places;
 mod printed;
 mod programs;
 mod pytest;
+mod pythons;
 mod relation;
 mod results;
 mod run;
@@ -75,7 +76,7 @@ pub(super) use relation::{Relation, contains_package};
 pub(super) use scope::Scope;
 pub(crate) use so_far::SoFar;
 pub(super) use started::{Started, started};
-pub(super) use ways::is_easing;
+pub(super) use ways::{is_easing, only_shows};
 
 use detect::{Detected, Runs, Start};
 use pipes::Through;

@@ -7,8 +7,10 @@ use super::memory::Memory;
 use super::packages::Packages;
 use super::places::{Origin, below, is_elsewhere, is_in, moved};
 use super::printed::handed_on;
+use super::pythons::{is_discovery, without_here};
 use super::relation::is_path;
 use super::settings::{Settings, Way};
+use super::ways::only_shows;
 use super::words::{lists, unbundled};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +64,8 @@ impl Scope {
         }
         let dialect = dialect(framework);
         let is_cargo = matches!(framework, Framework::CargoTest | Framework::Nextest);
-        let discovers = args.iter().any(|arg| arg == "discover");
-        let words = unbundled(dialect, args);
+        let discovers = is_discovery(framework, args);
+        let words = unbundled(dialect, &without_here(framework, args));
         let mut args = words.iter().map(String::as_str).peekable();
         while let Some(arg) = args.next() {
             let (key, own) = arg.split_once('=').map_or((arg, None), |(key, value)| (key, Some(value)));
@@ -109,7 +111,7 @@ impl Scope {
         }
         scope.compare_runs();
         // Where it looks, not what it runs: modules below have other names then.
-        if framework == Framework::Unittest && discovers && !scope.places.is_empty() {
+        if discovers && !scope.places.is_empty() {
             scope.unclear = Some(format!("discover {}", scope.places.join(" ")));
         }
         for list in [&mut scope.targets, &mut scope.places, &mut scope.filters, &mut scope.modes] {
@@ -190,8 +192,7 @@ impl Scope {
 
     /// The same, where variables and options of other programs were given with it.
     pub(crate) fn with_context(mut self, context: &[String]) -> Self {
-        let shown = |word: &str| word.starts_with("NODE_ENV=");
-        let context = self.without_eases(context.iter().filter(|word| !shown(word)).collect());
+        let context = self.without_eases(context.iter().filter(|word| !only_shows(word)).collect());
         if let Some(unclear) = &mut self.unclear {
             context.iter().for_each(|word| *unclear = format!("{word} {unclear}"));
         }
@@ -368,6 +369,7 @@ impl Scope {
                 // No root is needed: what leads out of it stays as it is.
                 format!("{}{inside}", below("", &moved(&self.directory, path)))
             }
+            Framework::Unittest => self.named_by_module(name),
             _ => name.to_owned(),
         }
     }

@@ -4,6 +4,7 @@ use super::again::Seen;
 use super::detect::{Detected, Runs, Start};
 use super::echoed::{Echoed, echoed};
 use super::pipes::Through;
+use super::pythons::own_tests;
 use super::scope::Scope;
 use super::tally::{Names, Tally};
 use super::whole::Whole;
@@ -91,7 +92,10 @@ impl Reading<'_> {
             let [tally] = <[Tally; 1]>::try_from(found).ok()?;
             let green = tally.failed == 0 && tally.said.is_none();
             let agrees = passed.is_none_or(|passed| passed == green);
-            let scope = program.scope.part(*framework, 0);
+            let mut scope = program.scope.part(*framework, 0);
+            if *framework == Framework::Unittest {
+                scope.alias = own_tests(&program.scope).map(Box::new);
+            }
             (agrees && whole.is(*framework, &tally))
                 .then(|| self.run(*framework, program, &scope, tally, true))
         })

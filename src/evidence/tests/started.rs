@@ -3,7 +3,7 @@
 
 use super::Framework;
 use super::programs;
-use super::ways::is_easing;
+use super::ways::{is_easing, only_shows};
 use crate::evidence::calls::{Call, Here};
 use crate::evidence::shell::{Step, base_name};
 
@@ -167,7 +167,8 @@ fn script(step: &Step, args: &[&str]) -> Option<Started> {
 /// All that a script is asked for, however it is called: only what asks for the same is known to run
 /// the same.
 pub(super) fn identity(step: &Step) -> String {
-    let context = step.context.iter().filter(|word| !is_easing(word)).map(String::as_str);
+    let context =
+        step.context.iter().filter(|word| !is_easing(word) && !only_shows(word)).map(String::as_str);
     let call = Call::new(step, &Here::ANYWHERE).told();
     let input = step.input.iter().map(String::as_str);
     context.chain([call.as_str()]).chain(input).collect::<Vec<_>>().join(" ")

@@ -43,6 +43,11 @@ pub(crate) fn is_easing(word: &str) -> bool {
     }
 }
 
+/// Whether a word sets a variable that changes how tests are shown, and not which pass.
+pub(crate) fn only_shows(word: &str) -> bool {
+    word.starts_with("CI=") || word.starts_with("NODE_ENV=")
+}
+
 impl Scope {
     /// Whether an option, which has this value, is one that eases; then it is kept as that.
     pub(super) fn takes_ease(&mut self, option: &str, value: Option<&str>) -> bool {
