@@ -4,7 +4,7 @@
 //! may follow at once, `-j?` may have a number, `--pretty~` a word for yes or no. `-X+utf8` is an option
 //! with just this value beside it.
 
-use crate::evidence::tests::contains_package;
+use super::reach::Reach;
 
 /// What a word of a call says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,33 +15,6 @@ pub(super) enum Meaning {
     Demand,
     /// What lets it succeed more easily.
     Ease,
-}
-
-/// What those words of a call are that are no options.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// Anything.
-    #[default]
-    Words,
-    /// Files and folders.
-    Places,
-    /// Patterns of packages: `./a/...`.
-    Packages,
-    /// Names of what is to be made.
-    Targets,
-}
-
-impl Reach {
-    /// Whether what is done to `outer` is done to `inner`.
-    pub(super) fn holds(self, outer: &str, inner: &str) -> bool {
-        match self {
-            _ if outer == inner => true,
-            Self::Places if outer == "." => !inner.starts_with('/'),
-            Self::Places => inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/')),
-            Self::Packages => inner.starts_with('.') && contains_package(outer, inner),
-            Self::Words | Self::Targets => false,
-        }
-    }
 }
 
 #[derive(Debug)]

@@ -211,7 +211,7 @@ impl Errors {
                 Some(_) if by_tests => done.tests(),
                 _ => done.to_do(text),
             };
-            let works = cargo::to_do_again(works, text);
+            let works = cargo::to_do_again(done.each_turn(works), text);
             let may_lack_code = cargo::may_lack_code(text);
             let is_bare = self.ran.is_bare;
             let sounds_fine = self.sounds_fine(command, text);
