@@ -10,7 +10,6 @@ pub(crate) use here::Here;
 
 use super::shell::{Git, Step, base_name};
 use super::tests::is_easing;
-use code::Code;
 use manners::{Manner, Meaning, PLAIN, manner};
 use reach::Reach;
 
@@ -63,50 +62,19 @@ impl Call {
             && are_in(&self.eases, &failed.eases)
     }
 
-    /// The code that it runs, which is among its words or all that it reads.
-    fn code(&self, input: &[String]) -> Option<Code> {
-        match (self.words.as_slice(), input) {
-            ([program, option, code], []) if matches!(option.as_str(), "-c" | "-e" | "--eval") => {
-                Code::new(program, code)
-            }
-            // A document ends with its last line.
-            ([program, rest @ ..], [text])
-                if text.ends_with('\n') && rest.iter().all(|word| word == "-") && is_interpreter(program) =>
-            {
-                Code::new(program, text)
-            }
-            _ => None,
-        }
+    /// What `make` is to make.
+    pub(crate) fn targets(&self) -> Option<&[String]> {
+        (self.words.as_slice() == ["make"]).then_some(&self.asked)
     }
 
-    /// The same as `covers`, of code.
-    pub(crate) fn does_code_of(&self, input: &[String], failed: &Self, read: &[String]) -> bool {
-        let is_same = self.words.first() == failed.words.first()
-            && (&self.demands, &self.eases) == (&failed.demands, &failed.eases);
-        let does = || Some(self.code(input)?.does(&failed.code(read)?));
-        is_same && does().unwrap_or(false)
+    /// The same of each thing by itself that it is done to.
+    pub(crate) fn each(&self) -> Vec<Self> {
+        self.asked.iter().map(|one| self.with_targets(vec![one.clone()])).collect()
     }
 
-    /// The files whose syntax it looks at, and at nothing else.
-    fn looked_at(&self, input: &[String]) -> Vec<String> {
-        match self.words.as_slice() {
-            [program] if program == "py_compile" => self.asked.clone(),
-            [_, check, file] if check == "--check" => vec![file.clone()],
-            _ => self.code(input).map(|code| code.files_alone()).unwrap_or_default(),
-        }
-    }
-
-    /// Whether a success of this shows that there is no fault in the syntax that `failed` looked at.
-    pub(crate) fn reads(&self, input: &[String], failed: &Self, read: &[String]) -> bool {
-        let ran = self.words.first().and_then(|file| file.strip_prefix("./"));
-        let code = self.code(input);
-        let own = [self.looked_at(input), ran.map(str::to_owned).into_iter().collect()].concat();
-        let is_read = |file: &String| {
-            own.iter().any(|own| Reach::Places.holds(own, file))
-                || code.as_ref().is_some_and(|code| code.takes_in(file))
-        };
-        let failed = failed.looked_at(read);
-        !failed.is_empty() && failed.iter().all(is_read)
+    /// The same of other targets.
+    pub(crate) fn with_targets(&self, asked: Vec<String>) -> Self {
+        Self { asked, ..self.clone() }
     }
 
     /// All that it says, in one line.

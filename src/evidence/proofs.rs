@@ -78,7 +78,7 @@ fn again(rows: &[(&str, &str, &str, Then)]) {
 
 #[test]
 fn what_stands_before_a_pipe_has_no_exit_code() {
-    after_app(&[
+    let rows = [
         ("(python3 app.py && echo OK) | tail", "", Told),
         ("(python3 app.py && echo OK) | tail -3", "done\n", Told),
         ("{ python3 app.py && echo OK; } | tail", "", Told),
@@ -96,6 +96,17 @@ fn what_stands_before_a_pipe_has_no_exit_code() {
         ("(python3 app.py && echo OK) | wc -l", "1\n", Told),
         ("python3 app.py >&/dev/null | tail", "", Told),
         ("(make && python3 app.py) | tail", "", Told),
+    ];
+    after("python3 app.py", QUIET, &rows);
+    after_app(&[
+        ("(python3 app.py && echo OK) | tail", "", Told),
+        ("{ python3 app.py; echo OK; } | tail", "OK\n", Mended),
+        ("{ python3 app.py; echo OK; } 2>&1 | tail -3", TRACE, Told),
+        ("(python3 app.py; ls) | cat", "src\n", Mended),
+        ("(make && python3 app.py) 2>&1 | tail", "fine\n", Mended),
+        ("(make && python3 app.py) 2>&1 | tail", "make: *** [Makefile:2: all] Error 1\n", Told),
+        ("(grep -q x a && python3 app.py) 2>&1 | tail", "", Told),
+        ("(python3 app.py; ls) | wc -l", "3\n", Told),
         // As it would be without the brackets.
         ("(python3 app.py) | tail", "fine\n", Mended),
         ("{ python3 app.py; } 2>&1 | tail", "fine\n", Mended),
@@ -302,6 +313,12 @@ fn an_assignment_is_a_command_with_an_exit_code() {
         ("out=$(python3 app.py 2>&1); echo \"$out\"", "fine\n", Mended),
         ("out=$(python3 app.py 2>&1); echo \"$out\"", TRACE, Told),
         ("out=$(python3 app.py 2>&1); echo done", "done\n", Told),
+        ("START=$(date +%s); python3 app.py; echo took $(( $(date +%s) - START ))s", "took 1s\n", Mended),
+        ("START=1; python3 app.py", "", Told),
+        ("if ! python3 app.py; then echo broken; exit 1; fi", "", Mended),
+        ("if ! python3 app.py; then echo broken; exit 1; fi", "broken\n", Told),
+        ("if ! python3 app.py; then true; fi", "", Told),
+        ("if python3 app.py; then echo fine; else echo broken; fi", "", Told),
         ("out=$(python3 app.py); echo done", "done\n", Mended),
         ("out=$(python3 app.py 2>&1) || { echo \"$out\"; exit 1; }", "", Mended),
         ("out=$(python3 app.py 2>&1) || { echo \"$out\"; true; }", TRACE, Told),
@@ -379,6 +396,65 @@ fn tests_that_only_the_command_tells_of_passed_or_failed() {
     for line in [both("pytest -q test_b.py"), both("cd web && pytest -q")] {
         assert_eq!(left(&[("pytest -q", 1, PYTEST), (&line, 0, "yes\n")]), (one.clone(), true), "{line}");
     }
+}
+
+#[test]
+fn a_loop_does_for_each_word_what_is_done_without_it() {
+    let broken = "  File \"b.py\", line 1\n    def f(:\n          ^\nSyntaxError: invalid syntax\n";
+    let greens = [
+        "python3 -m py_compile a.py b.py",
+        "python3 -m py_compile a.py && python3 -m py_compile b.py",
+        "for f in a.py b.py; do python3 -m py_compile $f; done",
+        "for x in b.py c.py a.py; do python3 -m py_compile \"${x}\"; done",
+        "for f in *.py; do python3 -m py_compile \"$f\"; done",
+        "ls *.py | xargs -n1 python3 -m py_compile",
+        "echo a.py b.py | xargs python3 -m py_compile",
+        "find . -name '*.py' -exec python3 -m py_compile {} +",
+        "python3 -m py_compile *.py",
+        "python3 -m compileall -q .",
+    ];
+    let rows: Vec<(&str, &str, Then)> = greens.iter().map(|line| (*line, "", Mended)).collect();
+    for red in &greens[..4] {
+        after(red, broken, &rows[..if red.contains("c.py") { 0 } else { greens.len() }]);
+        after(
+            red,
+            broken,
+            &[
+                ("python3 -m py_compile a.py", "", Told),
+                ("for f in a.py; do python3 -m py_compile $f; done", "", Told),
+                ("for f in a.py b.js; do python3 -m py_compile $f; done", "", Told),
+                ("for f in a.py b.py; do python3 -m py_compile x$f; done", "", Told),
+                ("for f in a.py b.py; do test -f $f && python3 -m py_compile $f; done", "", Told),
+                ("for f in src/*.py; do python3 -m py_compile $f; done", "", Told),
+                ("for f in a.py b.py; do python3 -m py_compile $f; done", broken, Told),
+                ("for f in a.py b.py; do python3 -m py_compile $f 2>/dev/null; done", "", Told),
+                ("find src -name '*.py' -exec python3 -m py_compile {} +", "", Told),
+                ("find . -name 'a*.py' -exec python3 -m py_compile {} +", "", Told),
+            ],
+        );
+    }
+}
+
+#[test]
+fn code_with_a_slip_is_mended_by_the_next_try() {
+    let slip = "Traceback (most recent call last):\n  File \"<stdin>\", line 2, in <module>\nNameError: name 'mm' is not defined\n";
+    let red = "python3 - <<'E'\nimport m\nprint(mm.f())\nE";
+    after(
+        red,
+        slip,
+        &[
+            ("python3 - <<'E'\nimport m\nprint(m.f())\nE", "1\n", Mended),
+            ("python3 -c 'import m; print(m.f())'", "1\n", Mended),
+            ("python3 -c 'import n; print(n.f())'", "1\n", Told),
+            ("cd web && python3 -c 'import m; print(m.f())'", "1\n", Told),
+            ("python3 m.py", "1\n", Told),
+        ],
+    );
+    // It is not the code.
+    let other = slip.replace("NameError", "KeyError");
+    after(red, &other, &[("python3 -c 'import m; print(m.f())'", "1\n", Told)]);
+    let inside = slip.replace("NameError", "  File \"m.py\", line 3, in f\nNameError");
+    after(red, &inside, &[("python3 -c 'import m; print(m.f())'", "1\n", Told)]);
 }
 
 #[test]

@@ -741,6 +741,10 @@ fn what_looks_at_more_looks_at_the_part_too() {
             ("node --eval 'f()'", "node -e 'f()'"),
             ("shellcheck a.sh", "shellcheck ./a.sh"),
             ("make && ./app", "make -j2 && ./app"),
+            ("make clean && make", "make"),
+            ("make clean && make -j2", "make -s"),
+            ("cargo clean && cargo build", "cargo build"),
+            ("command -v mypy >/dev/null && mypy src", "mypy src"),
             ("rm -r out", "rm -R ./out"),
             ("rm -rf out", "rm -fvr ./out"),
             ("cp a b", "cp -f a b"),
@@ -900,6 +904,36 @@ fn a_script_of_a_package_is_what_it_runs() {
     fs::write(dir.path().join("package.json"), manifest.replace("eslint .", "eslint src --quiet")).unwrap();
     gathered.note_only_command("npm run lint", Some(0), "", true, Timestamp::from_millis(1));
     assert!(gathered.finish(Changed::Unknown, None).1.is_none());
+}
+
+#[test]
+fn a_target_is_what_is_made_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let rules = "all: main lib\nmain: main.c\n\tgcc main.c\nlib:\n\tar x\nclean:\n\trm -f main\nonly: main\n";
+    fs::write(dir.path().join("Makefile"), rules).unwrap();
+    let is_left = |red: &str, green: &str| {
+        let mut gathered = Gathered::new(dir.path(), dir.path());
+        for (line, code, text) in [(red, 2, MAKE), (green, 0, "")] {
+            gathered.note_only_command(line, Some(code), text, true, Timestamp::from_millis(0));
+        }
+        gathered.finish(Changed::Unknown, None).1.is_some()
+    };
+    for (red, green, expected) in [
+        ("make main", "make", false),
+        ("make main", "make -j2 all", false),
+        ("make only", "make main", false),
+        ("make main", "make only", false),
+        ("make", "make main lib", false),
+        ("make", "make main", true),
+        ("make lib", "make main", true),
+        ("make main", "make clean", true),
+        ("make main", "make other", true),
+        ("make main", "cd web && make", true),
+        ("make main", "make -i", true),
+        ("make main", "make -n", true),
+    ] {
+        assert_eq!(is_left(red, green), expected, "{red}, {green}");
+    }
 }
 
 #[test]

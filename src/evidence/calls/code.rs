@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
+use super::{Call, Reach, is_interpreter};
+
 /// Longer code is taken word by word.
 const LONGEST: usize = 16 << 10;
 
 /// The statements of some code, in the one way that all of their ways have in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Code {
+struct Code {
     /// The modules that it takes in.
     modules: Vec<String>,
     statements: Vec<String>,
@@ -15,7 +17,7 @@ pub(super) struct Code {
 
 impl Code {
     /// Of Python; of others all is a statement.
-    pub(super) fn new(program: &str, text: &str) -> Option<Self> {
+    fn new(program: &str, text: &str) -> Option<Self> {
         if text.len() > LONGEST {
             return None;
         }
@@ -36,7 +38,7 @@ impl Code {
     }
 
     /// Whether it does all that the other does, in the same order, and nothing that may keep it from that.
-    pub(super) fn does(&self, other: &Self) -> bool {
+    fn does(&self, other: &Self) -> bool {
         let mut left = other.statements.iter().peekable();
         let mut others = Vec::new();
         for statement in &self.statements {
@@ -51,16 +53,78 @@ impl Code {
             && other.modules.iter().all(|module| self.modules.contains(module))
     }
 
+    /// Whether it takes in as much, or else has a statement of the other.
+    fn is_next_try(&self, other: &Self) -> bool {
+        let has = |statement: &String| self.statements.contains(statement);
+        other.modules.iter().all(|module| self.modules.contains(module))
+            && (!other.modules.is_empty() || other.statements.iter().any(has))
+    }
+
     /// The files of the modules that it takes in, where it does nothing else.
-    pub(super) fn files_alone(&self) -> Vec<String> {
+    fn files_alone(&self) -> Vec<String> {
         let files = self.modules.iter().map(|module| format!("{}.py", module.replace('.', "/")));
         files.filter(|_| self.statements.is_empty()).collect()
     }
 
     /// Whether it takes in the module of a file.
-    pub(super) fn takes_in(&self, file: &str) -> bool {
+    fn takes_in(&self, file: &str) -> bool {
         let module = file.strip_suffix(".py").map(|path| path.replace('/', "."));
         module.is_some_and(|module| self.modules.contains(&module))
+    }
+}
+
+impl Call {
+    /// The code that it runs, which is among its words or all that it reads.
+    fn code(&self, input: &[String]) -> Option<Code> {
+        match (self.words.as_slice(), input) {
+            ([program, option, code], []) if matches!(option.as_str(), "-c" | "-e" | "--eval") => {
+                Code::new(program, code)
+            }
+            // A document ends with its last line.
+            ([program, rest @ ..], [text])
+                if text.ends_with('\n') && rest.iter().all(|word| word == "-") && is_interpreter(program) =>
+            {
+                Code::new(program, text)
+            }
+            _ => None,
+        }
+    }
+
+    /// The same as `covers`, of code.
+    pub(crate) fn does_code_of(&self, input: &[String], failed: &Self, read: &[String]) -> bool {
+        let is_same = self.words.first() == failed.words.first()
+            && (&self.demands, &self.eases) == (&failed.demands, &failed.eases);
+        let does = || Some(self.code(input)?.does(&failed.code(read)?));
+        is_same && does().unwrap_or(false)
+    }
+
+    /// The files whose syntax it looks at, and at nothing else.
+    fn looked_at(&self, input: &[String]) -> Vec<String> {
+        match self.words.as_slice() {
+            [program] if program == "py_compile" => self.asked.clone(),
+            [_, check, file] if check == "--check" => vec![file.clone()],
+            _ => self.code(input).map(|code| code.files_alone()).unwrap_or_default(),
+        }
+    }
+
+    /// Whether a success of this shows that there is no fault in the syntax that `failed` looked at.
+    pub(crate) fn reads(&self, input: &[String], failed: &Self, read: &[String]) -> bool {
+        let ran = self.words.first().and_then(|file| file.strip_prefix("./"));
+        let code = self.code(input);
+        let own = [self.looked_at(input), ran.map(str::to_owned).into_iter().collect()].concat();
+        let is_read = |file: &String| {
+            own.iter().any(|own| Reach::Places.holds(own, file))
+                || code.as_ref().is_some_and(|code| code.takes_in(file))
+        };
+        let failed = failed.looked_at(read);
+        !failed.is_empty() && failed.iter().all(is_read)
+    }
+
+    /// Whether this is code that takes in all that some other did, which did not get far for a slip of its own.
+    pub(crate) fn is_next_try(&self, input: &[String], failed: &Self, read: &[String]) -> bool {
+        let is_same = self.words.first() == failed.words.first();
+        let tries = || Some(self.code(input)?.is_next_try(&failed.code(read)?));
+        is_same && tries().unwrap_or(false)
     }
 }
 

@@ -24,10 +24,18 @@ impl Reach {
         match self {
             _ if outer == inner => true,
             Self::Places if outer == "." => !inner.starts_with('/'),
+            Self::Places if outer.contains('*') => is_one_of(outer, inner),
             Self::Places => inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/')),
             Self::Packages => inner.starts_with('.') && contains_package(outer, inner),
             Self::Anything => true,
             Self::Words | Self::Targets => false,
         }
     }
+}
+
+/// Whether a pattern of a shell with one star stands for a file.
+fn is_one_of(pattern: &str, file: &str) -> bool {
+    let Some((head, tail)) = pattern.split_once('*') else { return false };
+    let rest = file.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail));
+    !tail.contains(['*', '?', '[']) && rest.is_some_and(|rest| !rest.contains('/'))
 }

@@ -104,10 +104,18 @@ impl Done {
     }
 
     /// Whether the step at `at` ran whatever else came to nothing, and would be heard to fail in `text`, which
-    /// has no word of failure. What cargo does well it says.
-    pub(super) fn is_heard_to_succeed(&self, at: usize, text: &str) -> bool {
+    /// has no word of failure. What cargo does well it says: it `finished`.
+    pub(super) fn is_heard_to_succeed(&self, at: usize, text: &str, finished: bool) -> bool {
         let lines = text.lines().count();
-        if !matches!(self.works[at], Some(Work::Program { .. })) {
+        let may_be = match &self.works[at] {
+            Some(Work::Program { .. }) => true,
+            Some(work @ Work::Cargo { .. }) => finished && work.is_program(),
+            Some(
+                Work::Tests(_) | Work::HalfDone(_) | Work::Elsewhere(_) | Work::Writes(_) | Work::Reads(_),
+            )
+            | None => false,
+        };
+        if !may_be {
             return false;
         }
         let is_aloud = |at: usize| {

@@ -38,7 +38,10 @@ impl Branch {
 
     /// Whether what it says is that it went well.
     pub(super) fn went_well(&self, steps: &[Step], text: &str) -> bool {
-        says(steps, self.good, text) != Says::Nothing && says(steps, self.bad, text) == Says::Nothing
+        let has_words = |arm: Arm| words_of(steps, arm).next().is_some();
+        let is_good = says(steps, self.good, text) != Says::Nothing;
+        let is_silent = !has_words(self.good) && has_words(self.bad);
+        (is_good || is_silent) && says(steps, self.bad, text) == Says::Nothing
     }
 
     /// What it says of that it did not go well.
@@ -47,11 +50,15 @@ impl Branch {
     }
 }
 
+/// What an arm prints by its own words.
+fn words_of(steps: &[Step], arm: Arm) -> impl Iterator<Item = Template> {
+    let in_arm = speaking(steps).filter(move |at| steps[*at].arm == Some(arm));
+    in_arm.filter_map(|at| Template::of(steps, at))
+}
+
 /// Whether the words of an arm are printed, with an exit code that is among them.
 fn says(steps: &[Step], arm: Arm, text: &str) -> Says {
-    let in_arm = speaking(steps).filter(|at| steps[*at].arm == Some(arm));
-    let mut words = in_arm.filter_map(|at| Template::of(steps, at));
-    let told = words.find(|words| text.lines().any(|line| words.is_filled_by(line)));
+    let told = words_of(steps, arm).find(|words| text.lines().any(|line| words.is_filled_by(line)));
     match told.map(|words| words.numbers(text, false).into_iter().find(|number| *number != 0)) {
         None => Says::Nothing,
         Some(None) => Says::Words,

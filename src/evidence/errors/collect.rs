@@ -226,7 +226,7 @@ impl Errors {
                 _ if is_halfway => without_git(done.to_do(text)),
                 _ => done.to_do(text),
             };
-            let works = cargo::to_do_again(works, text);
+            let works = cargo::to_do_again(done.each_turn(works), text);
             let may_lack_code = cargo::may_lack_code(text);
             let is_bare = self.ran.is_bare;
             let sounds_fine = self.sounds_fine(command, text);

@@ -49,6 +49,13 @@ impl Diagnosis {
         matches!(self.kind.as_str(), "SyntaxError" | "IndentationError" | "TabError")
     }
 
+    /// Whether it is of code that somebody wrote for once, and of nothing else.
+    pub(super) fn is_slip(&self) -> bool {
+        let is_there = |place: &Location| place.file.starts_with(['<', '[']);
+        let is_kind = self.is_of_syntax() || matches!(self.kind.as_str(), "NameError" | "ReferenceError");
+        is_kind && self.place.as_ref().is_none_or(is_there)
+    }
+
     /// Whether it is only called an error: a filter may have left out where it is.
     pub(super) fn is_without_place(&self) -> bool {
         self.kind == "error" && self.place.is_none()

@@ -62,7 +62,12 @@ impl Failure {
         let counts = |proof: &&Proof<'_>| !(proof.by_silence && self.sounds_fine);
         let works = proven.iter().filter(counts).map(|proof| proof.work);
         let is_of_syntax = self.found.errors.first().is_some_and(Diagnosis::is_of_syntax);
-        let mends = |work: &Work, failed: &Work| work.mends(failed) || (is_of_syntax && work.reads(failed));
+        let is_slip = self.found.errors.first().is_some_and(Diagnosis::is_slip);
+        let mends = |work: &Work, failed: &Work| {
+            work.mends(failed)
+                || (is_of_syntax && work.reads(failed))
+                || (is_slip && work.is_next_try(failed))
+        };
         let is_mended =
             |failed: &Work| works.clone().any(|work| mends(work, failed) && is_like(work, failed));
         self.left.retain(|failed| !is_mended(failed));

@@ -17,6 +17,17 @@ impl Work {
         }
     }
 
+    /// Whether this is code that was written in the place of some that had a slip.
+    pub(super) fn is_next_try(&self, failed: &Work) -> bool {
+        match (self, failed) {
+            (
+                Self::Program { call, input, directory, .. },
+                Self::Program { call: of, input: read, directory: at, .. },
+            ) => directory == at && call.is_next_try(input, of, read),
+            _ => false,
+        }
+    }
+
     /// Whether a success of this shows that what failed does not fail any more.
     pub(super) fn mends(&self, failed: &Work) -> bool {
         let holds = |a: &Scope, b: &Scope| matches!(a.relation(b), Relation::Same | Relation::Covers);

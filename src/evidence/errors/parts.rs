@@ -29,7 +29,11 @@ fn prepares(step: &Step) -> bool {
         "npm" | "pnpm" | "yarn" | "bun" => matches!(verb(step), "" | "add" | "ci" | "i" | "install"),
         "pip" | "pip3" | "bundle" | "poetry" | "composer" => matches!(verb(step), "install"),
         "uv" => matches!(verb(step), "sync" | "pip" | "venv"),
-        "cargo" => verb(step) == "fetch",
+        "cargo" => matches!(verb(step), "clean" | "fetch"),
+        "make" | "gmake" => {
+            let mut targets = step.args().iter().filter(|arg| !arg.starts_with('-')).peekable();
+            targets.peek().is_some() && targets.all(|target| target.contains("clean"))
+        }
         "go" => verb(step) == "mod",
         "git" => {
             matches!(step.git_verb(), "add" | "checkout" | "fetch" | "pull" | "reset" | "restore" | "switch")

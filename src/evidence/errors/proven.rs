@@ -26,7 +26,7 @@ impl Done {
             |work: &Option<Work>| finished && work.as_ref().is_some_and(Work::says_that_it_finished);
         let is_heard = |at: usize| {
             seen.is_clean
-                && self.is_heard_to_succeed(at, text)
+                && self.is_heard_to_succeed(at, text, finished)
                 && codes::failed(&self.command, text).is_empty()
         };
         let is_shown = |(at, (step, work)): (usize, (&Step, &Option<Work>))| {
@@ -35,7 +35,7 @@ impl Done {
                 _ if step.background || self.found_nothing_to_do(step, text) => false,
                 _ if is_built(work) => seen.built,
                 End::Unknown => is_heard(at),
-                End::Perhaps => passes || (self.loops() && is_heard(at)),
+                End::Perhaps => passes || is_heard(at),
                 End::Behind(_) if runs_tests(step, work) && seen.tests.is_some() => passes,
                 End::Behind(readers) => {
                     self.lets_failures_through(&readers, seen.lines)
@@ -48,11 +48,12 @@ impl Done {
         let is_by_silence = |(at, (step, work)): (usize, (&Step, &Option<Work>))| {
             self.end_of(at, &told) != End::Succeeded && !runs_tests(step, work) && !is_built(work)
         };
-        both.filter(|row| is_shown(*row))
-            .filter_map(|row| {
-                Some(Proof { work: self.works[row.0].as_ref()?, by_silence: is_by_silence(row) })
-            })
-            .collect()
+        let proofs = |row: (usize, (&Step, &Option<Work>))| {
+            let by_silence = is_by_silence(row);
+            let all = self.works[row.0].iter().chain(&self.turns[row.0]);
+            all.map(move |work| Proof { work, by_silence })
+        };
+        both.filter(|row| is_shown(*row)).flat_map(proofs).collect()
     }
 
     /// What an exit of 0 says of a step.

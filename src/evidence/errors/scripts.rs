@@ -1,10 +1,12 @@
-//! What a script of a package runs: `npm run lint` is `eslint .` where the package says so.
+//! What a script of a package runs: `npm run lint` is `eslint .` where the package says so; and what a target of
+//! make makes.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::Value;
 
+use super::makefiles::Makefile;
 use crate::evidence::calls::{Call, Here};
 use crate::evidence::project;
 use crate::evidence::shell::Command;
@@ -16,11 +18,15 @@ const LONGEST: u64 = 64 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Manifests {
     known: HashMap<String, Option<Value>>,
+    makefiles: HashMap<String, Option<Makefile>>,
 }
 
 impl Manifests {
     /// What `call` runs in the end, where that is one program and nothing else.
     pub(super) fn meant(&mut self, call: &Call, here: &Here) -> Option<Call> {
+        if let Some(targets) = call.targets() {
+            return Some(call.with_targets(self.makefile(here)?.made(targets)));
+        }
         let (name, words) = call.script()?;
         let scripts = self.of(here)?.get("scripts")?;
         let is_alone = ["pre", "post"].iter().all(|around| scripts.get(format!("{around}{name}")).is_none());
@@ -30,6 +36,13 @@ impl Manifests {
         let is_bare = step.context.is_empty() && step.input.is_empty() && !step.repeats && !step.background;
         step.words.extend(words.iter().cloned());
         (is_clear && is_bare).then(|| Call::new(&step, here))
+    }
+
+    fn makefile(&mut self, here: &Here) -> Option<&Makefile> {
+        let text = |name| project::text(Path::new(here.root), here.directory, name, LONGEST).ok()?;
+        let read = || ["GNUmakefile", "makefile", "Makefile"].into_iter().find_map(text);
+        let read = || read().map(|text| Makefile::read(&text));
+        self.makefiles.entry(here.directory.to_owned()).or_insert_with(read).as_ref()
     }
 
     fn of(&mut self, here: &Here) -> Option<&Value> {

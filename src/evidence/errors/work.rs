@@ -5,6 +5,7 @@ use super::cargo::{Called, Shows};
 use super::diagnose::Found;
 use super::said::Speakers;
 use super::scripts::Manifests;
+use super::turns::turns as each_turn;
 use crate::evidence::calls::{Call, Here, names_from_own_directory, own_directory};
 use crate::evidence::shell::{Command, Step, is_variable};
 use crate::evidence::tests::{
@@ -46,6 +47,8 @@ pub(super) struct Done {
     pub(super) command: Command,
     /// The work of each step, where it does some.
     pub(super) works: Vec<Option<Work>>,
+    /// The same of each turn of a loop, where one is known to do another.
+    pub(super) turns: Vec<Vec<Work>>,
     /// Where the steps ran that do some; `None` where that cannot be told.
     pub(super) directory: Option<String>,
     /// Whether it ended with a code of failure.
@@ -58,12 +61,15 @@ impl Done {
         let origin = &origin.of_one_command();
         let mut walk = Walk::default();
         let mut places: Vec<String> = Vec::new();
-        let (mut works, mut manifests) = (Vec::new(), Manifests::default());
+        let (mut works, mut turns, mut manifests) = (Vec::new(), Vec::new(), Manifests::default());
         for step in &command.steps {
             walk.follow(step);
             let directory = below(root, &walk.here);
             let own = below(root, &moved(&directory, &own_directory(step).unwrap_or_else(|| ".".to_owned())));
-            let work = Work::of(step, &directory, &Here { root, directory: &own }, origin, &mut manifests);
+            let here = Here { root, directory: &own };
+            let mut of = |step: &Step| Work::of(step, &directory, &here, origin, &mut manifests);
+            let work = of(step);
+            turns.push(each_turn(&command, step).iter().filter_map(of).collect());
             if work.is_some() {
                 places.push(if names_from_own_directory(step) { own } else { directory });
             }
@@ -77,7 +83,7 @@ impl Done {
             [one] if known(one) && (!command.unbalanced || one.is_empty()) => Some(one.clone()),
             _ => None,
         };
-        Self { command, works, directory, failed: false }
+        Self { command, works, turns, directory, failed: false }
     }
 
     /// The same, as it ended.
@@ -256,8 +262,8 @@ impl Work {
             "find" if !step.may_write() => return None,
             "mktemp" => return None,
             _ if step.writes.iter().any(|file| is_variable(file)) && !step.may_write() => return None,
-            "ls" | "pwd" | "date" | "which" | "type" | "wc" | "stat" | "seq" | "yes" | "read" | "mapfile"
-            | "readarray" | "declare" | "typeset" | "local" | "readonly" | "unset" => {
+            "ls" | "pwd" | "date" | "which" | "type" | "command" | "wc" | "stat" | "seq" | "yes" | "read"
+            | "mapfile" | "readarray" | "declare" | "typeset" | "local" | "readonly" | "unset" => {
                 return None;
             }
             "cargo" => {

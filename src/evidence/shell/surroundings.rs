@@ -37,7 +37,16 @@ pub(super) fn around<'a>(step: &Step, said: &'a [String], before: &[Step]) -> Ve
             || said.iter().any(has)
     };
     let turned = |said: &str| Some(said.strip_prefix("for ")?.split_once(" in ")?.0.to_owned());
-    said.iter().filter(|said| turned(said).is_none_or(|name| is_used(&name))).collect()
+    let name = |said: &str| turned(said).or_else(|| own_name(said));
+    said.iter().filter(|said| name(said).is_none_or(|name| is_used(&name))).collect()
+}
+
+/// The name of a variable that matters to a command itself only, as far as its name and its value tell: `rc=$?`.
+fn own_name(said: &str) -> Option<String> {
+    let (name, value) = said.split_once('=').filter(|(name, _)| !name.contains(' '))?;
+    let looks = ["$?", "$SECONDS", "$(date", "$(mktemp", "$(pwd", "${PIPESTATUS"];
+    let is_own = name.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit());
+    (is_own || looks.iter().any(|head| value.trim_matches('"').starts_with(head))).then(|| name.to_owned())
 }
 
 fn said(file: &str) -> String {
@@ -104,6 +113,9 @@ mod tests {
         check("source .venv/bin/activate && . ~/.cargo/env && source ~/.nvm/nvm.sh && make", &[]);
         check("read A < a; make", &["read A < a"]);
         check("unset A PATH; make", &["unset A"]);
+        check("START=$(date +%s); rc=$?; n=3; make", &[]);
+        check("START=$(date +%s); n=3; make $START ${n}", &["START=$(date +%s)", "n=3"]);
+        check("N=3; make", &["N=3"]);
         check("for i in 1 2; do make", &[]);
         check("for i in 1 2; do make $i", &["for i in 1 2"]);
         check("for i in 1 2; do A=${i}; make $A", &["for i in 1 2", "A=${i}"]);
