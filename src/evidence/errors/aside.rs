@@ -129,6 +129,7 @@ mod tests {
         for line in [
             "sh build.sh 2>&1 | tail -n 40",
             "sh build.sh 2>&1 || true",
+            "sh build.sh 2>&1 | cat",
             "sh build.sh > out.log 2>&1; tail -30 out.log",
             "out=$(sh build.sh 2>&1); echo \"$out\"",
         ] {

@@ -28,8 +28,10 @@ pub(super) fn would_complain(step: &Step) -> bool {
 /// Whether one of these complains in `text`.
 pub(super) fn complains(step: &Step, text: &str) -> bool {
     let name = step.program();
+    // Compilers have errors, too.
+    let only_looks = matches!(step.git_verb(), "branch" | "diff" | "init" | "log" | "show" | "status");
     let is_own = |line: &str| match name {
-        "git" => line.starts_with("fatal: ") || line.starts_with("error: "),
+        "git" => line.starts_with("fatal: ") || (line.starts_with("error: ") && !only_looks),
         name => line.strip_prefix(name).is_some_and(|rest| rest.starts_with(": ")),
     };
     text.lines().any(|line| is_own(line) || (line.contains("bash: ") && line.contains(&format!(" {name}: "))))
@@ -92,6 +94,17 @@ mod tests {
         assert_eq!(left_by(&[("grep -q x a && npm run lint", 1, "")]), None);
         assert_eq!(left_by(&[("readlink a && npm run lint", 1, "")]), None);
         assert_eq!(left_by(&[("git diff --quiet && npm run lint", 1, "")]), None);
+    }
+
+    #[test]
+    fn an_error_of_a_compiler_is_not_gits() {
+        let broken =
+            "error[E0308]: mismatched types\n --> a.rs:1:26\n\nerror: aborting due to 1 previous error\n";
+        for before in ["git status --short", "git log --oneline -3", "git diff --stat", "pwd && ls -la"] {
+            let line = format!("{before} && rustc a.rs");
+            assert!(left_by(&[(&line, 1, broken)]).is_some(), "{line}");
+            assert_eq!(left_by(&[(&line, 1, broken), ("rustc a.rs", 0, "")]), None, "{line}");
+        }
     }
 
     #[test]

@@ -147,9 +147,12 @@ impl Done {
         let at = steps.iter().copied().rfind(|at| starts_others(&self.command.steps[*at]))?;
         let last = last_line(self.spoken_by(at, text)?);
         let names = |step: &Step| last.contains(&format!("{}: ", step.program())) && !starts_others(step);
+        let is_alone = |at: usize, step: &Step| {
+            let passes_on = step.piped && shown_files(step).next().is_none() || self.shows_own_text(at, step);
+            !step.words.is_empty() && !passes_on
+        };
         let mut others = self.command.steps.iter().enumerate();
-        let is_others =
-            others.any(|(at, step)| !step.words.is_empty() && names(step) && !self.shows_own_text(at, step));
+        let is_others = others.any(|(at, step)| is_alone(at, step) && names(step));
         // What the shell of the command says itself is of the script where it names that.
         let own = last.split_once("bash: line ").and_then(|(_, said)| said.split_once(": "));
         let is_of_script = own.is_none_or(|(_, said)| said.starts_with(&self.command.steps[at].words[0]));
