@@ -11,7 +11,7 @@ use crate::world::{DELEGATOR, World};
 
 pub fn measure(effort: Effort, table: &mut Table) {
     let world = World::new("");
-    for (files, share) in [(500, 4), (100_000, 20)] {
+    for (files, share) in [(500, 4), (effort.tree, 20)] {
         let repository = repository(&world, files);
         let rounds = (effort.submits / share).max(5);
         compare(&world, &repository, files, rounds, table);

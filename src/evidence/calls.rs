@@ -1,14 +1,17 @@
 //! One program can be called in many ways: what of its words says what it does, and what only how it
 //! is found, how much it tells, or how easily it succeeds.
 
+mod code;
 mod here;
 mod manners;
+mod meaning;
 mod reach;
 
 pub(crate) use here::Here;
 
 use super::shell::{Git, Step, base_name};
 use super::tests::is_easing;
+use code::Code;
 use manners::{Manner, Meaning, PLAIN, manner};
 use reach::Reach;
 
@@ -36,7 +39,10 @@ impl Call {
         let Some(first) = step.words.first() else { return call };
         let program = name(first, here);
         let mut args = without_own(&program, step.args());
-        let program = call.take_interpreter(program, &mut args, here);
+        let program = match call.take_interpreter(program, &mut args, here).as_str() {
+            "compileall" => "py_compile".to_owned(),
+            other => other.to_owned(),
+        };
         match tool_of_package(&program, &args) {
             Some(at) => call.take_args(args[at].clone(), &args[at + 1..], here),
             None => call.take_args(program, &args, here),
@@ -56,6 +62,52 @@ impl Call {
             && failed.asked.iter().all(is_held)
             && are_in(&failed.demands, &self.demands)
             && are_in(&self.eases, &failed.eases)
+    }
+
+    /// The code that it runs, which is among its words or all that it reads.
+    fn code(&self, input: &[String]) -> Option<Code> {
+        match (self.words.as_slice(), input) {
+            ([program, option, code], []) if matches!(option.as_str(), "-c" | "-e" | "--eval") => {
+                Code::new(program, code)
+            }
+            // A document ends with its last line.
+            ([program, rest @ ..], [text])
+                if text.ends_with('\n') && rest.iter().all(|word| word == "-") && is_interpreter(program) =>
+            {
+                Code::new(program, text)
+            }
+            _ => None,
+        }
+    }
+
+    /// The same as `covers`, of code.
+    pub(crate) fn does_code_of(&self, input: &[String], failed: &Self, read: &[String]) -> bool {
+        let is_same = self.words.first() == failed.words.first()
+            && (&self.demands, &self.eases) == (&failed.demands, &failed.eases);
+        let does = || Some(self.code(input)?.does(&failed.code(read)?));
+        is_same && does().unwrap_or(false)
+    }
+
+    /// The files whose syntax it looks at, and at nothing else.
+    fn looked_at(&self, input: &[String]) -> Vec<String> {
+        match self.words.as_slice() {
+            [program] if program == "py_compile" => self.asked.clone(),
+            [_, check, file] if check == "--check" => vec![file.clone()],
+            _ => self.code(input).map(|code| code.files_alone()).unwrap_or_default(),
+        }
+    }
+
+    /// Whether a success of this shows that there is no fault in the syntax that `failed` looked at.
+    pub(crate) fn reads(&self, input: &[String], failed: &Self, read: &[String]) -> bool {
+        let ran = self.words.first().and_then(|file| file.strip_prefix("./"));
+        let code = self.code(input);
+        let own = [self.looked_at(input), ran.map(str::to_owned).into_iter().collect()].concat();
+        let is_read = |file: &String| {
+            own.iter().any(|own| Reach::Places.holds(own, file))
+                || code.as_ref().is_some_and(|code| code.takes_in(file))
+        };
+        let failed = failed.looked_at(read);
+        !failed.is_empty() && failed.iter().all(is_read)
     }
 
     /// All that it says, in one line.
@@ -112,6 +164,11 @@ impl Call {
         self.demands.append(&mut taken.demands);
         self.eases.append(&mut taken.eases);
         *args = rest.to_vec();
+        // What is not for a file is for itself.
+        let own = manner(&program, "").filter(|_| is_interpreter(&program));
+        if let Some(name) = own.and_then(|manner| manner.alias(first(args))) {
+            args[0] = name.to_owned();
+        }
         program
     }
 
@@ -150,10 +207,9 @@ impl Call {
     /// names by one.
     fn settle(&mut self, manner: &Manner) {
         self.words.pop_if(|last| last == "--");
-        let alias = self.words.get(1).and_then(|word| manner.aliases.iter().find(|(alias, _)| alias == word));
-        match alias {
-            Some((_, "")) if self.words.len() > 2 => drop(self.words.remove(1)),
-            Some((_, name)) if !name.is_empty() => self.words[1] = (*name).to_owned(),
+        match self.words.get(1).and_then(|word| manner.alias(word)) {
+            Some("") if self.words.len() > 2 => drop(self.words.remove(1)),
+            Some(name) if !name.is_empty() => self.words[1] = name.to_owned(),
             _ => {}
         }
         let is_more = self.asked.len() > 1;
@@ -179,6 +235,10 @@ impl Call {
             Meaning::Ease => self.eases.push(said()),
         }
     }
+}
+
+fn is_interpreter(program: &str) -> bool {
+    manner(program, "").is_some_and(|manner| manner.interprets)
 }
 
 /// The same words, each option of one letter by itself.
@@ -294,59 +354,4 @@ fn without_own(program: &str, args: &[String]) -> Vec<String> {
         args.drain(at..at + count);
     }
     args
-}
-
-impl Manner {
-    /// What the next words mean, and how many of them belong together.
-    fn meaning(&self, rest: &[String]) -> Option<(Meaning, usize)> {
-        let lists =
-            [(Meaning::Shown, self.shown), (Meaning::Demand, self.demands), (Meaning::Ease, self.eases)];
-        // What is listed for itself counts before what begins like many.
-        let best = lists
-            .iter()
-            .flat_map(|(meaning, list)| list.split_ascii_whitespace().map(move |entry| (*meaning, entry)));
-        best.filter_map(|(meaning, entry)| takes(entry, rest).map(|count| (entry.len(), meaning, count)))
-            .max_by_key(|(length, _, _)| *length)
-            .map(|(_, meaning, count)| (meaning, count))
-    }
-}
-
-/// How many of the next words an entry of a list is for.
-fn takes(entry: &str, rest: &[String]) -> Option<usize> {
-    let (head, mark) = entry.split_at(entry.len() - 1);
-    let word = rest.first()?.as_str();
-    let next = rest.get(1).map(String::as_str);
-    let has_value = |count: usize| next.map(|_| count);
-    if let Some((option, value)) = entry.split_once('+') {
-        let next = next.filter(|_| word == option).map(|next| next.strip_prefix("./").unwrap_or(next))?;
-        let fits = value.strip_suffix('*').map_or(next == value, |head| next.starts_with(head));
-        return fits.then_some(2);
-    }
-    match mark {
-        // Behind a comma it is for another program: `-Wl,-z`.
-        "*" => (word.starts_with(head) && !word.contains(',')).then_some(1),
-        "~" => match next {
-            _ if word != head => None,
-            Some("true" | "false") => Some(2),
-            _ => Some(1),
-        },
-        "=" => match word.strip_prefix(head)? {
-            "" => has_value(2),
-            rest => rest.starts_with('=').then_some(1),
-        },
-        "_" => match word.strip_prefix(head)? {
-            "" => has_value(2),
-            _ => Some(1),
-        },
-        "?" => match word.strip_prefix(head)? {
-            "" if next.is_some_and(is_number) => Some(2),
-            "" => Some(1),
-            rest => (is_number(rest) || rest.starts_with(['$', '`'])).then_some(1),
-        },
-        _ => (word == entry).then_some(1),
-    }
-}
-
-fn is_number(word: &str) -> bool {
-    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }

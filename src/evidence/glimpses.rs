@@ -137,6 +137,14 @@ fn what_the_end_of_tests_says_of_failures_is_told() {
         "ℹ pass 2\nℹ fail 0\n",
         one,
     );
+    let (red, green) = ("# pass 1\n# fail 1\n", "# pass 2\n# fail 0\n");
+    check_both("npm test 2>&1 | grep -E 'pass|fail'", red, green, one);
+    let end = |failed: u64| {
+        format!("# fail {failed}\n# cancelled 0\n# skipped 0\n# todo 0\n# duration_ms 59.645334\n")
+    };
+    for look in ["npm test 2>&1 | tail -5", "o=$(node --test 2>&1); echo \"$o\" | tail -5"] {
+        check_both(look, &end(1), &end(0), counted);
+    }
     check_both(
         "npx jest 2>&1 | grep Tests:",
         "Tests:       1 failed, 1 passed, 2 total\n",

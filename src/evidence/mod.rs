@@ -24,6 +24,7 @@ mod project;
 #[cfg(test)]
 mod proofs;
 mod record;
+mod refused;
 #[cfg(test)]
 mod reruns;
 #[cfg(test)]

@@ -32,6 +32,9 @@ pub(super) const PYTEST: &str = "F.                                     [100%]\n
 const AGAIN: &str = "F                                      [100%]\n=========== FAILURES ===========\n___________ test_x ___________\n\n    def test_x():\n>       assert X == 2\nE       assert 1 == 2\n\ntest_a.py:2: AssertionError\n=========== short test summary info ===========\nFAILED test_a.py::test_x - assert 1 == 2\n1 failed in 0.02s\n";
 pub(super) const PASSED: &str = "..                                     [100%]\n2 passed in 0.01s\n";
 
+/// A failure that no word tells of: only an exit code shows that it is mended.
+const QUIET: &str = "step 3 went wrong\n";
+
 /// `app.py` failed, and then a line ended with 0 and printed this.
 #[track_caller]
 fn after_app(rows: &[(&str, &str, Then)]) {
@@ -117,12 +120,38 @@ fn what_stands_before_a_pipe_has_no_exit_code() {
 
 #[test]
 fn another_input_is_another_command() {
+    let in_module = TRACE.replace("app.py", "m.py");
+    after(
+        "python3 - <<'E'\nfrom m import f\nprint(f())\nE",
+        &in_module,
+        &[
+            ("python3 - <<'E'\nimport m\nprint(m.f())\nE", "1\n", Mended),
+            ("python3 -c 'import m; print(m.f())'", "1\n", Mended),
+            ("python3 -c 'import m as n; print( n.f() )'; ls", "1\n", Mended),
+            ("python3 - <<'E'\nimport os, m\nx = 1\nprint(m.f())\nprint(x)\nE", "1\n1\n", Mended),
+            ("python3 -c 'import m; print(m.f(2))'", "1\n", Told),
+            ("python3 -c 'import m; print(m.g())'", "1\n", Told),
+            ("python3 -c 'import n; print(n.f())'", "1\n", Told),
+            ("python3 -c 'import m'", "", Told),
+            ("python3 - <<'E'\nimport m\ntry:\n    print(m.f())\nexcept Exception: pass\nE", "", Told),
+            ("python3 - <<'E'\nimport m, sys\nsys.exit(0)\nprint(m.f())\nE", "", Told),
+            ("python3 - <<'E'\nimport m\n# print(m.f())\nE", "", Told),
+            ("python3 - <<'E'\nimport m\nx = 'print(m.f())'\nE", "", Told),
+        ],
+    );
     after(
         "python3 - <<'E'\nimport nope\nE",
         TRACE,
         &[
             ("python3 - <<'E'\nimport os\nE", "", Told),
-            ("python3 - <<'E'\nimport nope\nimport os\nE", "", Told),
+            ("python3 - <<'E'\nimport nope\nimport os\nE", "", Mended),
+            ("python3 - <<'E'\ntry:\n    import nope\nexcept ImportError:\n    pass\nE", "", Told),
+            ("python3 - <<'E'\nprint('import nope')\nE", "", Told),
+            ("python3 -c 'import nope'", "", Mended),
+            ("python3 -c 'import nope; print(nope.x)'", "", Mended),
+            ("python3 -c '# import nope'", "", Told),
+            ("cd web && python3 -c 'import nope'", "", Told),
+            ("node -e 'import nope'", "", Told),
             ("python3 - < app.py", "", Told),
             ("python3 - <<< 'import nope'", "", Told),
             ("python3 -", "", Told),
@@ -132,7 +161,7 @@ fn another_input_is_another_command() {
             ("cd . && python3 - <<'E'\nimport nope\nE", "", Mended),
             ("python3 - <<'X'\nimport nope\nX", "", Mended),
             ("python3 - <<'E' && echo OK\nimport nope\nE", "OK\n", Mended),
-            ("python3 - <<'E'\nimport nope\nE\necho OK", "OK\n", Told),
+            ("python3 - <<'E'\nimport nope\nE\necho OK", "OK\n", Mended),
         ],
     );
     let said = "psql: error: no table\n";
@@ -216,7 +245,7 @@ fn another_input_is_another_command() {
 
 #[test]
 fn an_assignment_is_a_command_with_an_exit_code() {
-    after_app(&[
+    let rows = [
         ("python3 app.py; V=$(ls) && echo done", "done\n", Told),
         ("python3 app.py; V=1 && echo done", "done\n", Told),
         ("python3 app.py; V=`ls` && echo done", "done\n", Told),
@@ -229,13 +258,53 @@ fn an_assignment_is_a_command_with_an_exit_code() {
         ("python3 app.py |& V=1", "", Told),
         ("python3 app.py; V=$(ls); echo \"exit $?\"", "exit 0\n", Told),
         ("python3 app.py; V=1 && echo OK || echo NO", "OK\n", Told),
-        ("V=$(python3 app.py) && echo OK || echo NO", "OK\n", Told),
+        ("V=$(python3 app.py) && echo OK || echo NO", "OK\n", Mended),
         ("V=1; python3 app.py", "", Told),
         ("PATH=$PATH:x; python3 app.py", "", Mended),
         ("PATH=$PATH:x && python3 app.py", "", Mended),
         ("python3 app.py && V=$(ls)", "", Mended),
         ("python3 app.py && V=$(ls) && echo done", "done\n", Mended),
         ("python3 app.py; echo \"exit $?\"; V=1", "exit 0\n", Mended),
+    ];
+    after("python3 app.py", QUIET, &rows);
+    // What would be heard to fail was not, and ran whatever the exit code is of.
+    after_app(&[
+        ("python3 app.py; V=1 && echo done", "done\n", Mended),
+        ("python3 app.py; V=1 && echo done", "", Told),
+        ("python3 app.py; V=1 && echo done", TRACE, Told),
+        ("python3 app.py; git diff --stat", " a.py | 2 +-\n 1 file changed\n", Mended),
+        ("python3 app.py; git diff --stat", "ModuleNotFoundError: No module named 'x'\n", Told),
+        ("git status --short && python3 app.py; ls", "app.py\n", Mended),
+        ("git status --short && python3 app.py; ls", "fatal: not a git repository\napp.py\n", Told),
+        ("grep -q x a && python3 app.py; ls", "app.py\n", Told),
+        ("test -f a && { ls; python3 app.py; }; ls", "app.py\n", Told),
+        ("sed -i s/a/b/ app.py && python3 app.py || true", "fine\n", Mended),
+        ("sed -i s/a/b/ app.py && python3 app.py > log 2>&1; tail -30 log", "fine\n", Mended),
+        ("python3 app.py > log 2>&1; tail -30 log", TRACE, Told),
+        ("python3 app.py > log 2>&1; ls", "log\n", Told),
+        ("python3 app.py 2>/dev/null; ls", "log\n", Told),
+        ("python3 app.py | wc -l; ls", "3\nlog\n", Told),
+        ("timeout 5 python3 app.py; ls", "log\n", Told),
+        ("python3 app.py & ls", "log\n", Told),
+        ("for i in 1 2; do python3 app.py; done", "fine\nfine\n", Mended),
+        ("for i in 1 2; do python3 app.py; echo $i; done", "1\n2\n", Mended),
+        ("for i in 1 2; do python3 app.py; done", TRACE, Told),
+        ("for i in 1 2; do python3 app.py $i; done", "fine\nfine\n", Told),
+        ("for i in $(ls); do python3 app.py; done", "", Told),
+        ("for i in a b; do cd $i; python3 app.py; cd ..; done", "", Told),
+        ("while read i; do python3 app.py; done < a", "", Told),
+        ("for i in 1 2; do test -f $i && python3 app.py; done", "", Told),
+        (
+            "out=$(python3 app.py 2>&1); rc=$?; echo \"$out\" | tail -20; echo \"rc=$rc\"; exit $rc",
+            "fine\nrc=0\n",
+            Mended,
+        ),
+        ("out=$(python3 app.py 2>&1); echo \"$out\"", "fine\n", Mended),
+        ("out=$(python3 app.py 2>&1); echo \"$out\"", TRACE, Told),
+        ("out=$(python3 app.py 2>&1); echo done", "done\n", Told),
+        ("out=$(python3 app.py); echo done", "done\n", Mended),
+        ("out=$(python3 app.py 2>&1) || { echo \"$out\"; exit 1; }", "", Mended),
+        ("out=$(python3 app.py 2>&1) || { echo \"$out\"; true; }", TRACE, Told),
     ]);
 }
 
@@ -255,6 +324,100 @@ fn what_an_assignment_runs_is_not_mended_by_what_follows_it() {
         let red = format!("{before}cargo build");
         after(&red, "error: no\n", &[(&format!("ls; {before}cargo build"), "", Mended)]);
     }
+}
+
+#[test]
+fn what_a_variable_holds_is_what_its_program_printed() {
+    for line in [
+        "out=$(pytest -q 2>&1); echo \"$out\" | tail -20",
+        "out=$(pytest -q 2>&1); rc=$?; echo \"$out\"; exit $rc",
+        "out=\"$(pytest -q 2>&1)\"; printf '%s\\n' \"$out\"",
+        "out=`pytest -q 2>&1` || true; echo \"${out}\"",
+        "echo \"$(pytest -q 2>&1 | tail -20)\"",
+        "out=$(pytest -q 2>&1); tail -20 <<< \"$out\"",
+    ] {
+        let red = left(&[(line, 0, PYTEST)]);
+        assert_eq!(red, (vec!["test_a.py::test_x".to_owned()], true), "{line}");
+        let plain = left(&[(line, 0, PYTEST), ("pytest -q", 0, PASSED)]);
+        assert_eq!(plain, (Vec::new(), false), "{line}");
+        for before in [(line, 0, PYTEST), ("pytest -q", 1, PYTEST)] {
+            assert_eq!(left(&[before, (line, 0, PASSED)]), (Vec::new(), false), "{line}");
+        }
+    }
+    // Nothing is known of what nobody shows, nor of what another variable holds.
+    let rows = [
+        ("out=$(pytest -q 2>&1); echo done", "done\n"),
+        ("old=$(cat a.log); out=$(pytest -q 2>&1); echo \"$old\"", PASSED),
+    ];
+    for (line, text) in rows {
+        let found = left(&[("pytest -q", 1, PYTEST), (line, 0, text)]);
+        assert_eq!(found, (vec!["test_a.py::test_x".to_owned()], true), "{line}");
+    }
+    let hidden = "out=$(pytest -q 2>&1 | tail -1); echo \"${PIPESTATUS[0]}\"";
+    assert!(left(&[("pytest -q", 1, PYTEST), (hidden, 0, "0\n")]).1);
+}
+
+#[test]
+fn tests_that_only_the_command_tells_of_passed_or_failed() {
+    let both = |command: &str| format!("{command} >/dev/null 2>&1 && echo yes || echo no");
+    let one = vec!["test_a.py::test_x".to_owned()];
+    let node = "TAP version 13\nnot ok 1 - adds\n1..1\n# tests 1\n# suites 0\n# pass 0\n# fail 1\n# cancelled 0\n# skipped 0\n# todo 0\n# duration_ms 5.1\n";
+    for (command, red, name) in [("pytest -q", PYTEST, one[0].as_str()), ("npm test", node, "adds")] {
+        let (line, red) = (both(command), (command, 1, red));
+        assert_eq!(left(&[red, (&line, 0, "yes\n")]), (Vec::new(), false), "{line}");
+        assert_eq!(left(&[red, (&line, 0, "no\n")]), (vec![name.to_owned()], true), "{line}");
+        assert_eq!(left(&[(&line, 0, "no\n"), (&line, 0, "yes\n")]), (Vec::new(), false), "{line}");
+        assert!(left(&[(&line, 0, "no\n")]).1, "{line}");
+        let asked = format!("if {command} >/dev/null 2>&1; then echo green; else echo red; fi");
+        assert_eq!(left(&[red, (&asked, 0, "green\n")]), (Vec::new(), false), "{asked}");
+        assert_eq!(left(&[red, (&asked, 0, "red\n")]), (vec![name.to_owned()], true), "{asked}");
+        let code = format!("{command} >/dev/null 2>&1; echo $?");
+        assert_eq!(left(&[red, (&code, 0, "0\n")]), (Vec::new(), false), "{code}");
+        assert_eq!(left(&[red, (&code, 0, "1\n")]), (vec![name.to_owned()], true), "{code}");
+    }
+    // Others than those that failed.
+    for line in [both("pytest -q test_b.py"), both("cd web && pytest -q")] {
+        assert_eq!(left(&[("pytest -q", 1, PYTEST), (&line, 0, "yes\n")]), (one.clone(), true), "{line}");
+    }
+}
+
+#[test]
+fn a_fault_of_syntax_is_gone_where_the_file_was_read() {
+    let broken = "  File \"m.py\", line 1\n    def f(:\n          ^\nSyntaxError: invalid syntax\n";
+    for red in ["python3 -m py_compile m.py", "python3 -m compileall -q m.py", "python3 -c 'import m'"] {
+        after(
+            red,
+            broken,
+            &[
+                ("python3 -m py_compile m.py", "", Mended),
+                ("python -m compileall -q ./m.py", "", Mended),
+                ("python3 -m compileall -q .", "", Mended),
+                ("python3 -c \"import m\"", "", Mended),
+                ("python3 -c \"import m; print(m.f())\"; git diff --stat", "None\n", Mended),
+                ("python3 m.py", "", Mended),
+                ("python3 -m py_compile n.py", "", Told),
+                ("python3 -m compileall -q src", "", Told),
+                ("python3 -c 'import n'", "", Told),
+                ("python3 -c 'print(1)'", "1\n", Told),
+                ("cd web && python3 -m py_compile m.py", "", Told),
+                ("python3 n.py", "", Told),
+            ],
+        );
+    }
+    // What ran came to nothing else.
+    after("python3 -c 'import m; m.f()'", broken, &[("python3 -m py_compile m.py", "", Told)]);
+    after("python3 -c 'import m'", TRACE, &[("python3 -m py_compile m.py", "", Told)]);
+    let broken = "/home/dev/shop/m.js:1\nfunction f( {\n\nSyntaxError: Unexpected end of input\n    at wrapSafe (node:internal/modules/cjs/loader:1464:18)\n\nNode.js v20.20.2\n";
+    after(
+        "node --check m.js",
+        broken,
+        &[
+            ("node -c ./m.js || true", "", Mended),
+            ("node m.js", "", Mended),
+            ("node n.js", "", Told),
+            ("node --check n.js", "", Told),
+        ],
+    );
 }
 
 #[test]
@@ -440,37 +603,41 @@ fn what_shows_its_log_only_where_it_failed_tells_of_it_by_its_exit_code() {
         ("python3 app.py || exit", TRACE, "", Mended),
         ("python3 app.py || exit $?", TRACE, "", Mended),
         ("python3 app.py > log 2>&1 || { cat log; exit 1; } && echo OK", TRACE, "OK\n", Mended),
-        // These may end well although it failed.
-        ("python3 app.py > log 2>&1 || { cat log; exit; }", TRACE, "", Told),
-        ("python3 app.py || { true; exit $?; }", TRACE, "", Told),
-        ("python3 app.py || exit 0", TRACE, "", Told),
-        ("python3 app.py || bash -c exit", TRACE, "", Told),
-        ("python3 app.py || bash -c 'exit $?'", TRACE, "", Told),
+        // These end well although it failed.
         ("python3 app.py || (exit)", TRACE, "", Mended),
         ("python3 app.py || { exit; }", TRACE, "", Mended),
-        ("python3 app.py || exit | cat", TRACE, "", Told),
-        ("python3 app.py || exit 256", TRACE, "", Told),
-        ("python3 app.py || (true; exit 0)", TRACE, "", Told),
-        ("python3 app.py || (false; true)", TRACE, "", Told),
-        ("python3 app.py || (false || true)", TRACE, "", Told),
-        ("python3 app.py > log 2>&1 || (tail log; false) || true", TRACE, "", Told),
-        ("python3 app.py || { true; false; } | cat", TRACE, "", Told),
-        ("python3 app.py || (true; false); echo OK", TRACE, "OK\n", Told),
-        ("python3 app.py || false &", TRACE, "", Told),
         ("pytest -q > log 2>&1 || { cat log; true; }", PYTEST, "", Told),
         ("pytest -q > log 2>&1 || cat log", PYTEST, "", Told),
+    ]);
+    again(&[
+        // These may end well although it failed, which would be heard.
+        ("python3 app.py > log 2>&1 || { cat log; exit; }", TRACE, "", Mended),
+        ("python3 app.py || { true; exit $?; }", TRACE, "", Mended),
+        ("python3 app.py || exit 0", TRACE, "", Mended),
+        ("python3 app.py || bash -c exit", TRACE, "", Told),
+        ("python3 app.py || bash -c 'exit $?'", TRACE, "", Told),
+        ("python3 app.py || exit | cat", TRACE, "", Mended),
+        ("python3 app.py || exit 256", TRACE, "", Mended),
+        ("python3 app.py || (true; exit 0)", TRACE, "", Mended),
+        ("python3 app.py || (false; true)", TRACE, "", Mended),
+        ("python3 app.py || (false || true)", TRACE, "", Mended),
+        ("python3 app.py > log 2>&1 || (tail log; false) || true", TRACE, "", Mended),
+        ("python3 app.py || { true; false; } | cat", TRACE, "", Mended),
+        ("python3 app.py || (true; false); echo OK", TRACE, "OK\n", Mended),
+        ("python3 app.py || false &", TRACE, "", Told),
     ]);
     // By another line.
     after_app(&[
         ("python3 app.py > log 2>&1 || { cat log; exit 1; }", "", Mended),
         ("python3 b.py > log 2>&1 || { cat log; exit 1; }", "", Told),
         ("python3 b.py || python3 app.py", "", Told),
-        ("python3 app.py || python3 b.py", "", Told),
+        ("python3 app.py || python3 b.py", "", Mended),
     ]);
 }
 
 #[test]
 fn what_is_not_understood_proves_nothing() {
+    after("python3 app.py", QUIET, &[("python3 app.py; [[ -f a && -f b ]]", "", Told)]);
     after_app(&[
         ("! python3 app.py", "", Told),
         ("ls ||\npython3 app.py", "src\n", Told),
@@ -494,7 +661,6 @@ fn what_is_not_understood_proves_nothing() {
         ("(ls\npython3 app.py", "", Told),
         ("(ls) python3 app.py", "", Told),
         ("(ls) (python3 app.py)", "", Told),
-        ("python3 app.py; [[ -f a && -f b ]]", "", Told),
         (&format!("{}python3 app.py", "ls; ".repeat(300)), "", Told),
         ("ls &&\npython3 app.py", "src\n", Mended),
         ("cd x || exit 1; python3 app.py", "", Told),

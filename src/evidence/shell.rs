@@ -4,8 +4,10 @@
 //! is beyond it (functions, substitutions) is left as words that match nothing.
 
 mod arms;
+mod captured;
 mod ends;
 mod git;
+mod kept;
 mod lex;
 mod parse;
 mod pipefail;
@@ -13,6 +15,7 @@ mod step;
 mod surroundings;
 mod wrappers;
 
+pub(crate) use captured::is_variable;
 pub(crate) use ends::End;
 pub(crate) use git::Git;
 pub(crate) use step::{Arm, Step};
@@ -45,12 +48,16 @@ pub(crate) struct Command {
     pub(crate) negates: bool,
     /// What each turn of its one loop sets anew.
     pub(crate) turned: Option<String>,
+    /// Whether that has words to go through.
+    pub(crate) turns_surely: bool,
     /// Whether it was not read to its end.
     pub(crate) cut: bool,
     /// Whether something in it may change what the rest means or whether it runs.
     unread: bool,
     /// How its steps belong together; `None` where that is not understood as a whole.
     tree: Option<Tree>,
+    /// The same of one turn, where nothing but a loop over words stands in the way of that.
+    turn: Option<Tree>,
 }
 
 impl Command {
@@ -119,7 +126,7 @@ mod tests {
     fn quotes_comments_and_documents_are_no_commands() {
         check("echo 'a; cargo test' # cargo test", "echo a; cargo test");
         check("cat > t.py <<'EOF'\ncargo test\nEOF\npytest t.py", "cat >t.py (silent); pytest t.py");
-        check("echo $(cargo test)", "echo $(cargo test)");
+        check("git commit -m \"$(cargo test)\"", "git commit -m $(cargo test)");
         check("grep \"a \\\" b\" c\\ d", "grep a \" b c d");
     }
 
@@ -194,8 +201,22 @@ mod tests {
     }
 
     #[test]
-    fn what_an_assignment_runs_is_its_own() {
-        let runs = |line: &str| Command::parse(line).steps.iter().map(Step::runs_inside).collect::<Vec<_>>();
-        assert_eq!(runs("A=$(make); HOME=/; B=1; ls"), [true, false, false, false]);
+    fn what_a_variable_holds_is_followed_as_a_file_is() {
+        let held = "/dev/variable/out";
+        let ran = format!("pytest -q >{held} (silent)");
+        for line in ["out=$(pytest -q 2>&1)", "out=\"$(pytest -q)\"", "out=`pytest -q`", "{ out=$(pytest -q)"]
+        {
+            check(line, &ran);
+            check(&format!("{line}; echo \"$out\" | tail -5"), &format!("{ran}; cat {held}; | tail -5"));
+        }
+        check("out=$(pytest -q); printf '%s\\n' \"${out}\"", &format!("{ran}; cat {held}"));
+        check("out=$(pytest -q); tail -5 <<< \"$out\"", &format!("{ran}; tail -5 {held}"));
+        check("out=$(pytest -q); echo \"$other $outs\"", &format!("{ran}; echo $other $outs"));
+        check(
+            "A=1 B=\"x $(make) $(ls)\"",
+            "make >/dev/variable/A >/dev/variable/B (silent); ls >/dev/variable/A >/dev/variable/B (silent)",
+        );
+        check("echo \"$(make | tail -3)\" && ls", "make; | tail -3; | cat; ls");
+        check("A=$((1 + 2)); B=${C:-1}; D=$(< a)", "; ;  >/dev/variable/D (silent)");
     }
 }

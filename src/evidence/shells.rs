@@ -16,7 +16,7 @@ use super::proofs::{TRACE, left};
 
 const LINES: usize = 200;
 
-const STEPS: [&str; 40] = [
+const STEPS: [&str; 44] = [
     "./app",
     "./app",
     "./app",
@@ -31,6 +31,10 @@ const STEPS: [&str; 40] = [
     "bash -c './app; true'",
     "bash -o pipefail -c './app | cat'",
     "V=$(./app)",
+    "V=$(./app 2>&1); echo \"$V\"",
+    "V=$(./app | cat); echo ${PIPESTATUS[0]}",
+    "echo \"$(./app)\"",
+    "W=\"x `./app`\"",
     "exec ./app",
     "timeout 9 ./app",
     "f() { ./app; }",

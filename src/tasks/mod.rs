@@ -1,6 +1,7 @@
 //! The use cases, one file per verb. Every surface calls these and no others.
 
 mod artifact;
+mod beside;
 mod caller;
 mod cancel;
 mod cleanup;
@@ -8,7 +9,6 @@ mod commands;
 mod context;
 mod control;
 mod counting;
-mod directories;
 mod doctor;
 mod drive;
 mod error;
@@ -40,6 +40,7 @@ mod reread;
 mod resolve;
 mod results;
 mod resume;
+mod rollout;
 mod saying;
 mod source;
 mod start;

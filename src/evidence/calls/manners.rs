@@ -99,6 +99,7 @@ static MANNERS: &[Manner] = &[
             --trace-deprecation --trace-uncaught --trace-warnings",
         demands: "--throw-deprecation",
         eases: "--max-old-space-size=*",
+        aliases: &[("-c", "--check"), ("-e", "--eval"), ("-p", "--print")],
         interprets: true,
         ..OTHER
     },
@@ -125,7 +126,7 @@ static MANNERS: &[Manner] = &[
     Manner { tools: &["cmake"], shown: "-j? --parallel? --verbose -v --log-level= -Wno-dev -S+.", ..OTHER },
     Manner { tools: &["npm", "pnpm"], ..NPM },
     Manner { tools: &["yarn"], implied: Some("install"), ..NPM },
-    Manner { tools: &["py_compile", "compileall"], shown: "-q", reach: Reach::Places, ..OTHER },
+    Manner { tools: &["py_compile", "compileall"], shown: "-f -q", reach: Reach::Places, ..OTHER },
     Manner {
         tools: &["rubocop"],
         shown: "--autocorrect* --display-* --format= --no-color --parallel -A -a -f_",
@@ -194,7 +195,7 @@ static MANNERS: &[Manner] = &[
     },
     Manner {
         tools: &["rustc"],
-        shown: "--color= --error-format= -O -g -o_ -v",
+        shown: "--color= --edition= --error-format= -O -g -o_ -v",
         demands: "--deny= --forbid= -D_ -F_",
         eases: "--allow= --cap-lints= -A_",
         ..OTHER

@@ -3,6 +3,7 @@
 use super::asks::asks;
 use super::behind::{keeps_errors, keeps_some};
 use super::codes;
+use super::complaints::{complains, would_complain};
 use super::diagnose::diagnose;
 use super::proven::Proof;
 use super::work::{Done, Work, runs_tests};
@@ -84,11 +85,8 @@ impl Done {
     fn loud(&self, lines: usize) -> Vec<bool> {
         let spoken_of = codes::spoken_of(&self.command);
         let is_loud = |at: usize| {
-            let (step, work) = (&self.command.steps[at], &self.works[at]);
-            let is_seen = (!step.silent || !step.writes.is_empty()) && self.shows_all_that_is_written_by(at);
-            let says_so =
-                is_seen && !runs_tests(step, work) && self.lets_failures_through(&self.readers_of(at), lines);
-            (!step.background || self.gives_time(at)) && (says_so || spoken_of.contains(&at))
+            (!self.command.steps[at].background || self.gives_time(at))
+                && (self.says_so(at, lines) || spoken_of.contains(&at))
         };
         (0..self.command.steps.len()).map(is_loud).collect()
     }
@@ -96,6 +94,36 @@ impl Done {
     /// Whether what runs in the background has time to say what it dies of.
     fn gives_time(&self, at: usize) -> bool {
         self.command.steps[at + 1..].iter().any(|step| matches!(step.program(), "sleep" | "wait"))
+    }
+
+    /// Whether the words of the step at `at` for a failure would be among what is seen.
+    fn says_so(&self, at: usize, lines: usize) -> bool {
+        let (step, work) = (&self.command.steps[at], &self.works[at]);
+        let is_seen = (!step.silent || !step.writes.is_empty()) && self.shows_all_that_is_written_by(at);
+        is_seen && !runs_tests(step, work) && self.lets_failures_through(&self.readers_of(at), lines)
+    }
+
+    /// Whether the step at `at` ran whatever else came to nothing, and would be heard to fail in `text`, which
+    /// has no word of failure. What cargo does well it says.
+    pub(super) fn is_heard_to_succeed(&self, at: usize, text: &str) -> bool {
+        let lines = text.lines().count();
+        if !matches!(self.works[at], Some(Work::Program { .. })) {
+            return false;
+        }
+        let is_aloud = |at: usize| {
+            let step = &self.command.steps[at];
+            !(step.background || step.limited || step.forgives) && self.says_so(at, lines)
+        };
+        let went_well = |at: usize| {
+            let step = &self.command.steps[at];
+            let looks = step.only_prepares() || (would_complain(step) && !complains(step, text));
+            looks || (self.does(at) && is_aloud(at))
+        };
+        let has_turns = self.command.turns_surely || !self.command.loops;
+        !codes::lacks_words(&self.command, text)
+            && is_aloud(at)
+            && has_turns
+            && self.command.begins(at, went_well)
     }
 
     /// Whether it does nothing but build, and shows the errors of that only.

@@ -9,8 +9,9 @@ impl Done {
     /// The output up to where the step at `at` and those before it had spoken; `None` where that is not known.
     pub(super) fn spoken_by<'t>(&self, at: usize, text: &'t str) -> Option<&'t str> {
         let mut left = text.trim_end();
-        for step in self.command.steps[at + 1..].iter().rev() {
-            if step.piped || step.silent || (is_silent(step) && !step.background) {
+        for (at, step) in self.command.steps.iter().enumerate().skip(at + 1).rev() {
+            let speaks_for_it = step.piped || self.shows_own_text(at, step);
+            if speaks_for_it || step.silent || (is_silent(step) && !step.background) {
                 continue;
             }
             let is_own = form(step)?;
@@ -124,11 +125,28 @@ mod tests {
     }
 
     #[test]
+    fn the_last_words_of_a_script_are_told_wherever_they_went_first() {
+        for line in [
+            "sh build.sh 2>&1 | tail -n 40",
+            "sh build.sh 2>&1 || true",
+            "sh build.sh > out.log 2>&1; tail -30 out.log",
+            "out=$(sh build.sh 2>&1); echo \"$out\"",
+        ] {
+            let left = left_by(&[(line, 0, SAID)]).map(|(_, message)| message);
+            assert_eq!(left.as_deref(), Some(SAID.trim_end()), "{line}");
+            assert_eq!(left_by(&[(line, 0, SAID), (line, 0, "built\n")]), None, "{line}");
+            assert_eq!(left_by(&[(line, 0, SAID), ("bash ./build.sh", 0, "built\n")]), None, "{line}");
+        }
+    }
+
+    #[test]
     fn what_a_look_says_of_itself_is_no_scripts() {
         for (line, text) in [
             ("make; ls nothing", "fine\nls: cannot access 'nothing': No such file or directory\n"),
             ("sh build.sh; cat conf/settings.ini", SAID),
             ("sh build.sh && ls", SAID),
+            ("sh build.sh > out.log 2>&1; cat conf/settings.ini", SAID),
+            ("cat conf/settings.ini || true", SAID),
             ("sh build.sh; ./other", SAID),
             ("ls nothing; sh build.sh", "ls: cannot access 'nothing': No such file or directory\n"),
             ("sh build.sh; git diff --stat", "warning: no such file: not found here\n"),

@@ -103,9 +103,12 @@ fn is_of_containers(step: &Step) -> bool {
 
 /// Whether a step is a line of code among the words of a command: what it ends with is its answer.
 pub(super) fn is_one_liner(step: &Step) -> bool {
-    let is_code =
-        |arg: &String| matches!(arg.as_str(), "-c" | "-e" | "--eval" | "-p" | "--print" | "-pe" | "-ne");
     let name = step.program();
+    // To others it is to look at a file.
+    let is_code = |arg: &String| match arg.as_str() {
+        "-c" => name.starts_with("python"),
+        arg => matches!(arg, "-e" | "--eval" | "-p" | "--print" | "-pe" | "-ne"),
+    };
     let runs_code = name.starts_with("python")
         || matches!(name, "node" | "nodejs" | "ruby" | "perl" | "php" | "deno" | "bun");
     runs_code && step.args().first().is_some_and(is_code)

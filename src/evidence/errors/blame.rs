@@ -9,8 +9,9 @@ use crate::evidence::tests::{read, runs_tests};
 /// these. What else the command did is not known to have failed then.
 pub(super) fn is_of_tests(found: &Found, command: &str, exit_code: i64, text: &str) -> bool {
     let Some(first) = found.errors.first().filter(|first| !first.is_fixed_in_place()) else { return false };
-    let fails = || read(command, Some(exit_code), text).iter().any(|run| !run.failing.is_empty());
-    if !runs_tests(command) || !fails() {
+    let runs = if runs_tests(command) { read(command, Some(exit_code), text) } else { Vec::new() };
+    let failing: Vec<&String> = runs.iter().flat_map(|run| &run.failing).collect();
+    if failing.is_empty() {
         return false;
     }
     let told = told_from(text).and_then(|text| diagnose(text, &Speakers::default()));
@@ -19,7 +20,9 @@ pub(super) fn is_of_tests(found: &Found, command: &str, exit_code: i64, text: &s
     };
     // `FAILED a.py::test_b - assert 1 == 2`
     let in_summary = || text.lines().nth(first.at).is_some_and(|line| line.starts_with("FAILED "));
+    let is_under_one = || first.under.iter().any(|heading| failing.contains(&heading));
     first.kind == "test failure"
+        || is_under_one()
         || in_summary()
         || told.is_some_and(|told| told.errors.first().is_some_and(is_it))
 }
@@ -62,6 +65,17 @@ mod tests {
         }
         let both = format!("{FORMAT}{FAILS}");
         assert!(!is_left(&[("cargo fmt --check; cargo test", 101, &both), ("cargo test", 0, PASSES)]));
+    }
+
+    #[test]
+    fn what_stands_under_the_name_of_a_test_is_its_own() {
+        let red = "\n> x@1.0.0 test\n> node --test\n\nTAP version 13\n# Subtest: adds\nnot ok 1 - adds\n  ---\n  duration_ms: 1.5\n  location: '/home/dev/shop/a.test.js:3:1'\n  failureType: 'testCodeFailure'\n  error: |-\n    Expected values to be strictly equal:\n    \n    -1 !== 3\n    \n  code: 'ERR_ASSERTION'\n  name: 'AssertionError'\n  ...\n1..1\n# tests 1\n# suites 0\n# pass 0\n# fail 1\n# cancelled 0\n# skipped 0\n# todo 0\n# duration_ms 62.5\n";
+        let green = red.replace("not ok", "ok").replace("pass 0", "pass 1").replace("fail 1", "fail 0");
+        for line in ["npm test && npm run build", "npm run build && npm test"] {
+            assert!(is_left(&[(line, 1, red)]), "{line}");
+            assert!(!is_left(&[(line, 1, red), ("npm test", 0, &green)]), "{line}");
+            assert!(is_left(&[(line, 1, red), ("npm run build", 0, "")]), "{line}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::template::{Taken, Template, last_line, names, speaking, words};
 use crate::evidence::shell::{Arm, Command};
 
 /// The steps of which `text` says that they ended with 0, though nothing waited for them.
-pub(super) fn printed(command: &Command, text: &str) -> Vec<usize> {
+pub(crate) fn printed(command: &Command, text: &str) -> Vec<usize> {
     let steps = command.steps.as_slice();
     if let Some(branch) = Branch::of(command).filter(|_| !command.loops && !command.defines) {
         return branch.went_well(steps, text).then_some(branch.by.of).into_iter().collect();
@@ -128,6 +128,16 @@ pub(super) fn passed_on(command: &Command, at: usize) -> Option<Vec<usize>> {
     };
     let name = names(steps, at).into_iter().find(|name| name.token == word)?;
     Some(blamed(command, name.taken(steps)?))
+}
+
+/// Whether a command has words for a success that `text` is without.
+pub(super) fn lacks_words(command: &Command, text: &str) -> bool {
+    let steps = command.steps.as_slice();
+    let mut waiting = speaking(steps).filter(|at| steps[*at].and);
+    waiting.any(|at| {
+        let template = Template::of(steps, at);
+        template.is_some_and(|words| !text.lines().any(|line| words.is_filled_by(line)))
+    })
 }
 
 /// An output without the lines that the command itself has words for.

@@ -19,6 +19,7 @@ use super::said::Speakers;
 use super::thrown;
 use super::whereabouts::Whereabouts;
 use super::work::{Done, Work};
+use crate::evidence::refused::without_refused;
 use crate::evidence::tests::Origin;
 use crate::evidence::trees::{Ran, Trees};
 use crate::model::{Change, Event, FailureCode, Fault, ItemStatus};
@@ -121,7 +122,7 @@ impl Errors {
 
     /// A command came to its end, with all that it printed.
     pub(crate) fn note_command(&mut self, command: &str, exit_code: Option<i64>, text: &str) {
-        let done = Done::new(command, self.directory.trim_end_matches('/'), &self.origin).ended(exit_code);
+        let done = self.asked(command, text).ended(exit_code);
         self.note_files(command, &done, exit_code, text);
         let root = self.directory.trim_end_matches('/');
         let astray = done.astray(root, text).or_else(|| done.misread(root, text));
@@ -241,6 +242,11 @@ impl Errors {
         if !self.trees.any_stashed() {
             self.failures.iter_mut().for_each(|failure| failure.is_bare = false);
         }
+    }
+
+    /// What a command was to do, whatever it was told that it does not know.
+    fn asked(&self, command: &str, text: &str) -> Done {
+        Done::new(&without_refused(command, text), self.directory.trim_end_matches('/'), &self.origin)
     }
 
     /// Whether nothing would be heard of a failure with this output behind a pipe that lets its end through.
@@ -660,7 +666,7 @@ mod tests {
         check(&[(line, 1, red), ("npm run build", 0, "built\n")], told);
         // It may not have begun, or had nothing to say it with.
         for line in [
-            "ls a && python3 -m py_compile a.py; npm run build",
+            "test -f a && python3 -m py_compile a.py; npm run build",
             "python3 -m py_compile a.py 2>/dev/null; npm run build",
             "python3 -m py_compile a.py 2>&1 | head -1; npm run build",
             "if true; then python3 -m py_compile a.py; fi; npm run build",

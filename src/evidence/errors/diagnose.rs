@@ -44,6 +44,11 @@ impl Diagnosis {
         self.kind.starts_with("compile error") || self.kind.starts_with("lint error")
     }
 
+    /// Whether a file could not be read as what it is, wherever that was tried.
+    pub(super) fn is_of_syntax(&self) -> bool {
+        matches!(self.kind.as_str(), "SyntaxError" | "IndentationError" | "TabError")
+    }
+
     /// Whether it is only called an error: a filter may have left out where it is.
     pub(super) fn is_without_place(&self) -> bool {
         self.kind == "error" && self.place.is_none()

@@ -61,7 +61,10 @@ impl Failure {
         let is_like = |work: &Work, failed: &Work| !self.may_lack_code || !work.has_more_features(failed);
         let counts = |proof: &&Proof<'_>| !(proof.by_silence && self.sounds_fine);
         let works = proven.iter().filter(counts).map(|proof| proof.work);
-        let is_mended = |failed: &Work| works.clone().any(|work| work.mends(failed) && is_like(work, failed));
+        let is_of_syntax = self.found.errors.first().is_some_and(Diagnosis::is_of_syntax);
+        let mends = |work: &Work, failed: &Work| work.mends(failed) || (is_of_syntax && work.reads(failed));
+        let is_mended =
+            |failed: &Work| works.clone().any(|work| mends(work, failed) && is_like(work, failed));
         self.left.retain(|failed| !is_mended(failed));
         self.mended_by += usize::from(self.left.len() < before);
     }

@@ -12,7 +12,7 @@ use super::signs::sign;
 use super::template::last_line;
 use super::thrown;
 use super::work::{Done, Work, starts_others, stops_at_failure};
-use crate::evidence::shell::{End, Step, base_name};
+use crate::evidence::shell::{End, Step, base_name, is_variable};
 use crate::evidence::tests::shown_files;
 
 /// What those end with that are asked something and say no, or do not understand.
@@ -126,7 +126,7 @@ impl Done {
             && !self.loops()
             && !self.shows_other_text();
         let has_tests = !self.tests().is_empty();
-        let runs = |step: &&Step| thrown::may_throw(step) || starts_others(step) || step.runs_inside();
+        let runs = |step: &&Step| thrown::may_throw(step) || starts_others(step);
         let may_throw = speakers.iter().any(runs);
         let went_on = at_end && !thrown::ends_node(text);
         let told =
@@ -147,7 +147,9 @@ impl Done {
         let at = steps.iter().copied().rfind(|at| starts_others(&self.command.steps[*at]))?;
         let last = last_line(self.spoken_by(at, text)?);
         let names = |step: &Step| last.contains(&format!("{}: ", step.program())) && !starts_others(step);
-        let is_others = self.command.steps.iter().any(|step| !step.words.is_empty() && names(step));
+        let mut others = self.command.steps.iter().enumerate();
+        let is_others =
+            others.any(|(at, step)| !step.words.is_empty() && names(step) && !self.shows_own_text(at, step));
         // What the shell of the command says itself is of the script where it names that.
         let own = last.split_once("bash: line ").and_then(|(_, said)| said.split_once(": "));
         let is_of_script = own.is_none_or(|(_, said)| said.starts_with(&self.command.steps[at].words[0]));
@@ -229,7 +231,7 @@ impl Done {
     }
 
     /// Whether nothing shows that the step at `at` succeeded, and it would be seen that it did not.
-    fn is_unproven(&self, at: usize, code: i64, succeeded: &[usize]) -> bool {
+    pub(super) fn is_unproven(&self, at: usize, code: i64, succeeded: &[usize]) -> bool {
         let step = &self.command.steps[at];
         let is_framework = matches!(self.works[at], Some(Work::Tests(_)));
         let may_fail = self.works[at].is_some()
@@ -270,12 +272,14 @@ impl Done {
         is_open && self.readers_of(at).iter().all(lets_through)
     }
 
-    /// Whether the end of each file that a step writes is shown after it.
+    /// Whether the end of each file that a step writes is shown after it. What it says of errors goes into
+    /// no variable by itself.
     pub(super) fn shows_all_that_is_written_by(&self, at: usize) -> bool {
         let after = &self.command.steps[at + 1..];
         let shows = |step: &Step| matches!(step.program(), "cat" | "tail" | "less" | "head" | "grep");
         let is_shown = |file: &String| after.iter().any(|step| shows(step) && step.args().contains(file));
-        self.command.steps[at].writes.iter().all(is_shown)
+        let step = &self.command.steps[at];
+        step.writes.iter().filter(|file| !(step.dies_aloud && is_variable(file))).all(is_shown)
     }
 
     /// The steps that read what the one at `at` prints, as far as can be told.
@@ -288,7 +292,7 @@ impl Done {
     }
 
     /// Whether a text is shown that may be of another time, and tell of failures as this one would.
-    fn may_show_a_log(&self) -> bool {
+    pub(super) fn may_show_a_log(&self) -> bool {
         let mut steps = self.command.steps.iter().enumerate();
         steps.any(|(at, step)| {
             let shows = step.shows_stored_text() && !step.piped && !step.silent && !reads_nothing(step);
@@ -336,7 +340,7 @@ fn may_say(step: &Step, found: &Found) -> bool {
     if first.message.starts_with("make") {
         return starts_others(step);
     }
-    first.kind != "error" && (thrown::may_throw(step) || starts_others(step) || step.runs_inside())
+    first.kind != "error" && (thrown::may_throw(step) || starts_others(step))
 }
 
 fn compiles(step: &Step) -> bool {
@@ -348,7 +352,7 @@ fn compiles(step: &Step) -> bool {
 /// Whether a step does nothing that an exit code would tell of.
 fn hardly_fails(step: &Step) -> bool {
     let program = step.program();
-    if step.runs_inside() || (matches!(program, "cd" | "pushd") && !step.writes.is_empty()) {
+    if matches!(program, "cd" | "pushd") && !step.writes.is_empty() {
         return false;
     }
     // What it reads is what may fail.

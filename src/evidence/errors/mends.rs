@@ -6,6 +6,17 @@ use crate::evidence::calls::Call;
 use crate::evidence::tests::{Relation, Scope};
 
 impl Work {
+    /// Whether a success of this shows that what failed for want of syntax does so no more.
+    pub(super) fn reads(&self, failed: &Work) -> bool {
+        match (self, failed) {
+            (
+                Self::Program { call, input, directory, .. },
+                Self::Program { call: of, input: read, directory: at, .. },
+            ) => directory == at && call.reads(input, of, read),
+            _ => false,
+        }
+    }
+
     /// Whether a success of this shows that what failed does not fail any more.
     pub(super) fn mends(&self, failed: &Work) -> bool {
         let holds = |a: &Scope, b: &Scope| matches!(a.relation(b), Relation::Same | Relation::Covers);
@@ -38,8 +49,8 @@ impl Work {
             ) => {
                 let covers =
                     |own: &Call| [Some(of), of_meant.as_ref()].iter().flatten().any(|of| own.covers(of));
-                (covers(call) || meant.as_ref().is_some_and(covers))
-                    && (input, context, directory) == (read, around, at)
+                let is_same = || (covers(call) || meant.as_ref().is_some_and(covers)) && input == read;
+                (context, directory) == (around, at) && (is_same() || call.does_code_of(input, of, read))
             }
             _ => false,
         }

@@ -51,6 +51,7 @@ mod whereabouts;
 mod whose;
 mod work;
 
+pub(super) use codes::printed as succeeded;
 #[cfg(test)]
 pub(super) use collect::left_by;
 pub(crate) use collect::{ErrorEvidence, Errors};

@@ -22,14 +22,20 @@ impl Done {
         // A number that another shell filled in is printed beside the failure.
         let told = if seen.is_clean { codes::printed(&self.command, text) } else { Vec::new() };
         let both = self.command.steps.iter().zip(&self.works).enumerate();
+        let is_built =
+            |work: &Option<Work>| finished && work.as_ref().is_some_and(Work::says_that_it_finished);
+        let is_heard = |at: usize| {
+            seen.is_clean
+                && self.is_heard_to_succeed(at, text)
+                && codes::failed(&self.command, text).is_empty()
+        };
         let is_shown = |(at, (step, work)): (usize, (&Step, &Option<Work>))| {
-            let is_built = finished && work.as_ref().is_some_and(Work::says_that_it_finished);
             let passes = runs_tests(step, work) && seen.tests == Some(true);
             match self.end_of(at, &told) {
                 _ if step.background || self.found_nothing_to_do(step, text) => false,
-                _ if is_built => seen.built,
-                End::Unknown => false,
-                End::Perhaps => passes,
+                _ if is_built(work) => seen.built,
+                End::Unknown => is_heard(at),
+                End::Perhaps => passes || (self.loops() && is_heard(at)),
                 End::Behind(_) if runs_tests(step, work) && seen.tests.is_some() => passes,
                 End::Behind(readers) => {
                     self.lets_failures_through(&readers, seen.lines)
@@ -40,7 +46,7 @@ impl Done {
             }
         };
         let is_by_silence = |(at, (step, work)): (usize, (&Step, &Option<Work>))| {
-            matches!(self.end_of(at, &told), End::Behind(_)) && !runs_tests(step, work) && !finished
+            self.end_of(at, &told) != End::Succeeded && !runs_tests(step, work) && !is_built(work)
         };
         both.filter(|row| is_shown(*row))
             .filter_map(|row| {

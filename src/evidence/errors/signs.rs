@@ -185,7 +185,7 @@ fn node(line: &str) -> Option<&str> {
 }
 
 /// Whether what a program says under its own name is why it ended.
-fn is_grave(words: &str) -> bool {
+pub(super) fn is_grave(words: &str) -> bool {
     const GRAVE: [&str; 16] = [
         "bad option",
         "illegal option",

@@ -138,6 +138,10 @@ impl Name {
     pub(super) fn taken(&self, steps: &[Step]) -> Option<Taken> {
         let last = self.from.checked_sub(1).filter(|last| !steps[*last].background)?;
         let piped = steps[..=last].iter().rev().take_while(|step| step.piped).count();
+        // The pipes of another shell are not this one's.
+        if self.is_first && piped > 0 && steps[last].shells != steps[self.from].shells {
+            return None;
+        }
         let of = if self.is_first { last - piped } else { last };
         Some(Taken { of, is_first: self.is_first })
     }

@@ -6,7 +6,7 @@ use super::diagnose::Found;
 use super::said::Speakers;
 use super::scripts::Manifests;
 use crate::evidence::calls::{Call, Here, names_from_own_directory, own_directory};
-use crate::evidence::shell::{Command, Step};
+use crate::evidence::shell::{Command, Step, is_variable};
 use crate::evidence::tests::{
     Framework, Origin, Scope, Started, Walk, below, is_easing, moved, shown_files, started,
 };
@@ -250,12 +250,12 @@ impl Work {
     ) -> Option<Self> {
         let args = step.args();
         match step.program() {
-            // Its exit code is that of what it runs.
-            "" if step.runs_inside() => return Self::program(step, here, manifests),
             "" | "cd" | "pushd" | "popd" | "set" | "export" | "source" | "." | "echo" | "printf" | "true"
             | "false" | "exit" | "test" | "[" | "mkdir" | "sleep" | "tee" | "timeout" => return None,
             // They only look, whatever they come to.
             "find" if !step.may_write() => return None,
+            "mktemp" => return None,
+            _ if step.writes.iter().any(|file| is_variable(file)) && !step.may_write() => return None,
             "ls" | "pwd" | "date" | "which" | "type" | "wc" | "stat" | "seq" | "yes" | "read" | "mapfile"
             | "readarray" | "declare" | "typeset" | "local" | "readonly" | "unset" => {
                 return None;

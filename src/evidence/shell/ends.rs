@@ -147,6 +147,22 @@ impl Tree {
         })
     }
 
+    /// Whether `at` was begun, where those that `is_good` names are known to have succeeded.
+    fn begins(&self, at: usize, is_good: &dyn Fn(usize) -> bool) -> bool {
+        let place =
+            |chain: &Chain| chain.pipes.iter().position(|pipe| pipe.nodes.iter().any(|node| node.has(at)));
+        let Some((chain, place)) = self.0.iter().find_map(|chain| Some((chain, place(chain)?))) else {
+            return false;
+        };
+        let (before, pipe) = (&chain.pipes[..place], &chain.pipes[place]);
+        let goes_on = |pipe: &Pipe| !pipe.or && pipe.nodes.iter().flat_map(Node::steps).all(is_good);
+        let inner = pipe.nodes.iter().find(|node| node.has(at)).and_then(Node::group);
+        !chain.background
+            && !pipe.or
+            && before.iter().all(goes_on)
+            && inner.is_none_or(|tree| tree.begins(at, is_good))
+    }
+
     /// The steps one of which failed where the pipelines up to the one that ends with `last` did.
     fn blamed(&self, last: usize, steps: &[Step]) -> Option<Vec<usize>> {
         self.0.iter().find_map(|chain| {
@@ -293,6 +309,12 @@ impl Node {
 }
 
 impl Command {
+    /// Whether it may end with 0 before its last step.
+    pub(super) fn may_end_early(&self) -> bool {
+        let before = self.steps.split_last().map_or(&[][..], |(_, before)| before);
+        before.iter().any(|step| matches!(step.program(), "exit" | "return") && !step.surely_fails())
+    }
+
     /// Whether it is understood as a whole.
     pub(crate) fn is_clear(&self) -> bool {
         self.tree.is_some()
@@ -307,6 +329,12 @@ impl Command {
     /// Whether an end with 0 shows that one of the steps that `is_good` names succeeded.
     pub(crate) fn needs(&self, is_good: impl Fn(usize) -> bool) -> bool {
         self.tree.as_ref().is_some_and(|tree| tree.needs(&self.steps, &is_good))
+    }
+
+    /// Whether the step at `at` was begun, where those that `is_good` names are known to have succeeded. A loop
+    /// is taken for one turn of it.
+    pub(crate) fn begins(&self, at: usize, is_good: impl Fn(usize) -> bool) -> bool {
+        self.tree.as_ref().or(self.turn.as_ref()).is_some_and(|tree| tree.begins(at, &is_good))
     }
 
     /// The steps one of which failed where the whole line did; `None` where it is not understood as a whole.

@@ -62,6 +62,15 @@ impl<'a> Lexer<'a> {
         Self { rest, documents: Vec::new(), texts: Vec::new(), depth: 0, unread: false, computes: false }
     }
 
+    /// What a substitution runs of which this is the rest, and what stands behind it.
+    pub(super) fn up_to_end(text: &'a str) -> (String, &'a str) {
+        let (mut lexer, mut inner) = (Self::new(text), String::new());
+        lexer.up_to_bracket(&mut inner);
+        let left: usize = lexer.rest.map(char::len_utf8).sum();
+        let inner = inner.strip_suffix(')').unwrap_or(&inner).to_owned();
+        (inner, &text[text.len() - left..])
+    }
+
     /// Whether what was read so far may mean something else.
     pub(super) fn is_unread(&self) -> bool {
         self.unread

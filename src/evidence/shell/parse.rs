@@ -2,7 +2,9 @@
 
 use super::Command;
 use super::arms::Arms;
+use super::captured::{self, Captured};
 use super::ends::{Part, Tree};
+use super::kept::Kept;
 use super::lex::{Lexer, Token};
 use super::pipefail::{self, Pipefail};
 use super::step::Step;
@@ -15,8 +17,6 @@ const DEEPEST: usize = 4;
 /// How many groups may be open at once.
 const MOST_GROUPS: usize = 64;
 const MOST_ASSIGNED: usize = 200;
-/// How many bytes steps may be given of what is said of others.
-const MOST_KEPT: usize = 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Parser {
@@ -30,6 +30,8 @@ pub(super) struct Parser {
     opened: usize,
     /// Variables that were set so far.
     assigned: Vec<String>,
+    /// Those that hold what a program printed, as files.
+    held: Vec<String>,
     pipefail: Pipefail,
     /// The first step of the pipeline that is being read.
     pipeline: usize,
@@ -37,23 +39,6 @@ pub(super) struct Parser {
     arms: Arms,
     /// The step that takes the place of the shell: `exec`.
     last_of_shell: Option<usize>,
-}
-
-/// What is said once and holds for many steps, by its bytes.
-#[derive(Debug, Default)]
-struct Kept(usize);
-
-impl Kept {
-    /// Whether so many steps may be given these words as well.
-    fn takes<'a>(&mut self, words: impl IntoIterator<Item = &'a String>, steps: usize) -> bool {
-        let bytes: usize = words.into_iter().map(|word| word.len() + size_of::<String>()).sum();
-        self.0 = self.0.saturating_add(bytes.saturating_mul(steps));
-        !self.is_full()
-    }
-
-    fn is_full(&self) -> bool {
-        self.0 > MOST_KEPT
-    }
 }
 
 /// Steps in brackets, or of another shell.
@@ -89,8 +74,9 @@ impl Parser {
         command.feed(&mut kept);
         command.cut |= kept.is_full();
         command.unread |= command.cut;
-        let is_plain = !(command.unread || command.defines || command.negates || command.chooses);
-        command.tree = is_plain.then(|| Tree::of(&parts)).flatten();
+        let is_plain = !(command.unread || command.defines || command.negates || command.picks);
+        let tree = is_plain.then(|| Tree::of(&parts)).flatten();
+        (command.turn, command.tree) = if command.chooses { (tree, None) } else { (None, tree) };
         command
     }
 
@@ -238,6 +224,7 @@ impl Parser {
         let keyword = step.words.first().map_or("", String::as_str);
         if let Some(turned) = wrappers::turned(&step.words) {
             self.command.turned = turned.filter(|_| !self.command.loops).map(str::to_owned);
+            self.command.turns_surely = !self.command.loops && wrappers::has_turns(&step.words);
             self.command.loops = true;
             self.assigned.push(step.words.join(" "));
         }
@@ -258,29 +245,37 @@ impl Parser {
         let link = Link { piped: step.piped, and: step.and, or: step.or };
         (0..braces).for_each(|_| self.open(false, link));
         self.note_own_words(&step, &step.words[braces..], is_alone);
+        if let Some(captured) = captured::assigned(&step.words).filter(|_| deeper > 0) {
+            return self.add_captured(step, captured, deeper - 1);
+        }
         let Bare { words, context, repeats, limited, detached, sets } = wrappers::removed(step.words);
         step.words = words;
         step.repeats |= repeats;
         step.limited |= limited;
         step.background |= detached;
+        step.sets = context.last().filter(|_| step.words.is_empty()).cloned();
         if step.words.is_empty() {
             self.assigned.extend(context.iter().cloned());
         } else {
             self.assigned.extend(surroundings::set_by(&step));
         }
-        step.sets = context.last().filter(|_| step.words.is_empty()).cloned();
         if self.kept.takes(self.assigned.iter(), 1) {
-            step.context.extend(self.assigned.iter().cloned());
+            let around = surroundings::around(&step, &self.assigned, &self.command.steps);
+            step.context.extend(around.into_iter().cloned());
         }
         step.context.extend(context);
         if let Some(Found { words, by, forgives }) = wrappers::run_by_find(&step.words) {
             step.input.push(by);
             (step.words, step.repeats, step.forgives) = (words, true, forgives);
         }
+        step.read_held(&self.held);
+        if let Some(text) = captured::echoed(&step.words).filter(|_| deeper > 0) {
+            return self.add_echoed(step, &text, deeper - 1);
+        }
         match wrappers::inner_script(&step.words) {
             Some(Script { text, minds }) if deeper > 0 => {
                 let text = text.to_owned();
-                self.add_script(&step, &text, minds, deeper - 1);
+                self.add_script(&step, &text, Pipefail::new(minds), deeper - 1);
             }
             _ if step.words.is_empty() => match self.closed {
                 Some(group) => self.hand_down(group.from, &step),
@@ -319,11 +314,11 @@ impl Parser {
     }
 
     /// The steps of a script that a shell is given as a word.
-    fn add_script(&mut self, step: &Step, text: &str, minds: bool, deeper: usize) {
+    fn add_script(&mut self, step: &Step, text: &str, pipefail: Pipefail, deeper: usize) {
         let (from, depth) = (self.command.steps.len(), self.groups.len());
         self.closed = None;
         self.open(true, Link { piped: step.piped, and: step.and, or: step.or });
-        self.pipefail = Pipefail::new(minds);
+        self.pipefail = pipefail;
         self.add(text, deeper);
         self.command.unbalanced |= self.groups.len() <= depth;
         self.command.unread |= self.groups.len() != depth + 1;
@@ -343,6 +338,31 @@ impl Parser {
         self.hand_down(from, step);
     }
 
+    /// What runs in an assignment: a shell of its own, whose output is what is assigned.
+    fn add_captured(&mut self, mut step: Step, captured: Captured, deeper: usize) {
+        let Captured { text, held, lets_errors_out } = captured;
+        let assigned = wrappers::assignments(&std::mem::take(&mut step.words));
+        (step.silent, step.dies_aloud) = (true, lets_errors_out);
+        step.writes.extend(held.iter().cloned());
+        let from = self.command.steps.len();
+        self.add_script(&step, &text, self.pipefail.inside(), deeper);
+        // It has an exit code, if nothing else.
+        if self.command.steps.len() == from {
+            self.push(step);
+        }
+        self.assigned.extend(assigned);
+        self.held.extend(held);
+    }
+
+    /// What runs in a word that is shown as it is: its exit code is nobody's.
+    fn add_echoed(&mut self, step: Step, text: &str, deeper: usize) {
+        let Step { piped, minds, and, or, context, .. } = step.clone();
+        let inner = Step { piped, minds, and, or, context, ..Step::default() };
+        self.add_script(&inner, text, self.pipefail.inside(), deeper);
+        self.parts.push(Part::Pipe { minds: false });
+        self.push(Step { words: vec!["cat".to_owned()], piped: true, minds: false, ..step });
+    }
+
     /// What is said of a group holds for its steps.
     fn hand_down(&mut self, from: usize, step: &Step) {
         let inners = &mut self.command.steps[from..];
@@ -353,6 +373,7 @@ impl Parser {
             inner.repeats |= step.repeats;
             inner.forgives |= step.forgives;
             inner.silent |= step.silent;
+            inner.dies_aloud |= step.dies_aloud;
             inner.appends |= step.appends;
             inner.background |= step.background;
             inner.limited |= step.limited;
@@ -361,26 +382,6 @@ impl Parser {
                 inner.input.extend(step.input.iter().cloned());
                 inner.documents.extend(&step.documents);
                 inner.context.extend(context.iter().copied().cloned());
-            }
-        }
-    }
-}
-
-impl Command {
-    /// Whether it may end with 0 before its last step.
-    fn may_end_early(&self) -> bool {
-        let before = self.steps.split_last().map_or(&[][..], |(_, before)| before);
-        before.iter().any(|step| matches!(step.program(), "exit" | "return") && !step.surely_fails())
-    }
-
-    /// What is piped into a step is what it reads.
-    fn feed(&mut self, kept: &mut Kept) {
-        let said = |step: &Step| [&step.context[..], &step.words, &step.input].concat().join(" ");
-        let said: Vec<String> = self.steps.iter().map(said).collect();
-        for (at, step) in self.steps.iter_mut().enumerate() {
-            let Some(from) = step.fed_from.filter(|from| *from < at) else { continue };
-            if kept.takes(&said[from..at], 1) {
-                step.input.extend(said[from..at].iter().cloned());
             }
         }
     }

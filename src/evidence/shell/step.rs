@@ -1,6 +1,6 @@
 //! One program of a command line: what it is told, and what that does.
 
-use super::{Command, base_name};
+use super::base_name;
 
 /// One program with its arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub(crate) struct Step {
     pub(crate) appends: bool,
     /// Whether nothing of its standard output is left to be seen.
     pub(crate) silent: bool,
+    /// Whether what it dies of is seen all the same: `out=$(make)`.
+    pub(crate) dies_aloud: bool,
     /// Whether it may run more than once, each time with words from elsewhere.
     pub(crate) repeats: bool,
     /// Whether a failure of one of these times is nobody's: `find -exec … \;`.
@@ -106,15 +108,6 @@ impl Step {
     /// The assignment that it is, where it is nothing else.
     pub(crate) fn sets(&self) -> Option<&str> {
         self.sets.as_deref()
-    }
-
-    /// Whether it is an assignment of what a program prints that does more than look.
-    pub(crate) fn runs_inside(&self) -> bool {
-        let value = self.sets.as_deref().unwrap_or_default();
-        let inner = |from: &str, to: char| Some(value.split_once(from)?.1.rsplit_once(to)?.0);
-        let does = |step: &Self| step.may_write() && step.program() != "mktemp";
-        let inner = inner("$(", ')').or_else(|| inner("`", '`'));
-        self.words.is_empty() && inner.is_some_and(|inner| Command::parse(inner).steps.iter().any(does))
     }
 
     /// Whether it hardly fails, and says so where it does.
@@ -301,6 +294,7 @@ fn keeps_download(arg: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::shell::Command;
 
     #[test]
     fn what_is_not_known_to_change_nothing_may_change_files() {

@@ -23,6 +23,23 @@ pub(super) fn set_by(step: &Step) -> Vec<String> {
     }
 }
 
+/// Those of what was said before a step that may matter to it. Where nothing uses the words of a loop, each of
+/// its turns does the same.
+pub(super) fn around<'a>(step: &Step, said: &'a [String], before: &[Step]) -> Vec<&'a String> {
+    let is_used = |name: &str| {
+        let (plain, braced) = (format!("${name}"), format!("${{{name}"));
+        let has = |word: &String| word.contains(&plain) || word.contains(&braced);
+        let uses = |step: &Step| step.words.iter().chain(&step.input).chain(&step.writes).any(has);
+        let prints = |step: &&Step| matches!(step.program(), "echo" | "printf");
+        !step.documents.is_empty()
+            || uses(step)
+            || before.iter().filter(|step| !prints(step)).any(uses)
+            || said.iter().any(has)
+    };
+    let turned = |said: &str| Some(said.strip_prefix("for ")?.split_once(" in ")?.0.to_owned());
+    said.iter().filter(|said| turned(said).is_none_or(|name| is_used(&name))).collect()
+}
+
 fn said(file: &str) -> String {
     format!("source {}", file.strip_prefix("./").unwrap_or(file))
 }
@@ -87,5 +104,10 @@ mod tests {
         check("source .venv/bin/activate && . ~/.cargo/env && source ~/.nvm/nvm.sh && make", &[]);
         check("read A < a; make", &["read A < a"]);
         check("unset A PATH; make", &["unset A"]);
+        check("for i in 1 2; do make", &[]);
+        check("for i in 1 2; do make $i", &["for i in 1 2"]);
+        check("for i in 1 2; do A=${i}; make $A", &["for i in 1 2", "A=${i}"]);
+        check("for i in a b; do echo $i; make", &[]);
+        check("for i in a b; do cd $i; make", &["for i in a b"]);
     }
 }

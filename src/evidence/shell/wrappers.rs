@@ -131,13 +131,14 @@ fn is_container(name: &str) -> bool {
     matches!(name, "docker" | "podman" | "docker-compose" | "nerdctl")
 }
 
-/// Variables that change how a program is found or what it shows, not what it does.
-const HARMLESS: [&str; 36] = [
+/// Variables that change how a program is found, what it shows or whom it takes to read that, not what it does.
+const HARMLESS: [&str; 37] = [
     "CARGO_BUILD_JOBS",
     "CARGO_INCREMENTAL",
     "CARGO_NET_OFFLINE",
     "CARGO_TARGET_DIR",
     "CARGO_TERM_COLOR",
+    "CI",
     "CLICOLOR",
     "CLICOLOR_FORCE",
     "COLUMNS",
@@ -332,7 +333,7 @@ fn past_options(words: &[String], mut at: usize, valued: &[&str]) -> usize {
     at
 }
 
-fn is_assignment(word: &str) -> bool {
+pub(super) fn is_assignment(word: &str) -> bool {
     let Some((name, _)) = word.split_once('=') else { return false };
     !name.is_empty()
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -354,6 +355,13 @@ pub(super) fn turned(words: &[String]) -> Option<Option<&str>> {
         }
         _ => None,
     })
+}
+
+/// Whether the head of a loop has words that are there: `for i in 1 2`.
+pub(super) fn has_turns(words: &[String]) -> bool {
+    let values = words.iter().skip_while(|word| *word != "in").skip(1);
+    let is_there = |word: &String| !word.is_empty() && !word.contains(['$', '`']);
+    words.iter().any(|word| word == "for") && values.clone().next().is_some() && values.clone().all(is_there)
 }
 
 /// What a shell is given as a word, and whether it minds a failure inside a pipeline.

@@ -9,6 +9,8 @@ use super::scope::Scope;
 use super::settled::Settled;
 use super::tally::Tally;
 use super::{Counts, Framework, Reading, TestRun};
+use crate::evidence::errors::succeeded;
+use crate::evidence::shell::{Command, End};
 
 /// What the summaries of a run say, as far as they came through.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,6 +34,15 @@ impl Seen {
         Self { summaries, counts, is_plain, is_mixed, settled: Settled::Nothing }
     }
 
+    /// Whether it passed, though nothing of it was seen.
+    pub(super) fn is_settled(&self) -> bool {
+        self.settled == Settled::Unseen
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        self.counts
+    }
+
     pub(super) fn has_passed(&self) -> bool {
         self.counts.passed > 0
     }
@@ -42,9 +53,23 @@ impl Seen {
 }
 
 impl Reading<'_> {
-    /// What its exit code says of all its tests.
+    /// What its exit code says of all its tests, or the words that it has for what they came to.
     pub(super) fn settled(&self) -> Settled {
-        if self.exit_code == Some(0) { self.detected.settled } else { Settled::Nothing }
+        match (self.exit_code, self.detected.starts.as_slice()) {
+            (Some(0), [start]) if self.detected.settled == Settled::Nothing && start.is_hidden => {
+                self.told_of(start)
+            }
+            (Some(0), _) => self.detected.settled,
+            _ => Settled::Nothing,
+        }
+    }
+
+    /// `pytest >/dev/null && echo yes || echo no`, `pytest >/dev/null; echo $?`
+    fn told_of(&self, start: &Start) -> Settled {
+        let command = Command::parse(self.command);
+        let told = succeeded(&command, self.text);
+        let is_told = told.contains(&start.at) || command.end_of(start.at, &told) == End::Succeeded;
+        if is_told && !start.repeats { Settled::Unseen } else { Settled::Nothing }
     }
 
     /// Whether `scope` is that of a whole line which started more than one.

@@ -56,6 +56,8 @@ pub(super) struct Start {
     pub(super) waits: bool,
     /// Whether it began as soon as those before it were over.
     pub(super) begins_at_once: bool,
+    /// Whether nothing of what it prints is seen by itself.
+    pub(super) is_hidden: bool,
     /// Whether the same command does something after it.
     pub(super) is_followed: bool,
     /// Whether files may be changed by that.
@@ -108,7 +110,8 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
         let directory = walk.here.as_str();
         let started =
             started(step).filter(|started| !matches!(started, Started::Program) || only == Some(at));
-        in_tests = started.is_some() || (in_tests && step.piped);
+        let shows_them = started.is_none() && step.shows_stored_text() && written.has(step);
+        in_tests = started.is_some() || shows_them || (in_tests && step.piped);
         if in_tests {
             written.note(step);
         }
@@ -144,7 +147,7 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
                     shown.note_rewritten();
                 }
                 shown_again |= step.shows_stored_text() && written.was_seen(step);
-                if in_tests || (step.shows_stored_text() && written.has(step)) {
+                if in_tests {
                     pipes.extend(Through::of(step));
                 } else {
                     beside |= !starts.is_empty()
@@ -177,6 +180,7 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
             turns: by_turns,
             waits,
             begins_at_once,
+            is_hidden: false,
             is_followed: false,
             goes_on: false,
             stops_early,
@@ -197,6 +201,8 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
     for start in &mut starts {
         let after = &command.steps[start.at + 1..];
         start.is_followed = after.iter().any(|step| !step.piped);
+        let readers = after.iter().take_while(|step| step.piped);
+        start.is_hidden = readers.chain([&command.steps[start.at]]).any(|step| step.silent);
         start.goes_on = may_change_files(after);
     }
     let after = &command.steps[last + 1..];

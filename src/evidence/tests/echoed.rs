@@ -13,22 +13,39 @@ const LONGEST_LINE: usize = 1000;
 /// More are not kept in mind.
 const MOST_SCRIPTS: usize = 32;
 
-/// The tests that `script`, which was started in `directory`, says it runs; `None` where it says of none,
-/// or of several.
-pub(super) fn echoed(script: &str, directory: &str, framework: Framework, text: &str) -> Option<Scope> {
+/// What a script says that it runs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Echoed {
+    Nothing,
+    One(Scope),
+    /// Several, or more than tests, or tests elsewhere.
+    Others,
+}
+
+impl Echoed {
+    pub(super) fn one(self) -> Option<Scope> {
+        match self {
+            Self::One(scope) => Some(scope),
+            Self::Nothing | Self::Others => None,
+        }
+    }
+}
+
+/// The tests that `script`, which was started in `directory`, says it runs.
+pub(super) fn echoed(script: &str, directory: &str, framework: Framework, text: &str) -> Echoed {
     let mut words = script.split_ascii_whitespace();
-    let marks: &[&str] = match words.next()? {
+    let marks: &[&str] = match words.next().unwrap_or_default() {
         "npm" | "pnpm" | "bun" => &["> ", "$ "],
         "yarn" => &["$ "],
         "make" | "gmake" | "just" => &[""],
-        _ => return None,
+        _ => return Echoed::Nothing,
     };
     // It works elsewhere then.
     let leads = ["-C", "--prefix", "--cwd", "--dir", "-w", "-F", "-r", "-f", "-d"];
     let is_led =
         |word: &str| leads.contains(&word) || word.starts_with("--workspace") || word.starts_with("--filter");
     if words.any(is_led) || text.contains(": Entering directory ") {
-        return None;
+        return Echoed::Others;
     }
     let mut found: Vec<Scope> = Vec::new();
     for line in lines(text).take(MOST_LINES).filter(|line| line.len() <= LONGEST_LINE) {
@@ -43,14 +60,18 @@ pub(super) fn echoed(script: &str, directory: &str, framework: Framework, text: 
         };
         // Where it goes, or what else it does, is another question.
         if steps.len() > 1 || kind != framework || !step.writes.is_empty() {
-            return None;
+            return Echoed::Others;
         }
         let scope = Scope::new(kind, directory, &args).with_context(&step.context);
         if !found.contains(&scope) {
             found.push(scope);
         }
     }
-    <[Scope; 1]>::try_from(found).ok().map(|[one]| one)
+    match <[Scope; 1]>::try_from(found) {
+        Ok([one]) => Echoed::One(one),
+        Err(found) if found.is_empty() => Echoed::Nothing,
+        Err(_) => Echoed::Others,
+    }
 }
 
 /// Whether a line may start a framework by its name.
@@ -156,7 +177,9 @@ mod tests {
         check(("npm test -w web", &red), ("npx jest", GREEN), false);
         check(("npm test", &npm("jest && mocha", RED)), ("npx jest", GREEN), false);
         check(("npm test", &npm("cd web && jest", RED)), ("npx jest", GREEN), false);
-        check(("npm test", RED), ("npx jest", GREEN), false);
+        // Where it does not say so, it is by how many ran.
+        check(("npm test", RED), ("npx jest", GREEN), true);
+        check(("npm test", RED), ("npx jest", &GREEN.replace("2 passed", "1 passed, 1 skipped")), false);
     }
 
     #[test]
@@ -178,7 +201,8 @@ mod tests {
         let hidden = ("npm test 2>&1 | tail -40", 0, RED);
         let green = ("npx jest", 0, GREEN);
         assert_eq!(left(&[("npm test", 1, &whole), hidden, green]), (0, false));
-        assert_eq!(left(&[hidden, green]), (1, true));
+        let elsewhere = whole.replace("> jest", "> cd web && jest");
+        assert_eq!(left(&[("npm test", 1, &elsewhere), green]), (1, true));
     }
 
     #[test]

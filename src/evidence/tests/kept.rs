@@ -50,6 +50,7 @@ impl Kept {
         match self.run.scope.relation(&old.run.scope) {
             _ if self.run.may_miss(&old.run) => false,
             Relation::Same | Relation::Covers => true,
+            Relation::Unclear if self.run.ran_as_many(&old.run) => true,
             // What the same command did before is done anew, whatever its parts were.
             Relation::Unclear if self.command != old.command => {
                 self.run.scope.relation_of_commands(&old.run.scope) == Relation::Same

@@ -77,7 +77,8 @@ impl TestRun {
     pub(super) fn take_over(&mut self, old: &TestRun) {
         let failing: Vec<&String> = old.failing.iter().filter(|name| !self.mends(old, name)).collect();
         let ran = self.counts.is_some_and(|counts| counts.passed + counts.failed > 0);
-        if (self.complete && ran) || self.passed_as_many(old) || self.ended_green() {
+        let passed = self.passed_as_many(old) || self.ended_green() || self.seen.is_settled();
+        if (self.complete && ran) || passed || self.ran_as_many(old) {
             return;
         }
         let same_place = self.scope.is_beside(&old.scope);

@@ -6,6 +6,7 @@
 //! lines once, in order.
 
 mod again;
+mod as_many;
 mod builds;
 mod cargo;
 mod chain;
@@ -81,6 +82,7 @@ use pipes::Through;
 use tally::Tally;
 
 use super::lines::lines;
+use super::refused::without_refused;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -157,7 +159,7 @@ pub(crate) fn runs_tests(command: &str) -> bool {
 
 /// The test runs that `command` made, from all that it printed.
 pub(crate) fn read(command: &str, exit_code: Option<i64>, text: &str) -> Vec<TestRun> {
-    let Some(detected) = detect::detect(command) else { return Vec::new() };
+    let Some(detected) = detect::detect(&without_refused(command, text)) else { return Vec::new() };
     let reading = Reading { detected: &detected, command, exit_code, text };
     reading.all()
 }
@@ -201,9 +203,7 @@ impl Reading<'_> {
         }
         let ends_it = self.detected.starts.last().is_some_and(|start| start.is_of(framework));
         if found.is_empty() {
-            let silent = Tally { unknown: true, cut: true, ..Tally::default() };
-            let runs = self.ran_silently(ends_it);
-            return runs.then(|| self.run(framework, last, &last.scope, silent, true)).into_iter().collect();
+            return self.silent(framework, last, ends_it).into_iter().collect();
         }
         if self.detected.shown.any
             && !self.is_own(framework, &found, |reading| reading.in_form(framework, wider, last))
@@ -372,6 +372,7 @@ impl Reading<'_> {
             listed: 0,
             scope: if tally.deselected { scope.clone().leaving_out_some() } else { scope.clone() },
             goes_on: start.goes_on,
+            says_more: false,
             step: start.at,
             turns,
             seen,

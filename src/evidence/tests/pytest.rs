@@ -22,7 +22,7 @@ pub(super) struct Pytest {
     stopped: bool,
     /// Whether the line before was one of counts.
     counted: bool,
-    /// What Python itself died of.
+    /// What Python itself died of, or why nothing was begun.
     died: Option<String>,
 }
 
@@ -55,6 +55,8 @@ impl Parser for Pytest {
             }
         } else if let Some(what) = line.strip_prefix("Fatal Python error: ") {
             self.died = Some(what.to_owned());
+        } else if let Some(what) = misused(line) {
+            self.died = Some(what.to_owned());
         } else if let Some(listed) = listed(line) {
             let names = if self.listing { &mut self.names } else { &mut self.loose };
             names.add(name(listed));
@@ -86,6 +88,13 @@ impl Pytest {
             self.summaries.push(Tally { failing, unknown: true, cut: true, ..Tally::default() });
         }
     }
+}
+
+/// What pytest did not understand: `pytest: error: unrecognized arguments: -n`.
+fn misused(line: &str) -> Option<&str> {
+    let (program, what) = line.split_once(": error: ")?;
+    let is_own = ["pytest", "py.test", "pytest.py", "__main__.py"].iter().any(|name| program.ends_with(name));
+    (is_own && what.starts_with("unrecognized arguments: ")).then_some(what)
 }
 
 /// Whether an output has the counts that pytest ends with, and nothing that says it was stopped.

@@ -36,6 +36,9 @@ pub(crate) struct TestRun {
     /// Whether files may have been changed by what its command did afterwards.
     #[serde(skip)]
     pub(super) goes_on: bool,
+    /// Whether it is of a script that says what it runs, and that is not these tests alone, or not here.
+    #[serde(skip)]
+    pub(super) says_more: bool,
     /// Which step of its command it is.
     #[serde(skip)]
     pub(super) step: usize,

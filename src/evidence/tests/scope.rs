@@ -190,7 +190,7 @@ impl Scope {
 
     /// The same, where variables and options of other programs were given with it.
     pub(crate) fn with_context(mut self, context: &[String]) -> Self {
-        let shown = |word: &str| word.starts_with("CI=") || word.starts_with("NODE_ENV=");
+        let shown = |word: &str| word.starts_with("NODE_ENV=");
         let context = self.without_eases(context.iter().filter(|word| !shown(word)).collect());
         if let Some(unclear) = &mut self.unclear {
             context.iter().for_each(|word| *unclear = format!("{word} {unclear}"));
@@ -265,6 +265,7 @@ impl Scope {
         }
         let mut settings = way(&self.places).settings(self.framework);
         settings.own_rules |= found.is_err();
+        settings.names_places = found.is_ok_and(|found| !found.is_empty());
         if self.framework == Framework::Pytest {
             let directory = self.directory.as_str();
             self.filters.retain(|option| match LeftAlone::by_option(root, directory, option) {

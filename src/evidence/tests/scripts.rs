@@ -2,7 +2,7 @@
 
 use super::again::Seen;
 use super::detect::{Detected, Runs, Start};
-use super::echoed::echoed;
+use super::echoed::{Echoed, echoed};
 use super::pipes::Through;
 use super::scope::Scope;
 use super::tally::{Names, Tally};
@@ -26,10 +26,14 @@ impl Reading<'_> {
                 break;
             }
             let mut found = self.parsed(framework, &scope);
-            // A part of a summary may be anybody's, unless it was asked for, and counts what failed.
+            // A part of a summary may be anybody's, unless it was asked for, and counts what failed, or is
+            // of several lines that only Node has.
             let is_asked = self.detected.pipes.iter().any(|pipe| matches!(pipe, Through::Chosen { .. }));
-            let is_named = matches!(framework, Framework::Jest | Framework::Vitest);
-            found.retain(|tally| !tally.loose || (is_asked && is_named && !self.detected.shown.any));
+            let is_named = matches!(framework, Framework::Jest | Framework::Vitest | Framework::Node);
+            let is_part = |tally: &Tally| {
+                (tally.counts_failed && framework == Framework::Node) || (is_asked && is_named)
+            };
+            found.retain(|tally| !tally.loose || (is_part(tally) && !self.detected.shown.any));
             // Names without counts are pytest's only under its own heading.
             if framework == Framework::Pytest && !self.text.contains(" short test summary info ") {
                 found.retain(|tally| !tally.unknown);
@@ -57,10 +61,14 @@ impl Reading<'_> {
                 runs.push(self.run(framework, script, &scope.part(framework, part), tally, false));
             }
         }
+        if runs.is_empty() {
+            return self.passed_unseen(script).into_iter().collect();
+        }
         if let ([run], [_]) = (runs.as_mut_slice(), self.detected.starts.as_slice()) {
             let script = run.scope.script().unwrap_or_default();
             let said = echoed(script, &scope.directory, run.framework, self.text);
-            run.scope.alias = said.map(Box::new);
+            run.says_more = said == Echoed::Others;
+            run.scope.alias = said.one().map(Box::new);
         }
         // Whose failure an exit code is cannot be told among several.
         let failed = runs.iter().any(|run| run.counts.is_none() || run.failed());

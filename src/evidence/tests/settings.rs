@@ -36,6 +36,8 @@ pub(super) struct Settings {
     pub(super) found: Option<Held>,
     /// Whether a place is a package: unittest does not run what is in it.
     pub(super) packages: bool,
+    /// Whether the places are those that it names, and none was asked for.
+    pub(super) names_places: bool,
     /// Of cargo, what it does where no package is named.
     pub(super) unnamed: Option<Packages>,
 }

@@ -19,7 +19,7 @@ pub(super) fn settled(command: &Command, starts: &[Start]) -> Settled {
     let is_one = |at: usize| starts.iter().any(|start| start.at == at);
     match starts {
         _ if !command.needs(is_one) => Settled::Nothing,
-        [start] if command.steps[start.at].silent => Settled::Unseen,
+        [start] if start.is_hidden => Settled::Unseen,
         [first, others @ ..] if !others.is_empty() && others.iter().all(|other| other.tries_again(first)) => {
             Settled::AtLast
         }

@@ -20,17 +20,35 @@ pub(super) fn read_cut(command: &str, text: &str) -> Vec<TestRun> {
 
 impl Reading<'_> {
     /// Whether tests were run although no summary is there to be seen.
-    pub(super) fn ran_silently(&self, ends_it: bool) -> bool {
+    fn ran_silently(&self, ends_it: bool) -> bool {
         let Some(code) = self.exit_code else { return false };
         // 126, 127 and these words: it was not there at all.
-        let absent = ["command not found", ": not found", "No module named "];
+        let absent = ["command not found", ": not found", "No module named ", "error: no such command: "];
         let is_absent = matches!(code, 126 | 127)
             || (self.text.len() < 1000 && absent.iter().any(|words| self.text.contains(words)));
         let ran = match code {
-            0 => !self.detected.branches || self.detected.settled == Settled::Unseen,
+            0 => !self.detected.branches || self.settled() == Settled::Unseen,
             _ => ends_it && self.detected.owns_exit && !self.detected.may_be_kept_from,
         };
         ran && !is_absent
+    }
+
+    /// One that printed nothing, of a framework or of a script that may run any.
+    pub(super) fn silent(&self, framework: Framework, start: &Start, ends_it: bool) -> Option<TestRun> {
+        if !self.ran_silently(ends_it) {
+            return None;
+        }
+        let tally = Tally { unknown: true, cut: true, ..Tally::default() };
+        let run = self.run(framework, start, &start.scope, tally, true);
+        let fails = Some(0).filter(|_| run.seen.is_settled());
+        Some(TestRun { fails, ..run })
+    }
+
+    /// What a script did that printed nothing, and is known to have passed.
+    pub(super) fn passed_unseen(&self, script: &Start) -> Option<TestRun> {
+        let scope = script.scope.clone().of_any_framework();
+        let script = Start { scope, ..script.clone() };
+        self.silent(Framework::Tap, &script, true).filter(|run| run.seen.is_settled())
     }
 
     /// Those that are not among `seen`, which printed something.

@@ -1,0 +1,100 @@
+//! What a program prints into a variable, and where that is shown: `out=$(make 2>&1); echo "$out"`.
+//!
+//! A variable is followed as a file is: what is assigned wrote it, and what shows it reads it.
+
+use super::lex::Lexer;
+use super::step::Step;
+use super::wrappers::{is_assignment, is_keyword};
+
+const VARIABLES: &str = "/dev/variable/";
+
+/// Words that stand for what a program printed.
+#[derive(Debug)]
+pub(super) struct Captured {
+    /// What runs, as it is written; of several, one after the other.
+    pub(super) text: String,
+    /// What holds all that it prints.
+    pub(super) held: Vec<String>,
+    /// Whether that is without what it says of errors.
+    pub(super) lets_errors_out: bool,
+}
+
+/// What assignments run that are nothing else: their exit code is that of the last of it.
+pub(super) fn assigned(words: &[String]) -> Option<Captured> {
+    let words = words.iter().skip_while(|word| is_keyword(word));
+    let set = words.map(|word| word.split_once('=').filter(|_| is_assignment(word)));
+    let set: Vec<(&str, &str)> = set.collect::<Option<_>>()?;
+    let inner = set.iter().flat_map(|(_, value)| inners(value)).map(|inner| inner.text);
+    let text = inner.collect::<Vec<_>>().join("\n");
+    let held = set.iter().map(|(name, _)| file(name)).collect();
+    let lets_errors_out = ![">&1", "&>", "|&"].iter().any(|joined| text.contains(joined));
+    (!text.trim().is_empty()).then_some(Captured { text, held, lets_errors_out })
+}
+
+/// What `echo "$(make)"` runs.
+pub(super) fn echoed(words: &[String]) -> Option<String> {
+    let [program, value] = words else { return None };
+    let [inner] = <[Inner; 1]>::try_from(inners(value)).ok()?;
+    (program == "echo" && inner.is_all && !inner.text.trim().is_empty()).then_some(inner.text)
+}
+
+/// What stands for a variable where files do.
+fn file(name: &str) -> String {
+    format!("{VARIABLES}{name}")
+}
+
+/// Whether a file is none, but a variable.
+pub(crate) fn is_variable(file: &str) -> bool {
+    file.starts_with(VARIABLES)
+}
+
+impl Step {
+    /// Makes what shows a variable, of those that are held, show its file.
+    pub(super) fn read_held(&mut self, held: &[String]) {
+        let of = |word: &str| {
+            let name = word.strip_prefix('$')?;
+            let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+            Some(file(name)).filter(|file| held.contains(file))
+        };
+        if matches!(self.program(), "echo" | "printf") {
+            let shown: Vec<String> = self.args().iter().filter_map(|word| of(word)).collect();
+            if !shown.is_empty() {
+                self.words = ["cat".to_owned()].into_iter().chain(shown).collect();
+            }
+        } else if self.shows_stored_text() {
+            let is_held = |input: &mut String| input.strip_prefix("<<< ").and_then(of).is_some();
+            let shown: Vec<String> = self.input.extract_if(.., is_held).collect();
+            self.words.extend(shown.iter().filter_map(|input| input.strip_prefix("<<< ").and_then(of)));
+        }
+    }
+}
+
+/// One substitution of a word.
+struct Inner {
+    text: String,
+    /// Whether the word is nothing else.
+    is_all: bool,
+}
+
+fn inners(word: &str) -> Vec<Inner> {
+    let mut found = Vec::new();
+    let mut rest = word;
+    while let Some(at) = rest.find(['$', '`']) {
+        let is_first = rest.len() == word.len() && at == 0;
+        let from = &rest[at..];
+        let (text, left) = match (from.strip_prefix("$("), from.strip_prefix('`')) {
+            // A sum is none.
+            (Some(inner), _) if !inner.starts_with('(') => Lexer::up_to_end(inner),
+            (_, Some(inner)) => {
+                inner.split_once('`').map(|(text, left)| (text.to_owned(), left)).unwrap_or_default()
+            }
+            _ => {
+                rest = &from[1..];
+                continue;
+            }
+        };
+        found.push(Inner { text, is_all: is_first && left.is_empty() });
+        rest = left;
+    }
+    found
+}

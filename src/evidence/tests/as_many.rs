@@ -1,0 +1,108 @@
+//! A script whose words do not say what it runs, and a run of everything: `./run_tests.sh`, `pytest`.
+//!
+//! Both ran in one directory and by one framework. Where as many tests ran in the later one, and no more
+//! of them were left out, these are taken for the same.
+
+use super::packages::Packages;
+use super::{Counts, Scope, TestRun};
+
+impl TestRun {
+    /// Whether all tests of `old` are among those that ran in this one, by how many they are.
+    pub(super) fn ran_as_many(&self, old: &TestRun) -> bool {
+        let Some((now, before)) = self.counted().zip(old.counts.filter(|_| old.complete)) else {
+            return false;
+        };
+        now.passed + now.failed > 0
+            && now.total >= before.total
+            && now.skipped <= before.skipped
+            && self.unit == old.unit
+            && ![self, old].iter().any(|run| run.says_more)
+            && self.scope.may_be_all_of(&old.scope)
+    }
+
+    /// The counts of all that it ran; of what a pipe let through, those that are all green.
+    fn counted(&self) -> Option<Counts> {
+        let whole = self.counts.filter(|_| self.complete);
+        whole.or_else(|| self.passed_in_sight().then(|| self.seen.counts()))
+    }
+}
+
+impl Scope {
+    fn may_be_all_of(&self, other: &Self) -> bool {
+        let is_one_framework = self.framework == other.framework && self.part == 0 && other.part == 0;
+        let is_here = |scope: &Self| scope.elsewhere().is_none() && !scope.by_turns && !scope.any_framework;
+        let is_one_a_script = self.unclear.is_some() != other.unclear.is_some();
+        is_one_framework
+            && is_one_a_script
+            && self.directory == other.directory
+            && [self, other].iter().all(|scope| is_here(scope) && scope.is_everything())
+    }
+
+    /// Whether it asks for no tests of all that there are, in its own words or by the name of a script.
+    fn is_everything(&self) -> bool {
+        let Self { packages, targets, filters, modes, unclear, places, settings, .. } = self;
+        match unclear {
+            Some(script) => is_plain(script),
+            None => {
+                *packages == Packages::Default
+                    && [targets, filters, modes, &settings.filters].iter().all(|list| list.is_empty())
+                    && (places.is_empty() || settings.names_places)
+            }
+        }
+    }
+}
+
+/// Whether a script is that of all tests by its name, and is told nothing else: `npm test`, `./run_tests.sh`.
+fn is_plain(script: &str) -> bool {
+    let how = ["-s", "-q", "--silent", "--quiet", "run"];
+    let words: Vec<&str> = script.split_ascii_whitespace().filter(|word| !how.contains(word)).collect();
+    let is_here = |file: &str| {
+        let name = file.strip_prefix("./").unwrap_or(file);
+        !name.contains('/') && (name.len() < file.len() || name.ends_with(".sh"))
+    };
+    let is_name = |word: &&str| !word.starts_with('-') && !word.contains(['=', ':', '$']);
+    words.iter().all(is_name)
+        && match words.as_slice() {
+            [program] => is_here(program) || matches!(*program, "tox" | "nox"),
+            ["bash" | "sh", file] => is_here(file),
+            [_, name] => matches!(*name, "test" | "tests" | "t" | "tst" | "check" | "pytest"),
+            _ => false,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::evidence::proofs::{PASSED, PYTEST, left};
+
+    #[track_caller]
+    fn check(red: &str, green: &str, text: &str, is_mended: bool) {
+        let (failing, has_error) = left(&[(red, 1, PYTEST), (green, 0, text)]);
+        assert_eq!((failing.is_empty(), has_error), (is_mended, !is_mended), "{red}, {green}: {failing:?}");
+    }
+
+    #[test]
+    fn a_script_and_the_tests_that_it_runs_are_the_same_where_as_many_ran() {
+        for script in
+            ["./run_tests.sh", "bash run_tests.sh", "make -s test", "npm test --silent", "tox", "make test"]
+        {
+            check(script, "pytest -q", PASSED, true);
+            check("python3 -m pytest", script, PASSED, true);
+            check("pytest", &format!("{script} 2>&1 | tail -3"), PASSED, true);
+            // Fewer, or some left out.
+            for text in ["1 passed in 0.01s\n", "1 passed, 1 skipped in 0.01s\n"] {
+                check(script, "pytest -q", text, false);
+                check("pytest -q", script, text, false);
+            }
+            for other in ["pytest -q test_b.py", "pytest -k b", "cd web && pytest -q", "./other_tests.sh a"] {
+                check(script, other, PASSED, false);
+                check(other, script, PASSED, false);
+            }
+        }
+        for script in ["npm run test:unit", "make test-web", "make test ARGS=-x", "npm test -w web"] {
+            check(script, "pytest -q", PASSED, false);
+            check("pytest -q", script, PASSED, false);
+        }
+        check("make test", "npm test", PASSED, false);
+        check("a/run_tests.sh", "pytest", PASSED, false);
+    }
+}
