@@ -4,7 +4,7 @@
 //! of them were left out, these are taken for the same.
 
 use super::packages::Packages;
-use super::{Counts, Framework, Scope, TestRun};
+use super::{Counts, Scope, TestRun};
 
 impl TestRun {
     /// Whether all tests of `old` are among those that ran in this one, by how many they are.
