@@ -683,7 +683,9 @@ fn what_shows_its_log_only_where_it_failed_tells_of_it_by_its_exit_code() {
         ("python3 app.py || (exit)", TRACE, "", Mended),
         ("python3 app.py || { exit; }", TRACE, "", Mended),
         ("pytest -q > log 2>&1 || { cat log; true; }", PYTEST, "", Told),
-        ("pytest -q > log 2>&1 || cat log", PYTEST, "", Told),
+        // Tests that fail have something to show.
+        ("pytest -q > log 2>&1 || cat log", PYTEST, "", Mended),
+        ("pytest -q > log 2>&1 || cat log", PYTEST, "..\n", Told),
     ]);
     again(&[
         // These may end well although it failed, which would be heard.
@@ -702,6 +704,10 @@ fn what_shows_its_log_only_where_it_failed_tells_of_it_by_its_exit_code() {
         ("python3 app.py || (true; false); echo OK", TRACE, "OK\n", Mended),
         ("python3 app.py || false &", TRACE, "", Told),
     ]);
+    let red = ("pytest -q", 1, PYTEST);
+    assert_eq!(left(&[red, ("pytest -q > log 2>&1 || cat log", 0, "")]), (Vec::new(), false));
+    assert!(left(&[red, ("pytest -q > log 2>&1 || cat other", 0, "")]).1);
+    after_app(&[("python3 app.py > log 2>&1 || cat log", "", Mended)]);
     // By another line.
     after_app(&[
         ("python3 app.py > log 2>&1 || { cat log; exit 1; }", "", Mended),

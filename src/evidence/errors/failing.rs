@@ -27,7 +27,7 @@ pub(super) fn look_green(command: &str, text: &str) -> bool {
 
 /// Why tests failed that were followed by something else, whose exit code says nothing of them.
 pub(super) fn before_another(command: &str, text: &str, done: &Done) -> Option<Found> {
-    let mut runs = if runs_tests(command) { still_failing(command, Some(0), text) } else { Vec::new() };
+    let mut runs = still_failing(command, Some(0), text);
     // Where a pipe let only names through, a later turn of a loop may have mended them.
     runs.retain(|run| run.failures().is_some() || !done.loops());
     told_of(&runs, command, Some(0), text)

@@ -294,7 +294,7 @@ impl Work {
 
     fn program(step: &Step, here: &Here, manifests: &mut Manifests) -> Option<Self> {
         let is_test = matches!(started(step), Some(Started::Script));
-        let matters = |word: &&String| !is_easing(word) && !(is_test && only_shows(word));
+        let matters = |word: &&String| !(is_easing(word) || is_test && only_shows(word));
         let context = step.context.iter().filter(matters).cloned().collect();
         let directory = here.directory.to_owned();
         let input = step.input.iter().filter_map(|input| here.input(input)).collect();

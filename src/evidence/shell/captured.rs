@@ -2,9 +2,11 @@
 //!
 //! A variable is followed as a file is: what is assigned wrote it, and what shows it reads it.
 
+use super::ends::Part;
 use super::lex::Lexer;
+use super::parse::Parser;
 use super::step::Step;
-use super::wrappers::{is_assignment, is_keyword};
+use super::wrappers::{assignments, is_assignment, is_keyword};
 
 const VARIABLES: &str = "/dev/variable/";
 
@@ -66,6 +68,33 @@ impl Step {
             let shown: Vec<String> = self.input.extract_if(.., is_held).collect();
             self.words.extend(shown.iter().filter_map(|input| input.strip_prefix("<<< ").and_then(of)));
         }
+    }
+}
+
+impl Parser {
+    /// What runs in an assignment: a shell of its own, whose output is what is assigned.
+    pub(super) fn add_captured(&mut self, mut step: Step, captured: Captured, deeper: usize) {
+        let Captured { text, held, lets_errors_out } = captured;
+        let assigned = assignments(&std::mem::take(&mut step.words));
+        (step.silent, step.dies_aloud) = (true, lets_errors_out);
+        step.writes.extend(held.iter().cloned());
+        let from = self.command.steps.len();
+        self.add_script(&step, &text, self.pipefail.inside(), deeper);
+        // It has an exit code, if nothing else.
+        if self.command.steps.len() == from {
+            self.push(step);
+        }
+        self.assigned.extend(assigned);
+        self.held.extend(held);
+    }
+
+    /// What runs in a word that is shown as it is: its exit code is nobody's.
+    pub(super) fn add_echoed(&mut self, step: Step, text: &str, deeper: usize) {
+        let Step { piped, minds, and, or, context, .. } = step.clone();
+        let inner = Step { piped, minds, and, or, context, ..Step::default() };
+        self.add_script(&inner, text, self.pipefail.inside(), deeper);
+        self.parts.push(Part::Pipe { minds: false });
+        self.push(Step { words: vec!["cat".to_owned()], piped: true, minds: false, ..step });
     }
 }
 

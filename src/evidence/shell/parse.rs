@@ -2,7 +2,7 @@
 
 use super::Command;
 use super::arms::Arms;
-use super::captured::{self, Captured};
+use super::captured;
 use super::ends::{Part, Tree};
 use super::kept::Kept;
 use super::lex::{Lexer, Token};
@@ -20,8 +20,8 @@ const MOST_ASSIGNED: usize = 200;
 
 #[derive(Debug, Default)]
 pub(super) struct Parser {
-    command: Command,
-    parts: Vec<Part>,
+    pub(super) command: Command,
+    pub(super) parts: Vec<Part>,
     /// The groups that are open now.
     groups: Vec<Group>,
     /// The group that was closed right before this.
@@ -29,10 +29,10 @@ pub(super) struct Parser {
     /// How many shells there were.
     opened: usize,
     /// Variables that were set so far.
-    assigned: Vec<String>,
+    pub(super) assigned: Vec<String>,
     /// Those that hold what a program printed, as files.
-    held: Vec<String>,
-    pipefail: Pipefail,
+    pub(super) held: Vec<String>,
+    pub(super) pipefail: Pipefail,
     /// The first step of the pipeline that is being read.
     pipeline: usize,
     kept: Kept,
@@ -304,7 +304,7 @@ impl Parser {
         }
     }
 
-    fn push(&mut self, mut step: Step) {
+    pub(super) fn push(&mut self, mut step: Step) {
         step.shells = self.groups.iter().filter_map(|group| group.shell).collect();
         let outer = self.groups.last().and_then(|group| group.fed_from);
         step.fed_from = if step.piped { Some(self.pipeline) } else { outer };
@@ -314,7 +314,7 @@ impl Parser {
     }
 
     /// The steps of a script that a shell is given as a word.
-    fn add_script(&mut self, step: &Step, text: &str, pipefail: Pipefail, deeper: usize) {
+    pub(super) fn add_script(&mut self, step: &Step, text: &str, pipefail: Pipefail, deeper: usize) {
         let (from, depth) = (self.command.steps.len(), self.groups.len());
         self.closed = None;
         self.open(true, Link { piped: step.piped, and: step.and, or: step.or });
@@ -336,31 +336,6 @@ impl Parser {
             first.or |= step.or;
         }
         self.hand_down(from, step);
-    }
-
-    /// What runs in an assignment: a shell of its own, whose output is what is assigned.
-    fn add_captured(&mut self, mut step: Step, captured: Captured, deeper: usize) {
-        let Captured { text, held, lets_errors_out } = captured;
-        let assigned = wrappers::assignments(&std::mem::take(&mut step.words));
-        (step.silent, step.dies_aloud) = (true, lets_errors_out);
-        step.writes.extend(held.iter().cloned());
-        let from = self.command.steps.len();
-        self.add_script(&step, &text, self.pipefail.inside(), deeper);
-        // It has an exit code, if nothing else.
-        if self.command.steps.len() == from {
-            self.push(step);
-        }
-        self.assigned.extend(assigned);
-        self.held.extend(held);
-    }
-
-    /// What runs in a word that is shown as it is: its exit code is nobody's.
-    fn add_echoed(&mut self, step: Step, text: &str, deeper: usize) {
-        let Step { piped, minds, and, or, context, .. } = step.clone();
-        let inner = Step { piped, minds, and, or, context, ..Step::default() };
-        self.add_script(&inner, text, self.pipefail.inside(), deeper);
-        self.parts.push(Part::Pipe { minds: false });
-        self.push(Step { words: vec!["cat".to_owned()], piped: true, minds: false, ..step });
     }
 
     /// What is said of a group holds for its steps.

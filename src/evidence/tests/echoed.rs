@@ -17,13 +17,13 @@ const MOST_SCRIPTS: usize = 32;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Echoed {
     Nothing,
-    One(Scope),
+    One(Box<Scope>),
     /// Several, or more than tests, or tests elsewhere.
     Others,
 }
 
 impl Echoed {
-    pub(super) fn one(self) -> Option<Scope> {
+    pub(super) fn one(self) -> Option<Box<Scope>> {
         match self {
             Self::One(scope) => Some(scope),
             Self::Nothing | Self::Others => None,
@@ -68,7 +68,7 @@ pub(super) fn echoed(script: &str, directory: &str, framework: Framework, text: 
         }
     }
     match <[Scope; 1]>::try_from(found) {
-        Ok([one]) => Echoed::One(one),
+        Ok([one]) => Echoed::One(Box::new(one)),
         Err(found) if found.is_empty() => Echoed::Nothing,
         Err(_) => Echoed::Others,
     }

@@ -175,7 +175,7 @@ impl super::Scope {
         };
         match self.framework {
             Framework::Pytest => self.places.iter().any(|place| is_one(place) && holds(place)),
-            Framework::Unittest => !self.places.is_empty() && self.surely_runs(full),
+            Framework::Unittest => self.surely_runs(full),
             _ => false,
         }
     }

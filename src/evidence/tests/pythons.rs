@@ -134,6 +134,21 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_tests_that_failed_is_told_whatever_its_exit_code_came_to() {
+        for line in
+            ["python3 test_app.py || true", "python3 test_app.py; ls", "python3 test_app.py 2>&1 | tail -40"]
+        {
+            let red = left(&[(line, 0, &unittest("__main__", false))]);
+            assert_eq!(red, (vec!["test_add (__main__.T.test_add)".to_owned()], true), "{line}");
+            let then = left(&[
+                (line, 0, &unittest("__main__", false)),
+                ("python3 -m unittest", 0, &unittest("", true)),
+            ]);
+            assert_eq!(then, (Vec::new(), false), "{line}");
+        }
+    }
+
+    #[test]
     fn one_file_of_tests_is_run_in_many_ways() {
         let ways = [
             "python3 -m unittest test_app",
@@ -148,11 +163,9 @@ mod tests {
             "python3 -m unittest discover -s . -v",
             "pytest -q",
         ];
-        for (red, green) in ways.iter().chain(&all).flat_map(|red| ways.iter().map(move |green| (red, green)))
+        for (red, green) in
+            ways.iter().chain(&all).flat_map(|red| ways.iter().chain(&all).map(move |green| (red, green)))
         {
-            check(red, green, true);
-        }
-        for (red, green) in all.iter().flat_map(|red| all.iter().map(move |green| (red, green))) {
             check(red, green, true);
         }
         for other in [

@@ -69,7 +69,7 @@ impl Reading<'_> {
             let script = run.scope.script().unwrap_or_default();
             let said = echoed(script, &scope.directory, run.framework, self.text);
             run.says_more = said == Echoed::Others;
-            run.scope.alias = said.one().map(Box::new);
+            run.scope.alias = said.one();
         }
         // Whose failure an exit code is cannot be told among several.
         let failed = runs.iter().any(|run| run.counts.is_none() || run.failed());
