@@ -66,6 +66,21 @@ mod tests {
     use crate::evidence::errors::left_by;
 
     #[test]
+    fn what_is_computed_is_no_part_of_what_a_program_says() {
+        let broken = "*** Error compiling './b.py'...\n  File \"./b.py\", line 1\n    def g(:\n          ^\nSyntaxError: invalid syntax\n\n";
+        let line = "START=$(date +%s); python3 -m compileall -q .; echo took $(( $(date +%s) - START ))s";
+        let left = left_by(&[(line, 0, &format!("{broken}took 0s\n"))]);
+        assert_eq!(left.map(|(kind, _)| kind).as_deref(), Some("SyntaxError"));
+        assert_eq!(left_by(&[(line, 0, "took 0s\n")]), None);
+        let line = "echo \"--- run\"; python3 app.py; echo \"--- rc=$?\"";
+        let left = left_by(&[(line, 0, "--- run\nit went wrong\n--- rc=1\n")]);
+        assert_eq!(left.map(|(_, message)| message).as_deref(), Some("exited with code 1"));
+        assert_eq!(left_by(&[(line, 0, "--- run\nfine\n--- rc=0\n")]), None);
+        let perl = "Global symbol \"$y\" requires explicit package name at a.pl line 2.\nExecution of a.pl aborted due to compilation errors.\nend\n";
+        assert!(left_by(&[("echo start; perl -w a.pl; echo end", 0, perl)]).is_some());
+    }
+
+    #[test]
     fn what_a_script_complains_of_at_last_is_what_it_came_to() {
         let said = "cat: conf/a.ini: No such file or directory\n";
         let told = Some(("error".to_owned(), "conf/a.ini: No such file or directory".to_owned()));

@@ -2,10 +2,27 @@
 
 use super::branch::{Branch, Says, tested};
 use super::template::{Taken, Template, last_line, names, speaking, words};
-use crate::evidence::shell::{Arm, Command};
+use crate::evidence::shell::{Arm, Command, Step};
 
-/// The steps of which `text` says that they ended with 0, though nothing waited for them.
+/// The steps of which `text` says that they ended with 0 where the command did, though nothing waited for them.
 pub(super) fn printed(command: &Command, text: &str) -> Vec<usize> {
+    let mut told = said(command, text);
+    if !(command.loops || command.defines || command.negates || command.chooses) {
+        told.extend(handed_over(command).map(|taken| taken.of));
+    }
+    told
+}
+
+/// What a command ends with the exit code of: `exit $rc`.
+fn handed_over(command: &Command) -> Option<Taken> {
+    let (at, last) = command.steps.iter().enumerate().next_back()?;
+    let taken = exits_with(command, at).filter(|_| command.is_clear() && !last.piped && !last.or)?;
+    // Another shell knows of no failure before it.
+    Some(taken).filter(|taken| command.steps[taken.of].shells.starts_with(&last.shells))
+}
+
+/// The steps that the words of a command are about, where these say so.
+fn said(command: &Command, text: &str) -> Vec<usize> {
     let steps = command.steps.as_slice();
     if let Some(branch) = Branch::of(command).filter(|_| !command.loops && !command.defines) {
         return branch.went_well(steps, text).then_some(branch.by.of).into_iter().collect();
@@ -120,6 +137,11 @@ fn behind_tests(command: &Command, steps: Vec<usize>) -> Vec<usize> {
 
 /// Steps one of which failed where the step at `at` ends with the exit code of another: `exit $?`.
 pub(super) fn passed_on(command: &Command, at: usize) -> Option<Vec<usize>> {
+    exits_with(command, at).map(|taken| blamed(command, taken))
+}
+
+/// The step whose exit code the one at `at` ends with.
+fn exits_with(command: &Command, at: usize) -> Option<Taken> {
     let steps = command.steps.as_slice();
     let word = match (steps[at].program(), steps[at].args()) {
         ("exit" | "return", []) => "$?",
@@ -127,7 +149,7 @@ pub(super) fn passed_on(command: &Command, at: usize) -> Option<Vec<usize>> {
         _ => return None,
     };
     let name = names(steps, at).into_iter().find(|name| name.token == word)?;
-    Some(blamed(command, name.taken(steps)?))
+    name.taken(steps)
 }
 
 /// Whether a command has words for a success that `text` is without.
@@ -144,8 +166,22 @@ pub(super) fn lacks_words(command: &Command, text: &str) -> bool {
 pub(super) fn without_own_words(command: &Command, text: &str) -> String {
     let steps = command.steps.as_slice();
     let templates: Vec<Template> = speaking(steps).filter_map(|at| Template::of(steps, at)).collect();
-    let is_own = |line: &str| templates.iter().any(|template| template.is_filled_by(line));
-    text.split_inclusive('\n').filter(|line| templates.is_empty() || !is_own(line)).collect()
+    let computed: Vec<(String, String)> = speaking(steps).filter_map(|at| around_a_sum(&steps[at])).collect();
+    let is_own = |line: &str| {
+        let line = line.trim_end();
+        let has = |(head, tail): &(String, String)| line.starts_with(head) && line.ends_with(tail);
+        templates.iter().any(|template| template.is_filled_by(line)) || computed.iter().any(has)
+    };
+    text.split_inclusive('\n').filter(|line| !is_own(line)).collect()
+}
+
+/// What stands around what a step computes and prints: `echo took $((END - START))s`.
+fn around_a_sum(step: &Step) -> Option<(String, String)> {
+    let words = words(step)?;
+    let (head, rest) = words.split_once("$(")?;
+    let (_, tail) = rest.rsplit_once(')')?;
+    let is_word = head.trim().len() > 2 && !head.contains('$') && !tail.contains('$');
+    is_word.then(|| (head.to_owned(), tail.to_owned()))
 }
 
 #[cfg(test)]

@@ -71,6 +71,14 @@ fn names_one(line: &str) -> bool {
     is_program && NAMES.iter().any(|name| line.contains(name))
 }
 
+/// What Python runs of a file that starts unittest at its end: the tests of that module.
+pub(super) fn by_python(script: &str, directory: &str, framework: Framework) -> Option<Scope> {
+    let mut words = script.split(' ');
+    let module = words.next()?.strip_prefix("./")?.strip_suffix(".py")?.replace('/', ".");
+    let is_all = words.all(|word| matches!(word, "-v" | "-q" | "-b" | "--verbose" | "--quiet"));
+    (is_all && framework == Framework::Unittest).then(|| Scope::new(framework, directory, &[module]))
+}
+
 /// What scripts were seen to run, for when a pipe hides it.
 #[derive(Debug, Default)]
 pub(super) struct Scripts {
@@ -114,6 +122,7 @@ impl Scope {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::Path;
 
     use crate::evidence::{Changed, Gathered};
@@ -133,6 +142,28 @@ mod tests {
     fn check(red: (&str, &str), green: (&str, &str), is_mended: bool) {
         let left = left(&[(red.0, 1, red.1), (green.0, 0, green.1)]);
         assert_eq!(left == (0, false), is_mended, "`{}` after `{}`: {left:?}", green.0, red.0);
+    }
+
+    #[test]
+    fn a_file_of_tests_that_python_runs_is_its_module() {
+        let red = "F.\n======================================================================\nFAIL: test_add (test_app.T.test_add)\n----------------------------------------------------------------------\nTraceback (most recent call last):\n  File \"/home/dev/shop/test_app.py\", line 5, in test_add\n    self.assertEqual(add(1, 2), 3)\nAssertionError: -1 != 3\n\n----------------------------------------------------------------------\nRan 2 tests in 0.002s\n\nFAILED (failures=1)\n";
+        let green = "..\n----------------------------------------------------------------------\nRan 2 tests in 0.000s\n\nOK\n";
+        let dir = tempfile::tempdir().unwrap();
+        ["test_app.py", "test_b.py"].iter().for_each(|name| fs::write(dir.path().join(name), "").unwrap());
+        for (line, is_mended) in [
+            ("python3 test_app.py", true),
+            ("python3 ./test_app.py -v 2>&1 | tail -n 40", true),
+            ("python3 test_b.py", false),
+            ("python3 test_app.py T.test_z", false),
+        ] {
+            let mut gathered = Gathered::new(dir.path(), dir.path());
+            for (line, code, text) in [("python3 -m unittest discover", 1, red), (line, 0, green)] {
+                gathered.note_only_command(line, Some(code), text, true, Timestamp::from_millis(0));
+            }
+            let (tests, errors) = gathered.finish(Changed::Unknown, None);
+            let left = (tests.unwrap().failed_tests.len(), errors.is_some());
+            assert_eq!(left == (0, false), is_mended, "{line}: {left:?}");
+        }
     }
 
     const RED: &str = "FAIL ./a.test.js\n  ✕ a (2 ms)\n\n  ● a\n\n    expect(received).toBe(expected)\n\n      at Object.toBe (a.test.js:2:24)\n\nTest Suites: 1 failed, 1 passed, 2 total\nTests:       1 failed, 1 passed, 2 total\nTime:        0.4 s\n";

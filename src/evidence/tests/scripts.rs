@@ -2,7 +2,7 @@
 
 use super::again::Seen;
 use super::detect::{Detected, Runs, Start};
-use super::echoed::echoed;
+use super::echoed::{by_python, echoed};
 use super::pipes::Through;
 use super::scope::Scope;
 use super::tally::{Names, Tally};
@@ -59,7 +59,8 @@ impl Reading<'_> {
         }
         if let ([run], [_]) = (runs.as_mut_slice(), self.detected.starts.as_slice()) {
             let script = run.scope.script().unwrap_or_default();
-            let said = echoed(script, &scope.directory, run.framework, self.text);
+            let said = echoed(script, &scope.directory, run.framework, self.text)
+                .or_else(|| by_python(script, &scope.directory, run.framework));
             run.scope.alias = said.map(Box::new);
         }
         // Whose failure an exit code is cannot be told among several.
@@ -84,8 +85,12 @@ impl Reading<'_> {
             let green = tally.failed == 0 && tally.said.is_none();
             let agrees = passed.is_none_or(|passed| passed == green);
             let scope = program.scope.part(*framework, 0);
-            (agrees && whole.is(*framework, &tally))
-                .then(|| self.run(*framework, program, &scope, tally, true))
+            let meant = by_python(scope.script().unwrap_or_default(), &scope.directory, *framework);
+            (agrees && whole.is(*framework, &tally)).then(|| {
+                let mut run = self.run(*framework, program, &scope, tally, true);
+                run.scope.alias = meant.map(Box::new);
+                run
+            })
         })
     }
 
