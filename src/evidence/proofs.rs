@@ -315,6 +315,11 @@ fn an_assignment_is_a_command_with_an_exit_code() {
         ("out=$(python3 app.py 2>&1); echo done", "done\n", Told),
         ("START=$(date +%s); python3 app.py; echo took $(( $(date +%s) - START ))s", "took 1s\n", Mended),
         ("START=1; python3 app.py", "", Told),
+        ("git status --short; python3 app.py; git diff --stat", "", Mended),
+        ("python3 app.py > log 2>&1; rc=$?; ls; exit $rc", "log\n", Mended),
+        ("python3 app.py | wc -l; exit ${PIPESTATUS[0]}", "3\n", Mended),
+        ("python3 app.py | wc -l; exit $?", "3\n", Told),
+        ("python3 app.py > log 2>&1; ls; exit $?", "log\n", Told),
         ("if ! python3 app.py; then echo broken; exit 1; fi", "", Mended),
         ("if ! python3 app.py; then echo broken; exit 1; fi", "broken\n", Told),
         ("if ! python3 app.py; then true; fi", "", Told),
@@ -455,6 +460,27 @@ fn code_with_a_slip_is_mended_by_the_next_try() {
     after(red, &other, &[("python3 -c 'import m; print(m.f())'", "1\n", Told)]);
     let inside = slip.replace("NameError", "  File \"m.py\", line 3, in f\nNameError");
     after(red, &inside, &[("python3 -c 'import m; print(m.f())'", "1\n", Told)]);
+}
+
+#[test]
+fn what_only_looks_is_not_to_be_done_again() {
+    for red in [
+        "git status --short; python3 app.py",
+        "python3 app.py; git status --short",
+        "for i in 1 2; do python3 app.py && break; done",
+        "trap - INT; python3 app.py",
+    ] {
+        after(red, TRACE, &[("python3 app.py", "", Mended), ("python3 b.py", "", Told)]);
+    }
+    // A number that is told is no word of failure.
+    let oops = "Oops! It went wrong :(\nS=2\n";
+    let red = "OUT=`npx eslint . 2>&1`; S=$?; printf \"%s\\n\" \"$OUT\"; echo \"S=$S\"";
+    let (is_told, is_left) = (
+        left(&[(red, 0, oops)]).1,
+        left(&[(red, 0, oops), ("(npx eslint .) 2>&1 | tail", 0, "Oops! It went wrong :(\n")]).1,
+    );
+    assert!(is_told && is_left);
+    assert!(!left(&[(red, 0, oops), ("npx eslint .", 0, "")]).1);
 }
 
 #[test]

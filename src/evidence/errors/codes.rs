@@ -2,11 +2,28 @@
 
 use super::branch::{Branch, Says, tested};
 use super::template::{Taken, Template, last_line, names, speaking, words};
-use crate::evidence::shell::{Arm, Command};
+use crate::evidence::shell::{Arm, Command, Step};
 use crate::evidence::tests::{Started, started};
 
-/// The steps of which `text` says that they ended with 0, though nothing waited for them.
+/// The steps of which `text` says that they ended with 0 where the command did, though nothing waited for them.
 pub(crate) fn printed(command: &Command, text: &str) -> Vec<usize> {
+    let mut told = said(command, text);
+    if !(command.loops || command.defines || command.negates || command.chooses) {
+        told.extend(handed_over(command).map(|taken| taken.of));
+    }
+    told
+}
+
+/// What a command ends with the exit code of: `exit $rc`.
+fn handed_over(command: &Command) -> Option<Taken> {
+    let (at, last) = command.steps.iter().enumerate().next_back()?;
+    let taken = exits_with(command, at).filter(|_| command.is_clear() && !last.piped && !last.or)?;
+    // Another shell knows of no failure before it.
+    Some(taken).filter(|taken| command.steps[taken.of].shells.starts_with(&last.shells))
+}
+
+/// The steps that the words of a command are about, where these say so.
+fn said(command: &Command, text: &str) -> Vec<usize> {
     let steps = command.steps.as_slice();
     if let Some(branch) = Branch::of(command).filter(|_| !command.loops && !command.defines) {
         return branch.went_well(steps, text).then_some(branch.by.of).into_iter().collect();
@@ -134,6 +151,11 @@ fn behind_tests(command: &Command, steps: Vec<usize>) -> Vec<usize> {
 
 /// Steps one of which failed where the step at `at` ends with the exit code of another: `exit $?`.
 pub(super) fn passed_on(command: &Command, at: usize) -> Option<Vec<usize>> {
+    exits_with(command, at).map(|taken| blamed(command, taken))
+}
+
+/// The step whose exit code the one at `at` ends with.
+fn exits_with(command: &Command, at: usize) -> Option<Taken> {
     let steps = command.steps.as_slice();
     let word = match (steps[at].program(), steps[at].args()) {
         ("exit" | "return", []) => "$?",
@@ -141,7 +163,7 @@ pub(super) fn passed_on(command: &Command, at: usize) -> Option<Vec<usize>> {
         _ => return None,
     };
     let name = names(steps, at).into_iter().find(|name| name.token == word)?;
-    Some(blamed(command, name.taken(steps)?))
+    name.taken(steps)
 }
 
 /// Whether a command has words for a success that `text` is without.
@@ -158,13 +180,28 @@ pub(super) fn lacks_words(command: &Command, text: &str) -> bool {
 pub(super) fn without_own_words(command: &Command, text: &str) -> String {
     let steps = command.steps.as_slice();
     let templates: Vec<Template> = speaking(steps).filter_map(|at| Template::of(steps, at)).collect();
-    let is_own = |line: &str| templates.iter().any(|template| template.is_filled_by(line));
-    text.split_inclusive('\n').filter(|line| templates.is_empty() || !is_own(line)).collect()
+    let computed: Vec<(String, String)> = speaking(steps).filter_map(|at| around_a_sum(&steps[at])).collect();
+    let is_own = |line: &str| {
+        let line = line.trim_end();
+        let has = |(head, tail): &(String, String)| line.starts_with(head) && line.ends_with(tail);
+        templates.iter().any(|template| template.is_filled_by(line)) || computed.iter().any(has)
+    };
+    text.split_inclusive('\n').filter(|line| !is_own(line)).collect()
+}
+
+/// What stands around what a step computes and prints: `echo took $((END - START))s`.
+fn around_a_sum(step: &Step) -> Option<(String, String)> {
+    let words = words(step)?;
+    let (head, rest) = words.split_once("$(")?;
+    let (_, tail) = rest.rsplit_once(')')?;
+    let is_word = head.trim().len() > 2 && !head.contains('$') && !tail.contains('$');
+    is_word.then(|| (head.to_owned(), tail.to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::errors::left_by;
 
     #[track_caller]
     fn check(line: &str, text: &str, expected: &[&str]) {
@@ -172,6 +209,21 @@ mod tests {
         let found = printed(&command, text);
         let found: Vec<&str> = found.into_iter().map(|at| command.steps[at].program()).collect();
         assert_eq!(found, expected, "{line}\n{text}");
+    }
+
+    #[test]
+    fn what_is_computed_is_no_part_of_what_a_program_says() {
+        let broken = "*** Error compiling './b.py'...\n  File \"./b.py\", line 1\n    def g(:\n          ^\nSyntaxError: invalid syntax\n\n";
+        let line = "START=$(date +%s); python3 -m compileall -q .; echo took $(( $(date +%s) - START ))s";
+        let left = left_by(&[(line, 0, &format!("{broken}took 0s\n"))]);
+        assert_eq!(left.map(|(kind, _)| kind).as_deref(), Some("SyntaxError"));
+        assert_eq!(left_by(&[(line, 0, "took 0s\n")]), None);
+        let line = "echo \"--- run\"; python3 app.py; echo \"--- rc=$?\"";
+        let left = left_by(&[(line, 0, "--- run\nit went wrong\n--- rc=1\n")]);
+        assert_eq!(left.map(|(_, message)| message).as_deref(), Some("exited with code 1"));
+        assert_eq!(left_by(&[(line, 0, "--- run\nfine\n--- rc=0\n")]), None);
+        let perl = "Global symbol \"$y\" requires explicit package name at a.pl line 2.\nExecution of a.pl aborted due to compilation errors.\nend\n";
+        assert!(left_by(&[("echo start; perl -w a.pl; echo end", 0, perl)]).is_some());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::behind::Seen;
 use super::blame;
 use super::cargo;
+use super::codes;
 use super::diagnose::{Diagnosis, Found, diagnose};
 use super::earlier::EarlierErrors;
 use super::failing;
@@ -254,6 +255,8 @@ impl Errors {
         let text = &text[text.floor_char_boundary(text.len().saturating_sub(LONGEST_END))..];
         let line = format!("{command} 2>&1 | cat");
         let piped = Done::new(&line, self.directory.trim_end_matches('/'), &self.origin).ended(Some(0));
+        // Behind another pipe nobody says with what it ended.
+        let text = &codes::without_own_words(&piped.command, text);
         Seen::new(&line, text).is_clean && piped.or_unheard(None, Some(0), text).0.is_none()
     }
 

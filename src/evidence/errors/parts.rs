@@ -1,5 +1,6 @@
 //! What there is to be done again of a command line that failed.
 
+use super::asks::is_question;
 use super::work::{Done, Work};
 use crate::evidence::calls::verb;
 use crate::evidence::shell::Step;
@@ -16,9 +17,16 @@ impl Done {
             let mut behind = steps.iter().zip(&self.works).skip(at + 1).take_while(|(step, _)| !step.or);
             prepares(&steps[at]) && behind.any(|(step, work)| work.is_some() && !prepares(step))
         };
-        let both = self.works.iter().enumerate().filter(|(at, _)| !is_for_more(*at));
+        let both = || self.works.iter().enumerate().filter(|(at, work)| work.is_some() && !is_for_more(*at));
+        let does_any = both().any(|(at, _)| !only_looks(&steps[at]));
+        let both = both().filter(|(at, _)| !does_any || !only_looks(&steps[*at]));
         both.filter_map(|(_, work)| work.clone()).collect()
     }
+}
+
+/// Whether what a step comes to is no part of the work: `git status`, `break`.
+fn only_looks(step: &Step) -> bool {
+    is_question(step) || (!matches!(step.program(), "" | "git" | "cargo") && !step.may_write())
 }
 
 /// Whether a step fetches, installs, or puts files in their place.

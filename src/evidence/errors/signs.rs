@@ -169,7 +169,8 @@ fn gave_up(line: &str) -> Option<&str> {
         "FAILED: ",
     ];
     // `FAILED: 0`
-    if line.starts_with("error: aborting due to ") {
+    let ends = [" aborted due to compilation errors.", " had compilation errors."];
+    if line.starts_with("error: aborting due to ") || ends.iter().any(|end| line.ends_with(end)) {
         return Some(line);
     }
     let tells = |rest: &str| !rest.trim_start_matches([':', ' ']).starts_with(|c: char| c.is_ascii_digit());

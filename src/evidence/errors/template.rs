@@ -213,6 +213,7 @@ pub(super) fn words(step: &Step) -> Option<String> {
         }
         _ => return None,
     };
-    let is_plain = !words.contains(['`', '\\']) && !words.starts_with('-') && !words.starts_with("$(");
+    let is_option = words.starts_with('-') && !words.starts_with("--");
+    let is_plain = !words.contains(['`', '\\']) && !is_option && !words.starts_with("$(");
     (prints && is_plain && !words.is_empty()).then_some(words)
 }
