@@ -42,6 +42,11 @@ impl Done {
             return None;
         }
         let steps: Vec<usize> = (at + 1..=at + waiting).collect();
+        let after = || self.works[at + 1 + waiting..].iter().flatten();
+        // It is done elsewhere in the same line.
+        if self.to_do_of(&steps).iter().all(|lost| after().any(|work| work.is_kin_of(lost))) {
+            return None;
+        }
         let works: Vec<Work> =
             self.to_do_of(&steps).into_iter().map(|work| Work::Elsewhere(Box::new(work))).collect();
         (!works.is_empty()).then(|| (format!("{name}: {said}"), works))
@@ -137,6 +142,7 @@ mod tests {
             ("cd web && git log", 1),
             ("cd web; ls", 0),
             ("cd web && make || echo none", 0),
+            ("(cd web && make); (cd api && make)", 0),
             ("cat log", 0),
         ] {
             check(&[(line, code, GONE)], None);
