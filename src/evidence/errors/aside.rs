@@ -152,6 +152,7 @@ mod tests {
             ("ls nothing; sh build.sh", "ls: cannot access 'nothing': No such file or directory\n"),
             ("sh build.sh; git diff --stat", "warning: no such file: not found here\n"),
             ("sh build.sh; git diff --stat", "Total: 5\n"),
+            ("./clean.sh 2>&1 | tail -3", "rm: cannot remove 'out': No such file or directory\n"),
         ] {
             assert_eq!(left_by(&[(line, 0, text)]), None, "{line}");
         }

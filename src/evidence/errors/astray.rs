@@ -5,16 +5,21 @@ use super::diagnose::Found;
 use super::failing;
 use super::work::{Done, Work};
 use crate::evidence::lines::lines;
-use crate::evidence::shell::Step;
+use crate::evidence::shell::{Step, base_name};
+
+/// What a shell says more often than this is not followed.
+const MOST_LINES: usize = 100;
 
 impl Done {
     /// What a shell says of that, and what is to be done in its place.
     pub(super) fn astray(&self, root: &str, text: &str) -> Option<(Found, Vec<Work>)> {
         let may_be = |step: &Step| matches!(step.program(), "cd" | "pushd") || !step.writes.is_empty();
-        let may_be = self.command.steps.iter().any(may_be);
-        let told =
-            || lines(text).find_map(|line| self.not_gone(&line).or_else(|| self.not_written(root, &line)));
-        let (words, works) = may_be.then(told)??;
+        if !self.command.steps.iter().any(may_be) {
+            return None;
+        }
+        let mut told = lines(text).filter(|line| is_of_shell(line)).take(MOST_LINES);
+        let (words, works) =
+            told.find_map(|line| self.not_gone(&line).or_else(|| self.not_written(root, &line)))?;
         Some((failing::vague("error", &words), works))
     }
 
@@ -37,6 +42,11 @@ impl Done {
             return None;
         }
         let steps: Vec<usize> = (at + 1..=at + waiting).collect();
+        let after = || self.works[at + 1 + waiting..].iter().flatten();
+        // It is done elsewhere in the same line.
+        if self.to_do_of(&steps).iter().all(|lost| after().any(|work| work.is_kin_of(lost))) {
+            return None;
+        }
         let works: Vec<Work> =
             self.to_do_of(&steps).into_iter().map(|work| Work::Elsewhere(Box::new(work))).collect();
         (!works.is_empty()).then(|| (format!("{name}: {said}"), works))
@@ -52,11 +62,9 @@ impl Done {
             "Read-only file system",
         ];
         let (before, reason) = line.rsplit_once(": ").filter(|(_, reason)| REASONS.contains(reason))?;
-        // dash: `sh: 1: cannot create nowhere/log: Directory nonexistent` has other words.
-        let (speaker, file) = before.rsplit_once(": ")?;
-        let is_shell = speaker.contains("bash") || speaker.contains("sh:") || speaker.ends_with("sh");
+        let (_, file) = before.rsplit_once(": ")?;
         let writes = |step: &Step| step.writes.iter().any(|written| written == file);
-        let at = self.command.steps.iter().position(writes).filter(|_| is_shell)?;
+        let at = self.command.steps.iter().position(writes)?;
         if self.command.steps.get(at + 1).is_some_and(|next| next.or) {
             return None;
         }
@@ -64,6 +72,12 @@ impl Done {
         let work = work.or_else(|| Some(Work::Writes(self.places(root).swap_remove(at).file(file))))?;
         Some((format!("{file}: {reason}"), vec![work]))
     }
+}
+
+/// `/bin/bash: line 1: `, `sh: 1: `
+fn is_of_shell(line: &str) -> bool {
+    let Some((name, rest)) = line.split_once(": ") else { return false };
+    matches!(base_name(name), "bash" | "sh" | "dash" | "zsh") && rest.contains(": ")
 }
 
 impl Work {
@@ -128,6 +142,7 @@ mod tests {
             ("cd web && git log", 1),
             ("cd web; ls", 0),
             ("cd web && make || echo none", 0),
+            ("(cd web && make); (cd api && make)", 0),
             ("cat log", 0),
         ] {
             check(&[(line, code, GONE)], None);

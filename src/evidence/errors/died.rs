@@ -59,7 +59,10 @@ fn shows_logs(step: &Step) -> bool {
 /// Where in an output the last words of a step begin.
 fn dies_from(step: &Step, text: &str) -> Option<usize> {
     match Runs::of(step)? {
-        Runs::Python => python_from(script(step, &[("-c", "<string>"), ("-", "<stdin>")])?, text),
+        Runs::Python => {
+            let others = [("-c", "<string>"), ("-m", "<frozen runpy>"), ("-", "<stdin>")];
+            python_from(script(step, &others)?, text)
+        }
         Runs::Node => {
             let others = [("-e", "[eval]"), ("--eval", "[eval]"), ("-p", "[eval]"), ("-", "[stdin]")];
             node_from(script(step, &others)?, text)
@@ -103,21 +106,25 @@ fn begins(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The first call of a traceback is in the file itself.
+/// The first call of a traceback is in the file itself, and so is what is no code in it.
 fn python_from(file: &str, text: &str) -> Option<usize> {
-    let is_in_file = |line: &str| {
-        python::frame(line.trim_start()).is_some_and(|(place, _)| base_name(&place.file) == file)
+    let frame = |line: &str| {
+        let (place, is_call) = python::frame(line.trim_start())?;
+        (base_name(&place.file) == file).then_some(is_call)
     };
-    let mut heads = begins(text).filter(|(_, line)| *line == "Traceback (most recent call last):");
-    heads.find(|(from, _)| text[*from..].lines().nth(1).is_some_and(is_in_file)).map(|(from, _)| from)
+    let is_head = |from: usize, line: &str| match line {
+        "Traceback (most recent call last):" => text[from..].lines().nth(1).and_then(frame).is_some(),
+        line => line.starts_with("  File ") && frame(line) == Some(false),
+    };
+    begins(text).find(|(from, line)| is_head(*from, line)).map(|(from, _)| from)
 }
 
-/// Node says where it stopped, which may be in its own code, then why, and at last what it is.
+/// Node says where it stopped, which may be in any file or in its own code, then why, and at last what it is.
 fn node_from(file: &str, text: &str) -> Option<usize> {
     let is_head = |line: &str| {
         let Some((place, row)) = line.rsplit_once(':') else { return false };
         let is_row = !row.is_empty() && row.bytes().all(|byte| byte.is_ascii_digit());
-        is_row && (base_name(place) == file || place.starts_with("node:"))
+        is_row && ["/", "file://", "node:", "["].iter().any(|head| place.starts_with(head))
     };
     let from = begins(text).find(|(_, line)| is_head(line))?.0;
     let end = text[from..].find("\nNode.js v")?;
@@ -179,6 +186,18 @@ mod tests {
                 check(&line, 0, "hello\nworld\n", None);
             }
         }
+    }
+
+    #[test]
+    fn what_died_elsewhere_died_of_what_was_run() {
+        let module = "Traceback (most recent call last):\n  File \"<frozen runpy>\", line 198, in _run_module_as_main\n  File \"/home/dev/project/app/__main__.py\", line 1, in <module>\n    raise ValueError(\"bad input\")\nValueError: bad input\nx\n";
+        let syntax = "  File \"/home/dev/project/a.py\", line 1\n    def f(:\n          ^\nSyntaxError: invalid syntax\nx\n";
+        let esm = "file:///home/dev/project/b.mjs:1\nexport const x = () => { throw new Error(\"no\") };\n                               ^\n\nError: no\n    at x (file:///home/dev/project/b.mjs:1:32)\n    at file:///home/dev/project/a.mjs:2:1\n\nNode.js v20.20.2\nx\n";
+        check("python3 -m app; cat o.txt", 0, module, Some("bad input"));
+        check("python3 a.py; cat o.txt", 0, syntax, Some("invalid syntax"));
+        check("node a.mjs; cat o.txt", 0, esm, Some("no"));
+        check("python3 b.py; cat o.txt", 0, syntax, None);
+        check("node c.mjs; cat o.txt", 0, esm, None);
     }
 
     #[test]

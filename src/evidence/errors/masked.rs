@@ -211,11 +211,12 @@ impl Done {
     /// Whether one of `steps` is asked something that may be answered with no, and may have been: nobody
     /// who would have said so did.
     fn has_question(&self, steps: &[usize], text: &str) -> bool {
+        let is_told = steps.iter().any(|at| may_be_refused(&self.command.steps[*at])) && says_why(text);
         let may_have_failed = |step: &Step| !would_complain(step) || complains(step, text);
         let is_question = |at: &usize| {
             let step = &self.command.steps[*at];
             let is_asked = !self.does(*at) && !hardly_fails(step) && may_have_failed(step);
-            is_asked || (may_be_refused(step) && says_why(text))
+            is_asked || (is_told && may_be_refused(step))
         };
         steps.iter().any(is_question)
     }

@@ -57,8 +57,9 @@ impl Done {
         let mut done = Vec::new();
         for (step, place) in self.command.steps.iter().zip(&places) {
             let is_heard = step.writes.is_empty() || (step.silent && step.writes.len() == 1);
-            if is_heard && !lines(text).any(|line| complaint(step, &line).is_some()) {
-                done.extend(read_by(step).into_iter().map(|file| Work::Reads(place.file(file))));
+            let read = if is_heard { read_by(step) } else { Vec::new() };
+            if !read.is_empty() && !lines(text).any(|line| complaint(step, &line).is_some()) {
+                done.extend(read.into_iter().map(|file| Work::Reads(place.file(file))));
             }
             let puts = matches!(step.program(), "cp" | "install" | "mv" | "rsync" | "tee" | "touch");
             let given = step.args().iter().filter(|_| puts);
