@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{Call, Reach, is_interpreter};
 
 /// Longer code is taken word by word.
-const LONGEST: usize = 16 << 10;
+const LONGEST: usize = 8 << 10;
 
 /// The statements of some code, in the one way that all of their ways have in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

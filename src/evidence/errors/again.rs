@@ -103,11 +103,29 @@ impl Done {
         is_seen && !runs_tests(step, work) && self.lets_failures_through(&self.readers_of(at), lines)
     }
 
-    /// Whether the step at `at` ran whatever else came to nothing, and would be heard to fail in `text`, which
-    /// has no word of failure. What cargo does well it says: it `finished`.
-    pub(super) fn is_heard_to_succeed(&self, at: usize, text: &str, finished: bool) -> bool {
+    /// Of each step, whether it ran whatever else came to nothing, and would be heard to fail in `text`, which has
+    /// no word of failure. What cargo does well it says: it `finished`.
+    pub(super) fn heard_to_succeed(&self, text: &str, finished: bool) -> Vec<bool> {
+        let steps = &self.command.steps;
+        let has_turns = self.command.turns_surely || !self.command.loops;
+        let is_told =
+            codes::lacks_words(&self.command, text) || !codes::failed(&self.command, text).is_empty();
+        if is_told || !has_turns {
+            return vec![false; steps.len()];
+        }
         let lines = text.lines().count();
-        let may_be = match &self.works[at] {
+        let is_aloud = |at: usize| {
+            let step = &steps[at];
+            !(step.background || step.limited || step.forgives) && self.says_so(at, lines)
+        };
+        let aloud: Vec<bool> = (0..steps.len()).map(is_aloud).collect();
+        let went_well = |at: usize| {
+            let step = &steps[at];
+            let looks = step.only_prepares() || (would_complain(step) && !complains(step, text));
+            looks || (self.does(at) && aloud[at])
+        };
+        let went_well: Vec<bool> = (0..steps.len()).map(went_well).collect();
+        let may_be = |work: &Option<Work>| match work {
             Some(Work::Program { .. }) => true,
             Some(work @ Work::Cargo { .. }) => finished && work.is_program(),
             Some(
@@ -115,23 +133,9 @@ impl Done {
             )
             | None => false,
         };
-        if !may_be {
-            return false;
-        }
-        let is_aloud = |at: usize| {
-            let step = &self.command.steps[at];
-            !(step.background || step.limited || step.forgives) && self.says_so(at, lines)
-        };
-        let went_well = |at: usize| {
-            let step = &self.command.steps[at];
-            let looks = step.only_prepares() || (would_complain(step) && !complains(step, text));
-            looks || (self.does(at) && is_aloud(at))
-        };
-        let has_turns = self.command.turns_surely || !self.command.loops;
-        !codes::lacks_words(&self.command, text)
-            && is_aloud(at)
-            && has_turns
-            && self.command.begins(at, went_well)
+        let is_heard =
+            |at: usize| aloud[at] && may_be(&self.works[at]) && self.command.begins(at, |at| went_well[at]);
+        (0..steps.len()).map(is_heard).collect()
     }
 
     /// Whether it does nothing but build, and shows the errors of that only.

@@ -26,7 +26,11 @@ fn handed_over(command: &Command) -> Option<Taken> {
 fn said(command: &Command, text: &str) -> Vec<usize> {
     let steps = command.steps.as_slice();
     if let Some(branch) = Branch::of(command).filter(|_| !command.loops && !command.defines) {
-        return branch.went_well(steps, text).then_some(branch.by.of).into_iter().collect();
+        // All that it waited for went well, too.
+        let all = blamed(command, branch.by);
+        let is_chain = !all.iter().any(|at| steps[*at].or);
+        let told = if is_chain { all } else { vec![branch.by.of] };
+        return told.into_iter().filter(|_| branch.went_well(steps, text)).collect();
     }
     // A step that is negated ends with 0 where it failed.
     if command.loops || command.defines || command.negates {

@@ -24,11 +24,8 @@ impl Done {
         let both = self.command.steps.iter().zip(&self.works).enumerate();
         let is_built =
             |work: &Option<Work>| finished && work.as_ref().is_some_and(Work::says_that_it_finished);
-        let is_heard = |at: usize| {
-            seen.is_clean
-                && self.is_heard_to_succeed(at, text, finished)
-                && codes::failed(&self.command, text).is_empty()
-        };
+        let heard = if seen.is_clean { self.heard_to_succeed(text, finished) } else { Vec::new() };
+        let is_heard = |at: usize| heard.get(at).copied().unwrap_or_default();
         let is_shown = |(at, (step, work)): (usize, (&Step, &Option<Work>))| {
             let passes = runs_tests(step, work) && seen.tests == Some(true);
             match self.end_of(at, &told) {
