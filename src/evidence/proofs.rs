@@ -362,6 +362,7 @@ fn what_a_variable_holds_is_what_its_program_printed() {
         "out=`pytest -q 2>&1` || true; echo \"${out}\"",
         "echo \"$(pytest -q 2>&1 | tail -20)\"",
         "out=$(pytest -q 2>&1); tail -20 <<< \"$out\"",
+        "export out=$(pytest -q 2>&1); echo \"$out\"",
     ] {
         let red = left(&[(line, 0, PYTEST)]);
         assert_eq!(red, (vec!["test_a.py::test_x".to_owned()], true), "{line}");
@@ -380,6 +381,8 @@ fn what_a_variable_holds_is_what_its_program_printed() {
         let found = left(&[("pytest -q", 1, PYTEST), (line, 0, text)]);
         assert_eq!(found, (vec!["test_a.py::test_x".to_owned()], true), "{line}");
     }
+    // It ends with 0 whatever the tests came to.
+    assert!(left(&[("pytest -q", 1, PYTEST), ("export out=$(pytest -q 2>&1) && echo ok", 0, "ok\n")]).1);
     let hidden = "out=$(pytest -q 2>&1 | tail -1); echo \"${PIPESTATUS[0]}\"";
     assert!(left(&[("pytest -q", 1, PYTEST), (hidden, 0, "0\n")]).1);
 }

@@ -217,6 +217,10 @@ mod tests {
             "make >/dev/variable/A >/dev/variable/B (silent); ls >/dev/variable/A >/dev/variable/B (silent)",
         );
         check("echo \"$(make | tail -3)\" && ls", "make; | tail -3; | cat; ls");
+        check(
+            "export out=$(pytest -q); echo \"$out\"",
+            &format!("pytest -q; | cat >{held} (silent); cat {held}"),
+        );
         check("A=$((1 + 2)); B=${C:-1}; D=$(< a)", "; ;  >/dev/variable/D (silent)");
     }
 }

@@ -16,7 +16,7 @@ use super::proofs::{TRACE, left};
 
 const LINES: usize = 200;
 
-const STEPS: [&str; 44] = [
+const STEPS: [&str; 45] = [
     "./app",
     "./app",
     "./app",
@@ -34,6 +34,7 @@ const STEPS: [&str; 44] = [
     "V=$(./app 2>&1); echo \"$V\"",
     "V=$(./app | cat); echo ${PIPESTATUS[0]}",
     "echo \"$(./app)\"",
+    "export V=$(./app)",
     "W=\"x `./app`\"",
     "exec ./app",
     "timeout 9 ./app",

@@ -19,18 +19,24 @@ pub(super) struct Captured {
     pub(super) held: Vec<String>,
     /// Whether that is without what it says of errors.
     pub(super) lets_errors_out: bool,
+    /// Whether its exit code is nobody's: `export out=$(make)`.
+    is_masked: bool,
 }
 
 /// What assignments run that are nothing else: their exit code is that of the last of it.
 pub(super) fn assigned(words: &[String]) -> Option<Captured> {
-    let words = words.iter().skip_while(|word| is_keyword(word));
+    let mut words = words.iter().skip_while(|word| is_keyword(word)).peekable();
+    let masks =
+        |word: &&String| matches!(word.as_str(), "export" | "declare" | "local" | "readonly" | "typeset");
+    let is_masked = words.next_if(masks).is_some();
+    let words = words.skip_while(|word| is_masked && word.starts_with('-'));
     let set = words.map(|word| word.split_once('=').filter(|_| is_assignment(word)));
     let set: Vec<(&str, &str)> = set.collect::<Option<_>>()?;
     let inner = set.iter().flat_map(|(_, value)| inners(value)).map(|inner| inner.text);
     let text = inner.collect::<Vec<_>>().join("\n");
     let held = set.iter().map(|(name, _)| file(name)).collect();
     let lets_errors_out = ![">&1", "&>", "|&"].iter().any(|joined| text.contains(joined));
-    (!text.trim().is_empty()).then_some(Captured { text, held, lets_errors_out })
+    (!text.trim().is_empty()).then_some(Captured { text, held, lets_errors_out, is_masked })
 }
 
 /// What `echo "$(make)"` runs.
@@ -74,8 +80,15 @@ impl Step {
 impl Parser {
     /// What runs in an assignment: a shell of its own, whose output is what is assigned.
     pub(super) fn add_captured(&mut self, mut step: Step, captured: Captured, deeper: usize) {
-        let Captured { text, held, lets_errors_out } = captured;
+        let Captured { text, held, lets_errors_out, is_masked } = captured;
         let assigned = assignments(&std::mem::take(&mut step.words));
+        if is_masked {
+            step.writes.extend(held.iter().cloned());
+            self.add_echoed(Step { silent: true, ..step }, &text, deeper);
+            self.assigned.extend(assigned);
+            self.held.extend(held);
+            return;
+        }
         (step.silent, step.dies_aloud) = (true, lets_errors_out);
         step.writes.extend(held.iter().cloned());
         let from = self.command.steps.len();
