@@ -152,6 +152,21 @@ fn what_the_end_of_tests_says_of_failures_is_told() {
         one,
     );
     check(&[("npx mocha 2>&1 | grep failing", 0, "  1 failing\n")], Some(counted));
+    // The line beside it may be left out.
+    let red = (
+        "npx mocha",
+        1,
+        "\n  ✔ a\n  1) b\n\n  1 passing (4ms)\n  1 failing\n\n  1) b:\n     Error: no\n      at Context.<anonymous> (test/a.js:3:19)\n\n",
+    );
+    for filter in ["grep passing", "grep -E '✔|passing'", "awk /passing/", "sed -n /passing/p", "head -4"] {
+        let line = format!("npx mocha 2>&1 | {filter}");
+        let (tests, errors) = after(&[red, (&line, 0, "  ✔ a\n\n\n  1 passing (4ms)\n")]);
+        let tests = tests.unwrap();
+        assert_eq!((tests.passed, tests.failed_tests.len(), errors.is_some()), (None, 1, true), "{line}");
+    }
+    let line = "npx mocha 2>&1 | grep -E 'passing|failing'";
+    let (tests, errors) = after(&[red, (line, 0, "  2 passing (4ms)\n")]);
+    assert_eq!((tests.unwrap().passed, errors.is_some()), (Some(2), false));
     let ok = "ok  \texample.com/b\t0.003s\n?   \texample.com/c\t[no test files]\n";
     check_both("go test ./... 2>&1 | tail -3", &format!("{ok}FAIL\n"), ok, "tests failed");
     check(&[("go test ./... 2>&1 | tail -1", 0, "FAIL\n")], Some("tests failed"));

@@ -320,8 +320,12 @@ impl Reading<'_> {
         let pipes = detected.pipes.iter();
         // What is beyond the first lines may be the rest of the counts, or all of them. Those of
         // unittest come another way.
-        let beheaded = framework != Framework::Unittest
-            && pipes.clone().any(|pipe| matches!(pipe, Through::First(_)) && pipe.may_drop(lines));
+        let is_beheaded = |pipe: &Through| match pipe {
+            Through::First(_) => framework != Framework::Unittest && pipe.may_drop(lines),
+            Through::Chosen { mocha, .. } => framework == Framework::Mocha && !mocha && tally.failed == 0,
+            Through::Last(_) | Through::Rewritten => false,
+        };
+        let beheaded = pipes.clone().any(is_beheaded);
         // Which of several summaries is missing cannot be seen.
         let any_others = !start.is_of(framework) || start.repeats;
         let many = has_many_blocks(framework) || any_others;

@@ -12,16 +12,19 @@ pub(super) enum Through {
     /// So many lines of the end.
     Last(usize),
     /// Lines that it chooses; whether the summaries of these frameworks are all among them.
-    Chosen { cargo: bool, go: bool },
+    Chosen { cargo: bool, go: bool, mocha: bool },
     /// Words of its own.
     Rewritten,
 }
 
 impl Through {
+    /// Lines of which nothing is known.
+    const NONE: Self = Self::Chosen { cargo: false, go: false, mocha: false };
+
     /// What a step does to what it reads; `None` where all of it comes through.
     pub(super) fn of(step: &Step) -> Option<Self> {
         let args: Vec<&str> = step.args().iter().map(String::as_str).collect();
-        let chosen = Self::Chosen { cargo: false, go: false };
+        let chosen = Self::NONE;
         Some(match step.program() {
             "tee" | "cat" | "ts" | "less" | "more" | "bat" | "batcat" => return None,
             "head" => Self::First(first_lines(step).unwrap_or(0)),
@@ -47,9 +50,10 @@ impl Through {
     pub(super) fn may_hide(self, framework: Framework, lines: usize) -> bool {
         match self {
             Self::First(all) | Self::Last(all) => lines >= all,
-            Self::Chosen { cargo, go } => match framework {
+            Self::Chosen { cargo, go, mocha } => match framework {
                 Framework::CargoTest => !cargo,
                 Framework::Go => !go,
+                Framework::Mocha => !mocha,
                 _ => true,
             },
             Self::Rewritten => true,
@@ -101,7 +105,7 @@ fn grep(args: &[&str]) -> Through {
     };
     // Numbers, names and single words are not the lines.
     if ['c', 'o', 'l', 'L', 'q', 'm', 'r'].into_iter().any(short) {
-        return Through::Chosen { cargo: false, go: false };
+        return Through::NONE;
     }
     let patterns: Vec<&str> = args.iter().copied().filter(|arg| !arg.starts_with('-')).collect();
     let alternatives = || patterns.iter().flat_map(|pattern| pattern.split('|'));
@@ -109,9 +113,12 @@ fn grep(args: &[&str]) -> Through {
     if short('v') {
         let harmless = ["no test files", "[no test files]", "warning", "$"];
         let keeps = alternatives().all(|part| harmless.contains(&bare(part).as_str()));
-        return Through::Chosen { cargo: keeps, go: keeps };
+        return Through::Chosen { cargo: keeps, go: keeps, mocha: keeps };
     }
-    Through::Chosen { cargo: alternatives().any(|part| bare(part) == "test result"), go: false }
+    let cargo = alternatives().any(|part| bare(part) == "test result");
+    // Each of its counts has a line.
+    let mocha = alternatives().any(|part| ["fail", "failing"].contains(&bare(part).as_str()));
+    Through::Chosen { cargo, go: false, mocha }
 }
 
 /// How many lines come first that are all it lets through: `sed -n 1,80p`, `sed 80q`.
@@ -157,15 +164,19 @@ mod tests {
 
     #[test]
     fn what_comes_through_is_known_by_the_program() {
-        let chosen = |cargo, go| Some(Through::Chosen { cargo, go });
+        let chosen = |cargo, go, mocha| Some(Through::Chosen { cargo, go, mocha });
         check(None, &["tee a.log", "cat", "sed 's/\\x1b\\[[0-9;]*m//g'", "tr -d '\\r'"]);
         check(Some(Through::Last(10)), &["tail", "tail a.log", "tail -n 10", "tail -10", "tail -n10"]);
         check(Some(Through::Last(0)), &["tail -f", "tail -n +3", "tail -c 100"]);
         check(Some(Through::First(5)), &["head -5", "sed 5q", "sed -n 1,5p", "sed -n '1,5p'"]);
-        check(chosen(true, false), &["grep 'test result'", "grep -E '^test result:|FAILED'"]);
-        check(chosen(true, true), &["grep -v 'no test files'"]);
+        check(chosen(true, false, false), &["grep 'test result'", "grep -E '^test result:|FAILED'"]);
         check(
-            chosen(false, false),
+            chosen(false, false, true),
+            &["grep -E 'passing|failing'", "grep -iE '(pass|fail)'", "grep -e passing -e failing"],
+        );
+        check(chosen(true, true, true), &["grep -v 'no test files'"]);
+        check(
+            chosen(false, false, false),
             &[
                 "grep 'test result: ok'",
                 "grep FAIL",
@@ -191,7 +202,7 @@ mod tests {
     fn an_end_that_is_long_enough_is_all() {
         let tail = Through::Last(20);
         assert!(!tail.may_drop(19) && tail.may_drop(20) && tail.may_hide(Framework::Jest, 20));
-        let grep = Through::Chosen { cargo: true, go: false };
+        let grep = Through::Chosen { cargo: true, go: false, mocha: false };
         assert!(!grep.may_hide(Framework::CargoTest, 5) && grep.may_hide(Framework::Go, 5));
     }
 }
