@@ -365,12 +365,6 @@ impl Found {
     pub(super) fn is_last_word_of_cargo(&self) -> bool {
         self.errors.first().is_some_and(|error| error.message.starts_with("could not compile `"))
     }
-
-    pub(super) fn is_of_a_compiler(&self) -> bool {
-        self.errors
-            .first()
-            .is_some_and(|error| error.place.is_some() && error.kind.starts_with("compile error"))
-    }
 }
 
 fn count(refused: usize) -> String {

@@ -183,6 +183,12 @@ impl Found {
         self.is_vague && self.errors.first().is_none_or(|first| first.kind != "test failure")
     }
 
+    pub(super) fn is_of_a_compiler(&self) -> bool {
+        self.errors
+            .first()
+            .is_some_and(|error| error.place.is_some() && error.kind.starts_with("compile error"))
+    }
+
     fn add(&mut self, error: Diagnosis) {
         self.count += 1;
         if self.errors.len() < MOST_ERRORS {
