@@ -55,6 +55,28 @@ fn a_file_of_tests_that_could_not_run_is_a_failure_whatever_passed() {
 }
 
 #[test]
+fn what_others_say_is_not_said_by_tests_that_nobody_sees() {
+    let red = (
+        "python3 -m unittest",
+        1,
+        "F\n======================================================================\nFAIL: test_a (test_m.T.test_a)\n----------------------------------------------------------------------\nTraceback (most recent call last):\n  File \"/home/dev/shop/test_m.py\", line 5, in test_a\n    self.assertTrue(False)\nAssertionError: False is not true\n\n----------------------------------------------------------------------\nRan 1 test in 0.000s\n\nFAILED (failures=1)\n",
+    );
+    for line in [
+        "python3 -m unittest >/dev/null 2>&1 ; echo OK",
+        "python3 -m unittest >/dev/null 2>&1 || true; echo OK",
+        "python3 -m unittest >/dev/null 2>&1; printf 'OK\\n'",
+        "python3 -m unittest > log 2>&1; echo OK",
+        "python3 -m unittest -q 2>/dev/null; echo \"OK\"",
+        "python3 -m unittest &>/dev/null; printf \"OK\\n\"",
+        "python3 -m unittest 2>/dev/null && echo OK || echo OK",
+        "python3 -m unittest 2>&1 | grep -q OK; echo OK",
+    ] {
+        let (tests, errors) = after(&[red, (line, 0, "OK\n")]);
+        assert_eq!((tests.unwrap().failed_tests.len(), errors.is_some()), (1, true), "{line}");
+    }
+}
+
+#[test]
 fn an_error_outside_of_any_test_is_a_failure() {
     let red = VITEST.replace("   Start", "     Errors  1 error\n   Start");
     check_both("npx vitest run 2>&1 | tail -8", &red, VITEST, "1 unhandled error");

@@ -449,6 +449,18 @@ fn a_loop_does_for_each_word_what_is_done_without_it() {
 }
 
 #[test]
+fn a_loop_over_fewer_places_leaves_the_others() {
+    let broken =
+        "gcc -o main main.c\nmain.c:2:5: error: 'y' undeclared\nmake: *** [Makefile:2: all] Error 1\n";
+    for body in ["(cd $d && make)", "make -C $d || echo \"fail $d\"", "make -C $d", "cd $d; make; cd .."] {
+        let over = |places: &str| format!("for d in {places}; do {body}; done");
+        let rows = [(over("a b"), Mended), (over("b"), Told), (over("b c"), Told)];
+        let rows: Vec<_> = rows.iter().map(|(line, fate)| (line.as_str(), "fine\n", *fate)).collect();
+        after(&over("a b"), broken, &rows);
+    }
+}
+
+#[test]
 fn code_with_a_slip_is_mended_by_the_next_try() {
     let slip = "Traceback (most recent call last):\n  File \"<stdin>\", line 2, in <module>\nNameError: name 'mm' is not defined\n";
     let red = "python3 - <<'E'\nimport m\nprint(mm.f())\nE";

@@ -9,10 +9,18 @@ const MOST_TURNS: usize = 32;
 /// The same step, once for each word that is put into it.
 pub(super) fn turns(command: &Command, step: &Step) -> Vec<Step> {
     match &command.turned {
+        Some(name) if is_walked(command, name) => Vec::new(),
         Some(name) => by_loop(step, name),
         None if step.repeats => by_list(step).into_iter().collect(),
         None => Vec::new(),
     }
+}
+
+/// `for d in a b; do (cd $d && make); done`: where each turn is done is not told by its words.
+fn is_walked(command: &Command, name: &str) -> bool {
+    let moves = |step: &&Step| matches!(step.program(), "cd" | "pushd");
+    let uses = |word: &String| filled(word, name, "") != *word;
+    command.steps.iter().filter(moves).any(|step| step.args().iter().any(uses))
 }
 
 /// `for f in a b; do ./x $f; done`

@@ -65,13 +65,16 @@ impl Done {
         for step in &command.steps {
             walk.follow(step);
             let directory = below(root, &walk.here);
-            let own = below(root, &moved(&directory, &own_directory(step).unwrap_or_else(|| ".".to_owned())));
-            let here = Here { root, directory: &own };
-            let mut of = |step: &Step| Work::of(step, &directory, &here, origin, &mut manifests);
+            let own = |step: &Step| {
+                below(root, &moved(&directory, &own_directory(step).unwrap_or_else(|| ".".to_owned())))
+            };
+            let mut of = |step: &Step| {
+                Work::of(step, &directory, &Here { root, directory: &own(step) }, origin, &mut manifests)
+            };
             let work = of(step);
             turns.push(each_turn(&command, step).iter().filter_map(of).collect());
             if work.is_some() {
-                places.push(if names_from_own_directory(step) { own } else { directory });
+                places.push(if names_from_own_directory(step) { own(step) } else { directory.clone() });
             }
             works.push(work);
         }

@@ -10,7 +10,7 @@ use super::places::{Walk, moved};
 use super::scope::Scope;
 use super::settled::{Settled, settled};
 use super::shown::Shown;
-use super::started::{Started, identity, started};
+use super::started::{Started, identity, may_change_files, started};
 use super::turns::{Turns, turns};
 use crate::evidence::calls::own_directory;
 use crate::evidence::shell::{Command, Step};
@@ -58,6 +58,8 @@ pub(super) struct Start {
     pub(super) begins_at_once: bool,
     /// Whether nothing of what it prints is seen by itself.
     pub(super) is_hidden: bool,
+    /// Whether nobody shows later on where its output went to.
+    pub(super) is_unseen: bool,
     /// Whether the same command does something after it.
     pub(super) is_followed: bool,
     /// Whether files may be changed by that.
@@ -181,6 +183,7 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
             waits,
             begins_at_once,
             is_hidden: false,
+            is_unseen: false,
             is_followed: false,
             goes_on: false,
             stops_early,
@@ -203,6 +206,9 @@ pub(super) fn detect(line: &str) -> Option<Detected> {
         start.is_followed = after.iter().any(|step| !step.piped);
         let readers = after.iter().take_while(|step| step.piped);
         start.is_hidden = readers.chain([&command.steps[start.at]]).any(|step| step.silent);
+        let own = &command.steps[start.at];
+        let is_shown = |file: &String| after.iter().any(|step| step.args().contains(file));
+        start.is_unseen = own.silent && !own.writes.iter().any(is_shown);
         start.goes_on = may_change_files(after);
     }
     let after = &command.steps[last + 1..];
@@ -380,17 +386,6 @@ const WITHOUT_SUMMARY: [&str; 99] = [
 
 fn prints_no_summary(step: &Step) -> bool {
     step.program().is_empty() || WITHOUT_SUMMARY.contains(&step.program())
-}
-
-/// Whether what follows tests in their command may change files that they depend on.
-fn may_change_files(after: &[Step]) -> bool {
-    let reading_them = after.iter().take_while(|step| step.piped).count();
-    after.iter().enumerate().any(|(at, step)| {
-        // A copy of what the tests print is theirs.
-        let copies = at < reading_them && step.program() == "tee";
-        let tests = matches!(started(step), Some(Started::Framework(..) | Started::Script));
-        !tests && !copies && step.may_write()
-    })
 }
 
 #[cfg(test)]

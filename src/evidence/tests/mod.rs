@@ -199,7 +199,11 @@ impl Reading<'_> {
         let wider = starts.iter().find(|start| !start.scope.is_one_target()).unwrap_or(last);
         let mut found = self.in_form(framework, wider, last);
         // A part of a summary is hardly a mark of its own: anything else may have printed it.
-        if self.detected.shown.any || self.detected.beside {
+        if self.detected.shown.any
+            || self.detected.beside
+            || last.is_unseen
+            || unittest::is_echoed(self.command)
+        {
             found.retain(|tally| !tally.loose);
         }
         let ends_it = self.detected.starts.last().is_some_and(|start| start.is_of(framework));

@@ -210,6 +210,17 @@ fn tests_by_name(name: &str) -> bool {
     name.contains("e2e") || programs::words_of(name).iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
+/// Whether what follows tests in their command may change files that they depend on.
+pub(super) fn may_change_files(after: &[Step]) -> bool {
+    let reading_them = after.iter().take_while(|step| step.piped).count();
+    after.iter().enumerate().any(|(at, step)| {
+        // A copy of what the tests print is theirs.
+        let copies = at < reading_them && step.program() == "tee";
+        let tests = matches!(started(step), Some(Started::Framework(..) | Started::Script));
+        !tests && !copies && step.may_write()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

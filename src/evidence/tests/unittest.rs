@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::Parser;
 use super::tally::{Names, Summaries, Tally};
 use crate::evidence::scan::Scan;
+use crate::evidence::shell::Command;
 
 #[derive(Debug, Default)]
 pub(super) struct Unittest {
@@ -127,6 +128,13 @@ pub(super) fn ran(line: &str) -> Option<(u64, u64)> {
     let took = scan.seconds()?;
     scan.text("s")?;
     scan.end().map(|()| (count, took))
+}
+
+/// Whether a command prints itself what may be taken for the end of tests: `echo OK`.
+pub(super) fn is_echoed(command: &str) -> bool {
+    let steps = Command::parse(command).steps;
+    let mut printing = steps.iter().filter(|step| matches!(step.program(), "echo" | "printf"));
+    printing.any(|step| step.args().iter().any(|word| verdict(word.trim_end_matches("\\n")).is_some()))
 }
 
 #[derive(Debug, Default)]
