@@ -452,11 +452,24 @@ fn a_loop_does_for_each_word_what_is_done_without_it() {
 fn a_loop_over_fewer_places_leaves_the_others() {
     let broken =
         "gcc -o main main.c\nmain.c:2:5: error: 'y' undeclared\nmake: *** [Makefile:2: all] Error 1\n";
-    for body in ["(cd $d && make)", "make -C $d || echo \"fail $d\"", "make -C $d", "cd $d; make; cd .."] {
+    for body in [
+        "(cd $d && make)",
+        "make -C $d || echo \"fail $d\"",
+        "make -C \"$d\" || exit 1",
+        "make -C $d",
+        "cd $d; make; cd ..",
+        "pushd $d; make; popd",
+        "bash -c \"cd $d && make\"",
+        "npm --prefix $d run build",
+        "(cd $d && npm run build)",
+    ] {
         let over = |places: &str| format!("for d in {places}; do {body}; done");
-        let rows = [(over("a b"), Mended), (over("b"), Told), (over("b c"), Told)];
-        let rows: Vec<_> = rows.iter().map(|(line, fate)| (line.as_str(), "fine\n", *fate)).collect();
-        after(&over("a b"), broken, &rows);
+        for (all, some) in [("a b", "b"), ("a b", "b c"), ("a b c", "b c"), ("*/", "b/ c/"), ("*/", "[bc]/")]
+        {
+            let rows = [(over(all), Mended), (over(some), Told)];
+            let rows: Vec<_> = rows.iter().map(|(line, then)| (line.as_str(), "fine\n", *then)).collect();
+            after(&over(all), broken, &rows);
+        }
     }
 }
 
