@@ -116,15 +116,16 @@ pub(super) fn says_why(text: &str) -> bool {
     lines(text).any(|line| WORDS.iter().any(|words| line.starts_with(words)))
 }
 
-/// Why git did not do the last of `steps`: in the words of a hook, which come last, or in its own.
-pub(super) fn refused(steps: &[&Step], text: &str) -> Option<Found> {
+/// Why git did not do the last of `steps`: in the words of a hook, which come last, or in its own, which come
+/// first where it `is_alone` in saying something.
+pub(super) fn refused(steps: &[&Step], text: &str, is_alone: bool) -> Option<Found> {
     let step = steps.last().filter(|step| may_be_refused(step))?;
     let aside = |line: &str| {
         ["hint: ", "husky - ", "Auto-merging "].iter().any(|head| line.starts_with(head))
             || line.trim().is_empty()
     };
     let mut told = lines(text).enumerate().filter(|(_, line)| !aside(line));
-    let (at, words) = if step.git_verb() == "commit" { told.last() } else { told.next() }?;
+    let (at, words) = if step.git_verb() == "commit" || !is_alone { told.last() } else { told.next() }?;
     let errors = vec![Diagnosis::new(at, "error", &words, None)];
     Some(Found { errors, count: 1, is_vague: true, ..Found::default() })
 }
@@ -218,5 +219,24 @@ mod tests {
         }
         assert!(left_by(&[refused, ("git pull", 0, "")]).is_some());
         assert!(left_by(&[refused, ("git push --dry-run", 0, "")]).is_some());
+    }
+
+    #[test]
+    fn what_is_shown_before_it_is_not_gits_word() {
+        let said = "merge: nobranch - not something we can merge\n";
+        for (before, shown) in [
+            ("cat a.py", "import sys\nprint(1)\n"),
+            ("ls", "a.py\nb.py\n"),
+            ("git log --oneline -1", "59f2ba7 first\n"),
+            ("head -3 a.py", "import sys\n"),
+        ] {
+            let line = format!("{before}; git merge nobranch");
+            let left = left_by(&[(&line, 1, &format!("{shown}{said}"))]);
+            assert_eq!(
+                left.map(|(_, message)| message).as_deref(),
+                Some("merge: nobranch - not something we can merge"),
+                "{line}"
+            );
+        }
     }
 }

@@ -83,7 +83,9 @@ impl Done {
         is_told.then(|| {
             let own: Vec<&Step> = self.speakers_of(&steps);
             let found = sign(text, &own, !self.shows_other_text()).filter(|_| !self.may_show_a_log());
-            let found = found.or_else(|| refused(&own, text)).or_else(|| self.complaint(&steps, text));
+            let is_alone = self.command.steps.iter().filter(|step| !is_silent(step)).count() == 1;
+            let found =
+                found.or_else(|| refused(&own, text, is_alone)).or_else(|| self.complaint(&steps, text));
             (found.unwrap_or_else(|| self.ended_with(&steps, code)), works)
         })
     }
