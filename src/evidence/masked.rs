@@ -710,3 +710,41 @@ fn what_is_put_right_is_not_looked_for_again() {
     ]);
     assert!(left(&[red, ("cargo build", 0, "")]).is_some());
 }
+
+/// What the shell says of how long a command took, and what the program does that is called `time`.
+const TIMES: [&str; 2] = [
+    "\nreal\t0m0.051s\nuser\t0m0.032s\nsys\t0m0.008s\n",
+    "Command exited with non-zero status 1\n0.02user 0.00system 0:00.03elapsed 96%CPU (0avgtext+0avgdata 10240maxresident)k\n0inputs+0outputs (0major+1190minor)pagefaults 0swaps\n",
+];
+
+#[test]
+fn what_was_timed_is_told_as_it_would_be_without() {
+    let script = "cat: conf/settings.ini: No such file or directory\n";
+    for (program, text, words) in [
+        ("python3 app.py", TRACE, "bad input"),
+        ("node app.js", NODE, "no luck"),
+        ("./build.sh", script, script.trim_end()),
+    ] {
+        for (before, after, shown) in [
+            ("time ", "; true", ""),
+            ("time ", " || true", ""),
+            ("time ", " 2>&1 | tail -20", ""),
+            ("time (", "); echo done", "done\n"),
+            ("time -p ", " ; git status --short", "?? out/\n"),
+            ("/usr/bin/env time ", "; true", ""),
+            ("/usr/bin/time ", " 2>&1 | tail -20", ""),
+            ("/usr/bin/time -v ", "; true", ""),
+        ] {
+            let line = format!("{before}{program}{after}");
+            let listed = "\tCommand being timed: \"x\"\n\tUser time (seconds): 0.01\n\tExit status: 1\n";
+            for times in TIMES.into_iter().chain([listed, "real 0.05\nuser 0.03\nsys 0.00\n"]) {
+                let red = format!("{text}{times}{shown}");
+                let left = left_by(&[(&line, 0, &red)]).map(|(_, message)| message);
+                assert_eq!(left.as_deref(), Some(words), "{line}\n{red}");
+                let taken = times.trim_start_matches("Command exited with non-zero status 1\n");
+                let green = format!("fine\n{taken}{shown}");
+                assert_eq!(left_by(&[(&line, 0, &red), (&line, 0, &green)]), None, "{line}");
+            }
+        }
+    }
+}

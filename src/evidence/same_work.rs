@@ -561,6 +561,18 @@ fn what_says_that_nothing_was_done_mends_nothing() {
         let left = left(&[("make", 2, red), ("make", 0, said)]).1;
         assert_eq!(left, expected, "{said}");
     }
+    // A code that is printed says no more of it.
+    for (line, end) in [
+        ("touch main; make; echo \"exit $?\"", "exit 0\n"),
+        ("touch main && make && echo OK || echo NO", "OK\n"),
+        ("echo building; make; rc=$?; echo \"rc=$rc\"", "rc=0\n"),
+        ("time make", "\nreal\t0m0.051s\nuser\t0m0.032s\nsys\t0m0.008s\n"),
+    ] {
+        let idle = format!("make: Nothing to be done for 'all'.\n{end}");
+        assert!(left(&[("make", 2, red), (line, 0, &idle)]).1, "{line}");
+        let green = format!("gcc -c a.c\n{end}");
+        assert!(!left(&[("make", 2, red), (line, 0, &green)]).1, "{line}");
+    }
 }
 
 #[test]

@@ -18,6 +18,7 @@ use super::halfway::without_git;
 use super::place::{Location, is_there};
 use super::said::Speakers;
 use super::thrown;
+use super::timed::without_times;
 use super::whereabouts::Whereabouts;
 use super::work::{Done, Work};
 use crate::evidence::refused::without_refused;
@@ -123,6 +124,7 @@ impl Errors {
 
     /// A command came to its end, with all that it printed.
     pub(crate) fn note_command(&mut self, command: &str, exit_code: Option<i64>, text: &str) {
+        let text = &*without_times(command, text);
         let done = self.asked(command, text).ended(exit_code);
         self.note_files(command, &done, exit_code, text);
         let root = self.directory.trim_end_matches('/');

@@ -45,6 +45,7 @@ mod signs;
 mod tap;
 mod template;
 mod thrown;
+mod timed;
 mod tsc;
 mod turns;
 mod unheard;

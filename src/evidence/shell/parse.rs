@@ -126,8 +126,12 @@ impl Parser {
     }
 
     /// A step, and what stands behind it; how the next comes to run.
-    fn end(&mut self, step: Step, link: Link, end: Option<&Token>, deeper: usize) -> Link {
+    fn end(&mut self, mut step: Step, link: Link, end: Option<&Token>, deeper: usize) -> Link {
         let Link { piped, and, or } = link;
+        // `time (make)`
+        if matches!(end, Some(Token::Open)) {
+            step.words.pop_if(|word| word == "time");
+        }
         let background = matches!(end, Some(Token::Background));
         let is_alone = !piped && !background && !matches!(end, Some(Token::Pipe));
         self.command.branches |= matches!(end, Some(Token::Or));
