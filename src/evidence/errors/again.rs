@@ -103,6 +103,13 @@ impl Done {
         is_seen && !runs_tests(step, work) && self.lets_failures_through(&self.readers_of(at), lines)
     }
 
+    /// Whether the step at `at` surely ran, and its words for a failure would be among what is seen.
+    pub(super) fn would_be_heard(&self, at: usize, text: &str) -> bool {
+        let prepares = |at: usize| self.command.steps[at].only_prepares();
+        let is_plain = !self.command.loops && !self.command.steps[at].background;
+        is_plain && self.says_so(at, text.lines().count()) && self.command.begins(at, prepares)
+    }
+
     /// Of each step, whether it ran whatever else came to nothing, and would be heard to fail in `text`, which has
     /// no word of failure. What cargo does well it says: it `finished`.
     pub(super) fn heard_to_succeed(&self, text: &str, finished: bool) -> Vec<bool> {

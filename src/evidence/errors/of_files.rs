@@ -1,13 +1,14 @@
 //! Files that are not what they should be: one that could not be written, or that a program which reads its form
 //! could not read. What mends that is whatever writes or reads the same file.
 
+use super::codes::printed as succeeded;
 use super::collect::Errors;
 use super::diagnose::{Diagnosis, Found};
 use super::place::Location;
 use super::work::{Done, Work};
 use crate::evidence::lines::lines;
 use crate::evidence::scan::Scan;
-use crate::evidence::shell::Step;
+use crate::evidence::shell::{End, Step};
 use crate::evidence::tests::{Walk, below, moved};
 use crate::model::Change;
 
@@ -53,9 +54,13 @@ impl Done {
 
     /// The files that it is known to have written, or to have read in their form.
     fn files_done(&self, root: &str, text: &str) -> Vec<Work> {
-        let places = self.places(root);
+        let (places, told) = (self.places(root), succeeded(&self.command, text));
         let mut done = Vec::new();
-        for (step, place) in self.command.steps.iter().zip(&places) {
+        for (at, (step, place)) in self.command.steps.iter().zip(&places).enumerate() {
+            let went_well = told.contains(&at) || self.command.end_of(at, &told) == End::Succeeded;
+            if !went_well && !self.would_be_heard(at, text) {
+                continue;
+            }
             let is_heard = step.writes.is_empty() || (step.silent && step.writes.len() == 1);
             let read = if is_heard { read_by(step) } else { Vec::new() };
             if !read.is_empty() && !lines(text).any(|line| complaint(step, &line).is_some()) {
@@ -250,6 +255,24 @@ mod tests {
             });
             let (left, earlier) = errors.told(None);
             assert_eq!((left.is_some(), earlier.list.len()), (is_left, usize::from(!is_left)), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_where_that_is_known_to_have_gone_well() {
+        let red = ("python3 -m json.tool c.json", 1, TOOL);
+        for (line, text, is_red) in [
+            ("python3 -m json.tool c.json", "{}\n", false),
+            ("python3 -m json.tool c.json >/dev/null", "", false),
+            ("python3 -m json.tool c.json >/dev/null && echo valid || echo invalid", "valid\n", false),
+            ("python3 -m json.tool c.json >/dev/null 2>&1 && echo valid || echo invalid", "invalid\n", true),
+            ("python3 -m json.tool c.json >/dev/null 2>&1; true", "", true),
+            ("python3 -m json.tool c.json &>/dev/null; echo \"rc=0\"", "rc=0\n", true),
+            ("! python3 -m json.tool c.json >/dev/null 2>&1", "", true),
+            ("if false; then python3 -m json.tool c.json; fi", "", true),
+            ("[ -f nope ] && python3 -m json.tool c.json; true", "", true),
+        ] {
+            assert_eq!(is_left(&[red, (line, 0, text)]), is_red, "{line}");
         }
     }
 }

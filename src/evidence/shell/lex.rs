@@ -155,6 +155,10 @@ impl<'a> Lexer<'a> {
         self.rest.next();
         if self.took('&') {
             let file = self.operand();
+            // What is closed goes nowhere.
+            if file == "-" {
+                return Some(Token::Output { file: "/dev/null".to_owned(), hides, appends: false });
+            }
             let is_file = file.contains(|c: char| !c.is_ascii_digit() && c != '-');
             return is_file.then_some(Token::Output { file, hides: true, appends: false });
         }

@@ -24,6 +24,8 @@ pub(super) struct Parser {
     pub(super) parts: Vec<Part>,
     /// The groups that are open now.
     groups: Vec<Group>,
+    /// The first steps of loops and branches that are not over.
+    bodies: Vec<usize>,
     /// The group that was closed right before this.
     closed: Option<Group>,
     /// How many shells there were.
@@ -243,6 +245,7 @@ impl Parser {
         if keyword == "}" {
             self.close(false);
         }
+        self.follow_bodies(&step);
         let word = step.words.iter().find(|word| *word != "do").cloned().unwrap_or_default();
         step.arm = self.arms.follow(&word, &mut self.command.steps);
         let braces = step.words.iter().take_while(|word| *word == "{").count();
@@ -288,6 +291,26 @@ impl Parser {
                 None => {}
             },
             _ => self.push(step),
+        }
+    }
+
+    /// What stands behind the end of a loop or a branch holds for its steps: `done >/dev/null`.
+    fn follow_bodies(&mut self, step: &Step) {
+        let around = ["for", "case", "select", "done", "fi", "esac"];
+        let is_one = |word: &&String| wrappers::is_keyword(word) || around.contains(&word.as_str());
+        for word in step.words.iter().take_while(is_one) {
+            match word.as_str() {
+                "for" | "while" | "until" | "if" | "case" | "select" => {
+                    self.bodies.push(self.command.steps.len());
+                }
+                "done" | "fi" | "esac" => {
+                    let from = self.bodies.pop();
+                    let Some(from) = from.filter(|_| !step.writes.is_empty()) else { continue };
+                    let Step { writes, silent, appends, .. } = step.clone();
+                    self.hand_down(from, &Step { writes, silent, appends, ..Step::default() });
+                }
+                _ => {}
+            }
         }
     }
 

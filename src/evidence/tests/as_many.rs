@@ -4,7 +4,7 @@
 //! of them were left out, these are taken for the same.
 
 use super::packages::Packages;
-use super::{Counts, Scope, TestRun};
+use super::{Counts, Framework, Scope, TestRun};
 
 impl TestRun {
     /// Whether all tests of `old` are among those that ran in this one, by how many they are.
@@ -20,6 +20,7 @@ impl TestRun {
             && self.unit == old.unit
             && ![self, old].iter().any(|run| run.says_more)
             && self.scope.may_be_all_of(&old.scope)
+            && !old.failing.iter().any(|name| self.scope.surely_lacks(&old.scope.full_name(name)))
     }
 
     /// The counts of all that it ran; of what a pipe let through, those that are all green.
@@ -43,6 +44,15 @@ impl Scope {
         };
         let are_all = scripts == 2 || pair.iter().all(|scope| scope.is_everything());
         is_alike && are_all && self.directory == other.directory && pair.iter().all(is_here)
+    }
+
+    /// Whether the test is none of those that it finds.
+    fn surely_lacks(&self, full: &str) -> bool {
+        match self.framework {
+            Framework::Pytest => self.unclear.is_none() && self.asks_for(full) != Some(true),
+            Framework::Unittest => self.unclear.is_none() && !self.surely_runs(full),
+            _ => false,
+        }
     }
 
     /// Whether one is a script of all tests, and the other asks for tests by itself, in the same place.
@@ -90,7 +100,11 @@ fn is_plain(script: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use crate::evidence::proofs::{PASSED, PYTEST, left};
+    use crate::evidence::{Changed, Gathered};
+    use crate::model::Timestamp;
 
     #[track_caller]
     fn check(red: &str, green: &str, text: &str, is_mended: bool) {
@@ -122,5 +136,30 @@ mod tests {
         }
         check("make test", "npm test", PASSED, false);
         check("a/run_tests.sh", "pytest", PASSED, false);
+    }
+
+    #[test]
+    fn as_many_others_are_not_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("pytest.ini", "[pytest]\ntestpaths = unit\n"),
+            ("unit/test_u.py", ""),
+            ("integration/test_i.py", ""),
+        ] {
+            let file = dir.path().join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+        let failing = |of: &str| {
+            let red = PYTEST.replace("test_a.py", of);
+            let mut gathered = Gathered::new(dir.path(), dir.path());
+            for (line, code, text) in
+                [("./run_tests.sh", 1, red.as_str()), ("pytest", 0, "3 passed in 0.02s\n")]
+            {
+                gathered.note_only_command(line, Some(code), text, true, Timestamp::from_millis(0));
+            }
+            gathered.finish(Changed::Unknown, None).0.unwrap().failed_tests.len()
+        };
+        assert_eq!((failing("integration/test_i.py"), failing("unit/test_u.py")), (1, 0));
     }
 }

@@ -187,7 +187,7 @@ impl super::Scope {
     }
 
     /// Whether a run of it has the test `full` in it.
-    fn surely_runs(&self, full: &str) -> bool {
+    pub(super) fn surely_runs(&self, full: &str) -> bool {
         match self.framework {
             Framework::Pytest => self.settings.filters.is_empty() && self.asks_for(full) == Some(true),
             // `test_a (t.A.test_a)`
