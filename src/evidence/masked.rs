@@ -748,3 +748,46 @@ fn what_was_timed_is_told_as_it_would_be_without() {
         }
     }
 }
+
+#[test]
+fn what_is_left_of_a_traceback_is_told() {
+    let cut = "    return x[\"k\"]\n           ~^^^^^\nKeyError: 'k'\n";
+    let last = "KeyError: 'k'\n";
+    let script = "checking\ncat: conf/settings.ini: No such file or directory\n";
+    for (line, text, words) in [
+        ("python3 app.py > l 2>&1 || tail -3 l", cut, "'k'"),
+        ("python3 app.py > l 2>&1 || tail -1 l", last, "'k'"),
+        ("python3 app.py > l 2>&1; tail -3 l", cut, "'k'"),
+        ("r=$(python3 app.py 2>&1); echo \"$r\" | tail -1", last, "'k'"),
+        ("r=$(python3 app.py 2>&1); echo \"$r\" | tail -n 3", cut, "'k'"),
+        (
+            "python3 app.py 2>&1 | tail -2; echo \"took $SECONDS s\"",
+            "    return\nKeyError: 'k'\ntook 3 s\n",
+            "'k'",
+        ),
+        (
+            "./build.sh 2>&1 | tail -2; echo \"took ${SECONDS}s\"",
+            &format!("{script}took 3s\n"),
+            "settings.ini",
+        ),
+        (
+            "python3 app.py 2>&1 | sed \"s/^/  /\"",
+            "  Traceback (most recent call last):\n    File \"/home/dev/project/app.py\", line 3, in <module>\n      raise ValueError(\"bad input\")\n  ValueError: bad input\n",
+            "bad input",
+        ),
+    ] {
+        let left = left_by(&[(line, 0, text)]).map(|(_, message)| message);
+        assert!(left.as_ref().is_some_and(|left| left.contains(words)), "{line}: {left:?}");
+        assert_eq!(left_by(&[(line, 0, text), (line, 0, "")]), None, "{line}");
+    }
+    let only_errors = ("python3 app.py 2>&1 >/dev/null | tail -3", 0, cut);
+    assert_eq!(left_by(&[only_errors]).map(|(_, message)| message).as_deref(), Some("'k'"));
+    assert_eq!(left_by(&[only_errors, ("python3 app.py", 0, "")]), None);
+    silent(&[
+        ("python3 app.py > l 2>&1 || tail -3 l", 0, ""),
+        ("python3 app.py > l 2>&1; tail -3 l", 0, "fine\nTotal: 5\n"),
+        ("python3 app.py 2>&1 >/dev/null | tail -3", 0, ""),
+        ("python3 app.py 2>&1 | tail -2; echo \"took $SECONDS s\"", 0, "fine\nTotal: 5\ntook 3 s\n"),
+        ("python3 app.py 2>&1 | sed \"s/^/  /\"", 0, "  fine\n  Total: 5\n"),
+    ]);
+}

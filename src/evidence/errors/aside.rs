@@ -23,6 +23,23 @@ impl Done {
         }
         Some(left)
     }
+
+    /// Whether what is seen at the end is what the step at `at` said at last: `make > log 2>&1 || tail log`.
+    pub(super) fn is_last_shown(&self, at: usize) -> bool {
+        let mut after = self.command.steps.iter().enumerate().skip(at + 1);
+        let is_last = after.all(|(at, step)| is_quiet(step) || self.shows_own_text(at, step));
+        is_last && !self.loops() && !self.shows_other_text()
+    }
+
+    /// Whether what follows the step at `at` prints nothing but what it reads.
+    pub(super) fn speaks_last(&self, at: usize) -> bool {
+        self.command.steps[at + 1..].iter().all(is_quiet)
+    }
+}
+
+/// Whether a step prints nothing but what it reads.
+fn is_quiet(step: &Step) -> bool {
+    step.piped || (is_silent(step) && !step.background)
 }
 
 /// Whether a line is one of those that a look prints.

@@ -185,10 +185,14 @@ pub(super) fn without_own_words(command: &Command, text: &str) -> String {
     let steps = command.steps.as_slice();
     let templates: Vec<Template> = speaking(steps).filter_map(|at| Template::of(steps, at)).collect();
     let computed: Vec<(String, String)> = speaking(steps).filter_map(|at| around_a_sum(&steps[at])).collect();
+    let counted: Vec<(String, String)> = speaking(steps).filter_map(|at| around_a_name(&steps[at])).collect();
     let is_own = |line: &str| {
         let line = line.trim_end();
-        let has = |(head, tail): &(String, String)| line.starts_with(head) && line.ends_with(tail);
-        templates.iter().any(|template| template.is_filled_by(line)) || computed.iter().any(has)
+        let between = |(head, tail): &(String, String)| line.strip_prefix(head)?.strip_suffix(tail);
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        templates.iter().any(|template| template.is_filled_by(line))
+            || computed.iter().any(|around| between(around).is_some())
+            || counted.iter().filter_map(between).any(is_number)
     };
     text.split_inclusive('\n').filter(|line| !is_own(line)).collect()
 }
@@ -199,6 +203,19 @@ fn around_a_sum(step: &Step) -> Option<(String, String)> {
     let (head, rest) = words.split_once("$(")?;
     let (_, tail) = rest.rsplit_once(')')?;
     let is_word = head.trim().len() > 2 && !head.contains('$') && !tail.contains('$');
+    is_word.then(|| (head.to_owned(), tail.to_owned()))
+}
+
+/// What stands around a variable that a step prints, which may hold a number: `echo took $SECONDS s`.
+fn around_a_name(step: &Step) -> Option<(String, String)> {
+    let words = words(step)?;
+    let (head, rest) = words.split_once('$')?;
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let tail = match rest.strip_prefix('{') {
+        Some(rest) => rest.trim_start_matches(is_part).strip_prefix('}')?,
+        None => rest.trim_start_matches(is_part),
+    };
+    let is_word = head.trim().len() > 2 && tail.len() < rest.len() && !tail.contains('$');
     is_word.then(|| (head.to_owned(), tail.to_owned()))
 }
 

@@ -15,6 +15,7 @@ use super::earlier::EarlierErrors;
 use super::failing;
 use super::failure::{Failure, told};
 use super::halfway::without_git;
+use super::marked::without_marks;
 use super::place::{Location, is_there};
 use super::said::Speakers;
 use super::thrown;
@@ -125,6 +126,7 @@ impl Errors {
     /// A command came to its end, with all that it printed.
     pub(crate) fn note_command(&mut self, command: &str, exit_code: Option<i64>, text: &str) {
         let text = &*without_times(command, text);
+        let text = &*without_marks(command, text);
         let done = self.asked(command, text).ended(exit_code);
         self.note_files(command, &done, exit_code, text);
         let root = self.directory.trim_end_matches('/');

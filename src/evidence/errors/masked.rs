@@ -133,7 +133,8 @@ impl Done {
         let went_on = at_end && !thrown::ends_node(text);
         let told =
             || diagnose(text, &Speakers::default()).filter(|found| is_bad_end(found, may_throw && !went_on));
-        let last = || thrown::last_words(&self.command, text, at_end).filter(|_| may_throw);
+        let is_last = self.is_last_shown(*steps.last()?);
+        let last = || thrown::last_words(&self.command, text, is_last).filter(|_| may_throw);
         let found = if has_tests { None } else { told().or_else(last) };
         let found = found.or_else(|| sign(text, &speakers, at_end && !has_tests));
         let found = found.or_else(|| self.complaint(&steps, text).filter(|_| is_whole && !has_tests))?;
@@ -310,12 +311,6 @@ impl Done {
     fn waits(&self) -> bool {
         let has = |names: &[&str]| self.command.steps.iter().any(|step| names.contains(&step.program()));
         has(&["wait"]) && !has(&["kill", "pkill", "killall"])
-    }
-
-    /// Whether what follows the step at `at` prints nothing but what it reads.
-    pub(super) fn speaks_last(&self, at: usize) -> bool {
-        let is_quiet = |step: &Step| step.piped || (is_silent(step) && !step.background);
-        self.command.steps[at + 1..].iter().all(is_quiet)
     }
 }
 

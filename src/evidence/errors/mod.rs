@@ -30,6 +30,7 @@ mod jest;
 mod limits;
 mod lint;
 mod makefiles;
+mod marked;
 mod masked;
 mod mends;
 mod node;

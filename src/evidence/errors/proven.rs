@@ -2,6 +2,7 @@
 
 use super::behind::Seen;
 use super::codes;
+use super::marked::mark;
 use super::work::{Done, Work, runs_tests};
 use crate::evidence::shell::{End, Step};
 use crate::evidence::tests::keeps_the_end;
@@ -69,7 +70,8 @@ impl Done {
 
     /// Whether what a program dies of would be among what these steps print.
     pub(super) fn lets_failures_through(&self, readers: &[usize], lines: usize) -> bool {
-        readers.iter().all(|at| keeps_the_end(&self.command.steps[*at], lines))
+        let lets_through = |step: &Step| keeps_the_end(step, lines) || mark(step).is_some();
+        readers.iter().all(|at| lets_through(&self.command.steps[*at]))
     }
 
     /// Whether cargo says of each time that it was started that it came to a good end.

@@ -51,7 +51,7 @@ pub(super) fn last_words(command: &Command, text: &str, at_end: bool) -> Option<
 /// The name of an exception, where a pipe left out the calls that led to it.
 fn cut_off(command: &Command, text: &str) -> Option<Diagnosis> {
     let count = text.lines().count();
-    let is_tail = |step: &Step| step.piped && drops_the_beginning(step, count);
+    let is_tail = |step: &Step| drops_the_beginning(step, count);
     let is_chosen = |step: &Step| step.piped && matches!(step.program(), "grep" | "egrep" | "rg");
     // Each turn of a loop has an end of its own.
     let any_line = command.steps.iter().any(is_chosen)
