@@ -97,6 +97,11 @@ impl Call {
         }
     }
 
+    /// Whether it only tells what it would do.
+    pub(crate) fn is_dry(&self) -> bool {
+        self.words.iter().chain(&self.asked).chain(&self.eases).any(|word| word == "--dry-run")
+    }
+
     /// The script of a package that it runs, and what that is handed on.
     pub(crate) fn script(&self) -> Option<(&str, &[String])> {
         match self.words.as_slice() {

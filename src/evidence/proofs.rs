@@ -304,6 +304,7 @@ fn an_assignment_is_a_command_with_an_exit_code() {
         ("for i in 1; do python3 app.py; echo $i; done > log 2>&1; ls", "log\n", Told),
         ("if true; then python3 app.py; fi &>/dev/null; echo ok", "ok\n", Told),
         ("python3 app.py 2>&-; echo ok", "ok\n", Told),
+        ("cd /home/dev/shop 2>/dev/null && python3 app.py; true", "", Told),
         ("python3 app.py >&- 2>&-; echo ok", "ok\n", Told),
         ("for i in 1 2; do python3 app.py $i; done", "fine\nfine\n", Told),
         ("for i in $(ls); do python3 app.py; done", "", Told),

@@ -128,7 +128,9 @@ impl Done {
         let aloud: Vec<bool> = (0..steps.len()).map(is_aloud).collect();
         let went_well = |at: usize| {
             let step = &steps[at];
-            let looks = step.only_prepares() || (would_complain(step) && !complains(step, text));
+            let moves_unheard = matches!(step.program(), "cd" | "pushd") && !step.writes.is_empty();
+            let looks =
+                (step.only_prepares() && !moves_unheard) || (would_complain(step) && !complains(step, text));
             looks || (self.does(at) && aloud[at])
         };
         let went_well: Vec<bool> = (0..steps.len()).map(went_well).collect();

@@ -32,7 +32,8 @@ impl Done {
         let Work::HalfDone(verbs) = half else { return false };
         let joined = self.command.steps.iter().position(joins).unwrap_or_default();
         let after = self.command.steps.iter().skip(joined + 1);
-        !self.failed && after.map(Step::git_verb).any(|verb| verbs.contains(&verb))
+        let is_dry = |step: &&Step| step.args().iter().any(|arg| arg == "--dry-run");
+        !self.failed && after.filter(|step| !is_dry(step)).any(|step| verbs.contains(&step.git_verb()))
     }
 }
 
@@ -219,6 +220,19 @@ mod tests {
         }
         assert!(left_by(&[refused, ("git pull", 0, "")]).is_some());
         assert!(left_by(&[refused, ("git push --dry-run", 0, "")]).is_some());
+    }
+
+    #[test]
+    fn what_is_only_tried_concludes_nothing() {
+        for (line, is_left) in [
+            ("git commit -qam x", false),
+            ("git commit -qam x --dry-run", true),
+            ("git commit --dry-run || true", true),
+            ("git merge --abort", false),
+        ] {
+            let left = left_by(&[("git merge a", 1, MERGED), (line, 0, "")]);
+            assert_eq!(left.is_some(), is_left, "{line}");
+        }
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Work {
             (Self::Tests(scope), Self::Tests(of)) => at_least(scope, of),
             (_, Self::Elsewhere(failed)) => self.is_kin_of(failed),
             (Self::Program { call, .. }, Self::HalfDone(verbs)) => {
-                call.git_verb().is_some_and(|verb| verbs.contains(&verb))
+                call.git_verb().is_some_and(|verb| verbs.contains(&verb)) && !call.is_dry()
             }
             (
                 Self::Program { call, meant, input, context, directory },
