@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 
 use super::errors::Errors;
+use super::glimpses::after;
 use super::lines::HANDED_OUT;
 use super::tests::{Origin, TestRun, read, runs_tests};
 
@@ -329,6 +330,17 @@ fn an_output_of_many_lines_that_has_to_prove_a_success_is_read_to_its_end() {
             errors.note_command(command, Some(0), &text);
             errors.finish(None);
         }
+    }
+}
+
+#[test]
+fn an_output_of_nothing_but_line_ends_is_hardly_read() {
+    let text = "\n".repeat(1_000_000);
+    for (command, code) in [("python3 app.py; ./b.sh; make", 1), ("python3 app.py; ./b.sh; make | cat", 0)] {
+        HANDED_OUT.set(0);
+        let (_, errors) = after(&[(command, code, &text)]);
+        assert_eq!(errors.is_some(), code == 1, "{command}");
+        assert!(HANDED_OUT.get() <= text.len(), "`{command}`: {} bytes", HANDED_OUT.get());
     }
 }
 

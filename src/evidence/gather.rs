@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use super::lines;
 use super::tests::Origin;
 use super::{Changed, EarlierErrors, Edits, ErrorEvidence, Errors, TestResults, Tests};
 use crate::model::{Event, Fault, ItemStatus, Timestamp};
@@ -204,8 +205,10 @@ impl Commands {
         let Event::CommandEnded { item, command, exit_code, status, .. } = event else { return };
         // What was refused did not run, whatever stands where its output would.
         if let Some(Printed { text, is_whole }) = printed.filter(|_| *status != ItemStatus::Declined) {
+            let bounded = lines::bounded(text);
+            let text = bounded.as_deref().unwrap_or(text);
             // Without an exit code no count is complete.
-            let whole = exit_code.filter(|_| is_whole);
+            let whole = exit_code.filter(|_| is_whole && bounded.is_none());
             let is_answered = self.tests.note_command(item, command, whole, text, at);
             if is_answered && !self.tests.was_on_other_tree() {
                 self.errors.settle_tests_of(std::slice::from_ref(command), Some(command));
@@ -217,6 +220,8 @@ impl Commands {
     }
 
     fn note_only(&mut self, command: &str, exit_code: Option<i64>, text: &str, whole: bool, at: Timestamp) {
+        let bounded = lines::bounded(text);
+        let (text, whole) = (bounded.as_deref().unwrap_or(text), whole && bounded.is_none());
         match exit_code {
             None => self.tests.note_killed("command", command, text, whole, at),
             // Without an exit code no count is taken for complete.

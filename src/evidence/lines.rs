@@ -10,6 +10,21 @@ use crate::progress::plain;
 /// No line that means something is longer; what is beyond is not read.
 const LONGEST: usize = 4096;
 
+/// An output of more lines has next to nothing in most of them.
+const MOST: usize = 20_000;
+/// A line that is shorter tells of no failure by itself.
+const SHORTEST: usize = 8;
+
+/// As much of an output as is read, where that is not all of it: of very many lines, those in the middle that are
+/// long enough to say something.
+pub(super) fn bounded(text: &str) -> Option<String> {
+    let (head, _) = text.match_indices('\n').nth(MOST / 2)?;
+    let (tail, _) = text.rmatch_indices('\n').nth(MOST / 2).filter(|(tail, _)| *tail > head)?;
+    let middle = text[head + 1..=tail].split_inclusive('\n').filter(|line| line.len() > SHORTEST);
+    let bounded: String = [&text[..=head]].into_iter().chain(middle).chain([&text[tail + 1..]]).collect();
+    (bounded.len() < text.len()).then_some(bounded)
+}
+
 /// The lines without escapes and invisible characters. Where a line was written
 /// over, its last version.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
@@ -51,6 +66,15 @@ mod tests {
     #[test]
     fn a_line_that_was_written_over_is_its_last_version() {
         check("10 %\r50 %\r100 %\r\ndone", &["100 %", "done"]);
+    }
+
+    #[test]
+    fn of_very_many_lines_those_are_left_out_that_say_nothing() {
+        let some = "x\n".repeat(MOST);
+        assert_eq!(bounded(&some), None);
+        assert_eq!(bounded(&"main.c:1:2: error: x\n".repeat(2 * MOST)), None);
+        let read = bounded(&format!("{some}KeyError: 1\n{some}")).unwrap();
+        assert_eq!(read, format!("{}KeyError: 1\n{}", &some[..MOST + 2], &some[..MOST]));
     }
 
     #[test]

@@ -684,6 +684,18 @@ fn what_succeeds_since_does_not_fail_any_more() {
 }
 
 #[test]
+fn what_stands_behind_the_part_of_a_line_that_is_read_may_fail() {
+    let set: String = (0..300).map(|at| format!("v{at}=$(true); ")).collect();
+    let line = format!("{set}python3 app.py; echo $v1");
+    for code in [0, 1] {
+        assert_eq!(left_by(&[(&line, code, TRACE)]).unwrap().1, "bad input", "{code}");
+    }
+    // Nothing says that it was done since, and the same line may do it.
+    assert!(left_by(&[(&line, 1, TRACE), ("make", 0, "")]).is_some());
+    assert_eq!(left_by(&[(&line, 0, "fine\n")]), None);
+}
+
+#[test]
 fn what_only_ended_badly_leaves_room_for_a_reason() {
     let lines: Vec<String> = (0..20).map(|at| format!("./gen{at}")).collect();
     let mut commands: Vec<(&str, i64, &str)> = lines.iter().map(|line| (line.as_str(), 3, "")).collect();

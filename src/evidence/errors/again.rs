@@ -12,14 +12,14 @@ use crate::evidence::shell::Step;
 impl Done {
     /// Whether an exit of 0 and `text` leave nothing of it that may have failed unseen: what nothing
     /// waited for ran all the same, and would have said so.
-    pub(super) fn shows_all_that_failed(&self, line: &str, text: &str) -> bool {
+    pub(super) fn shows_all_that_failed(&self, proven: &[Proof<'_>], text: &str) -> bool {
         let turns = self.command.only_turns();
         let is_idle = self.command.steps.iter().any(|step| self.found_nothing_to_do(step, text));
         if (!turns && (!self.command.is_clear() || self.forgives())) || is_idle {
             return false;
         }
         let loud = self.loud(text.lines().count());
-        let has_no_silent_part = || self.has_no_silent_part(&self.proven(line, text), &loud);
+        let has_no_silent_part = || self.has_no_silent_part(proven, &loud);
         let is_known = match self.command.branches && !turns {
             true => {
                 self.tries_until_one_succeeds(&loud)

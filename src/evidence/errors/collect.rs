@@ -4,6 +4,8 @@
 //! failing, or more: what was mended is no reason. Words about quotas and
 //! keys in an output mean nothing here; only the agent's own faults do.
 
+use std::cell::LazyCell;
+
 use serde::{Deserialize, Serialize};
 
 use super::behind::Seen;
@@ -135,8 +137,10 @@ impl Errors {
             return;
         }
         self.ran = self.trees.run(&done.command, exit_code, text, |at| done.does_on_files(at));
+        // All that was printed is gone through for it, and once is enough.
+        let proven = LazyCell::new(|| done.proven(command, text));
         let unproven = match exit_code {
-            Some(0) => done.unproven_builds(command, text),
+            Some(0) => done.unproven_builds(&proven),
             _ => Vec::new(),
         };
         let built = cargo::failure(text, &unproven);
@@ -183,15 +187,14 @@ impl Errors {
         let is_answered = match exit_code {
             _ if found.is_some() => false,
             Some(0 | 1) if done.looks_for_errors() && text.trim().is_empty() => !done.is_limited(),
-            Some(0) => done.shows_all_that_failed(command, text),
-            Some(1) => done.ends_with_an_answer() && done.shows_all_that_failed(command, text),
+            Some(0) => done.shows_all_that_failed(&proven, text),
+            Some(1) => done.ends_with_an_answer() && done.shows_all_that_failed(&proven, text),
             Some(_) | None => false,
         };
         if is_answered {
             self.settle(command, |failure| failure.line == command);
         }
         if exit_code == Some(0) && !self.ran.is_other {
-            let proven = done.proven(command, text);
             self.failures.iter_mut().for_each(|failure| failure.note_proven(&proven));
             self.settle(command, |failure| failure.left.is_empty());
         }

@@ -88,8 +88,7 @@ impl Done {
     }
 
     /// What cargo built, looked at or ran that an exit of 0 does not show to have succeeded.
-    pub(super) fn unproven_builds(&self, line: &str, text: &str) -> Vec<Work> {
-        let proven = self.proven(line, text);
+    pub(super) fn unproven_builds(&self, proven: &[Proof<'_>]) -> Vec<Work> {
         let is_left = |work: &&Work| work.is_build() && !proven.iter().any(|proof| proof.work.mends(work));
         self.works.iter().flatten().filter(is_left).cloned().collect()
     }

@@ -57,7 +57,8 @@ pub(super) struct Done {
 
 impl Done {
     pub(super) fn new(line: &str, root: &str, origin: &Origin) -> Self {
-        let command = Command::parse(line);
+        let mut command = Command::parse(line);
+        command.steps.extend(command.cut.then(|| Step::unread(line)));
         let origin = &origin.of_one_command();
         let mut walk = Walk::default();
         let mut places: Vec<String> = Vec::new();

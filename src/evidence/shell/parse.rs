@@ -8,7 +8,7 @@ use super::kept::Kept;
 use super::lex::{Lexer, Token};
 use super::pipefail::{self, Pipefail};
 use super::step::Step;
-use super::surroundings;
+use super::surroundings::{self, Named};
 use super::wrappers::{self, Bare, Found, Script};
 
 const MOST_STEPS: usize = 200;
@@ -38,6 +38,7 @@ pub(super) struct Parser {
     /// The first step of the pipeline that is being read.
     pipeline: usize,
     kept: Kept,
+    named: Named,
     arms: Arms,
     /// The step that takes the place of the shell: `exec`.
     last_of_shell: Option<usize>,
@@ -114,6 +115,7 @@ impl Parser {
             for number in std::mem::take(&mut step.documents) {
                 let text = lexer.text(number);
                 if self.kept.takes([&text], 1) {
+                    self.named.note_of([&*step], [&text]);
                     step.input.push(text);
                 }
             }
@@ -267,7 +269,7 @@ impl Parser {
             self.assigned.extend(surroundings::set_by(&step));
         }
         if self.kept.takes(self.assigned.iter(), 1) {
-            let around = surroundings::around(&step, &self.assigned, &self.command.steps);
+            let around = surroundings::around(&step, &self.assigned, &mut self.named);
             step.context.extend(around.into_iter().cloned());
         }
         step.context.extend(context);
@@ -337,6 +339,7 @@ impl Parser {
         step.fed_from = if step.piped { Some(self.pipeline) } else { outer };
         self.closed = None;
         self.parts.push(Part::Step(self.command.steps.len()));
+        self.named.note_step(&step);
         self.command.steps.push(step);
     }
 
@@ -371,6 +374,9 @@ impl Parser {
         let context: Vec<_> = step.context.iter().filter(|word| !self.assigned.contains(word)).collect();
         let said = step.writes.iter().chain(&step.input).chain(context.iter().copied());
         let fits = self.kept.takes(said, inners.len());
+        if fits {
+            self.named.note_of(&*inners, step.writes.iter().chain(&step.input));
+        }
         for inner in inners {
             inner.repeats |= step.repeats;
             inner.forgives |= step.forgives;

@@ -1,5 +1,7 @@
 //! One program of a command line: what it is told, and what that does.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use super::base_name;
 
 /// One program with its arguments.
@@ -59,6 +61,13 @@ pub(crate) enum Arm {
 impl Step {
     pub(crate) fn of(words: Vec<String>) -> Self {
         Self { words, ..Self::default() }
+    }
+
+    /// What stands for the part of a line that was not read: a script, the same one in the same line only.
+    pub(crate) fn unread(line: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        line.hash(&mut hasher);
+        Self::of(vec!["sh".to_owned(), format!("unread-{:x}", hasher.finish())])
     }
 
     /// The name of the program, without its directory.

@@ -1,5 +1,8 @@
 //! What a step sets for those that follow it: variables, words of the shell, what a file says.
 
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
 use super::base_name;
 use super::step::Step;
 use super::wrappers::{assignments, is_harmless};
@@ -23,19 +26,77 @@ pub(super) fn set_by(step: &Step) -> Vec<String> {
     }
 }
 
-/// Those of what was said before a step that may matter to it. Where nothing uses the words of a loop, each of
-/// its turns does the same.
-pub(super) fn around<'a>(step: &Step, said: &'a [String], before: &[Step]) -> Vec<&'a String> {
-    let is_used = |name: &str| {
-        let (plain, braced) = (format!("${name}"), format!("${{{name}"));
-        let has = |word: &String| word.contains(&plain) || word.contains(&braced);
-        let uses = |step: &Step| step.words.iter().chain(&step.input).chain(&step.writes).any(has);
-        let prints = |step: &&Step| matches!(step.program(), "echo" | "printf");
-        !step.documents.is_empty()
-            || uses(step)
-            || before.iter().filter(|step| !prints(step)).any(uses)
-            || said.iter().any(has)
-    };
+#[cfg(test)]
+thread_local! {
+    /// How many bytes of words this thread has looked for variables in.
+    static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// The variables that the words of a line name, by what follows their `$`: each word is looked at once.
+#[derive(Debug, Default)]
+pub(super) struct Named {
+    names: BTreeSet<String>,
+    /// How much of what was said is among them.
+    said: usize,
+}
+
+impl Named {
+    /// No name is longer, as far as it is compared.
+    const LONGEST: usize = 64;
+
+    fn start(name: &str) -> &str {
+        &name[..name.floor_char_boundary(Self::LONGEST)]
+    }
+
+    fn note<'a>(&mut self, words: impl IntoIterator<Item = &'a String>) {
+        for word in words {
+            #[cfg(test)]
+            LOOKED_AT.set(LOOKED_AT.get() + word.len());
+            for (at, _) in word.match_indices('$') {
+                let name = &word[at + 1..];
+                let name = Self::start(name.strip_prefix('{').unwrap_or(name));
+                if !self.names.contains(name) {
+                    self.names.insert(name.to_owned());
+                }
+            }
+        }
+    }
+
+    fn note_said(&mut self, said: &[String]) {
+        self.note(&said[self.said.min(said.len())..]);
+        self.said = said.len();
+    }
+
+    /// What a step prints is nothing that matters to those behind it.
+    pub(super) fn note_step(&mut self, step: &Step) {
+        self.note_of([step], step.words.iter().chain(&step.input).chain(&step.writes));
+    }
+
+    /// Words of some steps, unless all that these do is print.
+    pub(super) fn note_of<'a, 'b>(
+        &mut self,
+        steps: impl IntoIterator<Item = &'b Step>,
+        words: impl IntoIterator<Item = &'a String>,
+    ) {
+        if !steps.into_iter().all(|step| matches!(step.program(), "echo" | "printf")) {
+            self.note(words);
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        let start = Self::start(name);
+        let mut after = self.names.range::<str, _>((Bound::Included(start), Bound::Unbounded));
+        after.next().is_some_and(|first| first.starts_with(start))
+    }
+}
+
+/// Those of what was said before a step that may matter to it, where `named` is named before it. Where nothing
+/// uses the words of a loop, each of its turns does the same.
+pub(super) fn around<'a>(step: &Step, said: &'a [String], named: &mut Named) -> Vec<&'a String> {
+    named.note_said(said);
+    let mut own = Named::default();
+    own.note(step.words.iter().chain(&step.input).chain(&step.writes));
+    let is_used = |name: &str| !step.documents.is_empty() || own.has(name) || named.has(name);
     let turned = |said: &str| Some(said.strip_prefix("for ")?.split_once(" in ")?.0.to_owned());
     let name = |said: &str| turned(said).or_else(|| own_name(said));
     said.iter().filter(|said| name(said).is_none_or(|name| is_used(&name))).collect()
@@ -92,12 +153,25 @@ fn only_finds(file: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::Command;
+    use super::LOOKED_AT;
 
     /// What the last step of a line runs with.
     #[track_caller]
     fn check(line: &str, expected: &[&str]) {
         let command = Command::parse(line);
         assert_eq!(command.steps.last().unwrap().context, expected, "{line}");
+    }
+
+    #[test]
+    fn a_word_is_looked_at_as_often_in_a_long_line_as_in_a_short_one() {
+        let looked_at = |count: usize| {
+            let set: String = (0..count).map(|at| format!("v{at}=$(true $v{at}); ")).collect();
+            LOOKED_AT.set(0);
+            Command::parse(&format!("{set}python3 app.py; echo $v1"));
+            LOOKED_AT.get()
+        };
+        let (few, many) = (looked_at(15), looked_at(150));
+        assert!((1..=15).contains(&(many / few)), "{few} bytes, {many} bytes");
     }
 
     #[test]
