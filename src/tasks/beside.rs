@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
     use crate::agents::testing::request;
-    use crate::tasks::rollout::testing::{THREAD, home, home_of, line};
+    use crate::tasks::testing::{THREAD, home, home_of, line};
 
     fn ran(home: &Path, since: i64) -> Vec<Ran> {
         let environment = [("CODEX_HOME".to_owned(), home.to_str().unwrap().to_owned())];

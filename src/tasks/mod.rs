@@ -48,6 +48,8 @@ mod status;
 mod stream;
 mod summary;
 mod terminal;
+#[cfg(test)]
+mod testing;
 mod transcript;
 mod unprinted;
 mod unread;

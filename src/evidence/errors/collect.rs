@@ -19,6 +19,7 @@ use super::failure::{Failure, told};
 use super::halfway::without_git;
 use super::marked::without_marks;
 use super::place::{Location, is_there};
+use super::refusals::Refusals;
 use super::said::Speakers;
 use super::thrown;
 use super::timed::without_times;
@@ -28,10 +29,8 @@ use crate::evidence::refused::without_refused;
 use crate::evidence::tests::Origin;
 use crate::evidence::trees::{Ran, Trees};
 use crate::model::{Change, Event, FailureCode, Fault, ItemStatus};
-use crate::progress::plain;
 
 const MOST_FAILURES: usize = 16;
-const MOST_REFUSALS: usize = 5;
 /// Of an output, as much as tells how it ended.
 const LONGEST_END: usize = 4096;
 pub(super) const LONGEST_COMMAND: usize = 200;
@@ -46,7 +45,7 @@ pub(crate) struct Errors {
     pub(super) failures: Vec<Failure>,
     /// Those that something succeeded after.
     pub(super) earlier: EarlierErrors,
-    refusals: Vec<String>,
+    refusals: Refusals,
     trees: Trees,
     /// Where the command that is read did its work.
     ran: Ran,
@@ -80,7 +79,7 @@ pub(crate) struct ErrorEvidence {
 impl Errors {
     pub(crate) fn new(directory: &str, origin: Origin) -> Self {
         let directory = format!("{}/", directory.trim_end_matches('/'));
-        let (failures, refusals) = (Vec::new(), Vec::new());
+        let (failures, refusals) = (Vec::new(), Refusals::default());
         let (earlier, is_one_command) = (EarlierErrors::default(), false);
         let (trees, ran) = (Trees::new(origin.clone()), Ran::default());
         Self { directory, origin, failures, earlier, refusals, trees, ran, is_one_command, is_there }
@@ -92,23 +91,11 @@ impl Errors {
         Self { is_there: |_, _| true, ..Self::new(directory, origin) }
     }
 
-    /// What the agent itself says was refused.
+    /// What the agent itself says was refused, and what it wrote.
     pub(crate) fn note_event(&mut self, event: &Event) {
-        let refused = match event {
-            Event::CommandEnded { command, status: ItemStatus::Declined, .. } => {
-                format!("the command `{command}`")
-            }
-            Event::Edited { changes, status: ItemStatus::Declined, .. } => {
-                let files: Vec<&str> = changes.iter().map(|change| change.path.as_str()).collect();
-                format!("a change of {}", files.join(", "))
-            }
-            Event::ToolEnded { tool, status: ItemStatus::Declined, .. } => format!("the tool `{tool}`"),
-            Event::Edited { changes, status: ItemStatus::Completed, .. } => return self.work_here(changes),
-            _ => return,
-        };
-        let refused = plain::line(&refused, LONGEST_COMMAND);
-        if self.refusals.len() < MOST_REFUSALS && !self.refusals.contains(&refused) {
-            self.refusals.push(refused);
+        match event {
+            Event::Edited { changes, status: ItemStatus::Completed, .. } => self.work_here(changes),
+            other => self.refusals.note(other),
         }
     }
 
@@ -329,16 +316,16 @@ impl Errors {
                 // The agent, or who ended it, had a reason of its own.
                 Some(failure) => failure.beside(fault),
                 // That a limit was reached is no error.
-                None if fault.code == FailureCode::Timeout && self.refusals.is_empty() => return None,
+                None if fault.code == FailureCode::Timeout && self.refusals.list.is_empty() => return None,
                 None => told(fault),
             },
-            None => match (first, self.refusals.len()) {
+            None => match (first, self.refusals.count) {
                 (Some(failure), _) => failure.evidence(None),
                 (None, 0) => return None,
-                (None, refused) => ErrorEvidence { error_message: count(refused), ..Default::default() },
+                (None, _) => ErrorEvidence { error_message: self.refusals.told(), ..Default::default() },
             },
         };
-        evidence.refused = self.refusals;
+        evidence.refused = self.refusals.list;
         Some(evidence)
     }
 }
@@ -372,10 +359,6 @@ impl Found {
     pub(super) fn is_last_word_of_cargo(&self) -> bool {
         self.errors.first().is_some_and(|error| error.message.starts_with("could not compile `"))
     }
-}
-
-fn count(refused: usize) -> String {
-    if refused == 1 { "1 action was refused".into() } else { format!("{refused} actions were refused") }
 }
 
 /// What a fault is called that no failed command can explain.

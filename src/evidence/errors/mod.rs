@@ -39,6 +39,7 @@ mod parts;
 mod place;
 mod proven;
 mod python;
+mod refusals;
 mod rust;
 mod said;
 mod scripts;

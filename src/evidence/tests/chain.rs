@@ -2,7 +2,7 @@
 
 use super::detect::{Detected, Runs, Start};
 use super::tally::Tally;
-use super::{Framework, Reading, TestRun};
+use super::{Framework, Reading, Relation, TestRun};
 
 impl Reading<'_> {
     /// Those of `starts`, all of one framework, that ran: where a failure ends the chain, as many as
@@ -73,6 +73,15 @@ impl Reading<'_> {
         let seen = pipes.is_empty() && !shown.any && !hidden && !beside;
         seen && !branches && !at_once && starts.len() > 1 && starts[1..].iter().all(|start| start.waits)
     }
+}
+
+/// Whether no two of them have a test in common.
+pub(super) fn are_apart(starts: &[&Start]) -> bool {
+    let mut all = starts.iter().enumerate();
+    all.all(|(at, start)| {
+        !start.repeats
+            && starts[at + 1..].iter().all(|later| later.scope.relation(&start.scope) == Relation::Apart)
+    })
 }
 
 #[cfg(test)]

@@ -78,6 +78,7 @@ pub(crate) use so_far::SoFar;
 pub(super) use started::{Started, started};
 pub(super) use ways::{is_easing, only_shows};
 
+use chain::are_apart;
 use detect::{Detected, Runs, Start};
 use pipes::Through;
 use tally::Tally;
@@ -387,15 +388,6 @@ impl Reading<'_> {
             seen,
         }
     }
-}
-
-/// Whether no two of them have a test in common.
-fn are_apart(starts: &[&Start]) -> bool {
-    let mut all = starts.iter().enumerate();
-    all.all(|(at, start)| {
-        !start.repeats
-            && starts[at + 1..].iter().all(|later| later.scope.relation(&start.scope) == Relation::Apart)
-    })
 }
 
 /// Whether its summaries are those of parts, which make up the whole.
