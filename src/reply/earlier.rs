@@ -6,7 +6,8 @@ use crate::progress::{inner_command, plain};
 /// Short enough that no line is cut before it says what succeeded.
 const LONGEST_COMMAND: usize = 50;
 const LONGEST_MESSAGE: usize = 60;
-const MOST: usize = 5;
+/// With the line that counts the others, a text shows as many of a list.
+const MOST: usize = 4;
 
 /// The first of them, and how many there are beside.
 pub(super) fn lines(errors: &EarlierErrors) -> Vec<String> {

@@ -18,6 +18,8 @@ const MOST_CONTENTS: usize = 20;
 const MOST_COMMITS: usize = 20;
 /// Runs in the same checkout that the text names.
 const MOST_SHARED: usize = 3;
+/// More than a text shows of a list.
+const SHOWN: usize = 5;
 const MOST_IGNORED: usize = 20;
 const LONGEST_SUBJECT: usize = 100;
 const LONGEST_PATH: usize = 400;
@@ -92,6 +94,9 @@ pub(crate) struct FileOperations {
     /// What could not be found out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) incomplete: Vec<String>,
+    /// How many of each kind there are, where a text does not name them all.
+    #[serde(skip)]
+    kinds: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -211,6 +216,7 @@ impl FileOperations {
             ignored_left_out: files.ignored.len().saturating_sub(MOST_IGNORED) + files.ignored_left_out,
             overlapped_with: files.overlapped_with.iter().map(|one| one.task_id.clone()).collect(),
             incomplete: files.incomplete.iter().map(|what| plain::line(what, LONGEST_PATH)).collect(),
+            kinds: kinds(&files.changes).filter(|_| files.totals.files == files.changes.len()),
         };
         told.left_out = files.totals.files.saturating_sub(told.names().len());
         told
@@ -246,7 +252,8 @@ impl FileOperations {
             format!("; with what {} changed here meanwhile", others.join(", "))
         };
         let unknown = if self.incomplete.is_empty() { "" } else { "; incomplete" };
-        format!("{files} changed, {lines}{hidden} ({}{root}{because}{shared}{unknown})", self.source)
+        let kinds = self.kinds.as_ref().map(|kinds| format!(" ({kinds})")).unwrap_or_default();
+        format!("{files} changed{kinds}, {lines}{hidden} ({}{root}{because}{shared}{unknown})", self.source)
     }
 
     /// What became of each file that is named here.
@@ -316,6 +323,23 @@ fn list(change: &FileRecord) -> List {
         ChangeOf::TypeChanged => List::TypeChanged,
         ChangeOf::Submodule => List::Submodule,
     }
+}
+
+/// `6 modified, 1 added, 2 deleted`, of more than a text names.
+fn kinds(changes: &[FileRecord]) -> Option<String> {
+    let all = [
+        ("modified", List::Modified),
+        ("added", List::Added),
+        ("deleted", List::Deleted),
+        ("renamed", List::Renamed),
+        ("mode_changed", List::ModeChanged),
+        ("type_changed", List::TypeChanged),
+        ("submodule", List::Submodule),
+    ];
+    let count = |kind: List| changes.iter().filter(|change| list(change) == kind).count();
+    let told = all.into_iter().map(|(name, kind)| (name, count(kind))).filter(|(_, count)| *count > 0);
+    let told = told.map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ");
+    (changes.len() > SHOWN).then_some(told)
 }
 
 fn head(files: &Files) -> Option<HeadMoved> {

@@ -115,7 +115,8 @@ fn trouble(report: &Report, error: &str, cuts: Cuts) -> String {
     let message = if error == report.summary { String::new() } else { plain::line(error, cuts.line) };
     let code = report.advice.as_ref().map(|advice| {
         let again = if advice.retryable { ", may succeed the next time" } else { "" };
-        format!("({}{again})", advice.code)
+        let code = format!("{}{again}", advice.code);
+        if message.is_empty() { code } else { format!("({code})") }
     });
     [Some(message), code].into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }

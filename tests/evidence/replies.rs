@@ -82,12 +82,24 @@ fn what_is_not_named_is_counted_and_found_in_the_evidence() {
     let named = operations["added_files"].as_array().unwrap().len();
     assert_eq!((&operations["files_changed"], &operations["left_out"]), (&json!(300), &json!(300 - named)));
     let text = world.text(&["results", &done.task_id]);
-    assert!(text.contains("\nfiles: 300 changed, +300 -0 lines (git)\n"), "{text}");
+    assert!(text.contains("\nfiles: 300 changed (300 added), +300 -0 lines (git)\n"), "{text}");
     assert!(text.contains("\n... (+295 more)\n"), "{text}");
     assert!(
         text.contains(&format!("\n- evidence.json: {}/evidence.json\n", done.run_dir.display())),
         "{text}"
     );
+}
+
+#[test]
+fn what_became_of_files_that_a_text_does_not_name_is_counted() {
+    let world = World::new(&format!(
+        "{SOME}; for i in 1 2 3 4 5; do echo $i >f$i; done; git add -A; git commit -qm more"
+    ));
+    let done =
+        world.check("for i in 1 2 3 4 5; do echo x >>f$i; done; rm a b; git mv keep kept; echo n >new");
+    let text = world.text(&["results", &done.task_id]);
+    let line = "files: 9 changed (5 modified, 1 added, 2 deleted, 1 renamed), +6 -2 lines (git)";
+    assert!(text.contains(&format!("\n{line}\n")), "{text}");
 }
 
 #[test]
