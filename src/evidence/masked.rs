@@ -783,6 +783,7 @@ fn what_is_left_of_a_traceback_is_told() {
     let only_errors = ("python3 app.py 2>&1 >/dev/null | tail -3", 0, cut);
     assert_eq!(left_by(&[only_errors]).map(|(_, message)| message).as_deref(), Some("'k'"));
     assert_eq!(left_by(&[only_errors, ("python3 app.py", 0, "")]), None);
+    assert_eq!(left_by(&[only_errors, (only_errors.0, 0, "")]), None);
     silent(&[
         ("python3 app.py > l 2>&1 || tail -3 l", 0, ""),
         ("python3 app.py > l 2>&1; tail -3 l", 0, "fine\nTotal: 5\n"),
@@ -807,6 +808,7 @@ fn the_last_of_several_ways_is_told() {
         let left = left_by(&[(line, 0, text)]).map(|(_, message)| message);
         assert_eq!(left.as_deref(), Some(words), "{line}");
     }
+    assert_eq!(left_by(&[(first, 0, TRACE), ("python3 app.py", 0, "fine\n")]), None);
     silent(&[
         (first, 0, "fine\n"),
         (again, 0, "<TRACE>fine\n"),
