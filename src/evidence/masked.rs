@@ -795,11 +795,37 @@ fn what_is_left_of_a_traceback_is_told() {
     let only_errors = ("python3 app.py 2>&1 >/dev/null | tail -3", 0, cut);
     assert_eq!(left_by(&[only_errors]).map(|(_, message)| message).as_deref(), Some("'k'"));
     assert_eq!(left_by(&[only_errors, ("python3 app.py", 0, "")]), None);
+    assert_eq!(left_by(&[only_errors, (only_errors.0, 0, "")]), None);
     silent(&[
         ("python3 app.py > l 2>&1 || tail -3 l", 0, ""),
         ("python3 app.py > l 2>&1; tail -3 l", 0, "fine\nTotal: 5\n"),
         ("python3 app.py 2>&1 >/dev/null | tail -3", 0, ""),
         ("python3 app.py 2>&1 | tail -2; echo \"took $SECONDS s\"", 0, "fine\nTotal: 5\ntook 3 s\n"),
         ("python3 app.py 2>&1 | sed \"s/^/  /\"", 0, "  fine\n  Total: 5\n"),
+    ]);
+}
+
+#[test]
+fn the_last_of_several_ways_is_told() {
+    let script = "cat: conf/settings.ini: No such file or directory\n";
+    let first = "sudo -n python3 app.py 2>/dev/null || python3 app.py || true";
+    let again = "python3 app.py; sleep 1; python3 app.py || true";
+    for (line, text, words) in [
+        (first, TRACE, "bad input"),
+        (again, TRACE, "bad input"),
+        ("python3 app.py || python3 app.py --safe || true", TRACE, "bad input"),
+        ("python3 app.py --fast || node app.js || true", NODE, "no luck"),
+        ("./build.sh 2>/dev/null || ./build.sh || true", script, script.trim_end()),
+    ] {
+        let left = left_by(&[(line, 0, text)]).map(|(_, message)| message);
+        assert_eq!(left.as_deref(), Some(words), "{line}");
+    }
+    assert_eq!(left_by(&[(first, 0, TRACE), ("python3 app.py", 0, "fine\n")]), None);
+    silent(&[
+        (first, 0, "fine\n"),
+        (again, 0, "<TRACE>fine\n"),
+        ("python3 app.py || python3 app.py", 0, "<TRACE>"),
+        ("python3 app.py || python3 app.py --safe || true", 0, "<TRACE>fine\n"),
+        ("make || make || true", 0, "<MAKE>fine\n"),
     ]);
 }

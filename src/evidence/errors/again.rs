@@ -6,6 +6,7 @@ use super::codes;
 use super::complaints::{complains, would_complain};
 use super::diagnose::diagnose;
 use super::proven::Proof;
+use super::thrown::may_throw;
 use super::work::{Done, Work, runs_tests};
 use crate::evidence::shell::Step;
 
@@ -86,9 +87,18 @@ impl Done {
         let spoken_of = codes::spoken_of(&self.command);
         let is_loud = |at: usize| {
             (!self.command.steps[at].background || self.gives_time(at))
-                && (self.says_so(at, lines) || spoken_of.contains(&at))
+                && (self.says_so(at, lines)
+                    || spoken_of.contains(&at)
+                    || self.hands_on_only_errors(at, lines))
         };
         (0..self.command.steps.len()).map(is_loud).collect()
+    }
+
+    /// `python3 app.py 2>&1 >/dev/null | tail -3`
+    fn hands_on_only_errors(&self, at: usize, lines: usize) -> bool {
+        let (step, readers) = (&self.command.steps[at], self.readers_of(at));
+        let is_only = step.silent && step.writes == ["/dev/null"] && may_throw(step);
+        is_only && !readers.is_empty() && self.lets_failures_through(&readers, lines)
     }
 
     /// Whether what runs in the background has time to say what it dies of.

@@ -111,7 +111,9 @@ impl Done {
 
     /// What programs say whose exit code is lost.
     fn by_last_words(&self, code: i64, text: &str, succeeded: &[usize]) -> Option<(Found, Vec<Work>)> {
-        if self.may_show_a_log() || self.repeats_itself() {
+        let repeats = self.repeats_itself();
+        let went_well = || code == 0 && self.command.needs(|at| self.works[at].is_some());
+        if self.may_show_a_log() || (repeats && went_well()) {
             return None;
         }
         let unproven: Vec<usize> =
@@ -135,8 +137,10 @@ impl Done {
             || diagnose(text, &Speakers::default()).filter(|found| is_bad_end(found, may_throw && !went_on));
         let is_last = self.is_last_shown(*steps.last()?);
         let last = || thrown::last_words(&self.command, text, is_last).filter(|_| may_throw);
+        // Of what was tried again, it is the end that counts.
+        let told = || if repeats { None } else { told() };
         let found = if has_tests { None } else { told().or_else(last) };
-        let found = found.or_else(|| sign(text, &speakers, at_end && !has_tests));
+        let found = found.or_else(|| sign(text, &speakers, at_end && !has_tests).filter(|_| !repeats));
         let found = found.or_else(|| self.complaint(&steps, text).filter(|_| is_whole && !has_tests))?;
         let works = |steps: &[usize]| steps.iter().filter_map(|at| self.works[*at].clone()).collect();
         let speaks = |at: &usize| may_say(&self.command.steps[*at], &found);
