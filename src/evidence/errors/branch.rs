@@ -58,7 +58,7 @@ fn words_of(steps: &[Step], arm: Arm) -> impl Iterator<Item = Template> {
 
 /// Whether the words of an arm are printed, with an exit code that is among them.
 fn says(steps: &[Step], arm: Arm, text: &str) -> Says {
-    let told = words_of(steps, arm).find(|words| text.lines().any(|line| words.is_filled_by(line)));
+    let told = words_of(steps, arm).find(|words| words.is_in(text));
     match told.map(|words| words.numbers(text, false).into_iter().find(|number| *number != 0)) {
         None => Says::Nothing,
         Some(None) => Says::Words,

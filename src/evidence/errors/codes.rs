@@ -60,7 +60,7 @@ fn said(command: &Command, text: &str) -> Vec<usize> {
         && steps.iter().filter(|step| step.or).count() == 1
         && let Some(template) = Template::of(steps, steps.len() - 1)
     {
-        let is_told = template.is_plain() && !text.lines().any(|line| template.is_filled_by(line));
+        let is_told = template.is_plain() && !template.is_in(text);
         return behind(steps.len() - 2).filter(|_| is_told).into_iter().collect();
     }
     // Tests say something where they fail.
@@ -106,7 +106,7 @@ pub(super) fn failed(command: &Command, text: &str) -> Vec<(Vec<usize>, Option<i
         let before = at.checked_sub(1).filter(|before| !steps[*before].background && !steps[at].and)?;
         let template = Template::of(steps, at)?;
         let Some(taken) = template.of else {
-            let is_told = steps[at].or && text.lines().any(|line| template.is_filled_by(line));
+            let is_told = steps[at].or && template.is_in(text);
             return is_told.then(|| (behind_tests(command, command.blamed(before)), None));
         };
         let numbers = template.numbers(text, at + 1 == steps.len() && !command.loops);
@@ -176,14 +176,15 @@ pub(super) fn lacks_words(command: &Command, text: &str) -> bool {
     let mut waiting = speaking(steps).filter(|at| steps[*at].and);
     waiting.any(|at| {
         let template = Template::of(steps, at);
-        template.is_some_and(|words| !text.lines().any(|line| words.is_filled_by(line)))
+        template.is_some_and(|words| !words.is_in(text))
     })
 }
 
 /// An output without the lines that the command itself has words for.
 pub(super) fn without_own_words(command: &Command, text: &str) -> String {
     let steps = command.steps.as_slice();
-    let templates: Vec<Template> = speaking(steps).filter_map(|at| Template::of(steps, at)).collect();
+    let templates = speaking(steps).filter_map(|at| Template::of(steps, at));
+    let templates: Vec<Template> = templates.filter(|template| template.may_be_in(text)).collect();
     let computed: Vec<(String, String)> = speaking(steps).filter_map(|at| around_a_sum(&steps[at])).collect();
     let counted: Vec<(String, String)> = speaking(steps).filter_map(|at| around_a_name(&steps[at])).collect();
     let is_own = |line: &str| {

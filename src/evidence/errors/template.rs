@@ -5,6 +5,12 @@ use crate::evidence::shell::Step;
 /// An output is searched for the words of so many steps.
 const MOST_SPEAKING: usize = 16;
 
+#[cfg(test)]
+thread_local! {
+    /// How many lines this thread has compared with the words of a step.
+    static COMPARED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// The words of a step, around the exit code of another where that is among them.
 #[derive(Debug)]
 pub(super) struct Template {
@@ -64,13 +70,25 @@ impl Template {
         self.hole == Hole::Nowhere && !self.is_open
     }
 
+    /// Whether a line of an output may be it: what is not in there at all needs no look at each line.
+    pub(super) fn may_be_in(&self, text: &str) -> bool {
+        let from = if let Hole::At { from, .. } = self.hole { from } else { self.head.len() };
+        text.contains(&self.head[..from])
+    }
+
     /// Whether it is what a line says, whatever the number.
     pub(super) fn is_filled_by(&self, line: &str) -> bool {
+        #[cfg(test)]
+        COMPARED.set(COMPARED.get() + 1);
         let line = line.trim_end();
         match self.of {
             Some(_) => self.number(line).is_some(),
             None => self.fits(line),
         }
+    }
+
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        self.may_be_in(text) && text.lines().any(|line| self.is_filled_by(line))
     }
 
     /// Whether a line up to the number is its head.
@@ -106,7 +124,12 @@ impl Template {
             return self.number(last_line(text)).into_iter().collect();
         }
         let says = self.head.contains(|c: char| c.is_alphabetic()) || self.hole != Hole::Nowhere;
-        text.lines().filter(|_| says).filter_map(|line| self.number(line)).collect()
+        if !says || !self.may_be_in(text) {
+            return Vec::new();
+        }
+        #[cfg(test)]
+        COMPARED.set(COMPARED.get() + text.lines().count());
+        text.lines().filter_map(|line| self.number(line)).collect()
     }
 }
 
@@ -216,4 +239,23 @@ pub(super) fn words(step: &Step) -> Option<String> {
     let is_option = words.starts_with('-') && !words.starts_with("--");
     let is_plain = !words.contains(['`', '\\']) && !is_option && !words.starts_with("$(");
     (prints && is_plain && !words.is_empty()).then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::COMPARED;
+    use crate::evidence::errors::left_by;
+
+    #[test]
+    fn lines_are_not_compared_with_words_that_are_nowhere_in_them() {
+        let text = "some line of an output\n".repeat(1000);
+        for words in ["; echo \"rc $?\"; ", " || echo \"failed $?\"; ", " && echo fine; "] {
+            let line: String = (0..90).map(|at| format!("python3 a{at}.py{words}")).collect();
+            COMPARED.set(0);
+            assert_eq!(left_by(&[(&line, 0, &text)]), None, "{words}");
+            assert_eq!(COMPARED.get(), 0, "{words}");
+            left_by(&[(&line, 0, &format!("{text}rc 1\nfailed 1\nfine\n"))]);
+            assert!(COMPARED.get() > 0, "{words}");
+        }
+    }
 }
