@@ -4,9 +4,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::facts::Trouble;
+use super::facts::{Facts, Trouble};
+use super::text::title;
 use crate::evidence::{ErrorEvidence, Location};
 use crate::progress::plain;
+use crate::tasks::View;
 
 const LONGEST: usize = 400;
 
@@ -73,6 +75,16 @@ pub(crate) struct Unresolved {
 }
 
 impl Unresolved {
+    /// The beginning of the message alone, of a run that is over.
+    pub(super) fn line_of(view: &View) -> Option<String> {
+        let errors = view.evidence.as_ref()?.errors.as_ref();
+        Self::of(errors, Facts::of(view).trouble.as_ref()).map(|unresolved| unresolved.line())
+    }
+
+    pub(super) fn line(&self) -> String {
+        title(&self.error_message)
+    }
+
     /// Of a run without `trouble`: what else failed is told with that.
     pub(super) fn of(errors: Option<&ErrorEvidence>, trouble: Option<&Trouble>) -> Option<Self> {
         let errors = errors.filter(|_| trouble.is_none())?;

@@ -1,6 +1,7 @@
 //! What became of the files, for a reply: names, counts, and where they come
 //! from. Everything else is in `evidence.json`.
 
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -95,8 +96,8 @@ pub(crate) struct FileOperations {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) incomplete: Vec<String>,
     /// How many of each kind there are, where a text does not name them all.
-    #[serde(skip)]
-    kinds: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by_kind: Option<BTreeMap<&'static str, usize>>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -216,7 +217,7 @@ impl FileOperations {
             ignored_left_out: files.ignored.len().saturating_sub(MOST_IGNORED) + files.ignored_left_out,
             overlapped_with: files.overlapped_with.iter().map(|one| one.task_id.clone()).collect(),
             incomplete: files.incomplete.iter().map(|what| plain::line(what, LONGEST_PATH)).collect(),
-            kinds: kinds(&files.changes).filter(|_| files.totals.files == files.changes.len()),
+            by_kind: by_kind(&files.changes).filter(|_| files.totals.files == files.changes.len()),
         };
         told.left_out = files.totals.files.saturating_sub(told.names().len());
         told
@@ -252,7 +253,10 @@ impl FileOperations {
             format!("; with what {} changed here meanwhile", others.join(", "))
         };
         let unknown = if self.incomplete.is_empty() { "" } else { "; incomplete" };
-        let kinds = self.kinds.as_ref().map(|kinds| format!(" ({kinds})")).unwrap_or_default();
+        let counted = |kinds: &BTreeMap<_, _>| {
+            kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ")
+        };
+        let kinds = self.by_kind.as_ref().map(|kinds| format!(" ({})", counted(kinds))).unwrap_or_default();
         format!("{files} changed{kinds}, {lines}{hidden} ({}{root}{because}{shared}{unknown})", self.source)
     }
 
@@ -325,21 +329,22 @@ fn list(change: &FileRecord) -> List {
     }
 }
 
-/// `6 modified, 1 added, 2 deleted`, of more than a text names.
-fn kinds(changes: &[FileRecord]) -> Option<String> {
-    let all = [
-        ("modified", List::Modified),
-        ("added", List::Added),
-        ("deleted", List::Deleted),
-        ("renamed", List::Renamed),
-        ("mode_changed", List::ModeChanged),
-        ("type_changed", List::TypeChanged),
-        ("submodule", List::Submodule),
-    ];
-    let count = |kind: List| changes.iter().filter(|change| list(change) == kind).count();
-    let told = all.into_iter().map(|(name, kind)| (name, count(kind))).filter(|(_, count)| *count > 0);
-    let told = told.map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ");
-    (changes.len() > SHOWN).then_some(told)
+/// Of more than a text names.
+fn by_kind(changes: &[FileRecord]) -> Option<BTreeMap<&'static str, usize>> {
+    let mut counts = BTreeMap::new();
+    for change in changes {
+        let kind = match list(change) {
+            List::Modified => "modified",
+            List::Added => "added",
+            List::Deleted => "deleted",
+            List::Renamed => "renamed",
+            List::ModeChanged => "mode_changed",
+            List::TypeChanged => "type_changed",
+            List::Submodule => "submodule",
+        };
+        *counts.entry(kind).or_insert(0) += 1;
+    }
+    (changes.len() > SHOWN).then_some(counts)
 }
 
 fn head(files: &Files) -> Option<HeadMoved> {

@@ -68,8 +68,11 @@ pub(crate) fn snapshot(tool: &str, meta: &SnapshotMeta, data: &StatusSnapshot) -
                 let by = if one.report_by.is_some() { " (reported by the agent)" } else { "" };
                 let files = one.files.as_ref().map(|files| format!("; files: {files}")).unwrap_or_default();
                 let tests = one.tests.as_ref().map(|tests| format!("; tests: {tests}")).unwrap_or_default();
+                let unresolved = one.unresolved_error.as_ref();
+                let unresolved =
+                    unresolved.map(|error| format!("; unresolved_error: {error}")).unwrap_or_default();
                 format!(
-                    "- {} {} after {}{unread}{pinned}: {} -> {}{by}{files}{tests}{}",
+                    "- {} {} after {}{unread}{pinned}: {} -> {}{by}{files}{tests}{unresolved}{}",
                     who(&one.task_id, one.parent_task_id.as_deref()),
                     one.state,
                     duration(millis(one.duration_seconds)),

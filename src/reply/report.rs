@@ -209,7 +209,9 @@ impl Report {
     pub(crate) fn facts_line(&self) -> String {
         let files = self.files.as_ref().map(|files| format!("; files: {}", files.line()));
         let tests = self.tests.as_ref().map(|tests| format!("; tests: {}", tests.line()));
-        files.into_iter().chain(tests).collect()
+        let unresolved = self.unresolved.as_ref();
+        let unresolved = unresolved.map(|left| format!("; unresolved_error: {}", left.line()));
+        files.into_iter().chain(tests).chain(unresolved).collect()
     }
 
     /// The path of the artifact called `name`, where it exists.

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::cause::Unresolved;
 use super::facts::Facts;
 use super::file_operations::FileOperations;
 use super::metadata::{Metadata, seconds};
@@ -109,6 +110,9 @@ pub(crate) struct Brief {
     /// How the tests went, in a line; present where some were seen to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     tests: Option<String>,
+    /// What failed and was not seen to succeed later, though the run completed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unresolved_error: Option<String>,
     /// The run was not finished when the reply was made.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     wait_exceeded: bool,
@@ -128,6 +132,7 @@ impl Brief {
             exit_code: facts.exit_code,
             files: FileOperations::seen(&results.view).map(|files| files.line()),
             tests: tests.map(|tests| TestsSeen::of(tests).line()),
+            unresolved_error: Unresolved::line_of(&results.view),
             wait_exceeded: !facts.state.is_final(),
         }
     }

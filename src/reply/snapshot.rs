@@ -7,6 +7,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::cause::Unresolved;
 use super::eta::Eta;
 use super::facts::{Facts, is_reported};
 use super::file_operations::FileOperations;
@@ -133,6 +134,9 @@ pub(crate) struct Ended {
     /// How the tests went, in a line; the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tests: Option<String>,
+    /// What failed and was not seen to succeed later, though it completed; the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unresolved_error: Option<String>,
     /// The last lines it printed, or of what its agent did; only where `verbose` asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) last_lines: Option<Vec<String>>,
@@ -319,6 +323,7 @@ impl Ended {
             completed_ts: completed,
             files: view.and_then(FileOperations::seen).map(|files| files.line()),
             tests: tests.map(|tests| TestsSeen::of(tests).line()),
+            unresolved_error: view.and_then(Unresolved::line_of),
             last_lines: None,
             unread: row.unread,
             keep_alive_until: later(completed, kept_for),

@@ -98,7 +98,7 @@ fn what_became_of_files_that_a_text_does_not_name_is_counted() {
     let done =
         world.check("for i in 1 2 3 4 5; do echo x >>f$i; done; rm a b; git mv keep kept; echo n >new");
     let text = world.text(&["results", &done.task_id]);
-    let line = "files: 9 changed (5 modified, 1 added, 2 deleted, 1 renamed), +6 -2 lines (git)";
+    let line = "files: 9 changed (1 added, 2 deleted, 5 modified, 1 renamed), +6 -2 lines (git)";
     assert!(text.contains(&format!("\n{line}\n")), "{text}");
 }
 

@@ -216,6 +216,18 @@ fn what_still_failed_when_a_run_completed_is_told_and_is_no_failure_of_the_run()
         assert_eq!(metadata["unresolved_error"]["failed_files"], json!(["src/lib.rs"]));
         assert_eq!(metadata.get("error_context"), None);
     }
+    let other = world.env.json(&["run", "--agent", "command", "--wait", "--json", "true"])["task_id"].clone();
+    let asked = [
+        ("delegate_status", "recently_completed", json!({ "task_id": task })),
+        ("delegate_wait", "tasks", json!({ "task_ids": [task, other], "until": "all" })),
+    ];
+    for (tool, place, ask) in asked {
+        let reply = Reply::to(&mut client, tool, ask);
+        assert!(reply.text.contains("; unresolved_error: mismatched types"), "{}", reply.text);
+        let tasks = reply.content["data"][place].as_array().unwrap();
+        let at = tasks.iter().position(|one| one["task_id"] == task).unwrap();
+        reply.no_fact_can_be_changed(&[&format!("/data/{place}/{at}/unresolved_error")]);
+    }
     for command in ["results", "wait"] {
         let shell = world.env.run(&[command, task.as_str().unwrap()]).stdout;
         all.iter().for_each(|line| assert!(shell.contains(&format!("\n{line}")), "{shell}"));
@@ -279,7 +291,7 @@ fn what_happened_to_a_checkout_is_told_the_same_twice() {
     world.side("go");
     let mut client = Client::of(&world.env, &["--tools", "all"], &[]);
     let all = [
-        "files: 132 changed, +131 -0 lines (git; incomplete)\n- added .gitignore\n",
+        "files: 132 changed (131 added, 1 renamed), +131 -0 lines (git; incomplete)\n- added .gitignore\n",
         "... (+127 more)\nhead: main ",
         "commits:\n- ",
         "ignored:\n- added x.log\nnot_known:\n- something changed in repositories of their own",

@@ -59,16 +59,16 @@ fn duration(millis: u64) -> String {
     }
 }
 
-/// `the first cause (CODE, may succeed the next time)`, without the cause where the summary is the same.
+/// `the first cause (CODE, may succeed the next time)`, or the code by itself where the summary is the cause.
 pub fn trouble(said: &str, cause: &Value, facts: &Value) -> Result<(), String> {
     let context = facts.pointer("/metadata/error_context").unwrap_or(&facts["error_context"]);
     let code = context["code"].as_str().ok_or("its code has no place")?;
     let again = if context["retryable"] == true { ", may succeed the next time" } else { "" };
-    let end = format!("({code}{again})");
-    let message = said.strip_suffix(&end).ok_or_else(|| format!("it does not end in `{end}`"))?.trim_end();
-    if message.is_empty() {
+    if said == format!("{code}{again}") {
         return same(cause == &facts["summary"], || format!("the cause is {cause}"));
     }
+    let end = format!(" ({code}{again})");
+    let message = said.strip_suffix(&end).ok_or_else(|| format!("it does not end in `{end}`"))?;
     says(message, cause.as_str().unwrap_or_default())
 }
 
@@ -103,7 +103,11 @@ pub fn changed(files: &Value) -> String {
     };
     let unknown = if words(&files["incomplete"]).is_empty() { "" } else { "; incomplete" };
     let source = files["source"].as_str().unwrap_or_default();
-    format!("{} changed, {lines}{hidden} ({source}{root}{because}{shared}{unknown})", files["files_changed"])
+    let counted = |(kind, count): (&String, &Value)| format!("{count} {kind}");
+    let kinds = files["by_kind"].as_object().map(|kinds| kinds.iter().map(counted).collect::<Vec<_>>());
+    let kinds = kinds.map(|kinds| format!(" ({})", kinds.join(", "))).unwrap_or_default();
+    let changed = &files["files_changed"];
+    format!("{changed} changed{kinds}, {lines}{hidden} ({source}{root}{because}{shared}{unknown})")
 }
 
 /// What became of each file, as the text has it.
@@ -248,7 +252,7 @@ pub fn task(said: &str, task: &Value, cut: bool) -> Result<(), String> {
     let is =
         |line: String| if cut { says(said, &line) } else { same(said == line, || format!("it is `{line}`")) };
     let fact = |name: &str| task[name].as_str().map(|line| format!("; {name}: {line}")).unwrap_or_default();
-    let facts = fact("files") + &fact("tests");
+    let facts = fact("files") + &fact("tests") + &fact("unresolved_error");
     if let Some(position) = task.get("position") {
         return is(format!("{id} at position {position}: {title}"));
     }
