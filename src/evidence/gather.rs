@@ -233,7 +233,7 @@ impl Commands {
                 }
             }
         }
-        self.errors.note_only_command(command, exit_code, text);
+        self.errors.note_command(command, exit_code, text);
     }
 }
 

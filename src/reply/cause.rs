@@ -15,7 +15,7 @@ const LONGEST: usize = 400;
 /// Empty where nothing is known but the fault itself.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub(crate) struct Cause {
-    /// What kind of error it is, in the words of the tool that reported it.
+    /// What kind of error the first one is, in the words of the tool that reported it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error_type: Option<String>,
     /// The first error of the first command that still failed.

@@ -66,7 +66,7 @@ struct ErrorContext {
         "TIMEOUT"
     ]))]
     code: String,
-    /// The first cause.
+    /// Why the run failed, or was ended.
     error_message: String,
     #[serde(flatten)]
     cause: Cause,

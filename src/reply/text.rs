@@ -125,8 +125,8 @@ fn trouble(report: &Report, error: &str, cuts: Cuts) -> String {
 fn causes(text: &mut String, advice: &Advice, cuts: Cuts) {
     let cause = &advice.cause;
     for (name, value) in [
-        ("error_type", &cause.error_type),
         ("first_error", &cause.first_error),
+        ("error_type", &cause.error_type),
         ("failed_command", &cause.failed_command),
     ] {
         if let Some(value) = value {

@@ -86,8 +86,10 @@ fn turn_completed() -> Vec<Value> {
     ]
 }
 
-const OF_A_FAILURE: [&str; 9] = [
+const OF_A_FAILURE: [&str; 11] = [
     "/error_context/first_error",
+    "/error_context/error_type",
+    "/error_context/error_locations/0/line",
     "/error_context/failed_command",
     "/error_context/refused",
     "/file_operations/files_changed",
@@ -114,7 +116,9 @@ fn what_was_seen_of_a_failed_run_is_told_the_same_twice() {
     let mut client = Client::of(&world.env, &["--tools", "all"], &[]);
     let all = [
         "first_error: mismatched types",
+        "error_type: compile error E0308",
         "failed_command: /bin/bash -lc 'cargo build'",
+        "error_locations:\n- src/lib.rs:4:5\n",
         "refused:\n- a change of /etc/passwd\n",
         "files: 1 changed, +1 -0 lines (git)\n- modified kept\n",
         "tests: 1 passed, 1 failed, 1 skipped (cargo_test",
@@ -131,8 +135,8 @@ fn what_was_seen_of_a_failed_run_is_told_the_same_twice() {
         let places = OF_A_FAILURE.map(|place| format!("/data/metadata{place}"));
         reply.no_fact_can_be_changed(&places.each_ref().map(String::as_str));
         let context = &reply.content["data"]["metadata"]["error_context"];
-        // The build is not what the agent failed of.
-        assert_eq!((context.get("error_type"), context.get("failed_files")), (None, None));
+        // The build is not what the agent failed of, and is told beside that.
+        assert_eq!(context["failed_files"], json!(["src/lib.rs"]));
         assert_eq!(context["error_message"], "stream disconnected before completion");
     }
     let shell = world.env.run(&["results", task.as_str().unwrap()]);
@@ -158,8 +162,8 @@ fn what_a_command_failed_of_is_told_the_same_twice() {
     let run = env.json(&["run", "--agent", "command", "--wait", "--json", "sh ./build.sh"]);
     let mut client = Client::of(&env, &["--tools", "all"], &[]);
     let all = [
-        "error_type: compile error E0308",
         "first_error: mismatched types",
+        "error_type: compile error E0308",
         "failed_command: sh ./build.sh",
         "error_locations:\n- src/lib.rs:4:5\n",
         "suggestions:\n- fix src/lib.rs:4 first: E0308 mismatched types\n",

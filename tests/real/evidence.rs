@@ -99,6 +99,7 @@ fn a_failure_that_was_mended_is_told_as_what_happened() {
 #[test]
 fn a_failed_run_names_the_first_error_that_was_left() {
     let env = world();
+    env.write("repo/test_shop.py", "");
     // The provider refuses the second step.
     let script = json!({ "calls": [runs("sh run_tests.sh"), { "text": "a call of nothing" }] });
     let run = env.run(&[], &task("call", &script)).ended(1);
@@ -111,11 +112,11 @@ fn a_failed_run_names_the_first_error_that_was_left() {
     assert!(last.ends_with("FAILED (failures=1)\n"), "{printed}");
     let command = context["failed_command"].as_str().unwrap();
     assert!(command.contains("sh run_tests.sh"), "{command}");
-    // What the provider refused is another matter than the tests.
-    for other in ["error_type", "error_locations", "failed_files"] {
-        assert_eq!(context.get(other), None, "{context:#}");
-    }
-    assert!(!context["suggestions"].to_string().contains("start at"), "{context:#}");
+    // What the provider refused is another matter than the tests, and both are told.
+    assert!(!context["error_message"].as_str().unwrap().contains("1 != 2"), "{context:#}");
+    assert_eq!(context["error_type"], "AssertionError");
+    assert_eq!(context["failed_files"], json!(["test_shop.py"]), "{context:#}");
+    assert!(context["suggestions"].to_string().contains("start at test_shop.py:"), "{context:#}");
 }
 
 #[test]

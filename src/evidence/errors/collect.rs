@@ -49,8 +49,6 @@ pub(crate) struct Errors {
     trees: Trees,
     /// Where the command that is read did its work.
     ran: Ran,
-    /// Whether the run is one command: what that failed of is why the run did.
-    is_one_command: bool,
     /// Whether a file is below a directory.
     pub(super) is_there: fn(&str, &str) -> bool,
 }
@@ -60,6 +58,7 @@ pub(crate) struct Errors {
 pub(crate) struct ErrorEvidence {
     /// The agent's own reason where it gave one, else the first error.
     pub(crate) error_message: String,
+    /// Of the first error; of a fault of account, sandbox or start, what that is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) error_type: Option<String>,
     /// The first error of the first command that still failed, where `error_message` is another.
@@ -80,9 +79,9 @@ impl Errors {
     pub(crate) fn new(directory: &str, origin: Origin) -> Self {
         let directory = format!("{}/", directory.trim_end_matches('/'));
         let (failures, refusals) = (Vec::new(), Refusals::default());
-        let (earlier, is_one_command) = (EarlierErrors::default(), false);
         let (trees, ran) = (Trees::new(origin.clone()), Ran::default());
-        Self { directory, origin, failures, earlier, refusals, trees, ran, is_one_command, is_there }
+        let earlier = EarlierErrors::default();
+        Self { directory, origin, failures, earlier, refusals, trees, ran, is_there }
     }
 
     /// Where every file is that somebody names.
@@ -104,12 +103,6 @@ impl Errors {
         self.note_changes(changes);
         self.trees.note_edit();
         self.failures.iter_mut().for_each(|failure| failure.is_bare = false);
-    }
-
-    /// The run is this command, and ended with it.
-    pub(crate) fn note_only_command(&mut self, command: &str, exit_code: Option<i64>, text: &str) {
-        self.is_one_command = true;
-        self.note_command(command, exit_code, text);
     }
 
     /// A command came to its end, with all that it printed.
@@ -310,11 +303,7 @@ impl Errors {
             // The account or the sandbox is the reason, whatever else failed.
             Some((fault, Some(kind))) => ErrorEvidence { error_type: Some(kind.to_owned()), ..told(fault) },
             Some((fault, None)) => match first {
-                Some(failure) if self.is_one_command && fault.code != FailureCode::Timeout => {
-                    failure.evidence(Some(fault))
-                }
-                // The agent, or who ended it, had a reason of its own.
-                Some(failure) => failure.beside(fault),
+                Some(failure) => failure.evidence(Some(fault)),
                 // That a limit was reached is no error.
                 None if fault.code == FailureCode::Timeout && self.refusals.list.is_empty() => return None,
                 None => told(fault),
@@ -1379,18 +1368,20 @@ E           json.decoder.JSONDecodeError: Expecting property name
     }
 
     #[test]
-    fn the_reason_that_an_agent_tells_is_not_the_error_of_a_command() {
+    fn the_error_of_a_command_is_told_beside_the_reason_that_an_agent_tells() {
         for code in [FailureCode::ToolError, FailureCode::Lost, FailureCode::Timeout] {
             let fault = Fault::new(code, "stream disconnected").hint("try again");
             let evidence = collected(&[("cargo build", 101, BROKEN)]).finish(Some(&fault)).unwrap();
+            let alone = collected(&[("cargo build", 101, BROKEN)]).finish(None).unwrap();
+            let suggestions = ["try again".to_owned()].into_iter().chain(alone.suggestions.clone());
             let expected = ErrorEvidence {
                 error_message: "stream disconnected".to_owned(),
                 first_error: Some("mismatched types".to_owned()),
-                command: Some("cargo build".to_owned()),
-                suggestions: vec!["try again".to_owned()],
-                ..ErrorEvidence::default()
+                suggestions: suggestions.collect(),
+                ..alone
             };
             assert_eq!(evidence, expected);
+            assert!(!evidence.error_locations.is_empty() && !evidence.failed_files.is_empty());
         }
         let fault = Fault::new(FailureCode::ToolError, "stream disconnected");
         assert_eq!(collected(&[]).finish(Some(&fault)).unwrap().error_type, None);

@@ -96,12 +96,6 @@ impl Failure {
         EarlierError { without_changes: true, ..self.earlier(None) }
     }
 
-    /// Its first error, beside a reason that is another.
-    pub(super) fn beside(&self, fault: &Fault) -> ErrorEvidence {
-        let (first_error, command) = (Some(self.message()), Some(self.command.clone()));
-        ErrorEvidence { first_error, command, ..told(fault) }
-    }
-
     pub(super) fn message(&self) -> String {
         let first = self.found.errors.first();
         // Some errors have a name only.
@@ -109,6 +103,7 @@ impl Failure {
         words.cloned().unwrap_or_default()
     }
 
+    /// What is told of it, beside the reason of the run where that is another.
     pub(super) fn evidence(&self, fault: Option<&Fault>) -> ErrorEvidence {
         let Some(first) = self.found.errors.first() else {
             return fault.map(told).unwrap_or_default();
