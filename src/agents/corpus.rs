@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
+use serde_json::Value;
 
 use super::codex::Codex;
 use super::sketches::claude::Claude;
@@ -30,6 +31,13 @@ fn codex_streams_are_read_and_judged_as_recorded() {
 }
 
 #[test]
+fn shipped_recordings_are_read_and_judged_as_recorded() {
+    let streams = streams(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/agents/replay/recordings"));
+    check("replay", &Codex, &streams, Recorded::play, |_| request());
+    assert!(streams.len() >= 3, "{streams:?}");
+}
+
+#[test]
 fn claude_streams_fit_the_same_trait() {
     assert!(walk("claude", &Claude, |_| request()) >= 18);
 }
@@ -48,24 +56,39 @@ fn folder(agent: &str) -> PathBuf {
 }
 
 fn walk(agent_name: &str, agent: &dyn Agent, request_for: fn(&str) -> Request) -> usize {
-    let files = fs::read_dir(folder(agent_name)).expect("the corpus is part of the repository");
+    let streams = streams(folder(agent_name));
+    check(agent_name, agent, &streams, Recorded::load, request_for);
+    streams.len()
+}
+
+fn streams(folder: PathBuf) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder).expect("the recordings are part of the repository");
     let mut streams: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
     streams.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
     streams.sort();
+    streams
+}
+
+fn check(
+    kind: &str,
+    agent: &dyn Agent,
+    streams: &[PathBuf],
+    load: fn(&Path) -> Recorded,
+    request_for: fn(&str) -> Request,
+) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("../../tests/corpus/snapshots");
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| {
-        for stream in &streams {
+        for stream in streams {
             let name = stream.file_stem().and_then(|name| name.to_str()).unwrap();
-            let recorded = Recorded::load(stream);
+            let recorded = load(stream);
             let read = read(agent, &request_for(name), &recorded);
             read.agrees_with(&recorded, name);
-            insta::assert_snapshot!(format!("{agent_name}__{name}"), read.render());
+            insta::assert_snapshot!(format!("{kind}__{name}"), read.render());
         }
     });
-    streams.len()
 }
 
 fn counters(progress: &Progress) -> [u64; 7] {
@@ -91,6 +114,20 @@ impl Recorded {
         }
     }
 
+    /// One of those that `replay` plays: each line says when it comes, and from which stream.
+    fn play(stream: &Path) -> Self {
+        let (mut stdout, mut stderr, mut status) = (String::new(), String::new(), None);
+        for line in fs::read_to_string(stream).unwrap().lines() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let text = |name: &str| line[name].as_str().map(|text| format!("{text}\n")).unwrap_or_default();
+            stdout += &text("out");
+            stderr += &text("err");
+            status = status.or(line["exit"].as_i64());
+        }
+        let status = Some(status.map_or(0, |code| i32::try_from(code).expect("an exit code")));
+        Self { stdout: stdout.into_bytes(), stderr, status }
+    }
+
     fn exit(&self) -> Exit {
         match self.status {
             Some(signal @ ..0) => Exit::Signal(-signal),
@@ -107,6 +144,8 @@ struct Read {
     progress: Vec<(String, Option<u8>)>,
     /// Where the run was after each event.
     positions: Vec<Progress>,
+    /// Where it was when the stream had ended.
+    end: Progress,
     verdict: Verdict,
     abort: Option<Fault>,
 }
@@ -130,6 +169,8 @@ fn read(agent: &dyn Agent, request: &Request, recorded: &Recorded) -> Read {
             events.push(event);
         }
     }
+    reducer.finish();
+    let end = reducer.snapshot();
     let verdict = reader.verdict(&End {
         exit: recorded.exit(),
         stderr_tail: recorded.stderr.clone(),
@@ -137,7 +178,7 @@ fn read(agent: &dyn Agent, request: &Request, recorded: &Recorded) -> Read {
         last_error: String::new(),
         last_message: None,
     });
-    Read { events, progress, positions, verdict, abort }
+    Read { events, progress, positions, end, verdict, abort }
 }
 
 impl Read {
@@ -181,6 +222,11 @@ impl Read {
             let percent = percent.map(|percent| format!(" ({percent} %)")).unwrap_or_default();
             writeln!(text, "  {activity}{percent}").unwrap();
         }
+        let Progress { phase, percent, steps, .. } = &self.end;
+        let done = steps.iter().filter(|step| step.done).count();
+        let counted = serde_json::to_string(&self.end.counters).unwrap();
+        writeln!(text, "at its end: {phase:?}, {percent:?}, {done} of {} steps, {counted}", steps.len())
+            .unwrap();
         if let Some(fault) = &self.abort {
             writeln!(text, "abort: {}", told(fault)).unwrap();
         }
