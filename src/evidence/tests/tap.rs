@@ -80,8 +80,11 @@ impl Parser for Tap {
             self.tally.cut = true;
         } else if let Some(proved) = proved(line) {
             self.proved = Some(proved);
-        } else if line == "Result: PASS" && self.plan.is_none() && self.points == 0 {
-            // Without its tests one by one, all of those that it counted passed.
+        } else if matches!(line, "Result: PASS" | "Result: NOTESTS")
+            && self.plan.is_none()
+            && self.points == 0
+        {
+            // Without its tests one by one, all of those that it counted passed; of none, none.
             self.tally.passed = self.proved.unwrap_or(0);
             self.plan = self.proved;
             self.points = self.tally.passed;
