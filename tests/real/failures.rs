@@ -39,6 +39,12 @@ fn a_used_up_plan_is_a_rate_limit() {
 }
 
 #[test]
+fn a_key_that_is_refused_is_a_fault_of_the_account() {
+    let body = json!({ "error": { "message": "Incorrect API key provided", "code": "invalid_api_key" } });
+    check("status", &json!({ "code": 401, "body": body }), "AUTH", "401");
+}
+
+#[test]
 fn a_server_error_is_the_agents_failure() {
     check("status", &json!({ "code": 500 }), "TOOL_ERROR", "high demand");
 }
@@ -56,6 +62,7 @@ fn a_key_that_was_not_handed_over_does_not_reach_the_agent() {
     let run = env.delegator(&["run", "--agent", "codex", "--wait", "--json", &task]).ended(1);
     assert_eq!(run["status"], "failed");
     assert!(run["error"].as_str().is_some_and(|error| error.contains("FAKE_KEY")), "{run:#}");
+    assert_eq!(env.results(&run)["metadata"]["error_context"]["code"], "AUTH");
     assert!(env.requests().is_empty());
 }
 
