@@ -56,11 +56,14 @@ pub(crate) struct Fault {
     /// Whether the thread that was to be resumed is not there: nobody can go on from it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) thread_gone: bool,
+    /// Whether it comes again until somebody changes something, whatever is usual for its code.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) lasts: bool,
 }
 
 impl Fault {
     pub(crate) fn new(code: FailureCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, thread_gone: false }
+        Self { code, message: message.into(), hint: None, thread_gone: false, lasts: false }
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {

@@ -160,7 +160,7 @@ fn trouble(result: &RunResult) -> Option<Trouble> {
             message: plain::text(&fault.message),
             hint: fault.hint.clone(),
             limit: None,
-            retryable: is_retryable(fault.code),
+            retryable: !fault.lasts && is_retryable(fault.code),
         }),
         Outcome::TimedOut { limit, elapsed_ms } => Some(Trouble {
             code: FailureCode::Timeout.as_str().to_owned(),

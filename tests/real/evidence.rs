@@ -132,6 +132,17 @@ fn a_refused_patch_is_a_warning_and_no_change() {
     assert!(fs::read_to_string(env.repo("README.md")).is_ok());
 }
 
+#[test]
+fn a_patch_that_does_not_fit_is_a_warning_and_no_change() {
+    let env = world();
+    let patch = "*** Begin Patch\n*** Update File: README.md\n@@\n-nobody wrote this\n+this\n*** End Patch";
+    let script = json!({ "calls": [{ "tool": "apply_patch", "text": patch }] });
+    let run = env.run(&["--sandbox", "workspace-write"], &task("call", &script)).ended(0);
+    let warnings = run["warnings"].to_string();
+    assert!(warnings.contains("a patch did not fit and changed nothing: Failed to find"), "{run:#}");
+    assert_eq!(env.results(&run)["metadata"]["file_operations"]["files_changed"], 0);
+}
+
 /// Codex takes what fails at once and speaks of a permission for refused, and its events have nothing of it.
 #[test]
 fn a_command_that_codex_does_not_report_is_told_all_the_same() {

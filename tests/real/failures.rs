@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::env::{TestEnv, document};
 use crate::model::task;
 
-/// Runs a scenario that has to fail, and checks the code and the words of the reason.
-fn check(scenario: &str, arguments: &Value, code: &str, reason: &str) {
+/// Runs a scenario that has to fail, checks the code and the words of the reason, and gives all that is known of it.
+fn check(scenario: &str, arguments: &Value, code: &str, reason: &str) -> Value {
     let env = TestEnv::new();
     let run = env.run(&[], &task(scenario, arguments)).ended(1);
     assert_eq!(run["status"], "failed");
@@ -18,6 +18,7 @@ fn check(scenario: &str, arguments: &Value, code: &str, reason: &str) {
     assert!(context["error_message"].as_str().is_some_and(|text| text.contains(reason)), "{context:#}");
     // Once, and at once: nobody repeats what the provider refused.
     assert_eq!(env.requests().len(), 1);
+    context.clone()
 }
 
 #[test]
@@ -28,7 +29,8 @@ fn a_refused_request_gives_the_providers_words() {
 
 #[test]
 fn too_many_requests_is_a_rate_limit() {
-    check("status", &json!({ "code": 429 }), "RATE_LIMITED", "429");
+    let context = check("status", &json!({ "code": 429 }), "RATE_LIMITED", "429");
+    assert_eq!(context["retryable"], true, "{context:#}");
 }
 
 #[test]
@@ -36,6 +38,14 @@ fn a_used_up_plan_is_a_rate_limit() {
     let body =
         json!({ "error": { "type": "usage_limit_reached", "message": "used up", "plan_type": "pro" } });
     check("status", &json!({ "code": 429, "body": body }), "RATE_LIMITED", "usage limit");
+}
+
+#[test]
+fn a_quota_that_is_used_up_will_not_do_the_next_time_either() {
+    let body =
+        json!({ "error": { "code": "insufficient_quota", "message": "You exceeded your current quota" } });
+    let context = check("status", &json!({ "code": 429, "body": body }), "RATE_LIMITED", "uota");
+    assert_eq!(context["retryable"], false, "{context:#}");
 }
 
 #[test]

@@ -70,7 +70,7 @@ pub(super) fn fault(message: &str) -> Fault {
         return Fault::new(FailureCode::Auth, message).hint(hint);
     }
     match cause {
-        Some((code, hint)) => Fault::new(code, message).hint(hint),
+        Some((code, hint)) => Fault { lasts: hint == PAY, ..Fault::new(code, message).hint(hint) },
         None => Fault::new(FailureCode::ToolError, message),
     }
 }
@@ -176,6 +176,13 @@ mod tests {
         }
         let message = "Incomplete response returned, reason: max_output_tokens";
         check(message, FailureCode::ToolError, message);
+    }
+
+    #[test]
+    fn what_has_to_be_paid_for_first_comes_again() {
+        let lasts = |message: &str| fault(message).lasts;
+        assert!(lasts("Quota exceeded. Check your plan and billing details."));
+        assert!(!lasts("exceeded retry limit, last status: 429 Too Many Requests"));
     }
 
     #[test]

@@ -142,6 +142,7 @@ fn log_text(line: &str) -> Option<&str> {
 
 /// What comes before the reason of a refusal, and what it is the reason of.
 const REFUSED: &[(&str, &str)] = &[
+    ("error=apply_patch verification failed: ", "a patch did not fit and changed nothing"),
     ("error=patch rejected: ", "the sandbox refused a patch"),
     ("error=approval policy is Never; reject command — ", "the approval policy refused a command"),
 ];
@@ -156,7 +157,7 @@ impl Refusals {
         let text = log_text(line.trim()).unwrap_or(line.trim());
         let refused = REFUSED.iter().find_map(|(mark, what)| Some((text.split_once(mark)?.1, what)));
         let Some((why, what)) = refused else { return };
-        let why = why.split(';').next().unwrap_or(why);
+        let why = why.split(';').next().unwrap_or(why).trim_end_matches(':');
         let warning = format!("{what}: {}", cut(why, LONGEST_REASON));
         if !self.0.contains(&warning) && self.0.len() < MOST_REFUSALS {
             self.0.push(warning);
@@ -278,6 +279,15 @@ mod tests {
         refusals.line(line);
         let why = "you cannot ask for escalated permissions if the approval policy is Never";
         assert_eq!(refusals.into_warnings(), [format!("the approval policy refused a command: {why}")]);
+    }
+
+    #[test]
+    fn a_patch_that_does_not_fit_is_a_warning() {
+        let line = "2026-11-18T13:37:02.647297Z ERROR codex_core::tools::router: error=apply_patch verification failed: Failed to find expected lines in /home/dev/shop/a.txt:\n";
+        let mut refusals = Refusals::default();
+        refusals.line(line);
+        let why = "Failed to find expected lines in /home/dev/shop/a.txt";
+        assert_eq!(refusals.into_warnings(), [format!("a patch did not fit and changed nothing: {why}")]);
     }
 
     #[test]
