@@ -130,7 +130,7 @@ pub(crate) struct Pointer {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) size: u64,
-    /// Absent while the run works, and for very large files.
+    /// Absent while the run works, and for files of more than 64 MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sha256: Option<String>,
 }

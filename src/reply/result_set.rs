@@ -146,7 +146,7 @@ struct ArtifactRef {
     #[serde(rename = "ref")]
     path: PathBuf,
     size: u64,
-    /// Absent while the run works, and for very large files.
+    /// Absent while the run works, and for files of more than 64 MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
 }
