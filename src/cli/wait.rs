@@ -104,7 +104,7 @@ fn text(call: &Call, waited: &[Results], wait_exceeded: bool, cuts: Cuts) -> Str
         );
     }
     let row = |one: &Results| {
-        let (view, report) = (&one.view, call::report(one));
+        let (view, report) = (&one.view, call::report(one).in_envelope(&one.view));
         let took = report.timing.duration_ms.map(reply::duration).unwrap_or_default();
         let facts = report.facts_line();
         let what = format!("{}{facts}", reply::title(&report.summary));

@@ -4,21 +4,7 @@
 
 use std::fs;
 
-use super::runners::{Project, Ran, installed};
-use super::{Changed, Gathered};
-use crate::model::Timestamp;
-
-/// What is told to fail after these commands, and the first error that is left.
-fn left(project: &Project, commands: &[&Ran]) -> (Vec<String>, Option<String>) {
-    let here = project.dir.path();
-    let mut gathered = Gathered::new(here, here);
-    for ran in commands {
-        let exit_code = Some(ran.exit_code);
-        gathered.note_only_command(&ran.command, exit_code, &ran.text, true, Timestamp::from_millis(0));
-    }
-    let (tests, errors) = gathered.finish(Changed::Unknown, None);
-    (tests.map(|tests| tests.failed_tests).unwrap_or_default(), errors.map(|errors| errors.error_message))
-}
+use super::runners::{Project, installed};
 
 /// Puts `new` in the place of `old`.
 fn mend(project: &Project, file: &str, old: &str, new: &str) {
@@ -38,10 +24,10 @@ fn a_test_of_node_is_mended_where_it_passes_by_its_name() {
             mend(&project, "sample.test.js", "1 + 1, 3", "1 + 2, 3");
             let other = project.run(&format!("{line} --test-name-pattern adds"));
             let named = project.run(&format!("{line} --test-name-pattern=breaks"));
-            let (failing, error) = left(&project, &[&red]);
+            let (failing, error) = project.left(&[&red]);
             assert_eq!((failing.as_slice(), error.is_some()), (&["breaks".to_owned()][..], true));
-            assert_eq!(left(&project, &[&red, &other]).0, failing, "{}", other.text);
-            assert_eq!(left(&project, &[&red, &other, &named]), (Vec::new(), None), "{}", named.text);
+            assert_eq!(project.left(&[&red, &other]).0, failing, "{}", other.text);
+            assert_eq!(project.left(&[&red, &other, &named]), (Vec::new(), None), "{}", named.text);
         }
     }
 }
@@ -55,8 +41,8 @@ fn a_very_quiet_pytest_mends_what_failed_in_it() {
     mend(&project, "test_sample.py", "raise KeyError(\"missing\")", "pass");
     let quiet = project.run(lines[0]);
     for red in &red {
-        assert_eq!(left(&project, &[red]).0.len(), 2, "{}", red.text);
-        assert_eq!(left(&project, &[red, &quiet]), (Vec::new(), None), "{}", quiet.text);
+        assert_eq!(project.left(&[red]).0.len(), 2, "{}", red.text);
+        assert_eq!(project.left(&[red, &quiet]), (Vec::new(), None), "{}", quiet.text);
     }
 }
 
@@ -70,9 +56,9 @@ fn what_clippy_denied_is_told_by_its_last_line_and_mended_by_a_wider_look() {
     let narrow = project.run("cargo clippy --lib -- -D warnings");
     let wide = project.run("cargo clippy --workspace --all-features -- -D warnings");
     let told = Some("could not compile `sample` (lib) due to 1 previous error".to_owned());
-    assert_eq!(left(&project, &[&red]), (Vec::new(), told.clone()), "{}", red.text);
-    assert_eq!(left(&project, &[&red, &narrow]), (Vec::new(), told), "{}", narrow.text);
-    assert_eq!(left(&project, &[&red, &wide]), (Vec::new(), None), "{}", wide.text);
+    assert_eq!(project.left(&[&red]), (Vec::new(), told.clone()), "{}", red.text);
+    assert_eq!(project.left(&[&red, &narrow]), (Vec::new(), told), "{}", narrow.text);
+    assert_eq!(project.left(&[&red, &wide]), (Vec::new(), None), "{}", wide.text);
 }
 
 #[test]
@@ -86,13 +72,13 @@ fn failures_without_names_are_mended_by_parts_that_are_the_whole() {
     let [part, rest] =
         ["test_sample.py", "test_other.py"].map(|file| project.run(&format!("python -m pytest -q {file}")));
     let told = Some("2 tests failed".to_owned());
-    assert_eq!(left(&project, &[&whole]).1, told, "{}", whole.text);
-    assert_eq!(left(&project, &[&whole, &part]).1, told, "{}", part.text);
-    assert_eq!(left(&project, &[&whole, &part, &rest]).1, None, "{}", rest.text);
+    assert_eq!(project.left(&[&whole]).1, told, "{}", whole.text);
+    assert_eq!(project.left(&[&whole, &part]).1, told, "{}", part.text);
+    assert_eq!(project.left(&[&whole, &part, &rest]).1, None, "{}", rest.text);
     // As many tests as before, and a file that was in no part.
     fs::write(project.dir.path().join("test_new.py"), "def test_new(): pass\n").unwrap();
     let new = project.run("python -m pytest -q test_new.py");
-    assert_eq!(left(&project, &[&whole, &part, &new]).1, told, "{}", new.text);
+    assert_eq!(project.left(&[&whole, &part, &new]).1, told, "{}", new.text);
 }
 
 #[test]
@@ -104,10 +90,10 @@ fn a_turn_of_a_loop_that_failed_is_told_until_its_tests_pass() {
     mend(&project, "test_sample.py", "1 + 1, 3", "1 + 2, 3");
     mend(&project, "test_sample.py", "raise KeyError(\"missing\")", "pass");
     let whole = project.run("python -m pytest -q");
-    let (failing, error) = left(&project, &[&red]);
+    let (failing, error) = project.left(&[&red]);
     assert_eq!((red.exit_code, failing.len(), error.as_deref()), (0, 2, Some("'missing'")), "{}", red.text);
     for green in [project.run(line), whole] {
-        assert_eq!(left(&project, &[&red, &green]), (Vec::new(), None), "{}", green.text);
+        assert_eq!(project.left(&[&red, &green]), (Vec::new(), None), "{}", green.text);
     }
 }
 
@@ -118,7 +104,7 @@ fn check_the_other(project: &Project, files: &[(&str, &str)], [all, first]: [&st
     let red = project.run(all);
     mend(project, files[0].0, "= 1;", "= 2;");
     let green = project.run(first);
-    let (failing, error) = left(project, &[&red, &green]);
+    let (failing, error) = project.left(&[&red, &green]);
     let told = format!("{}\n{}", red.text, green.text);
     assert_eq!((green.exit_code, failing.len(), error.as_deref()), (0, 1, Some(expected)), "{told}");
 }

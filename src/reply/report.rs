@@ -130,7 +130,7 @@ pub(crate) struct Pointer {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) size: u64,
-    /// Absent while the run works, and for very large files.
+    /// Absent while the run works, and for files of more than 64 MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sha256: Option<String>,
 }
@@ -205,13 +205,16 @@ impl Report {
         Self { state: view.state().in_envelope(), so_far: SoFar::of(view), ..self }
     }
 
-    /// `; files: 3 changed, +10 -2 lines (git); tests: …`, as far as anything is known.
+    /// `; files: 3 changed, +10 -2 lines (git); tests: …`, as far as anything is known;
+    /// of a run that works, `; progress: …`.
     pub(crate) fn facts_line(&self) -> String {
+        let progress = self.so_far.as_ref().and_then(SoFar::line);
+        let progress = progress.map(|progress| format!("; progress: {progress}"));
         let files = self.files.as_ref().map(|files| format!("; files: {}", files.line()));
         let tests = self.tests.as_ref().map(|tests| format!("; tests: {}", tests.line()));
         let unresolved = self.unresolved.as_ref();
         let unresolved = unresolved.map(|left| format!("; unresolved_error: {}", left.line()));
-        files.into_iter().chain(tests).chain(unresolved).collect()
+        [progress, files, tests, unresolved].into_iter().flatten().collect()
     }
 
     /// The path of the artifact called `name`, where it exists.

@@ -12,6 +12,7 @@ use super::facts::Facts;
 use super::file_operations::FileOperations;
 use super::metadata::{Metadata, seconds};
 use super::snapshot::Progress;
+use super::so_far::SoFar;
 use super::tests_seen::TestsSeen;
 use super::text::title;
 use crate::failure::Voice;
@@ -104,6 +105,9 @@ pub(crate) struct Brief {
     /// Of the agent's process, where it ended by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
+    /// How far it is, in a line: by its plan and by what it did. Absent once the run is finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    progress: Option<String>,
     /// What became of the files, in a line; present once the run is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     files: Option<String>,
@@ -130,6 +134,7 @@ impl Brief {
             report_by: facts.reported.then_some("agent"),
             duration_seconds: seconds(facts.elapsed_ms(now)),
             exit_code: facts.exit_code,
+            progress: SoFar::of(&results.view).and_then(|so_far| so_far.line()),
             files: FileOperations::seen(&results.view).map(|files| files.line()),
             tests: tests.map(|tests| TestsSeen::of(tests).line()),
             unresolved_error: Unresolved::line_of(&results.view),
@@ -146,7 +151,7 @@ struct ArtifactRef {
     #[serde(rename = "ref")]
     path: PathBuf,
     size: u64,
-    /// Absent while the run works, and for very large files.
+    /// Absent while the run works, and for files of more than 64 MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
 }

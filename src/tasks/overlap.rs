@@ -153,7 +153,7 @@ fn runs_in(dir: &Path) -> BTreeSet<RunId> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Whether something keeps the run from writing.
+/// Whether nothing keeps the run from writing.
 fn may_write(request: &Request) -> bool {
     match request.agent {
         AgentName::Codex => request.sandbox != Sandbox::ReadOnly,

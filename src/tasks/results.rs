@@ -54,7 +54,7 @@ pub(crate) struct Artifact {
     pub(crate) name: ArtifactName,
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
-    /// Absent while the run is not finished, and for very large files.
+    /// Absent while the run is not finished, and for files above [`LARGEST_HASHED`].
     pub(crate) sha256: Option<String>,
 }
 

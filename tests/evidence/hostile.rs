@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::world::World;
 
 /// Everything in a configuration that makes git run something, and the files
@@ -75,23 +77,23 @@ printf '[filter "included"]\n\tclean = %s/clean-included\n' "$hooks" >"$hooks/in
 printf '* filter=evil diff=evil merge=evil\n' >"$hooks/attributes"
 "#;
 
-const ATTRIBUTES: &str = "printf '* filter=evil diff=evil merge=evil\\n*.p filter=process\\n*.i filter=included\\ncrlf !diff\\n' >.gitattributes; \
+pub const ATTRIBUTES: &str = "printf '* filter=evil diff=evil merge=evil\\n*.p filter=process\\n*.i filter=included\\ncrlf !diff\\n' >.gitattributes; \
                           cp .gitattributes .git/info/attributes 2>/dev/null || true";
 
-struct Traps {
-    world: World,
+pub struct Traps {
+    pub world: World,
     canary: PathBuf,
 }
 
 impl Traps {
-    fn new(world: World) -> Traps {
+    pub fn new(world: World) -> Traps {
         let canary = world.env.root().join("canary");
         fs::create_dir(&canary).unwrap();
         Traps { world, canary }
     }
 
     /// A script that sets all traps for the repository whose `.git` is `dir`.
-    fn set(&self, dir: &str) -> String {
+    pub fn set(&self, dir: &str) -> String {
         format!("CANARY={}; config={dir}/config; hooks={dir}/evil\n{TRAPS}", self.canary.to_str().unwrap())
     }
 
@@ -108,9 +110,20 @@ impl Traps {
         assert_eq!(self.sprung(), [] as [&str; 0]);
     }
 
+    /// And not because nobody looked: git did, and knows of the line that `a` got.
+    #[track_caller]
+    pub fn check_none_by_git(&self, evidence: &Value) {
+        self.check_none();
+        let files = &evidence["files"];
+        assert_eq!(files["source"], "git", "{evidence:#}");
+        let changes = files["changes"].as_array().unwrap();
+        let longer = |change: &Value| change["path"] == "a" && change["lines_added"] == 1;
+        assert!(changes.iter().any(longer), "{evidence:#}");
+    }
+
     /// The traps are real: git as everybody calls it falls into them.
     #[track_caller]
-    fn check_real(&self, place: &str, expected: &[&str]) {
+    pub fn check_real(&self, place: &str, expected: &[&str]) {
         self.world.try_shell(&format!(
             "cd {place}; git status >/dev/null 2>&1 || true; git -c core.fsmonitor=false diff -- a crlf >/dev/null 2>&1 || true; \
              git -c core.fsmonitor=false diff --no-ext-diff -- a >/dev/null 2>&1 || true; git add a >/dev/null 2>&1 || true; \
@@ -124,10 +137,10 @@ impl Traps {
     }
 }
 
-const SOME: &str = "seq 1 9 >a; printf 'x\\r\\n' >crlf; echo p >a.p; echo i >a.i; echo gone >gone; git add -A; git commit -qm first";
+pub const SOME: &str = "seq 1 9 >a; printf 'x\\r\\n' >crlf; echo p >a.p; echo i >a.i; echo gone >gone; git add -A; git commit -qm first";
 
 /// What an agent does that gives git every reason to look at content.
-const WORK: &str = "echo x >>a; printf 'y\\r\\n' >>crlf; echo q >>a.p; echo j >>a.i; mv gone come; printf 'n\\r\\n' >new; touch a.p";
+pub const WORK: &str = "echo x >>a; printf 'y\\r\\n' >>crlf; echo q >>a.p; echo j >>a.i; mv gone come; printf 'n\\r\\n' >new; touch a.p";
 
 #[test]
 fn a_repository_full_of_traps_is_looked_at_and_none_is_sprung() {
@@ -148,8 +161,7 @@ fn traps_that_are_set_during_a_run_are_not_sprung_by_its_end() {
     let traps = Traps::new(World::new(SOME));
     let set = traps.set("$PWD/.git");
     let done = traps.world.run(&format!("{WORK}; {ATTRIBUTES}\n{set}"));
-    traps.check_none();
-    assert_eq!(done.files()["source"], "git");
+    traps.check_none_by_git(&done.evidence);
     traps.check_real(".", &["fsmonitor", "clean", "textconv", "external", "driver"]);
 }
 
@@ -173,8 +185,8 @@ fn traps_in_a_submodule_are_not_sprung() {
     let traps = Traps::new(world);
     traps.world.shell(&format!("cd lib; {ATTRIBUTES}"));
     traps.world.shell(&traps.set("$PWD/.git/modules/lib"));
-    traps.world.run(&format!("echo z >>a; cd lib; {WORK}"));
-    traps.check_none();
+    let done = traps.world.run(&format!("echo z >>a; cd lib; {WORK}"));
+    traps.check_none_by_git(&done.evidence);
     traps.check_real("lib", &INSIDE);
 }
 
@@ -184,7 +196,7 @@ fn traps_in_a_repository_inside_are_not_sprung() {
     traps.world.shell(&format!("git init -q nested; cd nested; {SOME}; {ATTRIBUTES}"));
     traps.world.shell(&traps.set("$PWD/nested/.git"));
     let done = traps.world.run(&format!("{WORK}; cd nested; {WORK}"));
-    traps.check_none();
+    traps.check_none_by_git(&done.evidence);
     assert_eq!(done.files()["not_looked_into"], serde_json::json!(["nested"]));
     traps.check_real("nested", &INSIDE);
 }
@@ -198,8 +210,8 @@ fn traps_in_a_linked_worktree_and_in_its_main_one_are_not_sprung() {
     let traps = Traps::new(world.at("tree"));
     traps.world.shell("printf '* filter=evil diff=evil\\n' >.gitattributes");
     traps.world.shell(&traps.set("$PWD/../../up/main/.git"));
-    traps.world.run(WORK);
-    traps.check_none();
+    let done = traps.world.run(WORK);
+    traps.check_none_by_git(&done.evidence);
     traps.check_real(".", &["fsmonitor", "clean"]);
 }
 
@@ -227,9 +239,9 @@ fn variables_of_the_caller_do_not_lead_git_elsewhere() {
         .env("GIT_CONFIG_VALUE_0", format!("touch {}", canary.display()))
         .env("GIT_TRACE", world.env.root().join("traced"));
     let ran = crate::support::env::finish(command, crate::support::env::PATIENCE);
-    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     let evidence = fs::read(Path::new(report["run_dir"].as_str().unwrap()).join("evidence.json")).unwrap();
-    let evidence: serde_json::Value = serde_json::from_slice(&evidence).unwrap();
+    let evidence: Value = serde_json::from_slice(&evidence).unwrap();
     assert_eq!(evidence["files"]["changes"][0]["path"], "a");
     assert!(!canary.exists() && !world.env.root().join("traced").exists());
 }
@@ -254,8 +266,8 @@ fn a_list_of_attributes_without_end_is_not_read() {
     world.shell("truncate -s 1T .gitattributes");
     let command = world.env.command(&["run", "--agent", "command", "--wait", "--json", "echo x >>a"]);
     let ran = crate::support::env::finish(command, crate::support::env::PATIENCE);
-    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     let evidence = fs::read(Path::new(report["run_dir"].as_str().unwrap()).join("evidence.json")).unwrap();
-    let evidence: serde_json::Value = serde_json::from_slice(&evidence).unwrap();
+    let evidence: Value = serde_json::from_slice(&evidence).unwrap();
     assert_eq!(evidence["files"]["changes"][0]["path"], "a", "{evidence:#}");
 }

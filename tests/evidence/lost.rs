@@ -5,9 +5,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::hostile::{self, Traps};
 use crate::support::env::{PATIENCE, Submitted, acknowledged, wait_for};
 use crate::support::kill;
-use crate::world::World;
+use crate::world::{World, assert_same};
 
 const SOME: &str = "echo a >a; echo b >b; git add -A; git commit -qm first";
 
@@ -58,9 +59,10 @@ fn kill_supervisor(world: &World, run: &Submitted, has_begun: impl Fn() -> bool)
 
 #[track_caller]
 fn notice(world: &World, run: &Submitted) -> (Value, Value) {
-    let env = &world.env;
+    let (env, before) = (&world.env, world.fingerprint());
     env.json(&["status", "--json"]);
     assert_eq!(env.await_final(&run.task_id), "failed");
+    assert_same(&before, &world.fingerprint(), "the look of whoever noticed");
     let dir = env.run_dir(&run.run_id);
     assert!(!dir.join("tree").exists() && !dir.join("overlapped").exists());
     let data = env.json(&["results", &run.task_id, "--json"])["data"].take();
@@ -131,6 +133,19 @@ fn a_command_whose_supervisor_was_killed_is_known_by_what_it_printed() {
     let tests = &evidence["tests"];
     // How it ended is not known, so its counts are those of a part.
     assert_eq!((&tests["passed"], &tests["complete"]), (&json!(2), &json!(false)), "{evidence:#}");
+}
+
+#[test]
+fn traps_that_a_lost_run_had_set_are_not_sprung_by_the_look_after_it() {
+    let traps = Traps::new(World::new(hostile::SOME));
+    let side = traps.world.env.side();
+    let (work, attributes, set) = (hostile::WORK, hostile::ATTRIBUTES, traps.set("$PWD/.git"));
+    let script =
+        format!("{work}; {attributes}\n{set}\ntouch {}/began\nwhile :; do sleep 0.02; done", side.display());
+    let run = traps.world.env.submit(&script);
+    let (evidence, _) = lose(&traps.world, &run, || side.join("began").exists());
+    traps.check_none_by_git(&evidence);
+    traps.check_real(".", &["fsmonitor", "clean", "textconv", "external", "driver"]);
 }
 
 #[test]

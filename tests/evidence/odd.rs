@@ -153,5 +153,8 @@ fn work_in_a_directory_that_is_a_repository_and_no_tree() {
     assert_eq!(done.files()["source"], "none", "{:#}", done.evidence);
     assert!(done.files()["reason"].as_str().is_some_and(|reason| !reason.is_empty()));
     let world = World::new(SOME).at(".git");
-    world.run("echo x >x");
+    let done = world.run("echo x >x; echo y >>../a");
+    // What lies in `.git` is no part of the tree that it belongs to.
+    assert_eq!(done.kinds(), [("modified".into(), "a".into())], "{:#}", done.evidence);
+    assert_eq!(done.files()["source"], "git");
 }

@@ -168,9 +168,8 @@ fn bytes(change: &Value) -> Vec<u8> {
 
 /// Sizes and hashes are those of the files that are there.
 #[track_caller]
-pub fn contents(world: &World, evidence: &Value) {
+pub fn contents(evidence: &Value) {
     let root = PathBuf::from(evidence["files"]["root"].as_str().unwrap());
-    let _ = world;
     for change in evidence["files"]["changes"].as_array().unwrap() {
         let file = root.join(std::ffi::OsStr::from_bytes(&bytes(change)));
         let new = change["new_mode"].as_str().unwrap_or_default();

@@ -25,6 +25,19 @@ fn waits(env: &TestEnv, name: &str) -> String {
     )
 }
 
+/// The same of a Codex, which writes nothing.
+fn codex(env: &TestEnv, name: &str) -> String {
+    let side = env.side().display().to_string();
+    format!(
+        r#"echo '{{"type":"thread.started","thread_id":"01a1de11-e775-7fc2-8102-000000000001"}}'
+echo '{{"type":"turn.started"}}'
+touch {side}/{name}.began; while ! test -e {side}/{name}.end; do sleep 0.02; done
+echo '{{"type":"item.completed","item":{{"id":"4","type":"agent_message","text":"done"}}}}'
+echo '{{"type":"turn.completed","usage":{{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}}}'
+"#
+    )
+}
+
 fn has_begun(env: &TestEnv, name: &str) {
     wait_for(name, PATIENCE, || env.side().join(format!("{name}.began")).exists().then_some(()));
 }
@@ -110,6 +123,25 @@ fn a_run_in_a_repository_inside_is_in_both() {
     assert_eq!(fs::read_dir(env.home().join("checkouts")).unwrap().count(), 0);
 }
 
+/// It may be told of others all the same.
+#[test]
+fn a_run_that_can_only_read_is_not_named_by_the_one_beside_it() {
+    for (sandbox, is_named) in [("read-only", 0), ("workspace-write", 1)] {
+        let world = World::new(SOME);
+        let env = &world.env;
+        world.codex(&codex(env, "reads"));
+        let args = ["run", "--agent", "codex", "--sandbox", sandbox, "--json", "look"];
+        let reads = acknowledged(&env.expect(0, &args).stdout).unwrap();
+        has_begun(env, "reads");
+        let writes = env.submit(&waits(env, "writes"));
+        has_begun(env, "writes");
+        end(env, &writes, "writes");
+        end(env, &reads, "reads");
+        assert_eq!(named(env, &reads), [writes.task_id.as_str()], "{sandbox}");
+        assert_eq!(named(env, &writes), vec![reads.task_id.as_str(); is_named], "{sandbox}");
+    }
+}
+
 /// Two that reach the same checkout, whichever of them it is the own one of.
 #[test]
 fn a_run_that_was_given_another_checkout_to_write_to_is_in_both() {
@@ -119,16 +151,7 @@ fn a_run_that_was_given_another_checkout_to_write_to_is_in_both() {
         "git init -q ../up/theirs; cd ../up/theirs; mkdir d; echo t >d/t; git add .; git commit -qm t",
     );
     let theirs = env.root().join("up/theirs");
-    let side = env.side().display().to_string();
-    world.codex(&format!(
-        r#"echo x >>../up/theirs/d/t
-echo '{{"type":"thread.started","thread_id":"01a1de11-e775-7fc2-8102-000000000001"}}'
-echo '{{"type":"turn.started"}}'
-touch {side}/given.began; while ! test -e {side}/given.end; do sleep 0.02; done
-echo '{{"type":"item.completed","item":{{"id":"4","type":"agent_message","text":"done"}}}}'
-echo '{{"type":"turn.completed","usage":{{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}}}'
-"#
-    ));
+    world.codex(&format!("echo x >>../up/theirs/d/t\n{}", codex(env, "given")));
     let inner = theirs.join("d");
     let first = env.submit_with(&["--cwd", theirs.to_str().unwrap()], &waits(env, "first"));
     has_begun(env, "first");

@@ -12,9 +12,9 @@ use crate::oracle::{self, Tree};
 use crate::support::env::{PATIENCE, Ran, TestEnv, finish};
 
 /// Prints everything that could tell that somebody was here: content, modes,
-/// times and numbers of all files, `.git` included. Reading leaves no trace.
-const FINGERPRINT: &str = r#"cd "$1" && find work up -printf '%p %y %m %s %T@ %C@ %i %l\n' 2>/dev/null | sort
-find work up -type f -print0 2>/dev/null | sort -z | xargs -0 sha256sum
+/// times and numbers of all files, `.git` and what is the user's own included. Reading leaves no trace.
+const FINGERPRINT: &str = r#"cd "$1" && find work up user -printf '%p %y %m %s %T@ %C@ %i %l\n' 2>/dev/null | sort
+find work up user -type f -print0 2>/dev/null | sort -z | xargs -0 sha256sum
 "#;
 
 /// What the real Codex answers before it is given its task.
@@ -119,17 +119,8 @@ impl World {
         assert_eq!(ran.code, Some(0), "{script}: {}{}", ran.stdout, ran.stderr);
         let side =
             |name: &str| String::from_utf8_lossy(&fs::read(self.env.side().join(name)).unwrap()).into_owned();
-        assert!(
-            before == side("began"),
-            "the look before it left a trace:\n{}",
-            difference(&before, &side("began"))
-        );
-        let after = self.fingerprint();
-        assert!(
-            after == side("ended"),
-            "the look after it left a trace:\n{}",
-            difference(&side("ended"), &after)
-        );
+        assert_same(&before, &side("began"), "the look before it");
+        assert_same(&side("ended"), &self.fingerprint(), "the look after it");
         let report: Value = serde_json::from_str(&ran.stdout).unwrap();
         let run_dir = PathBuf::from(report["run_dir"].as_str().unwrap());
         assert!(!run_dir.join("tree").exists() && !run_dir.join("overlapped").exists());
@@ -165,7 +156,7 @@ impl World {
         assert!(gaps.iter().all(inside), "{:#}", done.evidence);
         let (expected, told) = (oracle::diff(self, &before, &after), oracle::told(&done.evidence));
         assert_eq!(told, expected, "{script}\n{:#}", done.evidence);
-        oracle::contents(self, &done.evidence);
+        oracle::contents(&done.evidence);
         done
     }
 }
@@ -188,6 +179,12 @@ impl Done {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         changes.map(|change| (text(&change["kind"]), text(&change["path"]))).collect()
     }
+}
+
+/// Compares two fingerprints, between which there was nothing but this `look`.
+#[track_caller]
+pub fn assert_same(before: &str, after: &str, look: &str) {
+    assert!(before == after, "{look} left a trace:\n{}", difference(before, after));
 }
 
 fn difference(one: &str, two: &str) -> String {

@@ -1,7 +1,11 @@
 //! Every command with `--json`: one document, of its schema, that says what
 //! the text says.
 
+use std::fs;
+use std::path::Path;
+
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::shown::{fits, value};
 use crate::support::env::TestEnv;
@@ -83,7 +87,7 @@ fn results_and_wait_say_what_their_text_says() {
             assert_eq!(value(text, label), said("summary"));
         }
         for file in results["data"]["artifacts"].as_array().unwrap() {
-            let length = std::fs::metadata(file["ref"].as_str().unwrap()).unwrap().len();
+            let length = fs::metadata(file["ref"].as_str().unwrap()).unwrap().len();
             assert_eq!((file["type"].as_str(), file["size"].as_u64()), (Some("file"), Some(length)));
             assert_eq!(file["sha256"].as_str().map(str::len), Some(64), "{file:#}");
         }
@@ -91,6 +95,28 @@ fn results_and_wait_say_what_their_text_says() {
             waited["meta"]["duration_ms"],
             (waited["data"]["duration_seconds"].as_f64().unwrap() * 1000.0).round() as u64
         );
+    }
+}
+
+/// Whoever asks would have to wait for its hash.
+#[test]
+fn a_very_large_file_is_told_with_its_size_and_without_a_hash() {
+    const LARGEST_HASHED: u64 = 64 << 20;
+    let env = TestEnv::new();
+    let done = run(&env, 0, &["--agent", "command", "--wait", "echo x"]);
+    let log = Path::new(done["run_dir"].as_str().unwrap()).join("stdout.log");
+    for length in [LARGEST_HASHED, LARGEST_HASHED + 1] {
+        // It takes no room on the disk.
+        fs::File::options().write(true).open(&log).unwrap().set_len(length).unwrap();
+        let results = env.json(&["results", id(&done), "--json"]);
+        fits("result_set", &results);
+        let files = results["data"]["artifacts"].as_array().unwrap();
+        let file = files.iter().find(|file| file["ref"] == log.to_str().unwrap()).unwrap();
+        assert_eq!(file["size"], length);
+        let sum =
+            || Sha256::digest(fs::read(&log).unwrap()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let expected: Option<String> = (length == LARGEST_HASHED).then(sum);
+        assert_eq!(file.get("sha256").map(|sum| sum.as_str().unwrap()), expected.as_deref());
     }
 }
 
@@ -236,9 +262,9 @@ fn the_other_commands_reply_about_the_registry() {
     check(&env, "registry_info", 0, &["doctor", "--config"]);
     let registry = env.home().join("registry.db");
     for suffix in ["", "-wal", "-shm"] {
-        let _ = std::fs::remove_file(format!("{}{suffix}", registry.display()));
+        let _ = fs::remove_file(format!("{}{suffix}", registry.display()));
     }
-    std::fs::write(&registry, "no database").unwrap();
+    fs::write(&registry, "no database").unwrap();
     let rebuilt = env.json(&["doctor", "--rebuild", "--json"]);
     fits("registry_info", &rebuilt);
 
@@ -255,12 +281,12 @@ fn the_other_commands_reply_about_the_registry() {
 fn schema_prints_what_is_shipped() {
     let env = TestEnv::new();
     let all = env.json(&["schema"]);
-    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
     for (name, schema) in all.as_object().unwrap() {
-        let shipped = std::fs::read_to_string(dir.join(format!("{name}.json"))).unwrap();
+        let shipped = fs::read_to_string(dir.join(format!("{name}.json"))).unwrap();
         assert_eq!(env.expect(0, &["schema", name]).stdout, shipped);
         assert_eq!(serde_json::from_str::<Value>(&shipped).unwrap(), *schema);
     }
-    assert_eq!(all.as_object().unwrap().len(), std::fs::read_dir(dir).unwrap().count());
+    assert_eq!(all.as_object().unwrap().len(), fs::read_dir(dir).unwrap().count());
     assert_eq!(env.json(&["schema", "delegate_wait", "--json"]), all["wait_result"]);
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, Era};
 use crate::support::advertised::Advertised;
-use crate::support::env::{PATIENCE, TestEnv, wait_for};
+use crate::support::env::TestEnv;
 use crate::support::facts;
 
 /// Answers with what is in `ANSWER`, after a complaint.
@@ -26,7 +26,7 @@ cat 'ANSWER'
 "#;
 
 /// A world whose Codex says as much as it can.
-fn world() -> TestEnv {
+pub fn world() -> TestEnv {
     let env = TestEnv::new();
     let file = |number: usize| json!({ "path": format!("src/part {number}.rs"), "description": format!("the part\nnumber {number}") });
     let answer = json!({
@@ -410,48 +410,4 @@ fn a_stranger_anywhere_in_a_reply_is_found() {
             assert!(told.starts_with(&format!("{tool}, codex/v3.6/")), "{place}: {told}");
         }
     }
-}
-
-/// Plans, does a little, and goes on until somebody ends it.
-const BUSY: &str = r#"echo '{"type":"thread.started","thread_id":"01a1de11-e775-7fc2-8102-000000000002"}'
-echo '{"type":"turn.started"}'
-echo '{"type":"item.completed","item":{"id":"1","type":"command_execution","command":"false","aggregated_output":"","exit_code":1,"status":"failed"}}'
-echo '{"type":"item.started","item":{"id":"2","type":"todo_list","items":[{"text":"look","completed":true},{"text":"mend","completed":true},{"text":"test","completed":false},{"text":"tell","completed":false}]}}'
-while :; do sleep 0.05; done
-"#;
-
-#[test]
-fn how_far_a_run_is_is_told_the_same_twice() {
-    let env = world();
-    let codex = env.root().join("bin/codex");
-    let script = fs::read_to_string(&codex).unwrap();
-    let (before, _) = script.split_once("echo 'something on the side'").unwrap();
-    fs::write(&codex, format!("{before}{BUSY}")).unwrap();
-    let mut client = Client::of(&env, &["--tools", "all"], &[]);
-    let ask = json!({ "task": "go on", "wait_ms": 50, "skip_git_repo_check": true });
-    let report = Reply::to(&mut client, "delegate_run", ask);
-    let run_dir = std::path::PathBuf::from(report.content["run_dir"].as_str().unwrap());
-    wait_for("the plan", PATIENCE, || {
-        fs::read_to_string(run_dir.join("progress.json")).ok()?.contains("mend").then_some(())
-    });
-    let task = report.content["task_id"].clone();
-    let wait = json!({ "task_id": task, "timeout_sec": 0.05 });
-    for (tool, ask) in [("delegate_wait", wait), ("delegate_results", json!({ "task_id": task }))] {
-        let reply = Reply::to(&mut client, tool, ask).has(&[
-            "subagent_thread_id: 01a1de11-e775-7fc2-8102-000000000002\n",
-            "progress: 50%, 2 of 4 steps, 1 command (1 failed)\n",
-            "steps:\n- [x] look\n- [x] mend\n- [ ] test\n- [ ] tell\n",
-        ]);
-        reply.no_line_can_be_missed();
-        reply.no_fact_can_be_changed(&[
-            "/data/progress/percent",
-            "/data/progress/steps",
-            "/data/progress/steps/2/done",
-            "/data/progress/counters/commands",
-            "/data/metadata/thread_info/thread_id",
-        ]);
-    }
-    let status = Reply::to(&mut client, "delegate_status", json!({}));
-    assert!(status.text.contains(", 50%, 2/4 steps)\n"), "{}", status.text);
-    Reply::to(&mut client, "delegate_cancel", json!({ "task_id": task }));
 }

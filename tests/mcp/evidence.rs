@@ -419,20 +419,22 @@ fn how_far_a_run_is_is_in_every_line_of_progress() {
 #[test]
 fn what_may_be_left_is_told_from_this_projects_own_runs() {
     let env = TestEnv::new();
-    let ended = |task: &str, place: &str| {
-        let mut command = env.command(&["run", "--agent", "command", "--wait", "--json", task]);
+    let ended_by = |agent: &str, task: &str, place: &str| {
+        let mut command = env.command(&["run", "--agent", agent, "--wait", "--json", task]);
         command.current_dir(place);
         let ran = finish(command, PATIENCE);
         serde_json::from_str::<Value>(&ran.stdout).unwrap()["task_id"].as_str().unwrap().to_owned()
     };
+    let ended = |task: &str, place: &str| ended_by("command", task, place);
     let (work, other) = (env.work(), env.root().join("other"));
     fs::create_dir(&other).unwrap();
     let (work, other) = (work.to_str().unwrap(), other.to_str().unwrap());
     let mut runs: Vec<(String, i64)> =
         (1..=5).map(|at| (ended(&format!("echo {at}"), work), at * 10_000)).collect();
-    // Neither is like the one that is asked about.
+    // None is like the one that is asked about.
     runs.push((ended("exit 3", work), 90_000));
     runs.push((ended("echo other", other), 90_000));
+    runs.push((ended_by("replay", "fix-test --instant", work), 90_000));
     let registry = rusqlite::Connection::open(env.registry()).unwrap();
     for (task, seconds) in &runs {
         let change = "UPDATE tasks SET completed_at = started_at + ?2 * 1000 WHERE id = ?1";

@@ -36,6 +36,7 @@ mod terminal;
 mod unread;
 mod updates;
 mod watched;
+mod working;
 
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]
 #[path = "../support"]

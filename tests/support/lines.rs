@@ -252,7 +252,7 @@ pub fn task(said: &str, task: &Value, cut: bool) -> Result<(), String> {
     let is =
         |line: String| if cut { says(said, &line) } else { same(said == line, || format!("it is `{line}`")) };
     let fact = |name: &str| task[name].as_str().map(|line| format!("; {name}: {line}")).unwrap_or_default();
-    let facts = fact("files") + &fact("tests") + &fact("unresolved_error");
+    let facts = ["progress", "files", "tests", "unresolved_error"].map(fact).concat();
     if let Some(position) = task.get("position") {
         return is(format!("{id} at position {position}: {title}"));
     }

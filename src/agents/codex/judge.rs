@@ -180,6 +180,21 @@ mod tests {
         );
     }
 
+    /// A model that writes about quotas has not met one.
+    #[test]
+    fn an_agent_that_writes_of_a_limit_has_met_none() {
+        let text = "You've hit your usage limit.";
+        let item =
+            |kind: &str| format!(r#"{{"type":"item.completed","item":{{"type":"{kind}","text":"{text}"}}}}"#);
+        for said in [item("agent_message"), item("reasoning")] {
+            check(&[STARTED, &said, DONE], Exit::Code(0), "", Ok(()));
+            let unexplained = "codex ended with exit code 1 before its turn was over and gave no reason";
+            check(&[STARTED, &said], Exit::Code(1), "", Err((FailureCode::ToolError, unexplained)));
+            let late = "codex finished its turn, then ended with exit code 1";
+            check(&[STARTED, &said, DONE], Exit::Code(1), "", Err((FailureCode::ToolError, late)));
+        }
+    }
+
     #[test]
     fn a_refusal_long_ago_is_still_told() {
         let mut reader = Codex.reader(&request(), "");
