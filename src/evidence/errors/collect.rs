@@ -40,7 +40,7 @@ pub(super) const LONGEST_COMMAND: usize = 200;
 pub(crate) struct Errors {
     /// Where the run works; what is below it is told without it.
     pub(super) directory: String,
-    origin: Origin,
+    pub(super) origin: Origin,
     /// Commands that failed and were not mended, oldest first.
     pub(super) failures: Vec<Failure>,
     /// Those that something succeeded after.
@@ -87,7 +87,17 @@ impl Errors {
     /// Where every file is that somebody names.
     #[cfg(test)]
     pub(crate) fn where_all_is_there(directory: &str, origin: Origin) -> Self {
-        Self { is_there: |_, _| true, ..Self::new(directory, origin) }
+        Self::where_some_are_there(directory, origin, |_, _| true)
+    }
+
+    /// Where these files are.
+    #[cfg(test)]
+    pub(crate) fn where_some_are_there(
+        directory: &str,
+        origin: Origin,
+        is_there: fn(&str, &str) -> bool,
+    ) -> Self {
+        Self { is_there, ..Self::new(directory, origin) }
     }
 
     /// What the agent itself says was refused, and what it wrote.
@@ -203,8 +213,8 @@ impl Errors {
             let by_tests = done.works().len() > 1
                 && !done.tests().is_empty()
                 && exit_code.is_some_and(|code| blame::is_of_tests(&found, command, code, text));
-            let is_there = self.is_there;
-            Whereabouts { root: &self.directory, done: &done, is_there }.tell(&mut found);
+            let (root, origin, is_there) = (&self.directory, &self.origin, self.is_there);
+            Whereabouts { root, origin, done: &done, is_there }.tell(&mut found);
             // Whatever followed them is not what has to be done again.
             let works = match exit_code {
                 _ if unheard.is_some() => unheard.unwrap_or_default(),

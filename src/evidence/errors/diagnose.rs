@@ -10,6 +10,8 @@ use crate::progress::plain;
 
 const MOST_ERRORS: usize = 20;
 const LONGEST_MESSAGE: usize = 300;
+/// Of calls in more files than these, none is the project's own that anybody would look for.
+const MOST_FRAMES: usize = 64;
 /// A script that shows more of where it goes is not followed.
 const MOST_SHOWN: usize = 8;
 
@@ -20,6 +22,11 @@ pub(super) struct Diagnosis {
     pub(super) kind: String,
     pub(super) message: String,
     pub(super) place: Option<Location>,
+    /// The calls that led to it, the innermost first, where it is still to be found which is of the
+    /// project; of those in one file the first.
+    pub(super) frames: Vec<Location>,
+    /// Where `make` said that it works.
+    pub(super) entered: Option<String>,
     /// What the tool itself says to do.
     pub(super) advice: Option<String>,
     /// The line of the output that it begins in.
@@ -34,11 +41,18 @@ impl Diagnosis {
     pub(super) fn new(at: usize, kind: &str, message: &str, place: Option<Location>) -> Self {
         let kind = plain::line(kind, LONGEST_MESSAGE);
         let message = plain::line(message, LONGEST_MESSAGE);
-        Self { kind, message, place, advice: None, at, format: 0, under: Vec::new() }
+        let (frames, under) = (Vec::new(), Vec::new());
+        Self { kind, message, place, frames, entered: None, advice: None, at, format: 0, under }
     }
-}
 
-impl Diagnosis {
+    /// Another call led to it.
+    pub(super) fn add_frame(&mut self, frame: Location) {
+        let is_known = |known: &Location| known.file == frame.file;
+        if self.frames.len() < MOST_FRAMES && !self.frames.iter().any(is_known) {
+            self.frames.push(frame);
+        }
+    }
+
     /// Whether it is of a tool that points at what is wrong.
     pub(super) fn is_fixed_in_place(&self) -> bool {
         self.kind.starts_with("compile error") || self.kind.starts_with("lint error")
@@ -69,6 +83,7 @@ impl Diagnosis {
     /// The same as read in a format, where `make` said that it works in `directory`.
     fn read_in(mut self, format: usize, directory: Option<&String>) -> Self {
         self.format = format;
+        self.entered = directory.cloned();
         if let (Some(place), Some(directory)) = (&mut self.place, directory)
             && !place.file.starts_with('/')
         {

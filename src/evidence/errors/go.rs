@@ -8,7 +8,7 @@ pub(super) const OF_TEST: &str = "test failure";
 
 #[derive(Debug, Default)]
 pub(super) struct Go {
-    /// A panic whose place is still to come.
+    /// A panic, with the calls that led to it so far.
     panic: Option<Diagnosis>,
     /// Inside the lines of a failed test.
     failed_test: bool,
@@ -17,21 +17,26 @@ pub(super) struct Go {
 impl Format for Go {
     fn line(&mut self, at: usize, line: &str) -> Option<Diagnosis> {
         if let Some(message) = line.strip_prefix("panic: ") {
-            let panic = Diagnosis::new(at, "panic", message, None);
-            return self.panic.replace(panic).filter(|panic| panic.place.is_some());
+            let before = self.end();
+            self.panic = Some(Diagnosis::new(at, "panic", message, None));
+            return before;
         }
-        if self.panic.is_some()
+        if let Some(panic) = &mut self.panic
             && let Some(frame) = line.strip_prefix('\t')
         {
-            let place = Location::leading(frame).map(|(place, _)| place);
-            let place = place.filter(|place| place.is_own() && place.has_end(&[".go"]))?;
-            return self.panic.take().map(|panic| Diagnosis { place: Some(place), ..panic });
+            let (place, _) = Location::leading(frame).filter(|(place, _)| place.has_end(&[".go"]))?;
+            panic.add_frame(place);
+            return None;
+        }
+        // All goroutines are told of until go itself speaks again.
+        if ["FAIL", "ok  \t", "exit status "].iter().any(|word| line.starts_with(word)) {
+            return self.end();
         }
         let bare = line.trim_start();
         let indented = bare.len() < line.len();
         if bare.starts_with("--- FAIL: ") || bare.starts_with("=== RUN ") {
             self.failed_test = true;
-            return None;
+            return self.end();
         }
         let text = bare.strip_prefix("vet: ").unwrap_or(bare);
         let (place, rest) = Location::leading(text).filter(|(place, _)| place.has_end(&[".go"]))?;
@@ -43,8 +48,9 @@ impl Format for Go {
         }
     }
 
+    /// Others say `panic: ` as well, without calls.
     fn end(&mut self) -> Option<Diagnosis> {
-        None
+        self.panic.take().filter(|panic| !panic.frames.is_empty())
     }
 }
 

@@ -41,7 +41,8 @@ impl Errors {
     /// What git left half done is told beside whatever else failed.
     pub(super) fn note_conflict(&mut self, line: &str, conflict: (Found, Work), done: &Done) {
         let (mut found, half) = conflict;
-        Whereabouts { root: &self.directory, done, is_there: self.is_there }.tell(&mut found);
+        let (root, origin, is_there) = (&self.directory, &self.origin, self.is_there);
+        Whereabouts { root, origin, done, is_there }.tell(&mut found);
         let failure = Failure::inside(line, found);
         match done.concludes_itself(&half) {
             true => self.earlier.add(failure.earlier(Some(line))),

@@ -3,16 +3,23 @@
 use super::diagnose::{Diagnosis, Format, named};
 use super::place::Location;
 use crate::evidence::scan::Scan;
+use crate::evidence::tests::moved;
 
 #[derive(Debug, Default)]
 pub(super) struct Java {
     open: Option<Diagnosis>,
+    /// The calls that led to it, none for one that can be in no file of the project.
+    calls: Vec<Option<Location>>,
+    /// Those that led to what it caused.
+    outer: Vec<Option<Location>>,
     /// How many lines the open one has waited for a frame.
     waited: usize,
 }
 
 /// Messages may have some lines.
 const LONGEST_MESSAGE: usize = 10;
+/// As many calls as Java tells of unless it is asked for more.
+const LONGEST_STACK: usize = 1024;
 
 impl Format for Java {
     fn line(&mut self, at: usize, line: &str) -> Option<Diagnosis> {
@@ -21,10 +28,8 @@ impl Format for Java {
         }
         let bare = line.trim_start();
         if let Some(frame) = bare.strip_prefix("at ").and_then(frame) {
-            if let Some(open) = &mut self.open
-                && open.place.is_none()
-            {
-                open.place = frame.1.then_some(frame.0);
+            if self.open.is_some() && self.calls.len() < LONGEST_STACK {
+                self.calls.push(frame);
             }
             self.waited = 0;
             return None;
@@ -33,9 +38,12 @@ impl Format for Java {
         if let Some((kind, message)) = bare.strip_prefix("Caused by: ").and_then(named) {
             let first = self.open.as_ref().map_or(at, |open| open.at);
             self.open = Some(Diagnosis::new(first, short(kind), message, None));
+            self.outer = std::mem::take(&mut self.calls);
             return None;
         }
-        if bare.starts_with("... ") {
+        if let Some(rest) = bare.strip_prefix("... ") {
+            let same = rest.strip_suffix(" more").and_then(|count| count.parse().ok()).unwrap_or(0);
+            self.calls.extend(self.outer.drain(self.outer.len().saturating_sub(same)..));
             return None;
         }
         self.waited += 1;
@@ -52,7 +60,11 @@ impl Format for Java {
     }
 
     fn end(&mut self) -> Option<Diagnosis> {
-        self.open.take().filter(|open| open.place.is_some())
+        let calls = std::mem::take(&mut self.calls);
+        self.outer.clear();
+        let mut open = self.open.take()?;
+        calls.into_iter().flatten().for_each(|call| open.add_frame(call));
+        Some(open).filter(|open| !open.frames.is_empty())
     }
 }
 
@@ -78,9 +90,13 @@ fn compiled(at: usize, line: &str) -> Option<Diagnosis> {
         .then(|| Diagnosis::new(at, "compile error", message, Some(place)))
 }
 
-/// `com.example.App.main(App.java:5)`: the place, and whether it is of the project.
-fn frame(text: &str) -> Option<(Location, bool)> {
+/// `com.example.App.main(App.java:5)`: the place, its file named from wherever sources are. None for what is
+/// known not to be of the project, and need not be looked for.
+fn frame(text: &str) -> Option<Option<Location>> {
     let (method, place) = text.strip_suffix(')')?.rsplit_once('(')?;
+    if matches!(place, "Native Method" | "Unknown Source" | "<generated>") {
+        return Some(None);
+    }
     let place = Location::of(place).filter(|place| place.has_end(&[".java", ".kt", ".scala", ".groovy"]))?;
     let method = method.rsplit('/').next().unwrap_or(method);
     let foreign = [
@@ -94,7 +110,12 @@ fn frame(text: &str) -> Option<(Location, bool)> {
         "org.gradle.",
         "org.apache.maven.",
     ];
-    Some((place, !foreign.iter().any(|package| method.starts_with(package))))
+    if foreign.iter().any(|package| method.starts_with(package)) {
+        return Some(None);
+    }
+    let (class, _) = method.rsplit_once('.')?;
+    let package = class.rsplit_once('.').map_or("", |(package, _)| package).replace('.', "/");
+    Some(Some(Location { file: moved(&package, &place.file), ..place }))
 }
 
 fn short(kind: &str) -> &str {

@@ -21,6 +21,7 @@ mod earlier;
 mod failing;
 mod failure;
 mod fates;
+mod frames;
 mod go;
 mod halfway;
 mod headings;

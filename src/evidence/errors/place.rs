@@ -58,9 +58,8 @@ impl Location {
 
     /// Whether it is of the project itself rather than of what it stands on.
     pub(super) fn is_own(&self) -> bool {
-        const FOREIGN: [&str; 13] = [
+        const FOREIGN: [&str; 12] = [
             "node:",
-            "internal/",
             "/node_modules/",
             "node_modules/",
             "/site-packages/",
@@ -73,7 +72,11 @@ impl Location {
             "/usr/local/go/src/",
             "/go/pkg/mod/",
         ];
-        !self.file.starts_with(['<', '[']) && !FOREIGN.iter().any(|part| self.file.contains(part))
+        // Node's own, as it named them once. Other languages have folders of the project called so.
+        let is_of_node = self.file.starts_with("internal/") && self.has_end(&[".js"]);
+        !is_of_node
+            && !self.file.starts_with(['<', '['])
+            && !FOREIGN.iter().any(|part| self.file.contains(part))
     }
 
     pub(super) fn has_end(&self, ends: &[&str]) -> bool {

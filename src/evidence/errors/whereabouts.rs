@@ -4,14 +4,16 @@
 //! where that worked: only what is there is told.
 
 use super::diagnose::{Diagnosis, Found};
+use super::frames::Frames;
 use super::node;
 use super::place::Location;
 use super::work::Done;
-use crate::evidence::tests::{below, moved};
+use crate::evidence::tests::{Origin, below, moved};
 
 pub(super) struct Whereabouts<'a> {
     /// The run's directory, with a slash at its end.
     pub(super) root: &'a str,
+    pub(super) origin: &'a Origin,
     pub(super) done: &'a Done,
     /// Whether a file is below a directory.
     pub(super) is_there: fn(&str, &str) -> bool,
@@ -22,17 +24,20 @@ impl Whereabouts<'_> {
     pub(super) fn tell(&self, found: &mut Found) {
         let Found { errors, shown, files, .. } = found;
         files.retain(|file| (self.is_there)(self.root, file));
+        let mut frames = Frames::new(self, shown);
         for error in errors {
-            error.place = error.place.clone().and_then(|place| self.told(error, place, shown));
+            error.place = match error.place.clone() {
+                Some(place) => self.told(error, place, shown),
+                None => frames.own(error),
+            };
         }
     }
 
     fn told(&self, error: &Diagnosis, mut place: Location, shown: &[String]) -> Option<Location> {
         let compiled = error.is_fixed_in_place() || error.kind == "link error";
-        let frame_of_java = !compiled && place.has_end(&[".java", ".kt", ".scala", ".groovy"]);
         if let Some(below) = place.file.strip_prefix(self.root) {
             place.file = below.to_owned();
-        } else if !place.file.starts_with('/') && !frame_of_java {
+        } else if !place.file.starts_with('/') {
             let directory = self.done.directory.as_deref()?;
             place.file = match (error.is_of_go_test(), self.done.runs_a_script()) {
                 (true, _) => self.of_package(&place.file, directory),
@@ -47,12 +52,10 @@ impl Whereabouts<'_> {
         (compiled || place.is_own()).then_some(place)
     }
 
-    /// Where the script was started, or where it says that it went.
     fn of_script(&self, place: &Location, directory: &str, shown: &[String]) -> Option<String> {
-        let went = shown.iter().map(|to| moved(directory, to));
         // rustc names files from the root of the workspace, wherever that is.
         let workspace = place.has_end(&[".rs"]).then(String::new);
-        let places = [directory.to_owned()].into_iter().chain(went).chain(workspace);
+        let places = went(directory, shown).chain(workspace);
         self.the_one(places.map(|from| moved(&from, &place.file)))
     }
 
@@ -75,7 +78,7 @@ impl Whereabouts<'_> {
     }
 
     /// The one of some files that is there.
-    fn the_one(&self, files: impl Iterator<Item = String>) -> Option<String> {
+    pub(super) fn the_one(&self, files: impl Iterator<Item = String>) -> Option<String> {
         let mut there: Vec<String> = files
             .map(|file| self.below(&file))
             .filter(|file| !file.starts_with('/') && (self.is_there)(self.root, file))
@@ -88,6 +91,11 @@ impl Whereabouts<'_> {
     fn below(&self, file: &str) -> String {
         below(self.root.trim_end_matches('/'), file)
     }
+}
+
+/// Where a script was started, and where it says that it went.
+pub(super) fn went(directory: &str, shown: &[String]) -> impl Iterator<Item = String> {
+    [directory.to_owned()].into_iter().chain(shown.iter().map(move |to| moved(directory, to)))
 }
 
 /// The file of a place that is named as seen from `directory`.
