@@ -34,6 +34,7 @@ mod marked;
 mod masked;
 mod mends;
 mod node;
+mod not_begun;
 mod of_files;
 mod parts;
 mod place;
