@@ -340,3 +340,43 @@ fn what_was_to_run_tests_and_is_not_there_is_told_behind_a_pipe() {
     check(&[("cargo --version 2>&1 | head -1", 0, missing)], None);
     check(&[("foo --version 2>&1 | head -1", 0, "bash: line 1: foo: command not found\n")], None);
 }
+
+#[test]
+fn what_a_shell_did_not_understand_began_nothing() {
+    for (line, text, words) in [
+        (
+            "pytest -q \"; echo",
+            "/bin/sh: 1: Syntax error: Unterminated quoted string\n",
+            "Syntax error: Unterminated quoted string",
+        ),
+        (
+            "pytest -q \"; echo",
+            "/bin/bash: -c: line 1: unexpected EOF while looking for matching `\"'\n",
+            "unexpected EOF while looking for matching `\"'",
+        ),
+        (
+            "pytest -q tests)",
+            "/bin/sh: 1: Syntax error: \")\" unexpected\n",
+            "Syntax error: \")\" unexpected",
+        ),
+        (
+            "echo a; make )",
+            "bash: -c: line 1: syntax error near unexpected token `)'\nbash: -c: line 1: `echo a; make )'\n",
+            "syntax error near unexpected token `)'",
+        ),
+        (
+            "echo a\npytest (x",
+            "a\ndash: 2: Syntax error: \"(\" unexpected\n",
+            "Syntax error: \"(\" unexpected",
+        ),
+    ] {
+        let (tests, errors) = after(&[(line, 2, text)]);
+        let told = errors.map(|errors| (errors.error_type.unwrap_or_default(), errors.error_message));
+        assert_eq!((tests, told), (None, Some(("error".to_owned(), words.to_owned()))), "{line}");
+    }
+    let (red, green) = ("sh: 1: Syntax error: \")\" unexpected\n", "1 passed in 0.01s\n");
+    check(&[("pytest -q tests)", 2, red), ("pytest -q tests", 0, green)], None);
+    // What began before it is told first.
+    let red = "1 failed in 0.02s\nsh: 2: Syntax error: \")\" unexpected\n";
+    check(&[("pytest -q\nls )", 2, red)], Some("1 test failed"));
+}

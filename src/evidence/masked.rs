@@ -829,3 +829,121 @@ fn the_last_of_several_ways_is_told() {
         ("make || make || true", 0, "<MAKE>fine\n"),
     ]);
 }
+
+#[test]
+fn a_framework_that_is_not_there_is_told() {
+    told(&[
+        (
+            "PATH=/usr/bin:/bin; pytest -q; echo done",
+            0,
+            "/bin/sh: 1: pytest: not found\ndone\n",
+            "error",
+            "pytest: not found",
+        ),
+        ("vitest run; echo done", 0, "/bin/sh: 1: vitest: not found\ndone\n", "error", "vitest: not found"),
+        ("mocha; echo done", 0, "/bin/sh: 1: mocha: not found\ndone\n", "error", "mocha: not found"),
+        ("go test ./...; echo done", 0, "/bin/sh: 1: go: not found\ndone\n", "error", "go: not found"),
+        ("pytest -q || true", 0, "/bin/sh: 1: pytest: not found\n", "error", "pytest: not found"),
+        (
+            "pytest; echo \"exit $?\"",
+            0,
+            "/bin/sh: 1: pytest: not found\nexit 127\n",
+            "error",
+            "pytest: not found",
+        ),
+        (
+            "/bin/bash -lc 'pytest -q; echo done'",
+            0,
+            "/bin/bash: line 1: pytest: command not found\ndone\n",
+            "error",
+            "pytest: command not found",
+        ),
+        (
+            "cd web && pytest -q; git status --short",
+            0,
+            "/bin/bash: line 1: pytest: command not found\n M a.py\n",
+            "error",
+            "pytest: command not found",
+        ),
+        (
+            "jest; mocha",
+            0,
+            "/bin/sh: 1: jest: not found\n\n  1 passing (2ms)\n\n",
+            "error",
+            "jest: not found",
+        ),
+        (
+            "python3 -m pytest -q; echo done",
+            0,
+            "/usr/bin/python3: No module named pytest\ndone\n",
+            "error",
+            "No module named pytest",
+        ),
+    ]);
+    const RED: Ran = ("pytest -q; echo done", 0, "/bin/sh: 1: pytest: not found\ndone\n");
+    mended(&[
+        (RED, ("python3 -m pytest -q", 0, "1 passed in 0.01s\n")),
+        (RED, ("pytest -q; echo done", 0, "1 passed in 0.01s\ndone\n")),
+        (RED, ("pip install pytest && pytest", 0, "1 passed in 0.01s\n")),
+    ]);
+    silent(&[
+        ("pytest -q || python3 -m pytest -q", 0, "/bin/sh: 1: pytest: not found\n1 passed in 0.01s\n"),
+        (
+            "pytest -q || python3 -m unittest",
+            0,
+            "/bin/sh: 1: pytest: not found\n.\n----------------------------------------------------------------------\nRan 1 test in 0.000s\n\nOK\n",
+        ),
+        ("pytest --version; echo done", 0, "/bin/sh: 1: pytest: not found\ndone\n"),
+        ("pytest -q; echo done", 0, "1 passed in 0.01s\ndone\n"),
+        ("pytest -q 2>/dev/null; cat old.log", 0, "/bin/sh: 1: pytest: not found\n"),
+    ]);
+}
+
+/// jest and mocha before their first test, and vitest with settings that throw.
+const NO_SETTINGS: &str = "Error: Could not find a config file based on provided values:\npath: \"/home/dev/project\"\ncwd: \"/home/dev/project\"\nConfig paths must be specified by either a direct path to a config\nfile, or a path to a directory. If directory is given, Jest will try to\ntraverse directory tree up, until it finds one of those files in exact order: \"jest.config.js\" or \"jest.config.ts\" or \"jest.config.mjs\" or \"jest.config.mts\" or \"jest.config.cjs\" or \"jest.config.cts\" or \"jest.config.json\".\n    at resolveConfigPathByTraversing (/home/dev/node_modules/jest-config/build/index.js:2596:11)\n    at resolveConfigPath (/home/dev/node_modules/jest-config/build/index.js:2567:10)\n    at Object.run (/home/dev/node_modules/jest-cli/build/index.js:665:34)\n";
+const NOT_VALID: &str = "● Validation Error:\n\n  Module ts-jest in the transform option was not found.\n         <rootDir> is: /home/dev/project\n\n  Configuration Documentation:\n  https://jestjs.io/docs/configuration\n\n";
+const NO_FILE: &str = "\n Exception during run: TypeError: bad x\n    at Object.<anonymous> (/home/dev/project/x.js:1:7)\n    at Module._compile (node:internal/modules/cjs/loader:1521:14)\n    at async exports.handler (/home/dev/node_modules/mocha/lib/cli/run.cjs:143:5)\n";
+const NOT_REQUIRED: &str = "\n✖ ERROR: TypeError: bad y\n    at Object.<anonymous> (/home/dev/project/y.js:1:7)\n    at Module._compile (node:internal/modules/cjs/loader:1521:14)\n    at async runCommand (file:///home/dev/node_modules/mocha/lib/cli/cli.js:91:5)\n";
+const NOT_STARTED: &str = "failed to load config from /home/dev/project/vitest.config.js\n\n⎯⎯⎯⎯⎯⎯⎯ Startup Error ⎯⎯⎯⎯⎯⎯⎯⎯\nError: bad config\n    at Object.<anonymous> (/home/dev/project/vitest.config.js:1:7)\n    at Module._compile (node:internal/modules/cjs/loader:1521:14)\n    at async bundleAndLoadConfigFile (file:///home/dev/node_modules/vite/dist/node/chunks/node.js:38019:21)\n\n\n\n";
+const NONE: &str = "Error: No test files found: \"test\"\n";
+const GREEN: &str = "\n\n  ✔ adds\n\n  1 passing (2ms)\n\n";
+
+#[test]
+fn what_a_framework_died_of_before_any_test_is_told() {
+    for (program, text, kind, words) in [
+        ("jest", NO_SETTINGS, "Error", "Could not find a config file"),
+        ("jest", NOT_VALID, "validation error", "Module ts-jest in the transform option was not found."),
+        ("jest", "No tests found, exiting with code 1\n", "error", "No tests found, exiting with code 1"),
+        ("mocha x.js", NO_FILE, "TypeError", "bad x"),
+        ("mocha -r ./y.js", NOT_REQUIRED, "TypeError", "bad y"),
+        ("mocha", NONE, "error", "No test files found: \"test\""),
+        ("vitest run", NOT_STARTED, "Error", "bad config"),
+    ] {
+        for (line, code, after) in [
+            (program.to_owned(), 1, ""),
+            (format!("{program}; echo done"), 0, "done\n"),
+            (format!("{program} || true"), 0, ""),
+            (format!("npx {program} 2>&1 | tail -60"), 0, ""),
+        ] {
+            let left = left_by(&[(&line, code, &format!("{text}{after}"))]);
+            let is_told = left.as_ref().is_some_and(|(of, message)| of == kind && message.contains(words));
+            assert!(is_told, "`{line}` should tell of {words}: {left:?}");
+        }
+    }
+    told(&[
+        ("mocha; ls", 0, "Error: No test files found: \"test\"\na.js\n", "error", "No test files found"),
+        ("jest; ls", 0, NOT_VALID, "validation error", "Module ts-jest"),
+    ]);
+    mended(&[(("mocha; ls", 0, NONE), ("mocha; ls", 0, GREEN))]);
+    silent(&[
+        // It is what a test printed, or another time.
+        ("mocha -R json; echo done", 0, "Error: no luck\n    at f (/home/dev/project/a.js:1:7)\n{}\ndone\n"),
+        (
+            "mocha; echo done",
+            0,
+            "Error: no luck\n    at f (/home/dev/project/a.js:1:7)\n\n  1 passing (2ms)\n\ndone\n",
+        ),
+        ("mocha; cat old.log", 0, NONE),
+        ("mocha; echo done", 0, GREEN),
+    ]);
+}

@@ -13,12 +13,14 @@ mod parse;
 mod pipefail;
 mod step;
 mod surroundings;
+mod unread;
 mod wrappers;
 
 pub(crate) use captured::is_variable;
 pub(crate) use ends::End;
 pub(crate) use git::Git;
 pub(crate) use step::{Arm, Step};
+pub(crate) use unread::{is_unread, unread};
 
 use ends::Tree;
 use parse::Parser;

@@ -19,6 +19,12 @@ pub(super) fn are_counted(command: &str, exit_code: Option<i64>, text: &str) -> 
     runs.iter().any(|run| run.failures() > Some(0) || run.least > 0)
 }
 
+/// Whether tests came to a summary, whatever it says.
+pub(super) fn are_seen(command: &str, text: &str) -> bool {
+    let runs = if runs_tests(command) { read(command, Some(0), text) } else { Vec::new() };
+    runs.iter().any(|run| run.counts.is_some() || run.failed())
+}
+
 /// Whether all that is seen of tests says that they passed, whatever may be hidden.
 pub(super) fn look_green(command: &str, text: &str) -> bool {
     let runs = if runs_tests(command) { read(command, Some(0), text) } else { Vec::new() };

@@ -49,6 +49,7 @@ impl Done {
             .or_else(|| self.by_exit_code(code, &others))
             .or_else(|| self.by_last_words(code, &others, &succeeded))
             .or_else(|| self.died(code, &others, &succeeded))
+            .or_else(|| self.not_begun(code, &others, &succeeded))
     }
 
     /// `make; echo "exit $?"`, `make || echo failed`
@@ -116,8 +117,9 @@ impl Done {
         if self.may_show_a_log() || (repeats && went_well()) {
             return None;
         }
-        let unproven: Vec<usize> =
-            (0..self.command.steps.len()).filter(|at| self.is_unproven(*at, code, succeeded)).collect();
+        let is_test = |at: usize| matches!(self.works[at], Some(Work::Tests(_)));
+        let is_open = |at: &usize| !is_test(*at) && self.is_unproven(*at, code, succeeded);
+        let unproven: Vec<usize> = (0..self.command.steps.len()).filter(is_open).collect();
         let seen: Vec<usize> = unproven.iter().copied().filter(|at| self.is_seen(*at)).collect();
         // What goes elsewhere is what a program prints; what it dies of is seen all the same.
         let is_whole = !seen.is_empty();
@@ -244,10 +246,8 @@ impl Done {
     /// Whether nothing shows that the step at `at` succeeded, and it would be seen that it did not.
     pub(super) fn is_unproven(&self, at: usize, code: i64, succeeded: &[usize]) -> bool {
         let step = &self.command.steps[at];
-        let is_framework = matches!(self.works[at], Some(Work::Tests(_)));
         let may_fail = self.works[at].is_some()
             && (!asks(step) || changes_history(step))
-            && !is_framework
             && (!step.background || self.waits())
             && !(code == 0 && self.has_another_way(at));
         may_fail && (code != 0 || step.repeats || self.command.end_of(at, succeeded) != End::Succeeded)

@@ -35,6 +35,7 @@ mod marked;
 mod masked;
 mod mends;
 mod node;
+mod not_begun;
 mod of_files;
 mod parts;
 mod place;

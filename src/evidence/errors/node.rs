@@ -23,8 +23,8 @@ const LONGEST_WAIT: usize = 60;
 impl Format for Node {
     fn line(&mut self, at: usize, line: &str) -> Option<Diagnosis> {
         let bare = line.trim();
-        // mocha, of a file that could not be loaded.
-        let thrown = bare.strip_prefix("Exception during run: ");
+        // mocha, of a file that could not be loaded, and of one that it needs before any.
+        let thrown = bare.strip_prefix("Exception during run: ").or_else(|| line.strip_prefix("✖ ERROR: "));
         let bare = thrown.unwrap_or(bare);
         if let Some(place) = frame(bare) {
             if !self.frames {

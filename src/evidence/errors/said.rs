@@ -98,12 +98,18 @@ pub(super) fn message(line: &str) -> Option<&str> {
         let both = line.split_once(": error: ").or_else(|| line.split_once(": fatal error: "));
         both.filter(|(name, _)| is_name(name)).map(|(_, text)| text)
     };
-    // jest and vitest, of a word that no file has in its name.
-    let none = ["No tests found, exiting with code 1", "No test files found, exiting with code 1"];
-    let found_none = || none.contains(&line).then_some(line);
-    let message = heads.iter().find_map(|head| line.strip_prefix(head)).or_else(named).or_else(found_none)?;
+    let none = || found_none(line);
+    let message = heads.iter().find_map(|head| line.strip_prefix(head)).or_else(named).or_else(none)?;
     let usage = message.starts_with("usage: ");
     (!message.trim().is_empty() && !usage && !is_nothing(message) && !is_echo(message)).then_some(message)
+}
+
+/// jest, vitest and mocha, of a word that no file has in its name.
+pub(super) fn found_none(line: &str) -> Option<&str> {
+    const NONE: [&str; 2] =
+        ["No tests found, exiting with code 1", "No test files found, exiting with code 1"];
+    let of_mocha = || line.strip_prefix("Error: ").filter(|words| words.starts_with("No test files found: "));
+    NONE.contains(&line).then_some(line).or_else(of_mocha)
 }
 
 /// `0 errors` is what there is to say of none.

@@ -4,7 +4,7 @@
 use super::diagnose::{Diagnosis, Found};
 use super::said::{message, not_there, own};
 use crate::evidence::lines::lines;
-use crate::evidence::shell::{Step, base_name};
+use crate::evidence::shell::{Step, base_name, unread};
 
 /// How far from the end a program still speaks of what it ended with.
 const LAST_LINES: usize = 3;
@@ -26,6 +26,7 @@ pub(super) fn sign(text: &str, steps: &[&Step], at_end: bool) -> Option<Found> {
             .map(|words| sign(Rank::Npm, words))
             .or_else(|| message(&line).filter(|_| tells_all).map(|words| sign(Rank::Error, words)))
             .or_else(|| missing(&line, &programs).map(|words| sign(Rank::Own, words)))
+            .or_else(|| unread(&line).map(|words| sign(Rank::Own, words)))
             .or_else(|| {
                 own(&line, &programs).filter(|words| is_grave(words)).map(|words| sign(Rank::Own, words))
             })

@@ -93,6 +93,12 @@ fn end_of(text: &str) -> &str {
     &text[text.floor_char_boundary(text.len().saturating_sub(LONGEST))..]
 }
 
+/// Whether the calls that led to an exception are the end of an output.
+pub(super) fn ends_with_calls(text: &str) -> bool {
+    let told = lines(end_of(text)).filter(|line| !line.trim().is_empty() && !is_last_word(line));
+    told.last().is_some_and(|line| is_call(&line))
+}
+
 /// What an output ends with, where that is an exception with some of the calls that led to it.
 fn last(text: &str) -> Option<Diagnosis> {
     let all: Vec<_> = lines(end_of(text)).filter(|line| !line.trim().is_empty()).collect();

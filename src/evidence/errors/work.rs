@@ -44,6 +44,7 @@ pub(super) enum Work {
 /// A command, seen from the directory that commands start in.
 #[derive(Debug)]
 pub(super) struct Done {
+    pub(super) line: String,
     pub(super) command: Command,
     /// The work of each step, where it does some.
     pub(super) works: Vec<Option<Work>>,
@@ -87,7 +88,7 @@ impl Done {
             [one] if known(one) && (!command.unbalanced || one.is_empty()) => Some(one.clone()),
             _ => None,
         };
-        Self { command, works, turns, directory, failed: false }
+        Self { line: line.to_owned(), command, works, turns, directory, failed: false }
     }
 
     /// The same, as it ended.

@@ -333,11 +333,16 @@ impl Scope {
         self.unclear.as_deref()
     }
 
-    /// Whether only some tests were asked for.
     pub(crate) fn is_of_pytest(&self) -> bool {
         self.framework == Framework::Pytest
     }
 
+    /// Whether what runs the tests is a program of Node that says how it ended itself.
+    pub(crate) fn is_of_node(&self) -> bool {
+        matches!(self.framework, Framework::Jest | Framework::Vitest | Framework::Mocha)
+    }
+
+    /// Whether only some tests were asked for.
     pub(super) fn is_filtered(&self) -> bool {
         let Self { packages, targets, places, filters, modes, unclear, .. } = self;
         *packages != Packages::Default

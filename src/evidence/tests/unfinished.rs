@@ -6,6 +6,7 @@ use super::programs::words_of;
 use super::settled::Settled;
 use super::tally::Tally;
 use super::{Framework, Reading, TestRun, read};
+use crate::evidence::shell::is_unread;
 
 /// The test runs that `command` made until it was cut off.
 pub(super) fn read_cut(command: &str, text: &str) -> Vec<TestRun> {
@@ -30,7 +31,7 @@ impl Reading<'_> {
             0 => !self.detected.branches || self.settled() == Settled::Unseen,
             _ => ends_it && self.detected.owns_exit && !self.detected.may_be_kept_from,
         };
-        ran && !is_absent
+        ran && !is_absent && !is_unread(code, self.text)
     }
 
     /// One that printed nothing, of a framework or of a script that may run any.
