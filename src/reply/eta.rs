@@ -20,6 +20,11 @@ pub(crate) struct Eta {
 }
 
 impl Eta {
+    #[cfg(test)]
+    pub(crate) fn new(low_s: u64, high_s: u64, samples: usize) -> Self {
+        Self { low_s, high_s, samples }
+    }
+
     /// `None` of a run that does not work, and where too few have taken longer.
     pub(crate) fn of(view: &View, now: Timestamp) -> Option<Self> {
         let elapsed = Duration::from_millis(now.millis_since(view.row.started_at?));
@@ -30,7 +35,12 @@ impl Eta {
 
     /// `20 s to 1m05s left, by 5 earlier runs`.
     pub(crate) fn line(&self) -> String {
+        format!("{}, by {} earlier runs", self.short(), self.samples)
+    }
+
+    /// `20 s to 1m05s left`, where there is no room to say how that is known.
+    pub(crate) fn short(&self) -> String {
         let (low, high) = (duration(self.low_s * 1000), duration(self.high_s * 1000));
-        format!("{low} to {high} left, by {} earlier runs", self.samples)
+        format!("{low} to {high} left")
     }
 }
