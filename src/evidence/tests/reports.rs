@@ -405,7 +405,7 @@ mod tests {
     #[test]
     fn a_report_is_of_the_command_that_wrote_it() {
         let line = "ctest --output-junit r.xml";
-        let (red, green): (&[(&str, &str)], &[(&str, &str)]) = (&[("r.xml", RED)], &[("r.xml", GREEN)]);
+        let (red, green) = (&[("r.xml", RED)], &[("r.xml", GREEN)]);
         check(&[(line, 8, "", red), (line, 0, "", green)], (Some(2), Some(0), true));
         check(&[(line, 8, "", red), ("make", 0, "", &[])], (Some(1), Some(1), true));
         check(&[("make", 0, "", red), (line, 0, "", &[])], NOTHING);
