@@ -17,6 +17,8 @@ use crate::progress::plain;
 const MOST_PRINTED: usize = 1_000_000;
 /// As much of a command as errors tell.
 const LONGEST_COMMAND: usize = 200;
+/// What a run that is one command calls it.
+const ONLY: &str = "command";
 
 #[derive(Debug)]
 pub(crate) struct Gathered {
@@ -144,6 +146,11 @@ impl Gathered {
         self.note_printed(&event, printed, at);
     }
 
+    /// A run that is one command is about to begin.
+    pub(crate) fn note_only_started(&mut self, command: &str, at: Timestamp) {
+        self.read(|commands| commands.tests.note_only_started(ONLY, command, at));
+    }
+
     /// A run that is one command, with the end of what it printed. `whole` where
     /// that is all of it: counts may be missing otherwise.
     pub(crate) fn note_only_command(
@@ -207,9 +214,10 @@ impl Commands {
         if let Some(Printed { text, is_whole }) = printed.filter(|_| *status != ItemStatus::Declined) {
             let bounded = lines::bounded(text);
             let text = bounded.as_deref().unwrap_or(text);
-            // Without an exit code no count is complete.
-            let whole = exit_code.filter(|_| is_whole && bounded.is_none());
-            let is_answered = self.tests.note_command(item, command, whole, text, at);
+            let is_answered = match is_whole && bounded.is_none() {
+                true => self.tests.note_command(item, command, *exit_code, text, at),
+                false => self.tests.note_partly_seen(item, command, *exit_code, text, at),
+            };
             if is_answered && !self.tests.was_on_other_tree() {
                 self.errors.settle_tests_of(std::slice::from_ref(command), Some(command));
             }
@@ -223,11 +231,12 @@ impl Commands {
         let bounded = lines::bounded(text);
         let (text, whole) = (bounded.as_deref().unwrap_or(text), whole && bounded.is_none());
         match exit_code {
-            None => self.tests.note_killed("command", command, text, whole, at),
-            // Without an exit code no count is taken for complete.
+            None => self.tests.note_killed(ONLY, command, text, whole, at),
             Some(_) => {
-                let seen = exit_code.filter(|_| whole);
-                let is_answered = self.tests.note_command("command", command, seen, text, at);
+                let is_answered = match whole {
+                    true => self.tests.note_command(ONLY, command, exit_code, text, at),
+                    false => self.tests.note_partly_seen(ONLY, command, exit_code, text, at),
+                };
                 if is_answered && !self.tests.was_on_other_tree() {
                     self.errors.settle_tests_of(&[command.to_owned()], Some(command));
                 }

@@ -135,7 +135,9 @@ impl Recorder {
         };
         if kind == Stdout::Text {
             let started = Event::CommandStarted { item: "command".into(), command: request.task.clone() };
-            recorder.reducer.apply(&started, clock::now());
+            let now = clock::now();
+            recorder.reducer.apply(&started, now);
+            recorder.gathered.note_only_started(&request.task, now);
         }
         Ok(recorder)
     }

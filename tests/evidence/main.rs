@@ -18,6 +18,7 @@ mod outside;
 mod overlap;
 mod pipes;
 mod replies;
+mod reports;
 mod repositories;
 mod rules;
 mod settings;
@@ -31,6 +32,7 @@ mod world;
 mod support {
     pub mod checker;
     pub mod env;
+    pub mod installed;
     pub mod journal;
     pub mod kill;
 }

@@ -32,7 +32,7 @@ impl Scope {
         if let Some((own, others)) = self.as_run(other) {
             return own.relation_of_commands(others);
         }
-        let any = self.any_framework || other.any_framework;
+        let any = self.any_framework || other.any_framework || self.is_reported_by(other);
         if self.framework != other.framework && !any {
             return if self.has_tests_in_common(other) { Relation::Unclear } else { Relation::Apart };
         }
@@ -111,6 +111,13 @@ impl Scope {
     /// Whether mocha goes below its folders.
     fn is_recursive(&self) -> bool {
         self.framework == Framework::Mocha && self.modes.iter().any(|mode| mode == RECURSIVE)
+    }
+
+    /// Whether one of them is known from a report in a form that any framework may write, and both are
+    /// of one script.
+    fn is_reported_by(&self, other: &Scope) -> bool {
+        let is_report = [self, other].iter().any(|scope| scope.framework == Framework::Junit);
+        is_report && self.unclear.is_some() && self.unclear == other.unclear
     }
 
     /// Two programs that may well run the same tests.

@@ -59,7 +59,16 @@ pub(super) fn dialect(framework: Framework) -> &'static Dialect {
 
 const OTHER: Dialect = Dialect {
     shown: &["-v", "--verbose", "-q", "--quiet"],
-    shown_beside: &["-j", "--jobs"],
+    // Where to write a report is no choice of tests.
+    shown_beside: &[
+        "-j",
+        "--jobs",
+        "--junit-xml",
+        "--junitfile",
+        "--junitxml",
+        "--log-junit",
+        "--output-junit",
+    ],
     run: &[],
     run_beside: &[],
     filter: &[],

@@ -6,7 +6,7 @@ use crate::model::Timestamp;
 
 /// Files carry the time of the clock's last tick, 10 ms ago at most, and the end of a
 /// command is known from when it was read.
-const CLOCKS_APART_MS: i64 = 20;
+pub(super) const CLOCKS_APART_MS: i64 = 20;
 
 /// What begins so soon after a command may have been read together with its end,
 /// however long ago that was.

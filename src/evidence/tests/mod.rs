@@ -39,6 +39,7 @@ mod programs;
 mod pytest;
 mod pythons;
 mod relation;
+mod reports;
 mod results;
 mod run;
 mod scope;

@@ -12,6 +12,7 @@ use super::parts;
 use super::places::{self, Origin};
 use super::printed::{self, Told};
 use super::relation::Relation;
+use super::reports::Reports;
 use super::scope::Scope;
 use super::sum::Sum;
 use super::unfinished::read_cut;
@@ -57,6 +58,8 @@ struct Running {
     item: String,
     command: String,
     began: Began,
+    /// When, by the clock: what it writes is no older.
+    since: Timestamp,
 }
 
 /// A command that came to its end.
@@ -88,7 +91,13 @@ impl Tests {
         }
         self.runs.iter_mut().for_each(|kept| kept.next_at = kept.next_at.or(Some(at)));
         let began = Began { edits: self.edits, at: Some(at) };
-        self.running.push(Running { item: item.to_owned(), command: command.to_owned(), began });
+        self.running.push(Running { item: item.to_owned(), command: command.to_owned(), began, since: at });
+    }
+
+    /// The one command of a run is about to begin. All that changes in the run does so in it.
+    pub(crate) fn note_only_started(&mut self, item: &str, command: &str, at: Timestamp) {
+        let began = Began { edits: self.edits, at: None };
+        self.running.push(Running { item: item.to_owned(), command: command.to_owned(), began, since: at });
     }
 
     /// A command came to its end, and nothing is known of what it printed, or that it ran.
@@ -106,8 +115,29 @@ impl Tests {
         text: &str,
         at: Timestamp,
     ) -> bool {
-        let runs = read(command, exit_code, text);
-        self.note_runs(item, &Ended { command, exit_code, text }, runs, at)
+        self.note_ended(item, &Ended { command, exit_code, text }, exit_code, at)
+    }
+
+    /// The same with a part of what it printed: whatever is counted there is not known to be all.
+    pub(crate) fn note_partly_seen(
+        &mut self,
+        item: &str,
+        command: &str,
+        exit_code: Option<i64>,
+        text: &str,
+        at: Timestamp,
+    ) -> bool {
+        self.note_ended(item, &Ended { command, exit_code: None, text }, exit_code, at)
+    }
+
+    /// A report is whole though what was printed is not: its counts go with the `code` that there was.
+    fn note_ended(&mut self, item: &str, ended: &Ended<'_>, code: Option<i64>, at: Timestamp) -> bool {
+        let mut runs = read(ended.command, ended.exit_code, ended.text);
+        if let Some(running) = self.running.iter().find(|running| running.item == item) {
+            let reports = Reports::new(&self.origin, running.since, at);
+            runs = reports.added_to(runs, ended.command, code, ended.text);
+        }
+        self.note_runs(item, ended, runs, at)
     }
 
     /// A command was killed, with what it had printed until then; `whole` where that is all.

@@ -145,7 +145,7 @@ fn script(step: &Step, args: &[&str]) -> Option<Started> {
     let named = || words.iter().any(|word| tests_by_name(word));
     let runs = match program {
         "npm" | "pnpm" | "yarn" | "bun" => return package_script(program, args),
-        "tox" | "nox" | "ctest" | "gotestsum" => true,
+        "tox" | "nox" | "ctest" | "gotestsum" | "phpunit" => true,
         "make" | "gmake" | "just" | "task" | "rake" | "invoke" | "inv" | "mage" | "ninja" | "nx"
         | "turbo" | "lerna" | "bazel" | "meson" | "composer" | "hatch" | "pdm" | "rye" | "cargo" | "moon"
         | "wireit" => named(),
