@@ -231,7 +231,9 @@ impl Scope {
                 (Framework::Pytest, _) => format!("{path}{inside}"),
                 (Framework::Go, Some("")) => ".".to_owned(),
                 (Framework::Go, Some(here)) => format!("./{here}"),
-                (Framework::Unittest, Some(here)) => here.trim_end_matches(".py").replace('/', "."),
+                (Framework::Unittest, Some(here)) if !here.starts_with('/') => {
+                    here.trim_end_matches(".py").replace('/', ".")
+                }
                 (_, Some("")) => ".".to_owned(),
                 (_, Some(here)) => here.to_owned(),
                 (_, None) => {
@@ -311,7 +313,7 @@ impl Scope {
             return Some("another tree of it");
         }
         self.elsewhere.then(|| match self.places.first() {
-            Some(place) if self.directory.is_empty() => place.as_str(),
+            Some(place) if !self.directory.starts_with('/') => place.as_str(),
             _ => self.directory.as_str(),
         })
     }
