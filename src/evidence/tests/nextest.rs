@@ -22,7 +22,7 @@ pub(super) struct Nextest {
 impl Parser for Nextest {
     fn line(&mut self, line: &str) {
         if let Some(mut tally) = summary(line) {
-            tally.cut |= self.skips.take().is_some_and(|skips| tally.skipped < skips && !tally.is_empty());
+            tally.cut |= self.skips.take().is_some_and(|skips| tally.skipped < skips);
             let failing = std::mem::take(&mut self.names);
             self.summaries.push(Tally { failing, ..tally });
             self.summed = true;

@@ -988,6 +988,7 @@ mod tests {
             "python3 -m unittest discover --start-directory=../rs",
             "cd web && python3 -m unittest discover -s ../../rs",
             "cd ../rs && python3 -m unittest discover -s tests",
+            "cd ../rs && python3 -m unittest test_a",
         ] {
             let found = results(&[Print(line, 0, end.clone())]);
             assert_eq!(found.runs[0].elsewhere.as_deref(), Some("/home/dev/rs"), "{line}");

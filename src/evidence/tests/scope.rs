@@ -209,10 +209,14 @@ impl Scope {
         let mut away = 0;
         let mut unclear = false;
         for place in &mut self.places {
-            if self.framework == Framework::Go && !is_path(place) {
-                continue;
-            }
-            if self.framework == Framework::Unittest && !place.contains('/') && !place.ends_with(".py") {
+            let is_name = match self.framework {
+                Framework::Go => !is_path(place),
+                Framework::Unittest => !place.contains('/') && !place.ends_with(".py"),
+                _ => false,
+            };
+            // It is looked for from where the command runs.
+            if is_name {
+                away += usize::from(is_elsewhere(root, &self.directory));
                 continue;
             }
             // What stands inside of a file is no path.

@@ -103,12 +103,19 @@ impl Marks {
         let told = verdict.skipped == 0 || quiet || self.ok > 0 || self.left_out == verdict.skipped;
         told.then(|| if seen <= most { seen.max(counted) } else { counted })
     }
+
+    /// Whether they are those of all that ran, and more did not pass than the verdict has: it was cut off.
+    fn tell_more(&self, ran: u64, verdict: &Verdict) -> bool {
+        let counted = verdict.failed.saturating_add(verdict.skipped);
+        let is_all = self.passed.saturating_add(self.others) == ran;
+        (is_all && self.others > counted) || self.left_out > verdict.skipped
+    }
 }
 
 impl Unittest {
     fn push(&mut self, ran: u64, took: u64, verdict: &Verdict) {
         let marks = std::mem::take(&mut self.marks);
-        let passed = marks.passed(ran, verdict);
+        let passed = marks.passed(ran, verdict).filter(|_| !marks.tell_more(ran, verdict));
         self.summaries.push(Tally {
             passed: passed.unwrap_or(0),
             failed: verdict.failed,
