@@ -49,5 +49,5 @@ pub(crate) use files::{ChangeOf, FileRecord, Files, IgnoredRecord, Observed, Ove
 pub(crate) use gather::{Gathered, Printed, Told};
 pub(crate) use record::Evidence;
 pub(crate) use tests::{
-    Changed, Framework, RunResults, SoFar as TestsSoFar, TestResults, Tests, Unit, runs_tests,
+    Changed, Framework, Passing, RunResults, SoFar as TestsSoFar, TestResults, Tests, Unit, runs_tests,
 };

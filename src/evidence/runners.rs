@@ -185,6 +185,10 @@ fn attribute(report: &str, element: &str, name: &str) -> u64 {
     tags.filter_map(value).sum()
 }
 
+/// Tests of which none runs.
+const IGNORED: &str = "#[test]\n#[ignore]\nfn a() {}\n#[test]\n#[ignore]\nfn b() {}\n";
+const SKIPPED: &str = "test.skip('a', () => {});\ntest.skip('b', () => {});\ntest.todo('c');\n";
+
 #[test]
 fn cargo_test_is_read_as_it_ran() {
     let project = Project::new("cargo", &[]);
@@ -200,6 +204,9 @@ fn cargo_test_is_read_as_it_ran() {
     );
     project.run("cargo test --test outside").check(Framework::CargoTest, (2, 0, 0), &[]);
     project.run("cargo test matches_nothing").check_empty(Framework::CargoTest);
+    project.write("tests/skipped.rs", IGNORED);
+    project.run("cargo test --test skipped").check(Framework::CargoTest, (0, 0, 2), &[]);
+    fs::remove_file(project.dir.path().join("tests/skipped.rs")).unwrap();
     let tail = project.run("cargo test --no-fail-fast 2>&1 | tail -n 4").read();
     assert!(!tail.complete, "{tail:?}");
     fs::write(project.dir.path().join("go"), "#!/bin/sh\nexec cargo test --no-fail-fast\n").unwrap();
@@ -225,7 +232,11 @@ fn nextest_is_read_as_it_ran() {
     check("cargo nextest run --no-fail-fast");
     check("cargo nextest run --no-fail-fast --color always --no-capture");
     project.run("cargo nextest run outside_").check(Framework::Nextest, (2, 0, 4), &[]);
-    project.run("cargo nextest run matches_nothing").check_empty(Framework::Nextest);
+    // It counts as skipped what it was not asked for.
+    project.run("cargo nextest run matches_nothing").check(Framework::Nextest, (0, 0, 6), &[]);
+    project.write("tests/skipped.rs", IGNORED);
+    project.run("cargo nextest run --test skipped").check(Framework::Nextest, (0, 0, 2), &[]);
+    project.run("cargo nextest run --test skipped --no-tests=pass").check(Framework::Nextest, (0, 0, 2), &[]);
 }
 
 #[test]
@@ -246,6 +257,7 @@ fn pytest_is_read_as_it_ran() {
     check("timeout 60 python -m pytest -v --tb=short");
     project.run("python -m pytest -k test_adds").check(Framework::Pytest, (3, 0, 0), &[]);
     project.run("python -m pytest -k matches_nothing").check_empty(Framework::Pytest);
+    project.run("python -m pytest -k test_waits").check(Framework::Pytest, (0, 0, 1), &[]);
     let stopped = project.run("python -m pytest -x").read();
     assert!(counts(&stopped).1 == 1 && !stopped.complete, "{stopped:?}");
     // Without its counts, by a mark for each test.
@@ -311,6 +323,10 @@ fn unittest_is_read_as_it_ran() {
     assert!(!first.complete, "{first:?}");
     project.run("python3 -m unittest test_sample.Other").check(Framework::Unittest, (1, 0, 0), &[]);
     project.run("python3 -m unittest -k matches_nothing").check_empty(Framework::Unittest);
+    for all in ["-k test_waits", "-k test_waits -v", "-v -k test_waits -k test_known"] {
+        let skipped = 1 + u64::from(all.contains("known"));
+        project.run(&format!("python3 -m unittest {all}")).check(Framework::Unittest, (0, 0, skipped), &[]);
+    }
 }
 
 #[test]
@@ -333,7 +349,10 @@ fn jest_is_read_as_it_ran() {
     project.run("npm run other").check(Framework::Jest, (1, 0, 0), &[]);
     project.run("jest other").check(Framework::Jest, (1, 0, 0), &[]);
     project.run("jest matches_nothing").check_empty(Framework::Jest);
-    project.run("jest -t matches_nothing").check_empty(Framework::Jest);
+    // It counts as skipped what it was not asked for.
+    project.run("jest -t matches_nothing").check(Framework::Jest, (0, 0, 6), &[]);
+    project.write("skipped.test.js", SKIPPED);
+    project.run("jest skipped.test.js").check(Framework::Jest, (0, 0, 3), &[]);
 }
 
 #[test]
@@ -364,7 +383,10 @@ fn vitest_is_read_as_it_ran() {
     assert_eq!((json.counts, json.complete), (None, false));
     project.run("vitest run other").check(Framework::Vitest, (1, 0, 0), &[]);
     project.run("vitest run matches_nothing").check_empty(Framework::Vitest);
-    project.run("vitest run -t matches_nothing").check_empty(Framework::Vitest);
+    // It counts as skipped what it was not asked for.
+    project.run("vitest run -t matches_nothing").check(Framework::Vitest, (0, 0, 6), &[]);
+    project.write("skipped.test.js", &format!("import {{ test }} from 'vitest';\n{SKIPPED}"));
+    project.run("vitest run skipped.test.js").check(Framework::Vitest, (0, 0, 3), &[]);
 }
 
 #[test]
@@ -382,6 +404,8 @@ fn mocha_is_read_as_it_ran() {
     }
     project.run("mocha sample.test.js -g alone").check(Framework::Mocha, (1, 0, 0), &[]);
     project.run("mocha sample.test.js -g matches_nothing").check_empty(Framework::Mocha);
+    project.write("skipped.test.js", "it.skip('a', () => {});\nit('b');\n");
+    project.run("mocha skipped.test.js").check(Framework::Mocha, (0, 0, 2), &[]);
     let json = project.run("mocha -R json sample.test.js").read();
     assert_eq!((json.counts, json.complete), (None, false));
     let tap = project.run("mocha -R tap sample.test.js").read();
@@ -415,6 +439,14 @@ fn nodes_own_runner_is_read_as_it_ran() {
         assert_eq!(counts(&xml), all);
         let alone = project.run("node --test --test-name-pattern alone").read();
         assert_eq!((counts(&alone).0, counts(&alone).1), (1, 0));
-        project.run("node --test --test-name-pattern matches_nothing").check_empty(Framework::Node);
+        // The older one counts as skipped what it was not asked for.
+        let none = project.run("node --test --test-name-pattern matches_nothing").read();
+        assert_eq!((counts(&none).0, counts(&none).1, none.complete), (0, 0, true));
+        for left_out in ["skip: true", "todo: true"] {
+            let test = format!("require('node:test').test('a', {{ {left_out} }}, () => {{}});\n");
+            project.write("skipped.test.js", &test);
+            project.run("node --test skipped.test.js").check(Framework::Node, (0, 0, 1), &[]);
+            project.run("node skipped.test.js").check(Framework::Node, (0, 0, 1), &[]);
+        }
     }
 }

@@ -90,9 +90,11 @@ impl TestsSeen {
         };
         let part = if self.complete { "" } else { "; not the whole test run was seen" };
         let counts = counts(self.passed, self.failed, self.skipped);
-        let apart = match self.apart.is_empty() {
-            true => String::new(),
-            false => format!("; runs that may not be added up: {}", self.apart.join("; ")),
+        let apart = match self.apart.as_slice() {
+            [] => String::new(),
+            // Of several here, none is left out.
+            [one] => format!("; a run elsewhere: {one}"),
+            several => format!("; runs that may not be added up: {}", several.join("; ")),
         };
         format!("{counts} ({names}{unit}{stale}{part}{apart})")
     }
@@ -187,7 +189,7 @@ mod tests {
             Some(0),
             Some(false),
             vec![pytest(Some((3, 0))), base],
-            "3 passed, 0 failed, 0 skipped (pytest; runs that may not be added up: pytest 1 passed, 1 failed, 0 skipped in /tmp/base)",
+            "3 passed, 0 failed, 0 skipped (pytest; a run elsewhere: pytest 1 passed, 1 failed, 0 skipped in /tmp/base)",
         );
         check(
             None,

@@ -13,6 +13,8 @@ pub(super) struct Printed {
     lines: Vec<u8>,
     /// The lines that have not ended, of each stream.
     open: [Vec<u8>; 2],
+    /// How much of the lines was asked for as new.
+    told: usize,
     whole: bool,
 }
 
@@ -45,8 +47,16 @@ impl Printed {
             // A line that is cut at its beginning would say something else.
             let from = self.lines.len() - KEPT;
             let ended = self.lines[from..].iter().position(|byte| *byte == b'\n');
-            self.lines.drain(..ended.map_or(from, |at| from + at + 1));
+            let gone = ended.map_or(from, |at| from + at + 1);
+            self.lines.drain(..gone);
+            self.told = self.told.saturating_sub(gone);
         }
+    }
+
+    /// The lines that have come since the last time, as far as they are kept.
+    pub(super) fn since_last(&mut self) -> String {
+        let from = std::mem::replace(&mut self.told, self.lines.len());
+        String::from_utf8_lossy(&self.lines[from..]).into_owned()
     }
 
     /// The lines that have come so far, and of those that are written over
@@ -114,6 +124,23 @@ mod tests {
         // The first of them is a whole one.
         let numbers: Vec<u32> = text.lines().take(2).map(|line| line.parse().unwrap()).collect();
         assert_eq!(numbers[0] + 1, numbers[1]);
+    }
+
+    #[test]
+    fn lines_are_new_once() {
+        let mut printed = Printed::new();
+        printed.add(Stream::Stdout, b"a\nb\nhalf");
+        assert_eq!((printed.since_last(), printed.since_last()), ("a\nb\n".to_owned(), String::new()));
+        printed.add(Stream::Stdout, b" of it\n");
+        assert_eq!(printed.since_last(), "half of it\n");
+        let mut told = 0;
+        for number in 0..100_000 {
+            printed.add(Stream::Stdout, format!("{number}\n").as_bytes());
+            if number % 1000 == 999 {
+                told += printed.since_last().lines().count();
+            }
+        }
+        assert_eq!(told, 100_000);
     }
 
     #[test]

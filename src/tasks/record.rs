@@ -188,10 +188,11 @@ impl Recorder {
     /// About once a second.
     fn look(&mut self) {
         self.stale |= self.outlook.changes(clock::now());
-        if let Some(printed) = &self.printed {
+        if let Some(printed) = &mut self.printed {
+            let new = printed.since_last();
             let printed = printed.so_far();
             self.stale |= self.saying.changes(&printed);
-            self.stale |= self.counting.as_mut().is_some_and(|counting| counting.changes(&printed));
+            self.stale |= self.counting.as_mut().is_some_and(|counting| counting.changes(&printed, &new));
         }
         if self.has_a_place() && self.stale {
             self.write_progress();

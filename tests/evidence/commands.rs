@@ -1,6 +1,7 @@
 //! What a command's own output tells of tests and errors.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
@@ -98,6 +99,30 @@ fn tests_that_still_run_are_counted_in_the_progress() {
     };
     wait_for("two to be counted", PATIENCE, || {
         (activity() == "running: sh ./run_tests.sh (2 passed)").then_some(())
+    });
+    fs::write(env.side().join("go"), "").unwrap();
+    assert_eq!(env.await_final(&run.task_id), "completed");
+    let data = env.json(&["results", &run.task_id, "--json"])["data"].take();
+    assert_eq!(data["metadata"]["test_results"]["passed"], 3, "{data:#}");
+}
+
+/// One target, whose summary is still to come.
+#[test]
+fn single_tests_are_counted_as_they_pass() {
+    let env = world("");
+    let script = format!(
+        "#!/bin/sh\necho '==== test session starts ===='\necho 'a.py::x PASSED [ 33%]'\necho 'a.py::y PASSED [ 66%]'\nwhile ! test -e {}/go; do sleep 0.02; done\necho 'a.py::z PASSED [100%]'\necho '==== 3 passed in 0.12s ===='\n",
+        env.side().display()
+    );
+    fs::write(env.work().join("pytest"), script).unwrap();
+    fs::set_permissions(env.work().join("pytest"), fs::Permissions::from_mode(0o755)).unwrap();
+    let run = env.submit("./pytest -v");
+    let activity = || {
+        env.json(&["status", &run.task_id, "--json"])["data"]["tasks"][0]["progress"]["current_activity"]
+            .clone()
+    };
+    wait_for("two to be counted", PATIENCE, || {
+        (activity() == "running: ./pytest -v (2 passed)").then_some(())
     });
     fs::write(env.side().join("go"), "").unwrap();
     assert_eq!(env.await_final(&run.task_id), "completed");

@@ -175,7 +175,9 @@ pub fn tested(tests: &Value) -> String {
         }
     }
     if tests.get("apart").is_some() {
-        notes = format!("{notes}; runs that may not be added up: {}", words(&tests["apart"]).join("; "));
+        let apart = words(&tests["apart"]);
+        let head = if apart.len() == 1 { "a run elsewhere" } else { "runs that may not be added up" };
+        notes = format!("{notes}; {head}: {}", apart.join("; "));
     }
     match (&tests["passed"], &tests["failed"], &tests["skipped"]) {
         (Value::Null, Value::Null, _) => format!("counts are not known ({notes})"),

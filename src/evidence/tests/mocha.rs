@@ -18,6 +18,8 @@ enum Place {
     Before,
     /// Right after `N passing`, where the other counts stand.
     Counts,
+    /// After the line that ends them, where none passed: it may be the end of a text that was cut off.
+    Nothing,
     After,
     /// Inside the titles of a failure.
     Titles(Vec<String>),
@@ -46,8 +48,12 @@ impl Parser for Mocha {
             Place::Counts => match (count(line), self.summaries.last()) {
                 (Some((count, "pending")), Some(last)) => last.skipped += count,
                 (Some((count, "failing")), Some(last)) => last.failed += count,
+                (_, Some(last)) if last.is_empty() && is_begun(line) => {
+                    self.place = Place::Nothing;
+                }
                 _ => self.place = Place::After,
             },
+            Place::Nothing => self.place = Place::After,
             Place::After => {
                 if let Some(title) = failure(line) {
                     self.place = Place::Titles(Vec::new());
@@ -61,7 +67,7 @@ impl Parser for Mocha {
 
     fn end(mut self: Box<Self>) -> Vec<Tally> {
         // The counts of those that did not pass may be missing.
-        if self.place == Place::Counts {
+        if matches!(self.place, Place::Counts | Place::Nothing) {
             self.summaries.last().into_iter().for_each(|last| last.cut = true);
         }
         self.summaries.or(self.loose)
@@ -81,6 +87,11 @@ impl Mocha {
             self.place = Place::After;
         }
     }
+}
+
+/// Whether a line may be the beginning of a count.
+fn is_begun(line: &str) -> bool {
+    line.trim_start_matches(' ').chars().next().is_none_or(|first| first.is_ascii_digit())
 }
 
 /// `      at Context.<anonymous> (test/a.js:3:19)`: what led to a failure.

@@ -75,7 +75,7 @@ pub(super) use places::{Origin, Walk, below, is_in, moved};
 pub(super) use pytest::{came_to_its_end as pytest_came_to_its_end, was_stopped as pytest_was_stopped};
 pub(super) use relation::{Relation, contains_package};
 pub(super) use scope::Scope;
-pub(crate) use so_far::SoFar;
+pub(crate) use so_far::{Passing, SoFar};
 pub(super) use started::{Started, started};
 pub(super) use ways::{is_easing, only_shows};
 
@@ -313,12 +313,6 @@ impl Reading<'_> {
         mut tally: Tally,
         owns_exit: bool,
     ) -> TestRun {
-        // What a filter that chose nothing has "skipped" was never asked for. Others count that apart.
-        let counts_apart =
-            matches!(framework, Framework::CargoTest | Framework::Pytest | Framework::Unittest);
-        if tally.passed + tally.failed == 0 && scope.is_filtered() && !counts_apart {
-            tally.skipped = 0;
-        }
         let detected = self.detected;
         let owns_exit = owns_exit && detected.owns_exit;
         tally.cut |= start.stops_early && tally.failed > 0;
@@ -346,7 +340,10 @@ impl Reading<'_> {
             && owns_exit
             && tally.is_empty()
             && !matches!(self.exit_code, Some(0 | 5) | None);
-        let unexplained = owns_exit && tally.failed == 0 && self.exit_code != Some(0) && !tally.is_empty();
+        // So nextest ends where none was left to run.
+        let none_ran = framework == Framework::Nextest && tally.passed == 0 && self.exit_code == Some(4);
+        let unexplained =
+            owns_exit && tally.failed == 0 && self.exit_code != Some(0) && !tally.is_empty() && !none_ran;
         let turns = start.turns.map(|_| tally.seen());
         let unknown = tally.unknown || tally.mixed || beheaded || refused || hidden || rewritten;
         let doubtful = tally.doubtful || rewritten || (unknown && detected.beside);

@@ -22,7 +22,7 @@ pub(super) struct Nextest {
 impl Parser for Nextest {
     fn line(&mut self, line: &str) {
         if let Some(mut tally) = summary(line) {
-            tally.cut |= self.skips.take().is_some_and(|skips| tally.skipped < skips && !tally.is_empty());
+            tally.cut |= self.skips.take().is_some_and(|skips| tally.skipped < skips);
             let failing = std::mem::take(&mut self.names);
             self.summaries.push(Tally { failing, ..tally });
             self.summed = true;
@@ -68,14 +68,7 @@ fn summary(line: &str) -> Option<Tally> {
             _ => return None,
         }
     }
-    if tally.passed.checked_add(tally.failed)? != ran {
-        return None;
-    }
-    // Nothing ran: what it left out was not asked for.
-    if ran == 0 {
-        tally.skipped = 0;
-    }
-    Some(tally)
+    (tally.passed.checked_add(tally.failed)? == ran).then_some(tally)
 }
 
 /// `5 tests across 2 binaries (1 test skipped)`

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::Framework;
-use super::detect::detect;
+use super::detect::{Detected, detect};
 use super::dialect::dialect;
 use super::node::Listed;
 use super::words::unbundled;
@@ -32,15 +32,10 @@ pub(super) fn told(
     text: &str,
     wanted: &BTreeSet<&str>,
 ) -> (Vec<Told>, u64) {
-    let own = detect(command).is_some_and(|found| !found.shown.any && !found.beside && !found.at_once);
-    let shown = ["--nocapture", "--no-capture", "--show-output", "-s", "--capture=no"];
-    let words: Vec<String> = command.split([' ', '\'', '"']).map(str::to_owned).collect();
-    let prints = unbundled(dialect(framework), &words).iter().any(|word| shown.contains(&word.as_str()));
-    if wanted.is_empty() || !own || prints {
+    if wanted.is_empty() || !detect(command).is_some_and(|found| is_of_tests(&found, framework, command)) {
         return (Vec::new(), 0);
     }
-    let (home, titles, of_node) = (String::new(), Vec::new(), Listed::default());
-    let mut reader = Reader { framework, home, titles, is_list: true, of_node };
+    let mut reader = Reader::new(framework);
     let (mut found, mut listed) = (Vec::<Told>::new(), 0);
     for line in lines(text) {
         let Some((name, passed)) = reader.line(&line) else { continue };
@@ -55,7 +50,16 @@ pub(super) fn told(
     (found, listed)
 }
 
-struct Reader {
+/// Whether what a command prints is its tests' alone, and nothing that they print themselves.
+pub(super) fn is_of_tests(detected: &Detected, framework: Framework, command: &str) -> bool {
+    let shown = ["--nocapture", "--no-capture", "--show-output", "-s", "--capture=no"];
+    let words: Vec<String> = command.split([' ', '\'', '"']).map(str::to_owned).collect();
+    let prints = unbundled(dialect(framework), &words).iter().any(|word| shown.contains(&word.as_str()));
+    !detected.shown.any && !detected.beside && !detected.at_once && !prints
+}
+
+#[derive(Debug)]
+pub(super) struct Reader {
     framework: Framework,
     home: String,
     /// The groups around a test, and how far each is indented.
@@ -66,7 +70,13 @@ struct Reader {
 }
 
 impl Reader {
-    fn line(&mut self, line: &str) -> Option<(String, bool)> {
+    pub(super) fn new(framework: Framework) -> Self {
+        let (home, titles, of_node) = (String::new(), Vec::new(), Listed::default());
+        Self { framework, home, titles, is_list: true, of_node }
+    }
+
+    /// The test that a line tells of, and whether it passed.
+    pub(super) fn line(&mut self, line: &str) -> Option<(String, bool)> {
         match self.framework {
             Framework::CargoTest => self.cargo(line),
             Framework::Pytest => self.pytest(line),

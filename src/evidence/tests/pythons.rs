@@ -95,7 +95,9 @@ pub(super) fn without_here(framework: Framework, args: &[String]) -> Vec<String>
         is_here(&args[at]) || (leads(&args[at]) && args.get(at + 1).is_some_and(|next| is_here(next)))
     };
     let all = (0..args.len()).filter(|at| !is_discovery(framework, args) || !is_left_out(*at));
-    all.map(|at| args[at].clone()).collect()
+    let start =
+        |at: usize| args[at].strip_prefix("--start-directory=").filter(|_| is_discovery(framework, args));
+    all.map(|at| start(at).unwrap_or(&args[at]).to_owned()).collect()
 }
 
 #[cfg(test)]

@@ -1008,6 +1008,24 @@ mod tests {
     }
 
     #[test]
+    fn tests_that_are_looked_for_elsewhere_ran_in_that_directory() {
+        let rule = "-".repeat(70);
+        let end = format!("..\n{rule}\nRan 2 tests in 0.001s\n\nOK\n");
+        for line in [
+            "python3 -m unittest discover -s /home/dev/rs",
+            "python3 -m unittest discover -s ../rs",
+            "python3 -m unittest discover ../rs -v",
+            "python3 -m unittest discover --start-directory=../rs",
+            "cd web && python3 -m unittest discover -s ../../rs",
+            "cd ../rs && python3 -m unittest discover -s tests",
+            "cd ../rs && python3 -m unittest test_a",
+        ] {
+            let found = results(&[Print(line, 0, end.clone())]);
+            assert_eq!(found.runs[0].elsewhere.as_deref(), Some("/home/dev/rs"), "{line}");
+        }
+    }
+
+    #[test]
     fn a_test_that_was_mended_below_the_root_is_not_told_to_fail() {
         let (here, there) = ("tests/test_a.py::x", "api/tests/test_a.py::x");
         let steps = [Run("cd api && pytest", 1, &[here]), Run("cd api && pytest tests/test_a.py::x", 1, &[])];

@@ -209,10 +209,14 @@ impl Scope {
         let mut away = 0;
         let mut unclear = false;
         for place in &mut self.places {
-            if self.framework == Framework::Go && !is_path(place) {
-                continue;
-            }
-            if self.framework == Framework::Unittest && !place.contains('/') && !place.ends_with(".py") {
+            let is_name = match self.framework {
+                Framework::Go => !is_path(place),
+                Framework::Unittest => !place.contains('/') && !place.ends_with(".py"),
+                _ => false,
+            };
+            // It is looked for from where the command runs.
+            if is_name {
+                away += usize::from(is_elsewhere(root, &self.directory));
                 continue;
             }
             // What stands inside of a file is no path.
@@ -231,7 +235,9 @@ impl Scope {
                 (Framework::Pytest, _) => format!("{path}{inside}"),
                 (Framework::Go, Some("")) => ".".to_owned(),
                 (Framework::Go, Some(here)) => format!("./{here}"),
-                (Framework::Unittest, Some(here)) => here.trim_end_matches(".py").replace('/', "."),
+                (Framework::Unittest, Some(here)) if !here.starts_with('/') => {
+                    here.trim_end_matches(".py").replace('/', ".")
+                }
                 (_, Some("")) => ".".to_owned(),
                 (_, Some(here)) => here.to_owned(),
                 (_, None) => {
@@ -311,7 +317,7 @@ impl Scope {
             return Some("another tree of it");
         }
         self.elsewhere.then(|| match self.places.first() {
-            Some(place) if self.directory.is_empty() => place.as_str(),
+            Some(place) if !self.directory.starts_with('/') => place.as_str(),
             _ => self.directory.as_str(),
         })
     }

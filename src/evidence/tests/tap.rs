@@ -55,6 +55,17 @@ impl Tap {
     }
 }
 
+/// Whether a line tells of a test that passed, by a name or number of its own.
+pub(super) fn passes(line: &str) -> bool {
+    let is_named = |point: &Point<'_>| point.number.is_some() || !point.rest.is_empty();
+    let is_group = |point: &Point<'_>| point.rest.ends_with(" {");
+    point(line).is_some_and(|point| {
+        let said = name(point.rest).1.to_ascii_lowercase();
+        let ran = !said.starts_with("skip") && !said.starts_with("todo");
+        point.passed && is_named(&point) && !is_group(&point) && ran
+    })
+}
+
 impl Parser for Tap {
     // What is indented belongs to a test that is counted where it ends, unless brackets say otherwise.
     fn line(&mut self, line: &str) {

@@ -24,8 +24,9 @@ struct Marks {
     /// The characters of quiet progress, one a test.
     passed: u64,
     others: u64,
-    /// Lines that end in `... ok`.
+    /// Lines that end in `... ok`, and those of tests or classes that were skipped.
     ok: u64,
+    left_out: u64,
     /// Headings of failures: those of tests that ran, each test once, and all of them.
     tests: BTreeSet<String>,
     headings: u64,
@@ -54,6 +55,8 @@ impl Parser for Unittest {
             self.loose = Some(Tally { failed, counts_failed: true, cut: false, ..part });
         } else if line.ends_with("... ok") {
             self.marks.ok += 1;
+        } else if line.contains(" ... skipped ") || line.ends_with("... expected failure") {
+            self.marks.left_out += 1;
         } else if !line.is_empty() && line.bytes().all(|byte| b".FEsxu".contains(&byte)) {
             let passed = line.bytes().filter(|byte| *byte == b'.').count() as u64;
             self.marks.passed += passed;
@@ -97,15 +100,22 @@ impl Marks {
         let quiet = self.others == verdict.failed.saturating_add(verdict.skipped);
         let seen = self.ok.max(if quiet { self.passed } else { 0 });
         // Without marks it is not known which kind was skipped.
-        let told = verdict.skipped == 0 || quiet || self.ok > 0;
+        let told = verdict.skipped == 0 || quiet || self.ok > 0 || self.left_out == verdict.skipped;
         told.then(|| if seen <= most { seen.max(counted) } else { counted })
+    }
+
+    /// Whether they are those of all that ran, and more did not pass than the verdict has: it was cut off.
+    fn tell_more(&self, ran: u64, verdict: &Verdict) -> bool {
+        let counted = verdict.failed.saturating_add(verdict.skipped);
+        let is_all = self.passed.saturating_add(self.others) == ran;
+        (is_all && self.others > counted) || self.left_out > verdict.skipped
     }
 }
 
 impl Unittest {
     fn push(&mut self, ran: u64, took: u64, verdict: &Verdict) {
         let marks = std::mem::take(&mut self.marks);
-        let passed = marks.passed(ran, verdict);
+        let passed = marks.passed(ran, verdict).filter(|_| !marks.tell_more(ran, verdict));
         self.summaries.push(Tally {
             passed: passed.unwrap_or(0),
             failed: verdict.failed,

@@ -22,8 +22,9 @@ pub(super) struct Whole {
     nextest: bool,
     jest: bool,
     vitest: bool,
-    /// Tests that passed, one a line.
+    /// Tests that passed, one a line, and those that node skipped.
     marks: u64,
+    skips: u64,
     /// Blocks of cargo, and the tests in them.
     blocks: Pairs,
     announced: u64,
@@ -74,6 +75,7 @@ impl Whole {
         self.jest |= line.starts_with("PASS ") || line.starts_with("FAIL ");
         self.vitest |= bare.starts_with("RUN  v");
         self.marks += u64::from(bare.starts_with("✔ ") || bare.starts_with("✓ ") || bare.starts_with("ok "));
+        self.skips += u64::from(bare.starts_with("﹣ "));
         if let Some(count) = cargo::running(line) {
             self.blocks.began += 1;
             self.announced = self.announced.saturating_add(count);
@@ -108,7 +110,8 @@ impl Whole {
             Framework::Nextest => self.nextest,
             Framework::Jest => self.jest && last.starts_with("Ran all test suites"),
             Framework::Vitest => self.vitest && last.trim_start().starts_with("Duration "),
-            Framework::Mocha | Framework::Node => self.marks > 0,
+            Framework::Mocha => self.marks > 0,
+            Framework::Node => self.marks > 0 || self.skips > 0,
             Framework::Go => {
                 self.go.match_up() && ["ok  \t", "FAIL", "PASS"].iter().any(|head| last.starts_with(head))
             }
