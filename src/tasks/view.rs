@@ -83,7 +83,7 @@ pub(crate) fn view(context: &mut Context, row: Row) -> Result<View, TaskError> {
     };
     let request = readable(dir.read_request(), &mut damaged);
     let progress = result.as_ref().and_then(|result| result.progress.clone()).or_else(|| dir.read_progress());
-    let evidence = result.as_ref().and_then(|_| Evidence::read(&dir.evidence()));
+    let evidence = result.as_ref().and_then(|result| observed(&dir, result, &mut damaged));
     let took = if row.state == State::Working {
         let project = row.project.to_string_lossy();
         // Without it, nothing is said of its end.
@@ -101,6 +101,19 @@ fn readable<T>(read: Result<Option<T>, ReadError>, damaged: &mut Vec<String>) ->
         damaged.push(one_line(&error));
         None
     })
+}
+
+/// What was observed. That a file cannot tell it any more must not look as if
+/// there were nothing to tell.
+fn observed(dir: &RunDir, result: &RunResult, damaged: &mut Vec<String>) -> Option<Evidence> {
+    let path = dir.evidence();
+    let (trouble, reason) = match Evidence::read(&path) {
+        Ok(None) if result.evidence => (format!("`{}` is gone", path.display()), "evidence.json is gone"),
+        Ok(evidence) => return evidence,
+        Err(error) => (one_line(&error), "evidence.json cannot be read"),
+    };
+    damaged.push(format!("{trouble}; what the run changed, tested and failed at is not known"));
+    Some(Evidence::unknown(reason))
 }
 
 /// Whether the run of a working task is still held by its supervisor.
