@@ -155,8 +155,8 @@ fn account_for(context: &Context, dir: &RunDir, request: &Request, result: &mut 
     // What its supervisor saw with its own eyes is better than what we can.
     let there = matches!(Evidence::read(&dir.evidence()), Ok(Some(_)));
     // Trouble with it costs the evidence, never the end of the run.
-    result.evidence = there
-        || Watch::take_up(&context.env, dir, request).end(request, gathered, &result.outcome).is_ok();
+    result.evidence =
+        there || Watch::take_up(&context.env, dir, request).end(request, gathered, &result.outcome).is_ok();
     let Verdict { thread_id, model, usage, usage_total, warnings, .. } = verdict;
     result.thread_id = thread_id;
     result.model = model;

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::shown::fits;
-use crate::support::env::{PATIENCE, Submitted, TestEnv, finish};
+use crate::support::env::{PATIENCE, Submitted, TestEnv, finish, wait_for};
 
 const KINDS: [&str; 7] = ["cut", "binary", "empty", "other", "directory", "pipe", "endless"];
 
@@ -154,4 +154,21 @@ fn a_run_that_never_had_evidence_is_told_without_a_word_of_it() {
         let ran = env.run(&args);
         assert!(!ran.stdout.contains("evidence") && !ran.stdout.contains("files:"), "{}", ran.stdout);
     }
+}
+
+#[test]
+fn a_run_that_works_is_not_said_to_start_when_its_progress_is_lost() {
+    let env = TestEnv::new();
+    let task = env.submit("sleep 60");
+    let file = env.run_dir(&task.run_id).join("progress.json");
+    wait_for("its start", PATIENCE, || file.exists().then_some(()));
+    for bytes in [None, Some("{")] {
+        wait_for("its state", PATIENCE, || {
+            let _ = fs::remove_file(&file);
+            bytes.inspect(|bytes| fs::write(&file, bytes).unwrap());
+            let text = env.expect(0, &["status", &task.task_id]).stdout;
+            text.contains("now: working\n").then_some(())
+        });
+    }
+    env.expect(0, &["cancel", &task.task_id]);
 }
