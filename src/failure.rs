@@ -224,6 +224,7 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
         TaskError::NoDirectory(_) | TaskError::NotADirectory(_) => {
             either("name an existing directory with `--cwd`", "name directories that exist in `cwd` and `add_dirs`")
         }
+        TaskError::OddDirectory(_) => bad("rename it, or work in another directory"),
         TaskError::OutsideGit(_) => {
             either(
                 "run it inside a repository (`git init` makes one), or pass `--skip-git-repo-check`",

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EarlierErrors, ErrorEvidence, Files, TestResults};
 use crate::host::files::{self, Durability};
+use crate::runs::{self, ReadError};
 
 /// Written once, before the run is sealed. A part that is absent was not
 /// looked for, or not found.
@@ -33,9 +34,20 @@ impl Evidence {
         files::write(path, &bytes, Durability::Whole)
     }
 
-    /// `None` where there is none that can be read: evidence is a help, and no
-    /// reply fails for the want of it.
-    pub(crate) fn read(path: &Path) -> Option<Self> {
-        serde_json::from_slice(&files::read(path).ok()?).ok()
+    /// `None` where there is no such file.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>, ReadError> {
+        runs::read(path)
+    }
+
+    /// What there is to tell where the file can tell nothing any more: evidence is
+    /// a help, and no reply fails for the want of it.
+    pub(crate) fn unknown(reason: &str) -> Self {
+        Self {
+            version: Self::VERSION,
+            files: Files::unknown(reason.to_owned()),
+            tests: None,
+            errors: None,
+            earlier: EarlierErrors::default(),
+        }
     }
 }

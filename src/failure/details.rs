@@ -32,6 +32,9 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         TaskError::NoDirectory(path) | TaskError::NotADirectory(path) => {
             json!({ "reason": "no_directory", "file": path.display().to_string() })
         }
+        TaskError::OddDirectory(path) => {
+            json!({ "reason": "not_utf8", "file": path.display().to_string() })
+        }
         TaskError::OutsideGit(path) => {
             json!({ "reason": "outside_git", "file": path.display().to_string() })
         }

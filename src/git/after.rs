@@ -61,6 +61,10 @@ impl Before {
         if !self.repository.root.is_dir() {
             return Err(Trouble::Gone);
         }
+        let written = [self.scratch.clone(), self.git.file("states")];
+        if let Some(missing) = written.into_iter().find(|path| !path.exists()) {
+            return Err(Trouble::Forgotten(missing));
+        }
         let (others, ignored) = (self.list(Listed::Others, until)?, self.list(Listed::Ignored, until)?);
         let mut comparison = Comparison {
             before: self,
@@ -97,7 +101,7 @@ impl Before {
             }
             Err(error) => comparison.found.unlisted = Some(error.to_string()),
         }
-        let ignored = ignored.finish().ok();
+        let ignored = ignored.finish().ok().map(|ignored| self.without_own(ignored));
         let new = std::mem::take(&mut comparison.now.new);
         paths.extend(new.iter().cloned());
         paths.extend(comparison.now.then.keys().cloned());
@@ -107,7 +111,8 @@ impl Before {
         comparison.found.outside_unknown |= sparse.is_none();
         comparison.sparse = sparse.unwrap_or_default();
         comparison.sparse.extend(std::mem::take(&mut comparison.now.then));
-        paths.into_iter().for_each(|path| comparison.other(path));
+        let others = paths.into_iter().filter(|path| !self.is_own(path));
+        others.for_each(|path| comparison.other(path));
         let before = comparison.ignored.take();
         let mut found = comparison.finish(until);
         let ignored = before.zip(ignored);
@@ -122,7 +127,7 @@ impl Comparison<'_> {
         let mut last = Vec::new();
         let bytes = self.before.index_bytes()?;
         index::read(&bytes, self.before.store.format(), |entry| {
-            if last == entry.path {
+            if last == entry.path || self.before.is_own(entry.path) {
                 return;
             }
             last.clear();

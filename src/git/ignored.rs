@@ -44,8 +44,8 @@ pub(crate) enum IgnoredChange {
 pub(crate) type Traces = HashMap<Vec<u8>, Trace>;
 
 /// Looks at what `listed` names below `root`: paths that end in a slash are
-/// directories.
-pub(crate) fn trace(root: &Path, listed: &[u8]) -> Traces {
+/// directories. Nothing at `own` is looked at.
+pub(crate) fn trace(root: &Path, listed: &[u8], own: Option<&Path>) -> Traces {
     let paths = listed.split(|&byte| byte == 0).filter(|path| !path.is_empty());
     let all: HashSet<&[u8]> = paths.clone().filter(|path| path.ends_with(b"/")).collect();
     // Now and then git lists a directory and what is in it.
@@ -62,7 +62,7 @@ pub(crate) fn trace(root: &Path, listed: &[u8]) -> Traces {
         // What one leaves is shared by those that follow: a large one hides none.
         let share = left / (dirs.len() - after);
         let mut inside = Inside { left: share, ..Inside::default() };
-        let trace = inside.look(at(path));
+        let trace = inside.look(at(path), own);
         left -= share - inside.left;
         traces.insert((*path).to_owned(), trace);
     }
@@ -89,7 +89,7 @@ struct Inside {
 }
 
 impl Inside {
-    fn look(&mut self, top: PathBuf) -> Trace {
+    fn look(&mut self, top: PathBuf, own: Option<&Path>) -> Trace {
         let mut open = VecDeque::from([top]);
         while let Some(path) = open.pop_front() {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -100,7 +100,8 @@ impl Inside {
             let Ok(entries) = Dir::read_from(&dir) else { continue };
             for entry in entries.flatten() {
                 let name = entry.file_name().to_bytes();
-                if matches!(name, b"." | b"..") {
+                let is_own = || own.is_some_and(|own| own == path.join(OsStr::from_bytes(name)));
+                if matches!(name, b"." | b"..") || is_own() {
                     continue;
                 }
                 if self.left == 0 {
@@ -185,11 +186,11 @@ mod tests {
         fs::create_dir_all(dir.path().join("target/debug")).unwrap();
         fs::write(dir.path().join("target/debug/a"), "1").unwrap();
         fs::write(dir.path().join("x.log"), "1").unwrap();
-        let traces = trace(dir.path(), b"target/\0target/debug/a\0x.log\0");
+        let traces = trace(dir.path(), b"target/\0target/debug/a\0x.log\0", None);
         assert_eq!(traces.len(), 2, "a directory stands for what is in it");
         fs::write(dir.path().join("target/debug/b"), "1").unwrap();
-        assert_ne!(trace(dir.path(), b"target/"), trace(dir.path(), b"x.log"));
-        assert_ne!(trace(dir.path(), b"target/\0x.log"), traces);
+        assert_ne!(trace(dir.path(), b"target/", None), trace(dir.path(), b"x.log", None));
+        assert_ne!(trace(dir.path(), b"target/\0x.log", None), traces);
         assert_eq!(parsed(&told(&traces)), Some(traces));
     }
 
@@ -202,7 +203,7 @@ mod tests {
         fs::create_dir(dir.path().join("small")).unwrap();
         fs::write(dir.path().join("small/a"), "1").unwrap();
         fs::write(dir.path().join("z.env"), "1").unwrap();
-        let traces = trace(dir.path(), b"large/\0small/\0z.env\0");
+        let traces = trace(dir.path(), b"large/\0small/\0z.env\0", None);
         assert!(matches!(traces[&b"large/"[..]], Trace::TooMuch { newest } if newest > (0, 0)));
         for path in [&b"small/"[..], b"z.env"] {
             assert!(matches!(traces[path], Trace::Seen { files: 1, bytes: 1, .. }));

@@ -19,6 +19,7 @@ use super::worktree::Time;
 
 struct Ignored<'a> {
     root: &'a Path,
+    own: Option<&'a Path>,
     before: &'a Traces,
     after: &'a Traces,
     /// What is told of files that are not ignored.
@@ -68,7 +69,7 @@ impl Ignored<'_> {
         if fs::symlink_metadata(self.root.join(OsStr::from_bytes(path))).is_err() {
             return Some(IgnoredChange::Deleted);
         }
-        let all = ignored::trace(self.root, path).remove(path)?;
+        let all = ignored::trace(self.root, path, self.own).remove(path)?;
         if !path.ends_with(b"/") {
             return self.between(then, all);
         }
@@ -121,9 +122,10 @@ impl Before {
         changed: &[Changed],
         untracked: &HashSet<Vec<u8>>,
     ) -> Vec<(Vec<u8>, IgnoredChange)> {
-        let after = ignored::trace(self.root(), now);
-        let ignored =
-            Ignored { root: self.root(), before: then, after: &after, changed, since: self.since() };
+        let own = self.own_path();
+        let after = ignored::trace(self.root(), now, own.as_deref());
+        let (root, own, since) = (self.root(), own.as_deref(), self.since());
+        let ignored = Ignored { root, own, before: then, after: &after, changed, since };
         ignored.compare(|wanted| {
             let mut index = Vec::new();
             let _ = index::read(&self.index_bytes().unwrap_or_default(), self.store.format(), |entry| {
@@ -160,7 +162,7 @@ mod tests {
             fs::create_dir_all(at(path).parent().unwrap()).unwrap();
             fs::write(at(path), "1").unwrap();
         }
-        let listed = |paths: &str| ignored::trace(dir.path(), paths.replace(' ', "\0").as_bytes());
+        let listed = |paths: &str| ignored::trace(dir.path(), paths.replace(' ', "\0").as_bytes(), None);
         let then = listed(before);
         for step in work.split(' ').filter(|step| !step.is_empty()) {
             match step.strip_prefix('-') {
@@ -169,8 +171,14 @@ mod tests {
             }
         }
         let now = listed(after);
-        let ignored =
-            Ignored { root: dir.path(), before: &then, after: &now, changed: &[], since: (i64::MAX, 0) };
+        let ignored = Ignored {
+            root: dir.path(),
+            own: None,
+            before: &then,
+            after: &now,
+            changed: &[],
+            since: (i64::MAX, 0),
+        };
         let known = known.iter().map(|path| path.as_bytes().to_vec()).collect();
         let told = ignored.compare(|_| known);
         let told: Vec<_> =

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::object::{Format, Oid, Store};
+use super::own;
 use super::repository::{Head, Repository};
 use super::runner::Git;
 use super::snapshot::{Before, Trouble};
@@ -37,6 +38,8 @@ struct Note {
     trees: HashSet<Vec<u8>>,
     unread: u32,
     #[serde(default)]
+    first_unread: Option<Vec<u8>>,
+    #[serde(default)]
     unseen: u32,
     #[serde(default)]
     unlisted: Option<String>,
@@ -63,6 +66,7 @@ impl Before {
             elsewhere: self.elsewhere.clone(),
             trees: self.trees.clone(),
             unread: self.unread,
+            first_unread: self.first_unread.clone(),
             unseen: self.unseen,
             unlisted: self.unlisted.clone(),
         };
@@ -70,7 +74,7 @@ impl Before {
     }
 
     /// The look at `root` that somebody else took, and kept in `scratch`.
-    pub(crate) fn found(root: &Path, scratch: &Path, program: PathBuf) -> Result<Self, Trouble> {
+    pub(crate) fn found(root: &Path, scratch: &Path, ours: &Path, program: PathBuf) -> Result<Self, Trouble> {
         let note: Note =
             serde_json::from_slice(&files::read(&scratch.join(NAME))?).map_err(io::Error::from)?;
         let format = if note.sha256 { Format::Sha256 } else { Format::Sha1 };
@@ -89,7 +93,9 @@ impl Before {
             head: Head { commit: note.commit.as_deref().and_then(Oid::from_hex), branch: note.branch },
             elsewhere: note.elsewhere,
             trees: note.trees,
+            own: own::below(root, ours),
             unread: note.unread,
+            first_unread: note.first_unread,
             unseen: note.unseen,
             unlisted: note.unlisted,
         })

@@ -17,6 +17,7 @@ use super::index::{self, Entry, IndexError};
 use super::index_copy;
 use super::moment;
 use super::object::{Format, Oid, Store};
+use super::own;
 use super::repository::{Head, Repository, head_of};
 use super::runner::{Git, Question};
 use super::settings::{self, User};
@@ -35,6 +36,8 @@ pub(crate) enum Trouble {
     NoRepository(PathBuf),
     #[error("the checkout is not there any more")]
     Gone,
+    #[error("what was written down of the tree before the run is not there any more: `{}` is missing", .0.display())]
+    Forgotten(PathBuf),
     #[error("git is not installed where only the system can write")]
     NoGit,
     #[error("the repository names its objects in an unknown way")]
@@ -69,8 +72,12 @@ pub(crate) struct Before {
     pub(super) elsewhere: HashSet<String>,
     /// What the other working trees were called.
     pub(super) trees: HashSet<Vec<u8>>,
+    /// Where we keep our own files, if that is in this tree.
+    pub(super) own: Option<Vec<u8>>,
     /// How many files were there and not read.
     pub(crate) unread: u32,
+    /// The first of them.
+    pub(crate) first_unread: Option<Vec<u8>>,
     /// How many could not even be looked at.
     pub(crate) unseen: u32,
     /// Why nobody knows what was there beside what was tracked.
@@ -78,10 +85,12 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// Writes down the tree at `root` into the directory `scratch`, which is ours alone.
+    /// Writes down the tree at `root` into the directory `scratch`, which is ours alone, as
+    /// is all of `ours`.
     pub(crate) fn take(
         root: &Path,
         scratch: &Path,
+        ours: &Path,
         program: PathBuf,
         user: &User,
         until: Duration,
@@ -119,7 +128,9 @@ impl Before {
             written,
             file_mode: settings.file_mode,
             links: settings.links,
+            own: own::below(root, ours),
             unread: 0,
+            first_unread: None,
             unseen: 0,
             unlisted: None,
         };
@@ -139,6 +150,9 @@ impl Before {
         let filters = self.ask_filters(&mut tree, &bytes, until);
         index::read(&bytes, self.store.format(), |entry| {
             let path = entry.path;
+            if self.is_own(path) {
+                return;
+            }
             match self.against_index(&mut tree, entry) {
                 Look::Same | Look::Outside => {}
                 Look::Gone => drop(states.insert(path.to_owned(), None)),
@@ -156,7 +170,8 @@ impl Before {
         // longer than git is given.
         let (others, ignored) = (others.finish(), ignored.finish().ok());
         self.unlisted = others.as_ref().err().map(ToString::to_string);
-        let others = others.unwrap_or_default();
+        let (others, ignored) =
+            (self.without_own(others.unwrap_or_default()), ignored.map(|ignored| self.without_own(ignored)));
         let filtered = filters.and_then(|talk| talk.finish().ok()).map(|said| filters::parse(&said));
         for path in listed(&others) {
             match self.untracked(&mut tree, path) {
@@ -174,8 +189,9 @@ impl Before {
         if let Some(filtered) = filtered {
             files::put(self.git.file("elsewhere"), filtered.elsewhere.join(&0))?;
             let known: HashSet<Vec<u8>> = candidates.iter().map(|one| one.path.clone()).collect();
-            let own = |path: &Vec<u8>| !known.contains(path) && !states.contains_key(path);
-            for path in filtered.rewritten.into_iter().filter(own) {
+            let only =
+                |path: &Vec<u8>| !known.contains(path) && !states.contains_key(path) && !self.is_own(path);
+            for path in filtered.rewritten.into_iter().filter(only) {
                 if let Found::File(stat) = tree.look(&path) {
                     let stat = self.as_git_sees(stat, 0o100644);
                     candidates.push(Candidate::new(path, stat));
@@ -187,14 +203,17 @@ impl Before {
         let conversion = self.conversion(paths, vec![self.index()], until);
         let (read, unread) = contents.read(&mut tree, &candidates, &conversion);
         self.store.show()?;
+        let is_unread = |(state, _): &(&State, &Candidate)| state.oid.is_none();
+        let first = read.iter().zip(&candidates).find(is_unread).map(|(_, candidate)| candidate.path.clone());
         let paths = candidates.into_iter().map(|candidate| candidate.path);
         states.extend(paths.zip(read.into_iter().map(Some)));
         state::write(&self.git.file("states"), &states)?;
         if let Some(ignored) = ignored {
-            let traces = ignored::trace(&self.repository.root, &ignored);
+            let traces = ignored::trace(&self.repository.root, &ignored, self.own_path().as_deref());
             files::put(self.git.file("ignored"), ignored::told(&traces))?;
         }
         (self.unread, self.unseen) = (unread, unseen);
+        self.first_unread = first.filter(|_| unread > 0);
         Ok(())
     }
 
@@ -266,6 +285,15 @@ impl Before {
         &self.repository.root
     }
 
+    /// What is left of the repository.
+    pub(crate) fn left(&self) -> Left {
+        match self.repository.dir.join("HEAD").symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Left::Nothing,
+            _ if Repository::at(self.root()).is_none() => Left::Elsewhere,
+            _ => Left::Whole,
+        }
+    }
+
     /// Whether commits and branches are kept in a way that cannot be read here.
     pub(crate) fn has_unread_references(&self) -> bool {
         self.repository.has_unread_references()
@@ -322,6 +350,15 @@ pub(super) enum Look {
     Read(Stat),
     /// Whether there is anything cannot be seen.
     Unseen,
+}
+
+/// What a run left of the repository that it worked in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    Whole,
+    /// It is there, and nothing in the checkout leads to it.
+    Elsewhere,
+    Nothing,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

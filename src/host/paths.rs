@@ -162,6 +162,17 @@ pub(crate) fn git_root(start: &Path) -> Option<PathBuf> {
     start.ancestors().find(is_root).map(Path::to_owned)
 }
 
+/// A `.git` at or above `start` of which nobody can tell whether it is a
+/// repository, and why.
+pub(crate) fn unreadable_git(start: &Path) -> Option<(PathBuf, io::Error)> {
+    let unreadable = |dir: &Path| {
+        let git = dir.join(".git");
+        let error = git.join("HEAD").try_exists().err().filter(|_| git.is_dir())?;
+        Some((git, error))
+    };
+    start.ancestors().find_map(unreadable)
+}
+
 /// This program, or the newer one that has taken its place meanwhile.
 pub(crate) fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe().map(|path| without_mark(path, Path::is_file))

@@ -32,6 +32,9 @@ pub(crate) struct RunResult {
     pub(crate) stderr: Streams,
     /// Processes that were still there when the agent had ended, and were ended.
     pub(crate) processes_ended: u32,
+    /// Whether `evidence.json` was written: one that is not there then is missing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) evidence: bool,
 }
 
 impl RunResult {
@@ -73,6 +76,7 @@ impl RunResult {
             stdout: Streams::default(),
             stderr: Streams::default(),
             processes_ended: 0,
+            evidence: false,
         }
     }
 

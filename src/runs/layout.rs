@@ -119,6 +119,12 @@ impl RunDir {
         self.file("overlapped")
     }
 
+    /// The home that it is in.
+    pub(crate) fn home(&self) -> &Path {
+        let runs = self.path.parent().unwrap_or(&self.path);
+        runs.parent().unwrap_or(runs)
+    }
+
     /// Where runs of the same home tell that they work in a checkout.
     pub(crate) fn checkouts(&self) -> PathBuf {
         self.path.parent().unwrap_or(&self.path).with_file_name("checkouts")

@@ -9,6 +9,6 @@ mod writer;
 
 pub(crate) use artifact::ArtifactName;
 pub(crate) use layout::RunDir;
-pub(crate) use reader::{ReadError, Started};
+pub(crate) use reader::{ReadError, Started, read};
 pub(crate) use retention::{Kept, Policy, expired};
 pub(crate) use writer::CommandRecord;

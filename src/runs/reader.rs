@@ -75,7 +75,7 @@ impl RunDir {
 }
 
 /// `None` when the file is not there.
-fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ReadError> {
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ReadError> {
     let read = files::read(path).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
     match read {
         Ok(value) => Ok(Some(value)),

@@ -231,10 +231,13 @@ impl Prepared<'_> {
                 let added = Over { dir, request, environment, thread, started_at, moments: &moments }.added();
                 result.warnings.extend(added.warning());
                 let gathered = added.gathered.unwrap_or(gathered);
-                if let Err(error) = self.watch.end(request, gathered, &result.outcome) {
-                    result.warnings.push(format!("the evidence could not be written: {error}"));
+                match self.watch.end(request, gathered, &result.outcome) {
+                    Ok(()) => result.evidence = true,
+                    Err(error) => {
+                        result.warnings.push(format!("the evidence could not be written: {error}"));
+                    }
                 }
-                if let Some(evidence) = Evidence::read(&dir.evidence()) {
+                if let Ok(Some(evidence)) = Evidence::read(&dir.evidence()) {
                     result.summary = observed(request, &result.outcome, result.summary, &evidence);
                 }
                 result

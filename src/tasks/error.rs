@@ -79,6 +79,8 @@ pub(crate) enum TaskError {
     NoDirectory(PathBuf),
     #[error("`{}` is not a directory", .0.display())]
     NotADirectory(PathBuf),
+    #[error("the name of the directory `{}` is not UTF-8", .0.display())]
+    OddDirectory(PathBuf),
     #[error("`{}` is not inside a git repository", .0.display())]
     OutsideGit(PathBuf),
     #[error("write access to `{}` is never given", .0.display())]

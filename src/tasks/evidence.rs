@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::evidence::{ChangeOf, Changed, Edits, Evidence, Files, Gathered, Observed, Told};
 use crate::git::{self, Before, Differences, Git, History, Time, User};
 use crate::host::env::Env;
-use crate::host::{clock, memory};
+use crate::host::{clock, memory, paths};
 use crate::model::{AgentName, FailureCode, Fault, Outcome, Request, Timestamp};
 use crate::runs::RunDir;
 use crate::tasks::gaps;
@@ -53,7 +53,7 @@ impl<'a> Watch<'a> {
     pub(super) fn begin(env: &Env, dir: &'a RunDir, request: &Request, path: Option<&OsStr>) -> Self {
         let present = Present::enter(dir, request);
         let Some(root) = &request.git_root else {
-            return Self::outside_git(dir, present, Second::AtItsEnd);
+            return Self::outside_git(dir, request, present, Second::AtItsEnd);
         };
         let before = look(env, dir, request, root, path).map_err(|trouble| trouble.to_string());
         // A large tree took much, and its run may take hours.
@@ -65,16 +65,20 @@ impl<'a> Watch<'a> {
     pub(super) fn take_up(env: &Env, dir: &'a RunDir, request: &Request) -> Self {
         let present = Present::left_behind(dir, request);
         let Some(root) = &request.git_root else {
-            return Self::outside_git(dir, present, Second::Later);
+            return Self::outside_git(dir, request, present, Second::Later);
         };
         let before = git_for(request, root, env.get("PATH"))
-            .and_then(|program| Before::found(root, &dir.tree(), program))
+            .and_then(|program| Before::found(root, &dir.tree(), dir.home(), program))
             .map_err(|_| "what the tree was like before the run is lost with its supervisor".into());
         Self { dir, before, present, second: Second::Later }
     }
 
-    fn outside_git(dir: &'a RunDir, present: Option<Present<'a>>, second: Second) -> Self {
-        Self { dir, before: Err("it did not work in a git repository".into()), present, second }
+    fn outside_git(dir: &'a RunDir, request: &Request, present: Option<Present<'a>>, second: Second) -> Self {
+        let reason = match paths::unreadable_git(&request.cwd) {
+            Some((git, error)) => format!("`{}` could not be read: {error}", git.display()),
+            None => "it did not work in a git repository".into(),
+        };
+        Self { dir, before: Err(reason), present, second }
     }
 
     /// Looks again, and writes down what there is to tell. `Err` says why that
@@ -124,7 +128,7 @@ fn look(
     let system = Git::own(path, &writable(request, root)).unwrap_or_else(|| program.clone());
     let user =
         User { home: env.path("HOME"), config: env.path("XDG_CONFIG_HOME"), system: git::of_system(&system) };
-    Before::take(root, &dir.tree(), program, &user, clock::monotonic() + LIMIT)
+    Before::take(root, &dir.tree(), dir.home(), program, &user, clock::monotonic() + LIMIT)
 }
 
 /// A git that the run could not have put there.

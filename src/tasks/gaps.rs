@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::evidence::Edits;
-use crate::git::{self, Before, Differences, Touched};
+use crate::git::{self, Before, Differences, Left, Touched};
 use crate::model::Request;
 use crate::progress::plain;
 
@@ -15,8 +15,22 @@ const LONGEST_NAME: usize = 120;
 /// What is not known of the tree itself.
 pub(super) fn in_tree(before: &Before, found: &Differences) -> Vec<String> {
     let mut gaps = Vec::new();
+    match before.left() {
+        Left::Whole => {}
+        Left::Elsewhere => gaps.push("`.git` is gone: the checkout leads to no repository any more".into()),
+        Left::Nothing => gaps.push(
+            "the repository is gone, with all that it held: what was committed is not known, nor the lines of \
+             files that were tracked; what is ignored is told by the rules from before"
+                .into(),
+        ),
+    }
     if before.unread > 0 {
-        gaps.push(format!("what {} held before the run was not kept", files(before.unread as usize)));
+        let first = match (&before.first_unread, before.unread) {
+            (None, _) => String::new(),
+            (Some(path), 1) => format!(": {}", name(path)),
+            (Some(path), unread) => format!(": {} and {} more", name(path), unread - 1),
+        };
+        gaps.push(format!("what {} held before the run was not kept{first}", files(before.unread as usize)));
     }
     if before.unseen > 0 {
         gaps.push(format!("{} could not be looked at before the run", files(before.unseen as usize)));

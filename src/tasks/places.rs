@@ -69,7 +69,11 @@ impl Bounds {
 pub(super) fn directory(place: &Path, asked: &Path) -> Result<PathBuf, TaskError> {
     let found = std::fs::canonicalize(place.join(asked));
     let found = found.map_err(|_| TaskError::NoDirectory(asked.to_owned()))?;
-    if found.is_dir() { Ok(found) } else { Err(TaskError::NotADirectory(found)) }
+    if !found.is_dir() {
+        return Err(TaskError::NotADirectory(found));
+    }
+    // No request that names it could be written down.
+    if found.to_str().is_some() { Ok(found) } else { Err(TaskError::OddDirectory(found)) }
 }
 
 /// The path without links, as far as it exists.

@@ -153,10 +153,10 @@ fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started
 fn account_for(context: &Context, dir: &RunDir, request: &Request, result: &mut RunResult) {
     let Reread { gathered, verdict } = reread(dir, request);
     // What its supervisor saw with its own eyes is better than what we can.
-    if Evidence::read(&dir.evidence()).is_none() {
-        // Trouble with it costs the evidence, never the end of the run.
-        let _ = Watch::take_up(&context.env, dir, request).end(request, gathered, &result.outcome);
-    }
+    let there = matches!(Evidence::read(&dir.evidence()), Ok(Some(_)));
+    // Trouble with it costs the evidence, never the end of the run.
+    result.evidence =
+        there || Watch::take_up(&context.env, dir, request).end(request, gathered, &result.outcome).is_ok();
     let Verdict { thread_id, model, usage, usage_total, warnings, .. } = verdict;
     result.thread_id = thread_id;
     result.model = model;

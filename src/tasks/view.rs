@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::evidence::Evidence;
-use crate::host::lock;
-use crate::model::{Progress, Request, RunResult, State};
+use crate::host::{clock, lock};
+use crate::model::{Counters, Phase, Progress, Request, RunResult, State};
 use crate::registry::{Found, Reference, Row};
 use crate::runs::{ReadError, RunDir};
 use crate::tasks::{Context, TaskError, one_line, recover};
 
 /// How many of the last runs say how long one takes.
 pub(super) const HISTORY: u32 = 50;
+/// By then a run that has started has told where it is.
+const FIRST_PROGRESS_MS: u64 = 2_000;
 
 #[derive(Debug)]
 pub(crate) struct View {
@@ -82,8 +84,9 @@ pub(crate) fn view(context: &mut Context, row: Row) -> Result<View, TaskError> {
         _ => row,
     };
     let request = readable(dir.read_request(), &mut damaged);
-    let progress = result.as_ref().and_then(|result| result.progress.clone()).or_else(|| dir.read_progress());
-    let evidence = result.as_ref().and_then(|_| Evidence::read(&dir.evidence()));
+    let progress = result.as_ref().and_then(|result| result.progress.clone());
+    let progress = progress.or_else(|| dir.read_progress()).or_else(|| at_work(&dir, row.state));
+    let evidence = result.as_ref().and_then(|result| observed(&dir, result, &mut damaged));
     let took = if row.state == State::Working {
         let project = row.project.to_string_lossy();
         // Without it, nothing is said of its end.
@@ -101,6 +104,35 @@ fn readable<T>(read: Result<Option<T>, ReadError>, damaged: &mut Vec<String>) ->
         damaged.push(one_line(&error));
         None
     })
+}
+
+/// All that is known of a run whose `progress.json` is gone or damaged: that it
+/// has begun. Of one that has only just begun it is still to be written.
+fn at_work(dir: &RunDir, state: State) -> Option<Progress> {
+    let started = dir.read_started().ok().flatten().filter(|_| state == State::Working)?;
+    (clock::now().millis_since(started.started_at) > FIRST_PROGRESS_MS).then(|| Progress {
+        version: Progress::VERSION,
+        phase: Phase::Running,
+        activity: "working".into(),
+        percent: None,
+        steps: Vec::new(),
+        counters: Counters::default(),
+        last_event_at: None,
+        eta: None,
+    })
+}
+
+/// What was observed. That a file cannot tell it any more must not look as if
+/// there were nothing to tell.
+fn observed(dir: &RunDir, result: &RunResult, damaged: &mut Vec<String>) -> Option<Evidence> {
+    let path = dir.evidence();
+    let (trouble, reason) = match Evidence::read(&path) {
+        Ok(None) if result.evidence => (format!("`{}` is gone", path.display()), "evidence.json is gone"),
+        Ok(evidence) => return evidence,
+        Err(error) => (one_line(&error), "evidence.json cannot be read"),
+    };
+    damaged.push(format!("{trouble}; what the run changed, tested and failed at is not known"));
+    Some(Evidence::unknown(reason))
 }
 
 /// Whether the run of a working task is still held by its supervisor.

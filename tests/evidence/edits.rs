@@ -219,7 +219,7 @@ fn more_than_can_be_kept_is_told_and_not_guessed() {
     // The last two were not kept; that they were touched is all that is known.
     assert_eq!(done.kinds(), [("modified".into(), "a".into())]);
     let gaps = [
-        "what 2 files held before the run was not kept",
+        "what 2 files held before the run was not kept: un5 and 1 more",
         "whether these changed is not known, they could not be compared: un5, un6",
     ];
     assert_eq!(done.files()["incomplete"], serde_json::json!(gaps));

@@ -1,5 +1,11 @@
 //! Repositories and agents out of the ordinary, each held against git.
 
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::env::{PATIENCE, finish};
 use crate::world::World;
 
 const SOME: &str = "mkdir -p src docs; seq 1 40 >src/long; seq 50 90 >b; echo one >a; echo doc >docs/d; ln -s a link; \
@@ -157,4 +163,82 @@ fn work_in_a_directory_that_is_a_repository_and_no_tree() {
     // What lies in `.git` is no part of the tree that it belongs to.
     assert_eq!(done.kinds(), [("modified".into(), "a".into())], "{:#}", done.evidence);
     assert_eq!(done.files()["source"], "git");
+}
+
+#[test]
+fn a_home_in_the_checkout_is_no_change_of_a_run() {
+    for (place, setup) in [
+        (".state", ""),
+        ("deep/in/it", "mkdir -p deep/in"),
+        (".state", "echo .state >.gitignore; git add -A; git commit -qm ignored"),
+        ("out/state", "mkdir out; echo out >.gitignore; git add -A; git commit -qm ignored"),
+    ] {
+        let world = World::new("echo a >a; git add -A; git commit -qm first");
+        world.shell(setup);
+        world.shell(&format!("mkdir {place}; chmod 700 {place}; ln -s $PWD ../side/link"));
+        // By another name, as well.
+        let home = world.env.side().join("link").join(place);
+        for (script, expected) in [
+            ("echo x >x", json!([["added", "x"]])),
+            ("echo y >>x; echo state >deep.txt", json!([["added", "deep.txt"], ["modified", "x"]])),
+            ("git add -A && git commit -qm all; echo z >.statement", json!([["added", ".statement"]])),
+            ("git rm -rqf --cached .; echo b >a", json!([["modified", "a"]])),
+        ] {
+            let mut command = world.env.command(&["run", "--agent", "command", "--wait", "--json", script]);
+            command.current_dir(world.dir()).env("DELEGATOR_HOME", &home);
+            let identity = [("NAME", "dev"), ("EMAIL", "dev@example.org")];
+            for (name, value) in identity {
+                command.env(format!("GIT_AUTHOR_{name}"), value).env(format!("GIT_COMMITTER_{name}"), value);
+            }
+            let ran = finish(command, PATIENCE);
+            assert_eq!(ran.code, Some(0), "{place}, {script}: {}{}", ran.stdout, ran.stderr);
+            let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+            let path = Path::new(report["run_dir"].as_str().unwrap()).join("evidence.json");
+            let evidence: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+            let changes = evidence["files"]["changes"].as_array().unwrap().iter();
+            let told: Vec<Value> = changes.map(|one| json!([one["kind"], one["path"]])).collect();
+            assert_eq!(json!(told), expected, "{place}, {script}: {evidence:#}");
+            assert_eq!(evidence["files"].get("ignored"), None, "{place}, {script}: {evidence:#}");
+            assert_eq!(evidence["files"].get("incomplete"), None, "{place}, {script}: {evidence:#}");
+        }
+    }
+}
+
+#[test]
+fn a_repository_that_a_run_removed_is_said_to_be_gone() {
+    let world = World::new("echo a >a; git add -A; git commit -qm first");
+    let done = world.run("rm -rf .git; echo z >z; echo more >>a");
+    let gaps = done.files()["incomplete"].to_string();
+    assert!(
+        gaps.contains("the repository is gone, with all that it held: what was committed is not"),
+        "{gaps}"
+    );
+    let text = world.text(&["results", &done.task_id]);
+    assert!(text.contains("(git; incomplete)") && text.contains("- the repository is gone"), "{text}");
+
+    let world = World::new("echo a >a; git add -A; git commit -qm first; git worktree add -q tree");
+    let world = world.at("tree");
+    let done = world.run("rm .git; echo more >>a");
+    let gaps = done.files()["incomplete"].to_string();
+    assert_eq!(gaps, r#"["`.git` is gone: the checkout leads to no repository any more"]"#);
+    assert_eq!(done.change("a")["lines_added"], 1);
+}
+
+#[test]
+fn a_repository_that_cannot_be_read_is_not_said_to_be_none() {
+    let world = World::new("rm .git/HEAD; ln -s HEAD .git/HEAD");
+    let done = world.run("echo z >z");
+    let reason = done.files()["reason"].as_str().unwrap();
+    let git = world.dir().join(".git");
+    assert!(reason.starts_with(&format!("`{}` could not be read: ", git.display())), "{reason}");
+}
+
+#[test]
+fn what_was_written_down_and_is_gone_is_named() {
+    let world = World::new("echo a >a; git add -A; git commit -qm first");
+    let runs = world.env.home().join("runs");
+    let done = world.run(&format!("rm -rf {}/*/tree; echo z >z", runs.display()));
+    let reason = done.files()["reason"].as_str().unwrap();
+    let tree = done.run_dir.join("tree");
+    assert!(reason.ends_with(&format!("is not there any more: `{}` is missing", tree.display())), "{reason}");
 }

@@ -1,6 +1,8 @@
 //! Bad input: one clear line, one hint, the right exit code, and nothing made.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::chown;
 use std::path::Path;
 use std::process::Command;
@@ -69,6 +71,18 @@ fn repository(env: &TestEnv) -> String {
     fs::create_dir_all(env.work().join(".git")).unwrap();
     fs::write(env.work().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     env.work().display().to_string()
+}
+
+#[test]
+fn a_directory_whose_name_is_no_text_is_refused() {
+    let env = TestEnv::new();
+    let odd = env.side().join(OsStr::from_bytes(b"a\xffb"));
+    fs::create_dir(&odd).unwrap();
+    let message = format!("the name of the directory `{}` is not UTF-8", odd.display());
+    let told = Told { message: &message, hint: "rename it", ..BAD };
+    check_with(&env, &["run", "--agent", "command", "--wait", "true"], &told, &|command| {
+        command.current_dir(&odd);
+    });
 }
 
 #[test]

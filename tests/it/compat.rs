@@ -44,6 +44,9 @@ fn check(version: &Path, damage: impl Fn(&TestEnv)) {
             (state, summary),
             "{task}: {reply:#}"
         );
+        // Those of the first version had none to miss; what is lost later has.
+        let warnings = reply["data"]["warnings"].to_string();
+        assert!(!warnings.contains("evidence.json"), "{task}: {warnings}");
     }
     let first = expected.split(' ').next().unwrap();
     assert_eq!(env.expect(0, &["logs", first]).stdout, "compiling\n12 passed\n");

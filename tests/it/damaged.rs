@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::shown::fits;
-use crate::support::env::{PATIENCE, Submitted, TestEnv, finish};
+use crate::support::env::{PATIENCE, Submitted, TestEnv, finish, wait_for};
 
 const KINDS: [&str; 7] = ["cut", "binary", "empty", "other", "directory", "pipe", "endless"];
 
@@ -98,4 +98,77 @@ fn a_spoiled_result_is_named_by_every_command() {
 #[test]
 fn a_spoiled_request_is_named_by_every_command() {
     check("request.json");
+}
+
+#[test]
+fn spoiled_evidence_is_named_by_every_command() {
+    check("evidence.json");
+}
+
+#[test]
+fn a_run_whose_evidence_is_spoiled_or_gone_does_not_look_clean() {
+    let env = TestEnv::new();
+    for kind in KINDS.into_iter().chain(["types", "gone"]) {
+        let task = env.submit("echo '1 failed, 1 passed in 0.02s'; ./missing; true");
+        env.await_final(&task.task_id);
+        let file = env.run_dir(&task.run_id).join("evidence.json");
+        match kind {
+            "gone" => fs::remove_file(&file).unwrap(),
+            "types" => fs::write(&file, br#"{"version": "one", "files": 3}"#).unwrap(),
+            kind => spoil(&file, kind),
+        }
+        let (what, why) = if kind == "gone" { ("gone", "is gone") } else { ("damaged: ", "cannot be read") };
+        let warning = format!("`{}` is {what}", file.display());
+        let reason = format!("evidence.json {why}");
+        let files = format!("not known ({reason})");
+        for command in ["results", "wait", "status"] {
+            let ran = finish(env.command(&[command, &task.task_id]), PATIENCE);
+            let text = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(text.contains(&warning), "{kind}, {command}: {text}");
+            assert!(text.contains(&format!("files: {files}")), "{kind}, {command}: {text}");
+            let document = env.json(&[command, &task.task_id, "--json"]);
+            let told = document["data"]["warnings"].to_string();
+            assert!(told.contains(&warning), "{kind}, {command}: {document:#}");
+            let data = &document["data"];
+            let found = match command {
+                "status" => data["recently_completed"][0]["files"] == files,
+                _ => {
+                    let seen = &data["metadata"]["file_operations"];
+                    seen["source"] == "none" && seen["reason"] == reason
+                }
+            };
+            assert!(found, "{kind}, {command}: {document:#}");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_never_had_evidence_is_told_without_a_word_of_it() {
+    let env = TestEnv::new();
+    env.configure("max_concurrent = 1\n");
+    let first = env.submit("sleep 60");
+    let waiting = env.submit("true");
+    env.expect(0, &["cancel", &waiting.task_id]);
+    env.expect(0, &["cancel", &first.task_id]);
+    for args in [["results", &waiting.task_id], ["status", &waiting.task_id]] {
+        let ran = env.run(&args);
+        assert!(!ran.stdout.contains("evidence") && !ran.stdout.contains("files:"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_run_that_works_is_not_said_to_start_when_its_progress_is_lost() {
+    let env = TestEnv::new();
+    let task = env.submit("sleep 60");
+    let file = env.run_dir(&task.run_id).join("progress.json");
+    wait_for("its start", PATIENCE, || file.exists().then_some(()));
+    for bytes in [None, Some("{")] {
+        wait_for("its state", PATIENCE, || {
+            let _ = fs::remove_file(&file);
+            bytes.inspect(|bytes| fs::write(&file, bytes).unwrap());
+            let text = env.expect(0, &["status", &task.task_id]).stdout;
+            text.contains("now: working\n").then_some(())
+        });
+    }
+    env.expect(0, &["cancel", &task.task_id]);
 }

@@ -479,3 +479,45 @@ fn what_may_be_left_is_told_from_this_projects_own_runs() {
     assert!(shell.contains("\neta: 5h3") && shell.contains(" left, by 5 earlier runs\n"), "{shell}");
     client.call("delegate_cancel", json!({ "task_id": task })).unwrap();
 }
+
+/// Red tests, and nothing that can say so any more.
+#[test]
+fn evidence_that_is_spoiled_or_gone_is_told_the_same_twice() {
+    let first = [ran("item_1", "cargo test", 101, FAILED)];
+    let world = World::new(&first, &turn_completed(), 0);
+    world.side("go");
+    let mut client = Client::of(&world.env, &["--tools", "all"], &[]);
+    let options = json!({ "idempotency_key": "once" });
+    let ask = json!({ "task": "do it", "wait_ms": 20_000, "options": options });
+    let whole = Reply::to(&mut client, "delegate_run", ask.clone())
+        .has(&["unresolved_error: assertion failed: false"]);
+    let task = whole.content["task_id"].clone();
+    let run_dir = whole.content["run_dir"].as_str().unwrap();
+    let file = std::path::Path::new(run_dir).join("evidence.json");
+    let bytes = fs::read(&file).unwrap();
+    for (spoilt, trouble, reason) in
+        [(true, "is damaged: EOF while", "cannot be read"), (false, "is gone; what", "is gone")]
+    {
+        if spoilt {
+            fs::write(&file, &bytes[..200]).unwrap();
+        } else {
+            fs::remove_file(&file).unwrap();
+        }
+        let files = format!("files: not known (evidence.json {reason})");
+        let warning = format!("`{}` {trouble}", file.display());
+        let said = |reply: &Reply, place: &str, reason: &str| {
+            assert!(reply.text.contains(&format!("\n- {warning}")), "{}", reply.text);
+            let warnings = reply.content.pointer(place).unwrap().as_array().unwrap();
+            let at = warnings.iter().position(|one| one.as_str().unwrap().starts_with(&warning)).unwrap();
+            reply.no_fact_can_be_changed(&[&format!("{place}/{at}"), reason]);
+        };
+        let again = Reply::to(&mut client, "delegate_run", ask.clone()).has(&[&files]);
+        said(&again, "/warnings", "/file_operations/reason");
+        for tool in ["delegate_wait", "delegate_results"] {
+            let reply = Reply::to(&mut client, tool, json!({ "task_id": task })).has(&[&files]);
+            said(&reply, "/data/warnings", "/data/metadata/file_operations/reason");
+        }
+        let reply = Reply::to(&mut client, "delegate_status", json!({ "task_id": task }));
+        assert!(reply.text.contains(&files) && reply.text.contains(trouble), "{}", reply.text);
+    }
+}
