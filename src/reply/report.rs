@@ -130,7 +130,7 @@ pub(crate) struct Pointer {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) size: u64,
-    /// Absent while the run works, and for files of more than 64 MiB.
+    /// Absent while the run works, and for a file of more than 64 MiB that is not as it was at the run's end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sha256: Option<String>,
 }

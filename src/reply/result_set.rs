@@ -151,7 +151,7 @@ struct ArtifactRef {
     #[serde(rename = "ref")]
     path: PathBuf,
     size: u64,
-    /// Absent while the run works, and for files of more than 64 MiB.
+    /// Absent while the run works, and for a file of more than 64 MiB that is not as it was at the run's end.
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
 }

@@ -17,6 +17,7 @@ mod excerpt;
 mod failing;
 mod gaps;
 mod guarded;
+mod hashes;
 mod history;
 mod inner;
 mod input;

@@ -1,12 +1,9 @@
 //! Everything a caller may be told of one task: its record, its files, and as
 //! much of its output as was asked for. Reads; changes nothing.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::agents;
 use crate::model::{FailureCode, State};
@@ -15,7 +12,7 @@ use crate::runs::ArtifactName;
 use crate::tasks::excerpt::Excerpt;
 use crate::tasks::failing::{Failing, last_failing};
 use crate::tasks::stream::tail as end_of;
-use crate::tasks::{Context, TaskError, Transcript, View, find, pump, view};
+use crate::tasks::{Context, TaskError, Transcript, View, find, hashes, pump, view};
 
 /// What a failed run shows of itself unasked.
 const STDERR_TAIL: u64 = 1024;
@@ -27,8 +24,6 @@ const MOST_EVENTS: usize = 50;
 const EVENTS_TAIL: u64 = 4 << 20;
 const LONGEST_STRING: usize = 200;
 const MOST_ITEMS: usize = 20;
-/// Larger files would make a reply wait for their hash.
-const LARGEST_HASHED: u64 = 64 << 20;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ResultAsk {
@@ -54,7 +49,7 @@ pub(crate) struct Artifact {
     pub(crate) name: ArtifactName,
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
-    /// Absent while the run is not finished, and for files above [`LARGEST_HASHED`].
+    /// Absent while the run is not finished, and where it is not known ([`hashes`]).
     pub(crate) sha256: Option<String>,
 }
 
@@ -183,25 +178,13 @@ fn shortened(value: Value) -> Value {
 
 /// The files that are there now.
 fn artifacts(view: &View) -> Vec<Artifact> {
+    let sealed = view.result.as_ref().map_or(&[][..], |result| &result.large_files);
     let artifact = |(name, path): (ArtifactName, PathBuf)| {
-        let bytes = std::fs::metadata(&path).map_or(0, |found| found.len());
-        let is_final = view.state().is_final();
-        let sha256 = if is_final && bytes <= LARGEST_HASHED { hash(&path).ok() } else { None };
+        let bytes = hashes::length(&path);
+        let sha256 = if view.state().is_final() { hashes::of(&name, &path, sealed) } else { None };
         Artifact { name, path, bytes, sha256 }
     };
     view.dir.artifacts().into_iter().map(artifact).collect()
-}
-
-fn hash(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut hasher = Sha256::new();
-    let mut chunk = vec![0; 64 << 10];
-    loop {
-        match file.read(&mut chunk)? {
-            0 => return Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
-            read => hasher.update(&chunk[..read]),
-        }
-    }
 }
 
 #[cfg(test)]

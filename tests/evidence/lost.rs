@@ -107,8 +107,9 @@ fn an_agent_whose_supervisor_was_killed_is_known_by_what_is_on_disk() {
         (&context["code"], first),
         (&json!("LOST"), (&json!("mismatched types"), &json!("cargo build")))
     );
-    // The build is not what the supervisor died of.
-    assert_eq!((context.get("error_type"), context.get("error_locations")), (None, None));
+    // The build is not what the supervisor died of, and is told beside that.
+    assert_ne!(context["error_message"], context["first_error"]);
+    assert_eq!(context["error_type"], "compile error E0308", "{context:#}");
     let thread = &metadata["thread_info"];
     assert_eq!(thread["thread_id"], "01a1de11-e775-7fc2-8102-000000000001");
     assert_eq!(

@@ -100,23 +100,25 @@ fn results_and_wait_say_what_their_text_says() {
 
 /// Whoever asks would have to wait for its hash.
 #[test]
-fn a_very_large_file_is_told_with_its_size_and_without_a_hash() {
-    const LARGEST_HASHED: u64 = 64 << 20;
+fn a_very_large_file_has_the_hash_that_it_was_sealed_with() {
     let env = TestEnv::new();
-    let done = run(&env, 0, &["--agent", "command", "--wait", "echo x"]);
-    let log = Path::new(done["run_dir"].as_str().unwrap()).join("stdout.log");
-    for length in [LARGEST_HASHED, LARGEST_HASHED + 1] {
-        // It takes no room on the disk.
-        fs::File::options().write(true).open(&log).unwrap().set_len(length).unwrap();
-        let results = env.json(&["results", id(&done), "--json"]);
-        fits("result_set", &results);
-        let files = results["data"]["artifacts"].as_array().unwrap();
-        let file = files.iter().find(|file| file["ref"] == log.to_str().unwrap()).unwrap();
-        assert_eq!(file["size"], length);
-        let sum =
-            || Sha256::digest(fs::read(&log).unwrap()).iter().map(|byte| format!("{byte:02x}")).collect();
-        let expected: Option<String> = (length == LARGEST_HASHED).then(sum);
-        assert_eq!(file.get("sha256").map(|sum| sum.as_str().unwrap()), expected.as_deref());
+    for length in [64 << 20, (64 << 20) + 1] {
+        let print = format!("head -c {length} /dev/zero");
+        let done = run(&env, 0, &["--agent", "command", "--wait", &print]);
+        let log = Path::new(done["run_dir"].as_str().unwrap()).join("stdout.log");
+        let told = |bytes: u64| {
+            let results = env.json(&["results", id(&done), "--json"]);
+            fits("result_set", &results);
+            let files = results["data"]["artifacts"].as_array().unwrap();
+            let file = files.iter().find(|file| file["ref"] == log.to_str().unwrap()).unwrap();
+            assert_eq!(file["size"], bytes);
+            file.get("sha256").map(|sum| sum.as_str().unwrap().to_owned())
+        };
+        let sum = Sha256::digest(fs::read(&log).unwrap()).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(told(length), Some(sum));
+        // A file that somebody changed is not the one that was sealed.
+        fs::File::options().write(true).open(&log).unwrap().set_len((64 << 20) + 2).unwrap();
+        assert_eq!(told((64 << 20) + 2), None);
     }
 }
 
