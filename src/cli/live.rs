@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use unicode_width::UnicodeWidthStr;
+
 use super::print;
 use super::table::drawn;
 use crate::host::env::Env;
@@ -140,8 +142,8 @@ impl Line {
             self.joined(Some(&self.id), None),
             self.joined(None, None),
         ];
-        let cut = self.what.chars().count().saturating_sub(MOST_KEPT);
-        let fits = |line: &&String| line.chars().count() - cut <= width;
+        let cut = self.what.width().saturating_sub(MOST_KEPT);
+        let fits = |line: &&String| line.width() - cut <= width;
         all.iter().find(fits).unwrap_or(&all[all.len() - 1]).clone()
     }
 

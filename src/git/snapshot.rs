@@ -287,10 +287,10 @@ impl Before {
 
     /// What is left of the repository.
     pub(crate) fn left(&self) -> Left {
-        match self.repository.dir.join("HEAD").symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Left::Nothing,
-            _ if Repository::at(self.root()).is_none() => Left::Elsewhere,
-            _ => Left::Whole,
+        match Repository::at(self.root()) {
+            _ if !self.repository.objects().is_dir() => Left::Nothing,
+            None => Left::Elsewhere,
+            Some(_) => Left::Whole,
         }
     }
 

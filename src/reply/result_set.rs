@@ -114,7 +114,7 @@ pub(crate) struct Brief {
     /// How the tests went, in a line; present where some were seen to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     tests: Option<String>,
-    /// What failed and was not seen to succeed later, though the run completed.
+    /// What failed and was not seen to succeed later, though the run did not fail.
     #[serde(skip_serializing_if = "Option::is_none")]
     unresolved_error: Option<String>,
     /// The run was not finished when the reply was made.

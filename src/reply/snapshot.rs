@@ -134,7 +134,7 @@ pub(crate) struct Ended {
     /// How the tests went, in a line; the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tests: Option<String>,
-    /// What failed and was not seen to succeed later, though it completed; the same.
+    /// What failed and was not seen to succeed later, though the run did not fail; the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unresolved_error: Option<String>,
     /// The last lines it printed, or of what its agent did; only where `verbose` asked for them.

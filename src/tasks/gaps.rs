@@ -17,7 +17,7 @@ pub(super) fn in_tree(before: &Before, found: &Differences) -> Vec<String> {
     let mut gaps = Vec::new();
     match before.left() {
         Left::Whole => {}
-        Left::Elsewhere => gaps.push("`.git` is gone: the checkout leads to no repository any more".into()),
+        Left::Elsewhere => gaps.push("`.git` leads to no repository any more, what it led to is there".into()),
         Left::Nothing => gaps.push(
             "the repository is gone, with all that it held: what was committed is not known, nor the lines of \
              files that were tracked; what is ignored is told by the rules from before"

@@ -10,52 +10,74 @@ use crate::model::{FailureCode, Fault};
 
 const LONGEST_MESSAGE: usize = 1000;
 
-/// Codes of an error body, what they are, and what to try next.
-const CODES: &[(&[&str], FailureCode, &str)] = &[
-    (&["usage_limit_reached", "usage_not_included"], FailureCode::RateLimited, WAIT),
-    (&["insufficient_quota", "quota_exceeded", "billing_hard_limit_reached"], FailureCode::RateLimited, PAY),
-    (&["rate_limit_exceeded", "rate_limit_error", "rate_limit"], FailureCode::RateLimited, SLOW_DOWN),
+/// What a failure is, and what to try next.
+#[derive(Debug, Clone, Copy)]
+struct Cause {
+    code: FailureCode,
+    hint: &'static str,
+    /// Whether it comes again until somebody changes something.
+    lasts: bool,
+}
+
+const WAIT: Cause =
+    passing(FailureCode::RateLimited, "wait until the limit resets, or use another account or model");
+const PAY: Cause = Cause {
+    lasts: true,
+    ..passing(FailureCode::RateLimited, "check the plan and billing of the account that Codex uses")
+};
+const SLOW_DOWN: Cause =
+    passing(FailureCode::RateLimited, "try again in a while, or with fewer runs at once");
+const SHORTEN: Cause =
+    passing(FailureCode::ToolError, "start a new run instead of resuming this thread, or ask for less");
+const OVERLOADED: Cause =
+    passing(FailureCode::ToolError, "the model's service is overloaded: resume the thread later");
+const GO_ON: Cause = passing(FailureCode::ToolError, "resume the thread to go on from here");
+const REACH: Cause = passing(FailureCode::ToolError, "check the network and the model provider's address");
+const LOG_IN: Cause = passing(
+    FailureCode::Auth,
+    "run `codex login`, or hand over a key with `--env CODEX_API_KEY` (configuration key `env_allow`)",
+);
+
+const fn passing(code: FailureCode, hint: &'static str) -> Cause {
+    Cause { code, hint, lasts: false }
+}
+
+/// Codes of an error body.
+const CODES: &[(&[&str], Cause)] = &[
+    (&["usage_limit_reached"], WAIT),
+    (&["insufficient_quota", "quota_exceeded", "billing_hard_limit_reached", "usage_not_included"], PAY),
+    (&["rate_limit_exceeded", "rate_limit_error", "rate_limit"], SLOW_DOWN),
     (
         &["invalid_api_key", "authentication_error", "unauthorized", "token_expired", "token_invalidated"],
-        FailureCode::Auth,
         LOG_IN,
     ),
-    (&["context_length_exceeded"], FailureCode::ToolError, SHORTEN),
-    (&["server_is_overloaded", "overloaded_error", "slow_down"], FailureCode::ToolError, OVERLOADED),
+    (&["context_length_exceeded"], SHORTEN),
+    (&["server_is_overloaded", "overloaded_error", "slow_down"], OVERLOADED),
 ];
 
-const STATUSES: &[(u64, FailureCode, &str)] =
-    &[(401, FailureCode::Auth, LOG_IN), (429, FailureCode::RateLimited, SLOW_DOWN)];
+const STATUSES: &[(u64, Cause)] = &[(401, LOG_IN), (429, SLOW_DOWN)];
 
 /// How Codex's own messages begin, in lower case. Words further in may be those of
 /// the request that was refused.
-const BEGINNINGS: &[(&str, FailureCode, &str)] = &[
-    ("you've hit your usage limit", FailureCode::RateLimited, WAIT),
-    ("usage limit", FailureCode::RateLimited, WAIT),
-    ("insufficient_quota", FailureCode::RateLimited, PAY),
-    ("quota exceeded", FailureCode::RateLimited, PAY),
-    ("you exceeded your current quota", FailureCode::RateLimited, PAY),
-    ("rate limit exceeded", FailureCode::RateLimited, SLOW_DOWN),
-    ("rate limit reached", FailureCode::RateLimited, SLOW_DOWN),
-    ("too many requests", FailureCode::RateLimited, SLOW_DOWN),
-    ("429 too many requests", FailureCode::RateLimited, SLOW_DOWN),
-    ("401 unauthorized", FailureCode::Auth, LOG_IN),
-    ("unauthorized", FailureCode::Auth, LOG_IN),
-    ("not logged in", FailureCode::Auth, LOG_IN),
-    ("incorrect api key", FailureCode::Auth, LOG_IN),
-    ("codex ran out of room in the model's context window", FailureCode::ToolError, SHORTEN),
-    ("we're currently experiencing high demand", FailureCode::ToolError, OVERLOADED),
-    ("stream disconnected", FailureCode::ToolError, "resume the thread to go on from here"),
-    ("connection failed", FailureCode::ToolError, "check the network and the model provider's address"),
+const BEGINNINGS: &[(&str, Cause)] = &[
+    ("you've hit your usage limit", WAIT),
+    ("usage limit", WAIT),
+    ("insufficient_quota", PAY),
+    ("quota exceeded", PAY),
+    ("you exceeded your current quota", PAY),
+    ("rate limit exceeded", SLOW_DOWN),
+    ("rate limit reached", SLOW_DOWN),
+    ("too many requests", SLOW_DOWN),
+    ("429 too many requests", SLOW_DOWN),
+    ("401 unauthorized", LOG_IN),
+    ("unauthorized", LOG_IN),
+    ("not logged in", LOG_IN),
+    ("incorrect api key", LOG_IN),
+    ("codex ran out of room in the model's context window", SHORTEN),
+    ("we're currently experiencing high demand", OVERLOADED),
+    ("stream disconnected", GO_ON),
+    ("connection failed", REACH),
 ];
-
-const WAIT: &str = "wait until the limit resets, or use another account or model";
-const PAY: &str = "check the plan and billing of the account that Codex uses";
-const SLOW_DOWN: &str = "try again in a while, or with fewer runs at once";
-const SHORTEN: &str = "start a new run instead of resuming this thread, or ask for less";
-const OVERLOADED: &str = "the model's service is overloaded: resume the thread later";
-const LOG_IN: &str =
-    "run `codex login`, or hand over a key with `--env CODEX_API_KEY` (configuration key `env_allow`)";
 
 /// The failure that `turn.failed` reports.
 pub(super) fn fault(message: &str) -> Fault {
@@ -70,31 +92,31 @@ pub(super) fn fault(message: &str) -> Fault {
         return Fault::new(FailureCode::Auth, message).hint(hint);
     }
     match cause {
-        Some((code, hint)) => Fault { lasts: hint == PAY, ..Fault::new(code, message).hint(hint) },
+        Some(Cause { code, hint, lasts }) => Fault { lasts, ..Fault::new(code, message).hint(hint) },
         None => Fault::new(FailureCode::ToolError, message),
     }
 }
 
 /// What a message means: by the code of the error body in it, else by the status
 /// before that, else by how it begins.
-fn cause(message: &str) -> Option<(FailureCode, &'static str)> {
+fn cause(message: &str) -> Option<Cause> {
     let message = unwrapped(message.trim());
     let codes = message.find('{').map(|at| body_codes(&message[at..])).unwrap_or_default();
-    let by_code = CODES.iter().find(|(known, _, _)| codes.iter().any(|code| known.contains(&code.as_str())));
-    if let Some((_, code, hint)) = by_code {
-        return Some((*code, hint));
+    let by_code = CODES.iter().find(|(known, _)| codes.iter().any(|code| known.contains(&code.as_str())));
+    if let Some((_, cause)) = by_code {
+        return Some(*cause);
     }
     // What is in quotes or in a body is the request's, or the server's own account of it.
     let own = message.split(['"', '`', '{']).next().unwrap_or_default().to_lowercase();
-    let by_status = STATUSES.iter().find(|(status, _, _)| has_status(&own, *status));
-    if let Some((_, code, hint)) = by_status {
-        return Some((*code, hint));
+    let by_status = STATUSES.iter().find(|(status, _)| has_status(&own, *status));
+    if let Some((_, cause)) = by_status {
+        return Some(*cause);
     }
     let reduced = reduced(message).to_lowercase().replace('\u{2019}', "'");
     let start = unwrapped(&reduced);
     let inner = start.strip_prefix("stream disconnected before completion: ");
-    let begins = |text: &str| BEGINNINGS.iter().find(|(words, _, _)| text.starts_with(words));
-    inner.and_then(begins).or_else(|| begins(start)).map(|(_, code, hint)| (*code, *hint))
+    let begins = |text: &str| BEGINNINGS.iter().find(|(words, _)| text.starts_with(words));
+    inner.and_then(begins).or_else(|| begins(start)).map(|(_, cause)| *cause)
 }
 
 /// A message without what Codex writes around it.

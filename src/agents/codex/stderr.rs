@@ -147,7 +147,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("error=approval policy is Never; reject command — ", "the approval policy refused a command"),
 ];
 
-/// Actions that the sandbox or the policy refused, as warnings: no event tells of them.
+/// Actions that the sandbox or the policy refused, and patches that did not fit, as warnings: no event tells of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Refusals(Vec<String>);
 
