@@ -44,7 +44,10 @@ impl Repository {
             found if found.is_dir() => dot,
             _ => led_to(&dot, root, b"gitdir:")?,
         };
-        let common = led_to(&dir.join("commondir"), &dir, b"").unwrap_or_else(|| dir.clone());
+        // A path through the tree's own directory (`../..`) would be gone with that.
+        let shared =
+            led_to(&dir.join("commondir"), &dir, b"").map(|path| path.canonicalize().unwrap_or(path));
+        let common = shared.unwrap_or_else(|| dir.clone());
         dir.join("HEAD").symlink_metadata().ok()?;
         Some(Self { root: root.to_owned(), dir, common })
     }
