@@ -84,6 +84,11 @@ impl<'a> Reports<'a> {
             return runs;
         }
         let Some(detected) = detect(&line) else { return runs };
+        // What scripts printed may be of any start, so of one that has a report as well.
+        let is_anyones = |run: &TestRun| run.counts.is_some() && run.scope.script().is_some();
+        if detected.starts.len() > 1 && runs.iter().any(is_anyones) {
+            return runs;
+        }
         let counted: HashSet<usize> =
             runs.iter().filter(|run| run.counts.is_some()).map(|run| run.step).collect();
         let Some(Found { tallies, is_all }) = self.find(&detected, &line, &counted) else { return runs };
@@ -400,6 +405,11 @@ mod tests {
         // What else ran printed what it came to.
         let printed = "running 1 test\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
         check(&[(&format!("cargo test; {b}"), 0, printed, both)], (Some(3), Some(0), true));
+        // It may be what the report says as well.
+        let printed = "==== 2 passed in 0.01s ====\n";
+        for line in ["make check; tox -- --junitxml=b.xml", "pytest --junitxml=b.xml && make check"] {
+            check(&[(line, 0, printed, both)], (Some(2), Some(0), true));
+        }
     }
 
     #[test]
