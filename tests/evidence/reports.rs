@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -100,7 +99,6 @@ fn an_older_report_is_of_other_tests() {
 #[test]
 fn a_report_is_a_plain_file_of_the_checkout() {
     let out = "cp $side/one_fails.xml $side/out.xml";
-    let began = Instant::now();
     for script in [
         format!("{out}; ln -sf $side/out.xml r.xml"),
         format!("{out}; ln -f $side/out.xml r.xml"),
@@ -115,7 +113,6 @@ fn a_report_is_a_plain_file_of_the_checkout() {
             world.shell("rm -rf r.xml");
         }
     }
-    assert!(began.elapsed() < Duration::from_secs(50), "{:?}", began.elapsed());
 }
 
 #[test]
@@ -141,7 +138,9 @@ fn the_reports_of_a_build_tool_are_those_in_its_folders() {
         "INTO=build/test-results/test ./gradlew test",
         "INTO=app/build/test-results/integrationTest ./gradlew check",
     ] {
-        let tests = check(&world, command, json!([2, 1, 1, true]));
+        // Modules that come later did not run.
+        let complete = !command.contains("web") && !command.contains("app");
+        let tests = check(&world, command, json!([2, 1, 1, complete]));
         assert_eq!(tests["failed_tests"], json!(["s.b"]));
         assert_eq!(tests["runs"][0]["duration_ms"], 2000);
         world.shell(&format!("rm -rf web app build target/failsafe-reports {new}"));
@@ -159,16 +158,17 @@ fn the_reports_of_a_build_tool_are_those_in_its_folders() {
 /// Of an agent with many commands, each report is that of the one that wrote it.
 #[test]
 fn a_report_counts_for_the_command_of_an_agent_that_wrote_it() {
-    let world = world("");
     let codex = |last: &str| {
         format!(
             r#"ran() {{
   printf '{{"type":"item.%s","item":{{"id":"%s","type":"command_execution","command":"ctest --output-junit r.xml","aggregated_output":"","exit_code":%s,"status":"%s"}}}}\n' "$@"
 }}
+# Once it is known to run, what it writes is its own.
+seen() {{ until grep -qs "\"commands\": $1" ../state/runs/*/progress.json; do sleep 0.02; done; }}
 echo '{{"type":"thread.started","thread_id":"01a1de11-e775-7fc2-8102-000000000001"}}'
 echo '{{"type":"turn.started"}}'
-ran started 1 null in_progress; sleep 0.1; cp ../side/one_fails.xml r.xml; ran completed 1 8 failed; sleep 0.1
-ran started 2 null in_progress; sleep 0.1; {last}; ran completed 2 0 completed
+ran started 1 null in_progress; seen 1; cp ../side/one_fails.xml r.xml; ran completed 1 8 failed; sleep 0.1
+ran started 2 null in_progress; seen 2; {last}; ran completed 2 0 completed
 echo '{{"type":"turn.completed","usage":{{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}}}'
 "#
         )
@@ -177,6 +177,7 @@ echo '{{"type":"turn.completed","usage":{{"input_tokens":1,"cached_input_tokens"
     for (last, expected) in
         [("cp ../side/all_pass.xml r.xml", json!([1, 0, true])), ("true", json!([1, 1, true]))]
     {
+        let world = world("");
         world.codex(&codex(last));
         let tests = world.env.json(&args)["test_results"].take();
         assert_eq!(

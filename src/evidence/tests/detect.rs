@@ -4,6 +4,7 @@
 //! them all the same: which lines a test run printed is another question.
 
 use super::Framework;
+use super::dialect::REPORTS;
 use super::forms::{self, Form};
 use super::pipes::Through;
 use super::places::{Walk, moved};
@@ -299,7 +300,7 @@ struct Written<'a> {
 impl<'a> Written<'a> {
     fn note(&mut self, step: &'a Step) {
         let mut files: Vec<&str> = step.writes.iter().map(String::as_str).collect();
-        files.extend(step.args().iter().filter_map(|arg| report_of_pytest(arg)));
+        files.extend(step.args().iter().filter_map(|arg| report_of(arg)));
         if step.program() == "tee" {
             let named = step.args().iter().map(String::as_str).filter(|arg| !arg.starts_with('-'));
             files.extend(named);
@@ -324,8 +325,8 @@ impl<'a> Written<'a> {
 }
 
 /// The file of `--junitxml=FILE`.
-fn report_of_pytest(arg: &str) -> Option<&str> {
-    arg.strip_prefix("--junitxml=").or_else(|| arg.strip_prefix("--junit-xml="))
+fn report_of(arg: &str) -> Option<&str> {
+    arg.split_once('=').filter(|(option, _)| REPORTS.contains(option)).map(|(_, file)| file)
 }
 
 /// The files that a step shows, as far as its words tell them from numbers and patterns.

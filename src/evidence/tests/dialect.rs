@@ -57,18 +57,13 @@ pub(super) fn dialect(framework: Framework) -> &'static Dialect {
     }
 }
 
+/// Options whose value is the file of a report in JUnit's XML: no choice of tests, whoever reads them.
+pub(super) const REPORTS: [&str; 5] =
+    ["--junit-xml", "--junitfile", "--junitxml", "--log-junit", "--output-junit"];
+
 const OTHER: Dialect = Dialect {
     shown: &["-v", "--verbose", "-q", "--quiet"],
-    // Where to write a report is no choice of tests.
-    shown_beside: &[
-        "-j",
-        "--jobs",
-        "--junit-xml",
-        "--junitfile",
-        "--junitxml",
-        "--log-junit",
-        "--output-junit",
-    ],
+    shown_beside: &["-j", "--jobs"],
     run: &[],
     run_beside: &[],
     filter: &[],
@@ -155,8 +150,6 @@ const PYTEST: Dialect = Dialect {
         "--force-short-summary",
         "--full-trace",
         "--instafail",
-        "--junit-xml",
-        "--junitxml",
         "--log-file",
         "--maxfail",
         "--new-first",
@@ -194,8 +187,6 @@ const PYTEST: Dialect = Dialect {
         "--durations",
         "--durations-min",
         "--html",
-        "--junit-xml",
-        "--junitxml",
         "--log-cli-format",
         "--log-cli-level",
         "--log-date-format",

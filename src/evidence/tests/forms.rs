@@ -77,6 +77,30 @@ pub(super) fn stops_early(framework: Framework, args: &[String]) -> bool {
         | Framework::Junit
         | Framework::Tap => return false,
     };
+    any_set(options, args)
+}
+
+/// The same of what is not known by its name, by options that mean it wherever they are read. What
+/// it prints may say so; a report does not.
+pub(super) fn may_stop_early(args: &[String]) -> bool {
+    const OPTIONS: [&str; 11] = [
+        "-x",
+        "--exitfirst",
+        "--maxfail",
+        "--max-fails",
+        "--bail",
+        "--fail-fast",
+        "--failfast",
+        "-failfast",
+        "--stop-on-defect",
+        "--stop-on-error",
+        "--stop-on-failure",
+    ];
+    any_set(&OPTIONS, &unbundled(dialect(Framework::Pytest), args))
+}
+
+/// Whether one of these options is there, and not to say no.
+pub(super) fn any_set(options: &[&str], args: &[String]) -> bool {
     args.iter().any(|arg| {
         let option = arg.split_once('=').map_or(arg.as_str(), |(option, _)| option);
         options.contains(&option) && !arg.ends_with("=false") && !arg.ends_with("=0")

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FileType;
 
 use super::detect::{Detected, Runs, Start, detect};
-use super::dialect::dialect;
+use super::dialect::REPORTS;
+use super::forms::{any_set, may_stop_early};
 use super::kept::CLOCKS_APART_MS;
 use super::places::{self, Origin, Walk, is_known, moved};
 use super::tally::Tally;
-use super::words::unbundled;
 use super::{Framework, Reading, TestRun, junit};
 use crate::evidence::refused::without_refused;
 use crate::evidence::shell::{Command, Step};
@@ -27,13 +27,11 @@ const MOST_BYTES: u64 = 16 << 20;
 const MOST_FILES: usize = 500;
 /// What is looked at to find them, in folders that lie no deeper than this.
 const MOST_ENTRIES: usize = 20_000;
-const DEEPEST: usize = 8;
+const DEEPEST: usize = 32;
 /// Of names that are no plain file, each of which takes a moment to be sure of.
 const MOST_REFUSALS: usize = 64;
 
-/// Options whose value is the file of a report.
-const OPTIONS: [&str; 5] = ["--junitxml", "--junit-xml", "--output-junit", "--junitfile", "--log-junit"];
-/// The same, where it is one of several values: `mochaFile=report.xml`.
+/// Options whose value has the file of a report, where that is one of several: `mochaFile=report.xml`.
 const OF_REPORTER: [&str; 3] = ["--reporter-options", "--reporter-option", "-O"];
 /// No line without one of these words has a report.
 const MARKS: [&str; 4] = ["junit", "mochaFile=", "mvn", "gradle"];
@@ -84,6 +82,11 @@ impl<'a> Reports<'a> {
             return runs;
         }
         let Some(detected) = detect(&line) else { return runs };
+        // What scripts printed may be of any start, so of one that has a report as well.
+        let is_anyones = |run: &TestRun| run.counts.is_some() && run.scope.script().is_some();
+        if detected.starts.len() > 1 && runs.iter().any(is_anyones) {
+            return runs;
+        }
         let counted: HashSet<usize> =
             runs.iter().filter(|run| run.counts.is_some()).map(|run| run.step).collect();
         let Some(Found { tallies, is_all }) = self.find(&detected, &line, &counted) else { return runs };
@@ -127,12 +130,9 @@ impl<'a> Reports<'a> {
             if start.waits && found.tallies.last().is_some_and(|(_, tally)| tally.ends_red()) {
                 break;
             }
-            match self.tally(self.place(step, &walk.here)) {
+            match self.tally(self.place(step, &walk.here), step.args()) {
                 Some(_) if start.repeats || self.is_shared => return None,
-                Some(mut tally) => {
-                    tally.cut |= tally.failed > 0 && stops_early(start, step);
-                    found.tallies.push((start, tally));
-                }
+                Some(tally) => found.tallies.push((start, tally)),
                 None if matches!(start.runs, Runs::Framework(_)) => return None,
                 None => found.is_all = false,
             }
@@ -151,7 +151,7 @@ impl<'a> Reports<'a> {
         if let Some((tool, folder)) = tool.zip(below("")) {
             return Place::Below(folder, tool);
         }
-        let file = value(step.args(), &OPTIONS).or_else(|| file_of_mocha(step.args()));
+        let file = value(step.args(), &REPORTS).or_else(|| file_of_mocha(step.args()));
         // What ctest names is in the directory that it works in.
         let there =
             value(step.args(), &["--test-dir"]).zip(file.as_deref()).map(|(dir, file)| moved(&dir, file));
@@ -170,16 +170,19 @@ impl<'a> Reports<'a> {
     }
 
     /// What the reports of one start say; `None` where there is none of them.
-    fn tally(&mut self, place: Place) -> Option<Tally> {
-        let (files, most) = match place {
-            Place::OneOf(files) => (Ok(files), 1),
+    fn tally(&mut self, place: Place, args: &[String]) -> Option<Tally> {
+        let unclear = || Tally { unknown: true, cut: true, ..Tally::default() };
+        let (files, most, stops_early) = match place {
+            Place::OneOf(files) => (files, 1, may_stop_early(args)),
             Place::Below(folder, tool) => {
                 let root = Path::new(&self.origin.root);
-                (tool.reports(root, folder, &mut self.entries_left), usize::MAX)
+                let Ok(files) = tool.reports(root, &folder, &mut self.entries_left) else {
+                    return Some(unclear());
+                };
+                let stops_early = tool.stops_early(args, &folder, &files);
+                (files, usize::MAX, stops_early)
             }
         };
-        let unclear = || Tally { unknown: true, cut: true, ..Tally::default() };
-        let Ok(files) = files else { return Some(unclear()) };
         let mut found = Vec::new();
         for file in files {
             match self.read(file) {
@@ -190,8 +193,14 @@ impl<'a> Reports<'a> {
                 break;
             }
         }
+        if found.is_empty() {
+            return None;
+        }
         // However many files they are, it is one run.
-        (!found.is_empty()).then(|| Tally { more: 0, last_is_red: None, ..Tally::sum(found) })
+        let mut tally = Tally { more: 0, last_is_red: None, ..Tally::sum(found) };
+        // A failure may have kept other tests from running. A report does not say so.
+        tally.cut |= tally.failed > 0 && stops_early;
+        Some(tally)
     }
 
     /// What one report says; `None` where there is none that the command wrote.
@@ -244,15 +253,22 @@ enum Tool {
 
 impl Tool {
     /// All its reports below a folder, of modules as well, in the order of their names.
-    fn reports(self, root: &Path, folder: PathBuf, left: &mut usize) -> Result<Vec<PathBuf>, Unclear> {
-        let (mut found, mut open) = (Vec::new(), vec![(folder, 0)]);
+    fn reports(self, root: &Path, folder: &Path, left: &mut usize) -> Result<Vec<PathBuf>, Unclear> {
+        let (mut found, mut open) = (Vec::new(), vec![(folder.to_owned(), 0)]);
         while let Some((folder, depth)) = open.pop() {
-            let Ok(entries) = beneath::list(root, &folder, *left + 1) else { continue };
+            let entries = match beneath::list(root, &folder, *left + 1) {
+                Ok(entries) => entries,
+                Err(BeneathError::Missing) => continue,
+                Err(_) => return Err(Unclear),
+            };
             *left = left.checked_sub(entries.len()).ok_or(Unclear)?;
             for (name, kind) in entries {
                 let path = folder.join(name);
                 match kind {
-                    FileType::Directory if depth < DEEPEST && self.may_hold(&path) => {
+                    FileType::Directory if self.may_hold(&path) => {
+                        if depth == DEEPEST {
+                            return Err(Unclear);
+                        }
                         open.push((path, depth + 1));
                     }
                     FileType::RegularFile if self.is_report(&path) => found.push(path),
@@ -271,8 +287,24 @@ impl Tool {
             (Self::Gradle, [_, "build", name]) => name == "test-results",
             (Self::Gradle, ["build", "test-results", _]) => true,
             (Self::Maven, ["target", ..]) | (Self::Gradle, ["build", ..] | ["test-results", ..]) => false,
-            (_, [_, _, name]) => !name.starts_with('.') && !matches!(name, "node_modules" | "src" | ""),
+            // Sources, and what is no module of a project.
+            (_, [_, "src", "main" | "test"] | [_, _, ".git" | ".gradle" | "node_modules"]) => false,
+            _ => true,
         }
+    }
+
+    /// Whether a failure ends it before tests that are left: those of other modules, unless told to go on.
+    fn stops_early(self, args: &[String], folder: &Path, reports: &[PathBuf]) -> bool {
+        let (own, at_once, on): (_, &[&str], &[&str]) = match self {
+            Self::Maven => (
+                folder.join("target"),
+                &["-Dsurefire.skipAfterFailureCount", "-Dfailsafe.skipAfterFailureCount"],
+                &["-fae", "--fail-at-end", "-fn", "--fail-never", "-Dmaven.test.failure.ignore"],
+            ),
+            Self::Gradle => (folder.join("build"), &["--fail-fast"], &["--continue"]),
+        };
+        let any_others = reports.iter().any(|report| !report.starts_with(&own));
+        any_set(at_once, args) || (any_others && !any_set(on, args))
     }
 
     fn is_report(self, file: &Path) -> bool {
@@ -309,12 +341,6 @@ fn value(args: &[String], options: &[&str]) -> Option<String> {
 fn file_of_mocha(args: &[String]) -> Option<String> {
     let values = value(args, &OF_REPORTER)?;
     values.split(',').find_map(|one| one.strip_prefix("mochaFile=")).map(str::to_owned)
-}
-
-/// Whether a failure may have kept other tests from running. A report does not say so.
-fn stops_early(start: &Start, step: &Step) -> bool {
-    let ends = |arg: &String| matches!(arg.as_str(), "-x" | "--exitfirst") || arg.starts_with("--maxfail");
-    start.is_of(Framework::Pytest) && unbundled(dialect(Framework::Pytest), step.args()).iter().any(ends)
 }
 
 #[cfg(test)]
@@ -400,6 +426,11 @@ mod tests {
         // What else ran printed what it came to.
         let printed = "running 1 test\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
         check(&[(&format!("cargo test; {b}"), 0, printed, both)], (Some(3), Some(0), true));
+        // It may be what the report says as well.
+        let printed = "==== 2 passed in 0.01s ====\n";
+        for line in ["make check; tox -- --junitxml=b.xml", "pytest --junitxml=b.xml && make check"] {
+            check(&[(line, 0, printed, both)], (Some(2), Some(0), true));
+        }
     }
 
     #[test]
@@ -457,6 +488,78 @@ mod tests {
         tests.note_partly_seen("1", line, Some(8), "...", Timestamp::from_millis(600));
         let told = tests.finish(Changed::Unknown).unwrap();
         assert_eq!((told.failed, told.complete), (Some(1), true));
+    }
+
+    /// Which of them wrote what cannot be told.
+    #[test]
+    fn of_commands_that_run_at_the_same_time_no_report_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().to_str().unwrap();
+        write(dir.path(), "r.xml", RED, 600);
+        let line = "ctest --output-junit r.xml";
+        // Each begins where it is first named, and ends where it is again.
+        for (order, expected) in [("1122", Some(1)), ("1212", None), ("1221", None), ("2112", None)] {
+            let mut tests = Tests::new(Origin::new(root, root));
+            for (nth, item) in order.chars().enumerate() {
+                let at = Timestamp::from_millis(400 + 200 * nth as i64);
+                let (command, item) = (if item == '1' { line } else { "make" }, item.to_string());
+                if order.find(&item) == Some(nth) {
+                    tests.note_event(&Event::CommandStarted { item, command: command.to_owned() }, at);
+                } else {
+                    tests.note_command(&item, command, Some(8), "", at);
+                }
+            }
+            let failed = tests.finish(Changed::Unknown).and_then(|told| told.failed);
+            assert_eq!(failed, expected, "{order}");
+        }
+    }
+
+    #[test]
+    fn where_a_failure_ends_the_tests_others_may_be_left() {
+        let files: &[(&str, &str)] = &[
+            ("r.xml", RED),
+            ("target/surefire-reports/TEST-a.xml", RED),
+            ("build/test-results/test/a.xml", RED),
+        ];
+        let modules: &[(&str, &str)] =
+            &[("a/target/surefire-reports/TEST-a.xml", RED), ("a/build/test-results/test/a.xml", RED)];
+        let green: &[(&str, &str)] = &[("r.xml", GREEN), ("a/target/surefire-reports/TEST-a.xml", GREEN)];
+        for (line, files, complete) in [
+            ("tox -- -x --junitxml=r.xml", files, false),
+            ("tox -- -qx --junitxml=r.xml", files, false),
+            ("tox -- --maxfail=0 --junitxml=r.xml", files, true),
+            ("ctest --stop-on-failure --output-junit r.xml", files, false),
+            ("phpunit --stop-on-failure --log-junit r.xml", files, false),
+            ("phpunit --log-junit r.xml", files, true),
+            ("mvn test", files, true),
+            ("mvn -Dsurefire.skipAfterFailureCount=1 test", files, false),
+            ("mvn test", modules, false),
+            ("mvn -fae test", modules, true),
+            ("mvn --fail-never test", modules, true),
+            ("gradle test -x lint", files, true),
+            ("gradle test", modules, false),
+            ("gradle test --continue", modules, true),
+        ] {
+            check(&[(line, 1, "", files)], (Some(1), Some(1), complete));
+        }
+        check(&[("tox -- -x --junitxml=r.xml", 0, "", green)], (Some(2), Some(0), true));
+        check(&[("mvn test", 0, "", green)], (Some(2), Some(0), true));
+    }
+
+    #[test]
+    fn all_folders_of_modules_are_looked_at() {
+        let deep = |depth: usize| format!("{}target/surefire-reports/TEST-a.xml", "a/".repeat(depth));
+        for folder in ["src", "src/it/web", ".web", "main", "test/src"] {
+            let name = format!("{folder}/target/surefire-reports/TEST-a.xml");
+            check(&[("mvn test", 0, "", &[(&name, GREEN)])], (Some(2), Some(0), true));
+        }
+        for folder in ["src/main", "src/test", "web/src/test/a", "node_modules/a", ".git"] {
+            let name = format!("{folder}/target/surefire-reports/TEST-a.xml");
+            check(&[("mvn test", 0, "", &[(&name, GREEN)])], NOTHING);
+        }
+        check(&[("mvn test", 0, "", &[(&deep(DEEPEST - 2), GREEN)])], (Some(2), Some(0), true));
+        let here = "target/surefire-reports/TEST-b.xml";
+        check(&[("mvn test", 0, "", &[(&deep(DEEPEST - 1), GREEN), (here, GREEN)])], NOTHING);
     }
 
     /// Whoever fills folders with what is no report makes nobody wait.

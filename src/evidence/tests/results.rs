@@ -60,6 +60,8 @@ struct Running {
     began: Began,
     /// When, by the clock: what it writes is no older.
     since: Timestamp,
+    /// Whether no other ran meanwhile: which of them wrote a file cannot be told.
+    is_alone: bool,
 }
 
 /// A command that came to its end.
@@ -91,13 +93,20 @@ impl Tests {
         }
         self.runs.iter_mut().for_each(|kept| kept.next_at = kept.next_at.or(Some(at)));
         let began = Began { edits: self.edits, at: Some(at) };
-        self.running.push(Running { item: item.to_owned(), command: command.to_owned(), began, since: at });
+        self.push_running(item, command, began, at);
     }
 
     /// The one command of a run is about to begin. All that changes in the run does so in it.
     pub(crate) fn note_only_started(&mut self, item: &str, command: &str, at: Timestamp) {
         let began = Began { edits: self.edits, at: None };
-        self.running.push(Running { item: item.to_owned(), command: command.to_owned(), began, since: at });
+        self.push_running(item, command, began, at);
+    }
+
+    fn push_running(&mut self, item: &str, command: &str, began: Began, since: Timestamp) {
+        let is_alone = self.running.is_empty();
+        self.running.iter_mut().for_each(|other| other.is_alone = false);
+        let (item, command) = (item.to_owned(), command.to_owned());
+        self.running.push(Running { item, command, began, since, is_alone });
     }
 
     /// A command came to its end, and nothing is known of what it printed, or that it ran.
@@ -133,7 +142,8 @@ impl Tests {
     /// A report is whole though what was printed is not: its counts go with the `code` that there was.
     fn note_ended(&mut self, item: &str, ended: &Ended<'_>, code: Option<i64>, at: Timestamp) -> bool {
         let mut runs = read(ended.command, ended.exit_code, ended.text);
-        if let Some(running) = self.running.iter().find(|running| running.item == item) {
+        let known = self.running.iter().find(|running| running.item == item);
+        if let Some(running) = known.filter(|running| running.is_alone) {
             let reports = Reports::new(&self.origin, running.since, at);
             runs = reports.added_to(runs, ended.command, code, ended.text);
         }

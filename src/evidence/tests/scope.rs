@@ -1,7 +1,7 @@
 //! Which part of the tests a command asked for.
 
 use super::Framework;
-use super::dialect::{Dialect, Words, dialect};
+use super::dialect::{Dialect, REPORTS, Words, dialect};
 use super::left_alone::LeftAlone;
 use super::memory::Memory;
 use super::packages::Packages;
@@ -85,6 +85,7 @@ impl Scope {
                 args.next_if(|_| own.is_none());
             } else if scope.takes_ease(key, own.or(beside))
                 || lists(dialect.shown_beside, key, own.or(beside))
+                || REPORTS.contains(&key)
             {
                 args.next_if(|next| Some(*next) == beside);
             } else if lists(dialect.shown, key, own) || dialect.shown.contains(&arg) {
