@@ -947,3 +947,29 @@ fn what_a_framework_died_of_before_any_test_is_told() {
         ("mocha; echo done", 0, GREEN),
     ]);
 }
+
+#[test]
+fn only_the_framework_that_says_so_found_no_tests() {
+    let all = [
+        ("jest", "PASS ./a.test.js\n\nTests:       1 passed, 1 total\n"),
+        ("vitest run", " Test Files  1 passed (1)\n      Tests  1 passed (1)\n"),
+        ("mocha", GREEN),
+    ];
+    for (of, text) in [
+        (0, "No tests found, exiting with code 1\n"),
+        (0, NOT_VALID),
+        (1, "No test files found, exiting with code 1\n"),
+        (2, NONE),
+    ] {
+        let (program, green) = all[of];
+        let own = format!("{program} nothing");
+        for (other, other_green) in all.into_iter().filter(|(other, _)| *other != program) {
+            let line = format!("{other}; {own}; true");
+            let left = |after: &str, green: &str| left_by(&[(&line, 0, text), (after, 0, green)]);
+            assert!(left(other, other_green).is_some(), "`{line}` after `{other}`");
+            assert_eq!(left(&own, green), None, "`{line}` after `{own}`");
+            let alone = format!("{other}; true");
+            assert_eq!(left_by(&[(&alone, 0, text)]), None, "{alone}: {text}");
+        }
+    }
+}

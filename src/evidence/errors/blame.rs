@@ -1,6 +1,6 @@
 //! Whose failure an error is, among all that a command did.
 
-use super::diagnose::{Diagnosis, Found, diagnose};
+use super::diagnose::{Found, diagnose};
 use super::said::Speakers;
 use super::verdict::told_from;
 use crate::evidence::tests::{read, runs_tests};
@@ -15,16 +15,13 @@ pub(super) fn is_of_tests(found: &Found, command: &str, exit_code: i64, text: &s
         return false;
     }
     let told = told_from(text).and_then(|text| diagnose(text, &Speakers::default()));
-    let is_it = |error: &Diagnosis| {
-        (&error.kind, &error.message, &error.place) == (&first.kind, &first.message, &first.place)
-    };
     // `FAILED a.py::test_b - assert 1 == 2`
     let in_summary = || text.lines().nth(first.at).is_some_and(|line| line.starts_with("FAILED "));
     let is_under_one = || first.under.iter().any(|heading| failing.contains(&heading));
     first.kind == "test failure"
         || is_under_one()
         || in_summary()
-        || told.is_some_and(|told| told.errors.first().is_some_and(is_it))
+        || told.is_some_and(|told| told.errors.first().is_some_and(|error| error.is_same(first)))
 }
 
 #[cfg(test)]

@@ -333,12 +333,7 @@ impl Found {
     /// Whether its first error came up again.
     fn tells_twice(&self) -> bool {
         let mut errors = self.errors.iter();
-        let first = errors.next();
-        first.is_some_and(|first| {
-            errors.any(|error| {
-                (&error.kind, &error.place) == (&first.kind, &first.place) && error.message == first.message
-            })
-        })
+        errors.next().is_some_and(|first| errors.any(|error| error.is_same(first)))
     }
 
     /// Whether it is a look at the end of what `other` tells with its reason.
@@ -1226,6 +1221,27 @@ E           json.decoder.JSONDecodeError: Expecting property name
         let deploy = line.replace("npx jest", "./deploy");
         let ended = Some(("error", "exited with code 1"));
         check(&[(&deploy, 1, &format!("{PYTEST}1 passed in 0.01s\n"))], ended);
+    }
+
+    #[test]
+    fn what_is_told_of_again_has_the_same_calls() {
+        let panic = |file: &str| {
+            format!(
+                "panic: no luck\n\ngoroutine 1 [running]:\nmain.main()\n\t/home/dev/project/{file}:3 +0x2e\nexit status 2\n"
+            )
+        };
+        let thrown = |file: &str| {
+            format!(
+                "Exception in thread \"main\" a.b.SomeException: no luck\n\tat com.example.App.main({file}:5)\n"
+            )
+        };
+        for (line, told, one, other) in [
+            ("go run . || go run .", "panic", panic("a.go"), panic("b.go")),
+            ("java App || java App", "SomeException", thrown("A.java"), thrown("B.java")),
+        ] {
+            check(&[(line, 1, &format!("{one}{one}"))], Some((told, "no luck")));
+            check(&[(line, 1, &format!("{one}{other}"))], Some(("error", "exited with code 1")));
+        }
     }
 
     #[test]

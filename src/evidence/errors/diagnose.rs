@@ -53,6 +53,12 @@ impl Diagnosis {
         }
     }
 
+    /// Whether the same is told of the same place. Where that is still to be found, the calls tell it.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let is_there = (&self.place, &self.frames) == (&other.place, &other.frames);
+        is_there && (&self.kind, &self.message) == (&other.kind, &other.message)
+    }
+
     /// Whether it is of a tool that points at what is wrong.
     pub(super) fn is_fixed_in_place(&self) -> bool {
         self.kind.starts_with("compile error") || self.kind.starts_with("lint error")

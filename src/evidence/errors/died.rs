@@ -9,7 +9,7 @@ use crate::evidence::shell::{End, Step, base_name};
 use crate::evidence::tests::shown_files;
 
 /// So many are looked at in one command.
-const MOST_STEPS: usize = 16;
+pub(super) const MOST_STEPS: usize = 16;
 
 impl Done {
     /// The first step that is known to have died, though nothing says what it ended with.

@@ -44,6 +44,7 @@ impl Format for Java {
         if let Some(rest) = bare.strip_prefix("... ") {
             let same = rest.strip_suffix(" more").and_then(|count| count.parse().ok()).unwrap_or(0);
             self.calls.extend(self.outer.drain(self.outer.len().saturating_sub(same)..));
+            self.calls.truncate(LONGEST_STACK);
             return None;
         }
         self.waited += 1;
@@ -120,4 +121,21 @@ fn frame(text: &str) -> Option<Option<Location>> {
 
 fn short(kind: &str) -> &str {
     kind.rsplit('.').next().unwrap_or(kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn however_many_causes_there_are_the_calls_are_no_more_than_java_tells_of() {
+        let mut java = Java::default();
+        java.line(0, "Exception in thread \"main\" a.b.SomeException: no luck");
+        for _ in 0..4 {
+            (0..LONGEST_STACK).for_each(|at| assert_eq!(java.line(at, "\tat a.B.f(B.java:1)"), None));
+            java.line(0, "\t... 9999 more");
+            assert_eq!(java.calls.len(), LONGEST_STACK);
+            java.line(0, "Caused by: a.b.OtherException: no luck");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use super::cargo;
 use super::diagnose::{Diagnosis, is_echo, named};
 use super::rust;
 use crate::evidence::shell::base_name;
+use crate::evidence::tests::Framework;
 
 /// Who may speak in an output under their own name.
 #[derive(Debug, Default)]
@@ -98,18 +99,22 @@ pub(super) fn message(line: &str) -> Option<&str> {
         let both = line.split_once(": error: ").or_else(|| line.split_once(": fatal error: "));
         both.filter(|(name, _)| is_name(name)).map(|(_, text)| text)
     };
-    let none = || found_none(line);
+    let none = || found_none(line).map(|(_, words)| words);
     let message = heads.iter().find_map(|head| line.strip_prefix(head)).or_else(named).or_else(none)?;
     let usage = message.starts_with("usage: ");
     (!message.trim().is_empty() && !usage && !is_nothing(message) && !is_echo(message)).then_some(message)
 }
 
-/// jest, vitest and mocha, of a word that no file has in its name.
-pub(super) fn found_none(line: &str) -> Option<&str> {
-    const NONE: [&str; 2] =
-        ["No tests found, exiting with code 1", "No test files found, exiting with code 1"];
-    let of_mocha = || line.strip_prefix("Error: ").filter(|words| words.starts_with("No test files found: "));
-    NONE.contains(&line).then_some(line).or_else(of_mocha)
+/// jest, vitest and mocha, of a word that no file has in its name: which of them, and what it says.
+pub(super) fn found_none(line: &str) -> Option<(Framework, &str)> {
+    match line {
+        "No tests found, exiting with code 1" => Some((Framework::Jest, line)),
+        "No test files found, exiting with code 1" => Some((Framework::Vitest, line)),
+        _ => {
+            let words = line.strip_prefix("Error: ")?;
+            words.starts_with("No test files found: ").then_some((Framework::Mocha, words))
+        }
+    }
 }
 
 /// `0 errors` is what there is to say of none.

@@ -344,9 +344,8 @@ impl Scope {
         self.framework == Framework::Pytest
     }
 
-    /// Whether what runs the tests is a program of Node that says how it ended itself.
-    pub(crate) fn is_of_node(&self) -> bool {
-        matches!(self.framework, Framework::Jest | Framework::Vitest | Framework::Mocha)
+    pub(crate) fn is_of(&self, framework: Framework) -> bool {
+        self.framework == framework
     }
 
     /// Whether only some tests were asked for.

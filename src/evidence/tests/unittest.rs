@@ -55,7 +55,7 @@ impl Parser for Unittest {
             self.loose = Some(Tally { failed, counts_failed: true, cut: false, ..part });
         } else if line.ends_with("... ok") {
             self.marks.ok += 1;
-        } else if line.contains(" ... skipped ") || line.ends_with("... expected failure") {
+        } else if is_skipped(line) || line.ends_with("... expected failure") {
             self.marks.left_out += 1;
         } else if !line.is_empty() && line.bytes().all(|byte| b".FEsxu".contains(&byte)) {
             let passed = line.bytes().filter(|byte| *byte == b'.').count() as u64;
@@ -108,7 +108,8 @@ impl Marks {
     fn tell_more(&self, ran: u64, verdict: &Verdict) -> bool {
         let counted = verdict.failed.saturating_add(verdict.skipped);
         let is_all = self.passed.saturating_add(self.others) == ran;
-        (is_all && self.others > counted) || self.left_out > verdict.skipped
+        let has_all_lines = self.ok.saturating_add(self.left_out).saturating_add(self.headings) == ran;
+        (is_all && self.others > counted) || (has_all_lines && self.left_out > verdict.skipped)
     }
 }
 
@@ -127,6 +128,15 @@ impl Unittest {
             ..Tally::default()
         });
     }
+}
+
+/// `test_a (t.T.test_a) ... skipped 'not here'`: the reason is quoted as Python does it.
+fn is_skipped(line: &str) -> bool {
+    let is_quoted = |reason: &str| {
+        let inner = |mark: char| reason.strip_prefix(mark).and_then(|rest| rest.strip_suffix(mark));
+        inner('\'').or_else(|| inner('"')).is_some()
+    };
+    line.split_once(" ... skipped ").is_some_and(|(_, reason)| is_quoted(reason))
 }
 
 /// `Ran 7 tests in 0.009s`
@@ -222,5 +232,18 @@ FAILED (failures=3, errors=1)
         check("Ran 5 tests in 0.001s\n\nOK (skipped=1)\n", None);
         check("..s..\nRan 5 tests in 0.001s\n\nOK (skipped=1)\n", Some((4, 0, 1)));
         check("s.....\nRan 5 tests in 0.001s\n\nOK (skipped=1)\n", Some((5, 0, 1)));
+    }
+
+    #[test]
+    fn what_a_test_prints_is_no_test_that_was_skipped() {
+        let ran = "Ran 2 tests in 0.001s\n\nOK\n";
+        check(&format!("copy a.txt ... skipped (exists)\n{ran}"), Some((2, 0, 0)));
+        check(&format!("copy a.txt ... skipped 'exists'\n..\n{ran}"), Some((2, 0, 0)));
+        check(&format!("a ... ok\nb ... copy a.txt ... skipped (exists)\nok\n{ran}"), Some((2, 0, 0)));
+        // The verdict was cut off.
+        for why in ["'not here'", "\"it's not here\"", "''"] {
+            check(&format!("a (t.T.a) ... ok\nb (t.T.b) ... skipped {why}\n{ran}"), None);
+        }
+        check(&format!("a (t.T.a) ... ok\nb (t.T.b) ... expected failure\n{ran}"), None);
     }
 }
