@@ -299,7 +299,7 @@ impl Tool {
             Self::Maven => (
                 folder.join("target"),
                 &["-Dsurefire.skipAfterFailureCount", "-Dfailsafe.skipAfterFailureCount"],
-                &["-fae", "--fail-at-end", "-fn", "--fail-never", "-Dmaven.test.failure.ignore"],
+                &["-fn", "--fail-never", "-Dmaven.test.failure.ignore"],
             ),
             Self::Gradle => (folder.join("build"), &["--fail-fast"], &["--continue"]),
         };
@@ -534,7 +534,7 @@ mod tests {
             ("mvn test", files, true),
             ("mvn -Dsurefire.skipAfterFailureCount=1 test", files, false),
             ("mvn test", modules, false),
-            ("mvn -fae test", modules, true),
+            ("mvn -fae test", modules, false),
             ("mvn --fail-never test", modules, true),
             ("gradle test -x lint", files, true),
             ("gradle test", modules, false),
