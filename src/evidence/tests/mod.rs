@@ -2,32 +2,25 @@
 //!
 //! A summary is believed only where the command is a test run of that framework,
 //! or a script whose output has a summary that nothing else prints, or any program
-//! whose output is the whole of a test run's. One file a framework; each reads the
-//! lines once, in order.
+//! whose output is the whole of a test run's.
 
 mod again;
 mod as_many;
 mod builds;
-mod cargo;
 mod chain;
 mod compare;
 mod detect;
 mod dialect;
 mod echoed;
 mod failed;
+mod formats;
 mod forms;
-mod go;
 mod held;
-mod jest;
-mod junit;
 mod kept;
 mod left_alone;
 mod looks;
 mod memory;
 mod mended;
-mod mocha;
-mod nextest;
-mod node;
 mod outcome;
 mod packages;
 mod parts;
@@ -36,7 +29,6 @@ mod pipes;
 mod places;
 mod printed;
 mod programs;
-mod pytest;
 mod pythons;
 mod relation;
 mod reports;
@@ -52,11 +44,8 @@ mod started;
 mod sum;
 mod tails;
 mod tally;
-mod tap;
 mod turns;
 mod unfinished;
-mod unittest;
-mod vitest;
 mod ways;
 mod whole;
 mod words;
@@ -81,6 +70,7 @@ pub(super) use ways::{is_easing, only_shows};
 
 use chain::are_apart;
 use detect::{Detected, Runs, Start};
+use formats::{cargo, go, jest, junit, mocha, nextest, node, pytest, tap, unittest, vitest};
 use pipes::Through;
 use tally::Tally;
 

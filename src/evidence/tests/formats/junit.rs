@@ -6,10 +6,10 @@
 use memchr::memchr;
 use memchr::memmem::find;
 
-use super::tally::Tally;
+use super::super::tally::Tally;
 
 /// The counts of all test cases, `None` where there is no suite.
-pub(super) fn read(text: &str) -> Option<Tally> {
+pub(in crate::evidence::tests) fn read(text: &str) -> Option<Tally> {
     let mut found = Found::default();
     let mut rest = text;
     while let Some(at) = memchr(b'<', rest.as_bytes()) {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::super::Reading;
+use super::super::super::Reading;
 use super::Tally;
 use crate::evidence::lines::lines;
 use crate::evidence::scan::Scan;

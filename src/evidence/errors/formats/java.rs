@@ -1,12 +1,12 @@
 //! javac, Maven, the Kotlin compiler, and exceptions with their causes.
 
-use super::diagnose::{Diagnosis, Format, named};
-use super::place::Location;
+use super::super::diagnose::{Diagnosis, Format, named};
+use super::super::place::Location;
 use crate::evidence::scan::Scan;
 use crate::evidence::tests::moved;
 
 #[derive(Debug, Default)]
-pub(super) struct Java {
+pub(in crate::evidence::errors) struct Java {
     open: Option<Diagnosis>,
     /// The calls that led to it, none for one that can be in no file of the project.
     calls: Vec<Option<Location>>,

@@ -1,10 +1,10 @@
 //! rustc, in its long and short form, and panics.
 
-use super::diagnose::{Diagnosis, Format, is_echo};
-use super::place::Location;
+use super::super::diagnose::{Diagnosis, Format, is_echo};
+use super::super::place::Location;
 
 #[derive(Debug, Default)]
-pub(super) struct Rust {
+pub(in crate::evidence::errors) struct Rust {
     open: Option<Diagnosis>,
     /// A panic whose message is on the next line.
     panic: bool,
@@ -76,7 +76,7 @@ fn headed(line: &str) -> Option<(String, &str)> {
 }
 
 /// The same, where it has a code.
-pub(super) fn coded(line: &str) -> Option<(String, &str)> {
+pub(in crate::evidence::errors) fn coded(line: &str) -> Option<(String, &str)> {
     headed(line).filter(|(kind, _)| kind != "compile error")
 }
 

@@ -1,11 +1,11 @@
 //! Linters: eslint, and ruff in its long and short form.
 
-use super::diagnose::{Diagnosis, Format};
-use super::place::Location;
+use super::super::diagnose::{Diagnosis, Format};
+use super::super::place::Location;
 use crate::evidence::scan::Scan;
 
 #[derive(Debug, Default)]
-pub(super) struct Lint {
+pub(in crate::evidence::errors) struct Lint {
     /// The file that eslint tells of.
     file: Option<String>,
     /// What ruff has said of a place that follows: its line, rule and message.

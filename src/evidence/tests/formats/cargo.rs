@@ -1,11 +1,11 @@
 //! `cargo test`: one block a test binary, each with a result line of its own.
 
-use super::Parser;
-use super::tally::{Names, Tally};
+use super::super::Parser;
+use super::super::tally::{Names, Tally};
 use crate::evidence::scan::Scan;
 
 #[derive(Debug)]
-pub(super) struct Cargo {
+pub(in crate::evidence::tests) struct Cargo {
     /// Whether there is nothing that a failure could keep from running.
     one_target: bool,
     /// Whether its text comes twice.
@@ -41,7 +41,7 @@ enum Place {
 }
 
 impl Cargo {
-    pub(super) fn new(one_target: bool, again: bool) -> Self {
+    pub(in crate::evidence::tests) fn new(one_target: bool, again: bool) -> Self {
         Self {
             one_target,
             again,
@@ -164,7 +164,7 @@ fn binary(line: &str) -> Option<&str> {
     (indented && (is_binary || bare.starts_with("Doc-tests "))).then_some(bare)
 }
 
-pub(super) fn running(line: &str) -> Option<u64> {
+pub(in crate::evidence::tests) fn running(line: &str) -> Option<u64> {
     let mut scan = Scan::new(line);
     scan.text("running ")?;
     let count = scan.number()?;

@@ -1,7 +1,7 @@
 //! jest: a table of suites, tests and time at the end.
 
-use super::Parser;
-use super::tally::{Names, Summaries, Tally, counted, files_failed};
+use super::super::Parser;
+use super::super::tally::{Names, Summaries, Tally, counted, files_failed};
 use crate::evidence::scan::Scan;
 
 /// What stands after the bullet that is no test.
@@ -11,7 +11,7 @@ const NO_TESTS: [&str; 4] = ["Console", "Validation Warning", "Deprecation Warni
 const NOT_RUN: &str = "Test suite failed to run";
 
 #[derive(Debug, Default)]
-pub(super) struct Jest {
+pub(in crate::evidence::tests) struct Jest {
     summaries: Summaries,
     names: Names,
     /// The file that is told of, and how many could not run.

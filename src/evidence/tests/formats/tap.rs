@@ -1,11 +1,11 @@
 //! The Test Anything Protocol: a plan, and one line a test.
 
-use super::Parser;
-use super::tally::Tally;
+use super::super::Parser;
+use super::super::tally::Tally;
 use crate::evidence::scan::Scan;
 
 #[derive(Debug)]
-pub(super) struct Tap {
+pub(in crate::evidence::tests) struct Tap {
     /// Whether its text comes twice.
     again: bool,
     /// Whether the outermost are files, which have tests between brackets or could not run.
@@ -25,9 +25,9 @@ pub(super) struct Tap {
 
 /// One line of a test.
 #[derive(Debug)]
-pub(super) struct Point<'a> {
+pub(in crate::evidence::tests) struct Point<'a> {
     passed: bool,
-    pub(super) number: Option<u64>,
+    pub(in crate::evidence::tests) number: Option<u64>,
     /// What stands after the number.
     rest: &'a str,
 }
@@ -39,7 +39,7 @@ const ENDS: [&str; 8] = [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", "
 const INDENT: usize = 4;
 
 impl Tap {
-    pub(super) fn new(again: bool, by_file: bool) -> Self {
+    pub(in crate::evidence::tests) fn new(again: bool, by_file: bool) -> Self {
         let open = Vec::new();
         Self {
             again,
@@ -56,7 +56,7 @@ impl Tap {
 }
 
 /// Whether a line tells of a test that passed, by a name or number of its own.
-pub(super) fn passes(line: &str) -> bool {
+pub(in crate::evidence::tests) fn passes(line: &str) -> bool {
     let is_named = |point: &Point<'_>| point.number.is_some() || !point.rest.is_empty();
     let is_group = |point: &Point<'_>| point.rest.ends_with(" {");
     point(line).is_some_and(|point| {
@@ -168,7 +168,7 @@ fn name(rest: &str) -> (&str, &str) {
 }
 
 /// `1..5`, with a reason where it is nothing.
-pub(super) fn plan(line: &str) -> Option<u64> {
+pub(in crate::evidence::tests) fn plan(line: &str) -> Option<u64> {
     let mut scan = Scan::new(line);
     scan.text("1..")?;
     let count = scan.number()?;
@@ -177,7 +177,7 @@ pub(super) fn plan(line: &str) -> Option<u64> {
 }
 
 /// `not ok 2 - divides # TODO`
-pub(super) fn point(line: &str) -> Option<Point<'_>> {
+pub(in crate::evidence::tests) fn point(line: &str) -> Option<Point<'_>> {
     let mut scan = Scan::new(line);
     let passed = scan.either(&["ok", "not ok"])? == "ok";
     // The number may be left out.

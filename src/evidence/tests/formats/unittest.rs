@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::Parser;
-use super::tally::{Names, Summaries, Tally};
+use super::super::Parser;
+use super::super::tally::{Names, Summaries, Tally};
 use crate::evidence::scan::Scan;
 use crate::evidence::shell::Command;
 
 #[derive(Debug, Default)]
-pub(super) struct Unittest {
+pub(in crate::evidence::tests) struct Unittest {
     summaries: Summaries,
     names: Names,
     /// How many ran, and how long: the verdict follows.
@@ -140,7 +140,7 @@ fn is_skipped(line: &str) -> bool {
 }
 
 /// `Ran 7 tests in 0.009s`
-pub(super) fn ran(line: &str) -> Option<(u64, u64)> {
+pub(in crate::evidence::tests) fn ran(line: &str) -> Option<(u64, u64)> {
     let mut scan = Scan::new(line);
     scan.text("Ran ")?;
     let count = scan.number()?;
@@ -151,14 +151,14 @@ pub(super) fn ran(line: &str) -> Option<(u64, u64)> {
 }
 
 /// Whether a command prints itself what may be taken for the end of tests: `echo OK`.
-pub(super) fn is_echoed(command: &str) -> bool {
+pub(in crate::evidence::tests) fn is_echoed(command: &str) -> bool {
     let steps = Command::parse(command).steps;
     let mut printing = steps.iter().filter(|step| matches!(step.program(), "echo" | "printf"));
     printing.any(|step| step.args().iter().any(|word| verdict(word.trim_end_matches("\\n")).is_some()))
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Verdict {
+pub(in crate::evidence::tests) struct Verdict {
     failed: u64,
     skipped: u64,
     /// Whether one test failed, and all that it counts are among those that ran: an error may be that of
@@ -167,7 +167,7 @@ pub(super) struct Verdict {
 }
 
 /// `FAILED (failures=1, errors=1, skipped=1, expected failures=1)`
-pub(super) fn verdict(line: &str) -> Option<Verdict> {
+pub(in crate::evidence::tests) fn verdict(line: &str) -> Option<Verdict> {
     let mut scan = Scan::new(line);
     scan.either(&["OK", "FAILED", "NO TESTS RAN"])?;
     let mut verdict = Verdict::default();

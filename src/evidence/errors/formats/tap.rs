@@ -1,10 +1,10 @@
 //! What Node's own runner and vitest tell of a failed test in the form of TAP.
 
-use super::diagnose::{Diagnosis, Format};
-use super::place::Location;
+use super::super::diagnose::{Diagnosis, Format};
+use super::super::place::Location;
 
 #[derive(Debug, Default)]
-pub(super) struct Tap {
+pub(in crate::evidence::errors) struct Tap {
     open: Option<Block>,
 }
 

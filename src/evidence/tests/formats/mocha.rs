@@ -1,11 +1,11 @@
 //! mocha: counts, then every failure with its titles from the outermost in.
 
-use super::Parser;
-use super::tally::{Summaries, Tally};
+use super::super::Parser;
+use super::super::tally::{Summaries, Tally};
 use crate::evidence::scan::Scan;
 
 #[derive(Debug, Default)]
-pub(super) struct Mocha {
+pub(in crate::evidence::tests) struct Mocha {
     summaries: Summaries,
     place: Place,
     /// How many failed, where those that passed are missing.

@@ -2,15 +2,15 @@
 
 mod marks;
 
-pub(super) use marks::are_of_others;
+pub(in crate::evidence::tests) use marks::are_of_others;
 
-use super::Parser;
-use super::tally::{Names, Summaries, Tally, counted};
+use super::super::Parser;
+use super::super::tally::{Names, Summaries, Tally, counted};
 use crate::evidence::lines::lines;
 use crate::evidence::scan::Scan;
 
 #[derive(Debug, Default)]
-pub(super) struct Pytest {
+pub(in crate::evidence::tests) struct Pytest {
     summaries: Summaries,
     names: Names,
     /// Those right before the end, where the heading of their list is missing.
@@ -114,7 +114,7 @@ fn is_before_a_list(line: &str) -> bool {
 
 /// Whether it says that the run ended before its end: `!!!! Interrupted: 1 error during collection !!!!`,
 /// with one mark where the reason is long; what Ctrl-C leaves; what pytest itself died of.
-pub(super) fn stops(line: &str) -> bool {
+pub(in crate::evidence::tests) fn stops(line: &str) -> bool {
     let reasons = [" stopping after ", "Interrupted: ", "KeyboardInterrupt", "outcomes.Exit"];
     // A reason may have several lines.
     let is_bar = line.starts_with("!!!! ") || line.starts_with("!!!!!") || line.ends_with("!!!!!!!!!!");
@@ -150,7 +150,7 @@ fn name(listed: &str) -> &str {
 }
 
 /// `=== 2 failed, 3 passed, 1 xfailed in 0.12s ===`, without the bars when quiet.
-pub(super) fn summary(line: &str) -> Option<Tally> {
+pub(in crate::evidence::tests) fn summary(line: &str) -> Option<Tally> {
     // Bars on one side only: the line is not whole.
     if line.starts_with('=') != line.ends_with('=') {
         return None;

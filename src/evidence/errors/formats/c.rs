@@ -1,10 +1,10 @@
 //! gcc, clang and the linker.
 
-use super::diagnose::{Diagnosis, Format};
-use super::place::Location;
+use super::super::diagnose::{Diagnosis, Format};
+use super::super::place::Location;
 
 #[derive(Debug)]
-pub(super) struct C;
+pub(in crate::evidence::errors) struct C;
 
 impl Format for C {
     fn line(&mut self, at: usize, line: &str) -> Option<Diagnosis> {

@@ -1,7 +1,7 @@
 //! `cargo nextest run`: one summary, with those that failed before and after it.
 
-use super::Parser;
-use super::tally::{Names, Summaries, Tally, counted};
+use super::super::Parser;
+use super::super::tally::{Names, Summaries, Tally, counted};
 use crate::evidence::scan::Scan;
 
 /// How a line begins that names a test which did not pass for good.
@@ -9,7 +9,7 @@ const FAILED: [&str; 9] =
     ["FAIL", "FAIL + LEAK", "LEAK-FAIL", "TIMEOUT", "ABORT", "SIGABRT", "SIGSEGV", "SIGKILL", "XFAIL"];
 
 #[derive(Debug, Default)]
-pub(super) struct Nextest {
+pub(in crate::evidence::tests) struct Nextest {
     summaries: Summaries,
     names: Names,
     summed: bool,

@@ -1,13 +1,13 @@
 //! The Go compiler, failed tests, and panics.
 
-use super::diagnose::{Diagnosis, Format};
-use super::place::Location;
+use super::super::diagnose::{Diagnosis, Format};
+use super::super::place::Location;
 
 /// The kind of what a test itself reports, in a file that is named without its directory.
-pub(super) const OF_TEST: &str = "test failure";
+pub(in crate::evidence::errors) const OF_TEST: &str = "test failure";
 
 #[derive(Debug, Default)]
-pub(super) struct Go {
+pub(in crate::evidence::errors) struct Go {
     /// A panic, with the calls that led to it so far.
     panic: Option<Diagnosis>,
     /// Inside the lines of a failed test.
@@ -55,7 +55,7 @@ impl Format for Go {
 }
 
 /// `FAIL example.com/shop/total 0.006s`, with tabs: the package of the tests that were told of before.
-pub(super) fn failed_package(line: &str) -> Option<&str> {
+pub(in crate::evidence::errors) fn failed_package(line: &str) -> Option<&str> {
     let package = line.strip_prefix("FAIL\t")?.split(['\t', ' ']).next()?;
     (!package.is_empty()).then_some(package)
 }

@@ -1,11 +1,11 @@
 //! The TypeScript compiler, in its plain and its pretty form.
 
-use super::diagnose::{Diagnosis, Format};
-use super::place::Location;
+use super::super::diagnose::{Diagnosis, Format};
+use super::super::place::Location;
 use crate::evidence::scan::Scan;
 
 #[derive(Debug)]
-pub(super) struct Tsc;
+pub(in crate::evidence::errors) struct Tsc;
 
 impl Format for Tsc {
     fn line(&mut self, at: usize, line: &str) -> Option<Diagnosis> {

@@ -2,16 +2,16 @@
 
 mod listed;
 
-pub(super) use listed::Listed;
+pub(in crate::evidence::tests) use listed::Listed;
 
-use super::Parser;
-use super::tally::{Names, Summaries, Tally};
+use super::super::Parser;
+use super::super::tally::{Names, Summaries, Tally};
 use crate::evidence::scan::Scan;
 
 const COUNTS: [&str; 7] = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo"];
 
 #[derive(Debug)]
-pub(super) struct Node {
+pub(in crate::evidence::tests) struct Node {
     summaries: Summaries,
     /// The counts of the block so far, in the order of `COUNTS`.
     counts: Vec<u64>,
@@ -28,7 +28,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub(super) fn new(filtered: bool) -> Self {
+    pub(in crate::evidence::tests) fn new(filtered: bool) -> Self {
         let summaries = Summaries::default();
         let (counts, names) = (Vec::new(), Names::default());
         Self { summaries, counts, names, failed: None, filtered, files: 0, loose: None, fails: false }

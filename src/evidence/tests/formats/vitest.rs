@@ -1,11 +1,11 @@
 //! vitest: a table of files, tests and time at the end.
 
-use super::Parser;
-use super::tally::{Names, Summaries, Tally, counted, files_failed};
+use super::super::Parser;
+use super::super::tally::{Names, Summaries, Tally, counted, files_failed};
 use crate::evidence::scan::Scan;
 
 #[derive(Debug, Default)]
-pub(super) struct Vitest {
+pub(in crate::evidence::tests) struct Vitest {
     summaries: Summaries,
     names: Names,
     /// The files that the line before counted.

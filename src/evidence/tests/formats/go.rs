@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::tally::{Names, Tally};
-use super::{Parser, Unit};
+use super::super::tally::{Names, Tally};
+use super::super::{Parser, Unit};
 use crate::evidence::scan::Scan;
 
 #[derive(Debug, Default)]
-pub(super) struct Go {
+pub(in crate::evidence::tests) struct Go {
     tests: Counts,
     packages: Counts,
     /// Nothing where all was cached, or not built.
@@ -36,7 +36,7 @@ struct Counts {
 }
 
 impl Go {
-    pub(super) fn new(of_a_list: bool) -> Self {
+    pub(in crate::evidence::tests) fn new(of_a_list: bool) -> Self {
         Self { of_a_list, ..Self::default() }
     }
 

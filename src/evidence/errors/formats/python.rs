@@ -1,11 +1,11 @@
 //! Tracebacks, syntax errors, and what pytest shows of a failure.
 
-use super::diagnose::{Diagnosis, Format, named};
-use super::place::Location;
+use super::super::diagnose::{Diagnosis, Format, named};
+use super::super::place::Location;
 use crate::evidence::scan::Scan;
 
 #[derive(Debug, Default)]
-pub(super) struct Python {
+pub(in crate::evidence::errors) struct Python {
     /// Where a traceback or a syntax error began, and how far it is indented.
     began: Option<(usize, usize)>,
     /// The innermost place of the project.
@@ -88,7 +88,7 @@ impl Format for Python {
 
 /// The traceback that a program ended with, and those that led to it.
 #[derive(Debug, Default)]
-pub(super) struct Died {
+pub(in crate::evidence::errors) struct Died {
     began: Option<usize>,
     /// Whether the next traceback is one of the same.
     chained: bool,
@@ -98,7 +98,7 @@ pub(super) struct Died {
 }
 
 impl Died {
-    pub(super) fn line(&mut self, at: usize, line: &str) {
+    pub(in crate::evidence::errors) fn line(&mut self, at: usize, line: &str) {
         if line == "Traceback (most recent call last):" {
             if !std::mem::take(&mut self.chained) {
                 self.began = Some(at);
@@ -116,7 +116,7 @@ impl Died {
     }
 
     /// The line that it begins in.
-    pub(super) fn of(&self) -> Option<usize> {
+    pub(in crate::evidence::errors) fn of(&self) -> Option<usize> {
         self.began.filter(|_| self.ended)
     }
 }
@@ -131,7 +131,7 @@ fn last_name(kind: &str) -> &str {
 }
 
 /// `File "a.py", line 3, in main`: the place, and whether it is a call.
-pub(super) fn frame(line: &str) -> Option<(Location, bool)> {
+pub(in crate::evidence::errors) fn frame(line: &str) -> Option<(Location, bool)> {
     let mut scan = Scan::new(line);
     scan.text("File \"")?;
     let file = scan.until("\", line ")?;
@@ -141,7 +141,7 @@ pub(super) fn frame(line: &str) -> Option<(Location, bool)> {
 }
 
 /// The line that ends a traceback. Any name will do: classes of errors are named freely.
-pub(super) fn raised(line: &str) -> Option<(&str, &str)> {
+pub(in crate::evidence::errors) fn raised(line: &str) -> Option<(&str, &str)> {
     let (kind, message) = line.split_once(": ").unwrap_or((line, ""));
     let word = !kind.is_empty() && kind.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_'));
     word.then(|| (last_name(kind), message))

@@ -1,12 +1,12 @@
 //! What jest tells of a failed test by its message alone: it names no plain `Error`, and
 //! nothing that is none. Errors that have a name are read as those of Node are.
 
-use super::diagnose::{Diagnosis, Format, named};
+use super::super::diagnose::{Diagnosis, Format, named};
+use super::super::place::Location;
 use super::node::frame;
-use super::place::Location;
 
 #[derive(Debug, Default)]
-pub(super) struct Jest {
+pub(in crate::evidence::errors) struct Jest {
     awaits: Awaits,
     open: Option<Diagnosis>,
     /// Whether a stack was seen: without one it may be anything.

@@ -1,10 +1,10 @@
 //! Errors of JavaScript with their stack, as Node, jest, mocha and vitest show them.
 
-use super::diagnose::{Diagnosis, Format, named};
-use super::place::Location;
+use super::super::diagnose::{Diagnosis, Format, named};
+use super::super::place::Location;
 
 #[derive(Debug, Default)]
-pub(super) struct Node {
+pub(in crate::evidence::errors) struct Node {
     open: Option<Diagnosis>,
     /// How many lines the open one has waited for a frame.
     waited: usize,
@@ -106,11 +106,11 @@ impl Format for Node {
     }
 }
 
-pub(super) const ENDS: &[&str] =
+pub(in crate::evidence::errors) const ENDS: &[&str] =
     &[".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".vue", ".svelte"];
 
 /// `at main (/a/b.js:3:9)`, or `❯ b.test.js:9:38`. A frame may have no place that can be read.
-pub(super) fn frame(line: &str) -> Option<Option<Location>> {
+pub(in crate::evidence::errors) fn frame(line: &str) -> Option<Option<Location>> {
     let text = line.strip_prefix("at ").or_else(|| line.strip_prefix("❯ "))?;
     let text = text.trim_end_matches(" {");
     let place = match text.strip_suffix(')').and_then(|text| text.rsplit_once('(')) {

@@ -1,0 +1,14 @@
+//! The forms in which test runners tell of their tests, one file each. Each reads the lines once, in order,
+//! and knows nothing of commands.
+
+pub(super) mod cargo;
+pub(super) mod go;
+pub(super) mod jest;
+pub(super) mod junit;
+pub(super) mod mocha;
+pub(super) mod nextest;
+pub(super) mod node;
+pub(super) mod pytest;
+pub(super) mod tap;
+pub(super) mod unittest;
+pub(super) mod vitest;
