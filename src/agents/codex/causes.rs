@@ -35,7 +35,7 @@ const GO_ON: Cause = passing(FailureCode::ToolError, "resume the thread to go on
 const REACH: Cause = passing(FailureCode::ToolError, "check the network and the model provider's address");
 const LOG_IN: Cause = passing(
     FailureCode::Auth,
-    "run `codex login`, or hand over a key with `--env CODEX_API_KEY` (configuration key `env_allow`)",
+    "run `codex login`, or hand over a key with `--env CODEX_API_KEY` or `options.env_from` (configuration key `env_allow`)",
 );
 
 const fn passing(code: FailureCode, hint: &'static str) -> Cause {
@@ -87,8 +87,9 @@ pub(super) fn fault(message: &str) -> Fault {
         return Fault::new(FailureCode::ToolError, "codex reported a failed turn without a reason");
     }
     if let Some(name) = missing_variable(&message) {
-        let hint =
-            format!("hand it over with `--env {name}`; the configuration key `env_allow` must list it");
+        let hint = format!(
+            "hand it over with `--env {name}` or `options.env_from`; the configuration key `env_allow` must list it"
+        );
         return Fault::new(FailureCode::Auth, message).hint(hint);
     }
     match cause {
