@@ -288,9 +288,9 @@ impl Before {
     /// What is left of the repository.
     pub(crate) fn left(&self) -> Left {
         match Repository::at(self.root()) {
-            _ if !self.repository.objects().is_dir() => Left::Nothing,
-            None => Left::Elsewhere,
             Some(_) => Left::Whole,
+            None if self.repository.objects().is_dir() => Left::Elsewhere,
+            None => Left::Nothing,
         }
     }
 
