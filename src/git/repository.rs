@@ -37,6 +37,15 @@ pub(crate) struct Head {
     pub(crate) branch: Option<String>,
 }
 
+/// What a run left of the repository that it worked in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    Whole,
+    /// It is there, and nothing in the checkout leads to it.
+    Elsewhere,
+    Nothing,
+}
+
 impl Repository {
     pub(crate) fn at(root: &Path) -> Option<Self> {
         let dot = root.join(".git");
@@ -50,6 +59,15 @@ impl Repository {
         let common = shared.unwrap_or_else(|| dir.clone());
         dir.join("HEAD").symlink_metadata().ok()?;
         Some(Self { root: root.to_owned(), dir, common })
+    }
+
+    /// What is left of it by now.
+    pub(super) fn left(&self) -> Left {
+        match Repository::at(&self.root) {
+            Some(_) => Left::Whole,
+            None if self.objects().is_dir() => Left::Elsewhere,
+            None => Left::Nothing,
+        }
     }
 
     pub(crate) fn index(&self) -> PathBuf {

@@ -18,7 +18,7 @@ use super::index_copy;
 use super::moment;
 use super::object::{Format, Oid, Store};
 use super::own;
-use super::repository::{Head, Repository, head_of};
+use super::repository::{Head, Left, Repository, head_of};
 use super::runner::{Git, Question};
 use super::settings::{self, User};
 use super::state::{self, GITLINK, State, States};
@@ -287,11 +287,7 @@ impl Before {
 
     /// What is left of the repository.
     pub(crate) fn left(&self) -> Left {
-        match Repository::at(self.root()) {
-            Some(_) => Left::Whole,
-            None if self.repository.objects().is_dir() => Left::Elsewhere,
-            None => Left::Nothing,
-        }
+        self.repository.left()
     }
 
     /// Whether commits and branches are kept in a way that cannot be read here.
@@ -350,15 +346,6 @@ pub(super) enum Look {
     Read(Stat),
     /// Whether there is anything cannot be seen.
     Unseen,
-}
-
-/// What a run left of the repository that it worked in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Left {
-    Whole,
-    /// It is there, and nothing in the checkout leads to it.
-    Elsewhere,
-    Nothing,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -35,7 +35,7 @@ pub(crate) struct RunResult {
     /// Whether `evidence.json` was written: one that is not there then is missing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) evidence: bool,
-    /// Those of its files that are too large to be hashed for every reply.
+    /// Those of its files that are too large to be hashed for every reply, as they were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) large_files: Vec<Hashed>,
 }

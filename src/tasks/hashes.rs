@@ -1,5 +1,5 @@
 //! The hashes of a run's files: made for each reply, but for large files, which it would have to wait for. Those are
-//! made once, before the run is sealed.
+//! made once, before the run is sealed. Runs that were sealed without them have what a reply can wait for.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,12 +10,14 @@ use sha2::{Digest, Sha256};
 use crate::model::Hashed;
 use crate::runs::{ArtifactName, RunDir};
 
+/// What is larger is hashed once. A reply names up to some dozens of files.
+const LARGEST_OF_EVERY_REPLY: u64 = 1 << 20;
 const LARGEST_OF_A_REPLY: u64 = 64 << 20;
 
-/// Of the files that no reply will hash. One that cannot be read has none.
+/// Of the files that are not to be hashed again and again. One that cannot be read has none.
 pub(super) fn to_seal(dir: &RunDir) -> Vec<Hashed> {
     let measured = dir.artifacts().into_iter().map(|(name, path)| (name, length(&path), path));
-    let large = measured.filter(|(_, bytes, _)| *bytes > LARGEST_OF_A_REPLY);
+    let large = measured.filter(|(_, bytes, _)| *bytes > LARGEST_OF_EVERY_REPLY);
     let hashed = |(name, bytes, path): (ArtifactName, u64, PathBuf)| {
         Some(Hashed { name: name.as_str().to_owned(), bytes, sha256: hash(&path).ok()? })
     };
@@ -25,11 +27,11 @@ pub(super) fn to_seal(dir: &RunDir) -> Vec<Hashed> {
 /// Of a file that may be among the `sealed` ones, where it is as long as it was then.
 pub(super) fn of(name: &ArtifactName, path: &Path, sealed: &[Hashed]) -> Option<String> {
     let bytes = length(path);
-    if bytes <= LARGEST_OF_A_REPLY {
-        return hash(path).ok();
+    match sealed.iter().find(|one| one.name == name.as_str() && one.bytes == bytes) {
+        Some(known) => Some(known.sha256.clone()),
+        None if bytes <= LARGEST_OF_A_REPLY => hash(path).ok(),
+        None => None,
     }
-    let known = sealed.iter().find(|one| one.name == name.as_str() && one.bytes == bytes);
-    known.map(|one| one.sha256.clone())
 }
 
 pub(super) fn length(path: &Path) -> u64 {

@@ -102,7 +102,7 @@ fn results_and_wait_say_what_their_text_says() {
 #[test]
 fn a_very_large_file_has_the_hash_that_it_was_sealed_with() {
     let env = TestEnv::new();
-    for length in [64 << 20, (64 << 20) + 1] {
+    for length in [1 << 20, (1 << 20) + 1, (64 << 20) + 1] {
         let print = format!("head -c {length} /dev/zero");
         let done = run(&env, 0, &["--agent", "command", "--wait", &print]);
         let log = Path::new(done["run_dir"].as_str().unwrap()).join("stdout.log");
@@ -116,6 +116,8 @@ fn a_very_large_file_has_the_hash_that_it_was_sealed_with() {
         };
         let sum = Sha256::digest(fs::read(&log).unwrap()).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(told(length), Some(sum));
+        let sealed = fs::read_to_string(log.with_file_name("result.json")).unwrap();
+        assert_eq!(sealed.contains("large_files"), length > 1 << 20, "{sealed}");
         // A file that somebody changed is not the one that was sealed.
         fs::File::options().write(true).open(&log).unwrap().set_len((64 << 20) + 2).unwrap();
         assert_eq!(told((64 << 20) + 2), None);
