@@ -3,6 +3,7 @@
 //! An adapter never spawns, never reads the clock, never touches the disk: it
 //! writes a command line and reads lines. Everything else is the supervisor's.
 
+mod abilities;
 mod codex;
 mod command;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 
 use crate::model::{AgentName, Answer, CommandSpec, Event, Exit, Fault, Request, Usage};
 
+pub(crate) use abilities::{Abilities, Edits, Program, TaskText};
 pub(crate) use codex::{
     Mark, NOTHING_SAID, Platform, Ran, Silence, Told, Unreported, answer_schema, is_older_than,
     is_rollout_of, native_candidates, parse_version, rollout_folders,

@@ -12,7 +12,6 @@ use super::{interrupt, print};
 use crate::failure::{Exit, Failure};
 use crate::host::clock;
 use crate::host::watch::Watch;
-use crate::model::AgentName;
 use crate::progress::plain;
 use crate::reply::{Log, RegistryMeta, Stream};
 use crate::tasks::{self, Context, Excerpt, TaskError, Transcript, Unprinted, View};
@@ -104,10 +103,7 @@ impl Logs {
     fn sources(&self, view: &View) -> Result<Vec<Source>, Failure> {
         let raw = |path| Source::new(path, None, self.tail);
         let dir = &view.dir;
-        let emits_events = match view.row.agent {
-            AgentName::Command => false,
-            AgentName::Codex | AgentName::Replay => true,
-        };
+        let emits_events = view.row.agent.abilities().emits_events();
         Ok(match (self.stream(), emits_events) {
             (Stream::Stderr, _) => vec![raw(dir.stderr())],
             (Stream::Events, true) => vec![raw(dir.events())],

@@ -57,9 +57,6 @@ const SHARED: &[&str] = &[
     "PYENV_ROOT",
 ];
 
-/// What Codex itself needs to find its home and to log in.
-pub(crate) const CODEX: &[&str] = &["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "CODEX_CA_CERTIFICATE"];
-
 /// The environment of this process, as it was when it started.
 #[derive(Debug, Clone)]
 pub(crate) struct Env(BTreeMap<OsString, OsString>);

@@ -3,7 +3,7 @@
 //! Pure text from a request. Which files it ends up in, and how it reaches the
 //! agent, is not known here.
 
-use crate::model::{AgentName, Request};
+use crate::model::Request;
 
 const CONTINUE: &str = "Continue the work of this thread from where it stopped, and finish it.";
 
@@ -25,10 +25,8 @@ State only what you have seen to be so.";
 
 /// The prompt for `request`; empty for agents that take none.
 pub(crate) fn render(request: &Request) -> String {
-    match request.agent {
-        AgentName::Codex => {}
-        // Their task is a command line, or the name of a recording.
-        AgentName::Command | AgentName::Replay => return String::new(),
+    if !request.agent.abilities().takes_prompt() {
+        return String::new();
     }
     let task = request.task.trim();
     let task = if task.is_empty() && request.resume.is_some() { CONTINUE } else { task };
@@ -47,6 +45,7 @@ pub(crate) fn render(request: &Request) -> String {
 mod tests {
     use super::*;
     use crate::agents::testing::{request, resumed};
+    use crate::model::AgentName;
 
     #[track_caller]
     fn check(request: &Request, has: &[&str], lacks: &[&str]) {

@@ -8,7 +8,7 @@ use super::text::duration;
 use crate::agents;
 use crate::failure::Voice;
 use crate::model::{
-    AgentName, Answer, Deliverable, Exit, FailureCode, Limit, Outcome, RunResult, State, Timestamp, Usage,
+    Answer, Deliverable, Exit, FailureCode, Limit, Outcome, RunResult, State, Timestamp, Usage,
 };
 use crate::progress::plain;
 use crate::registry::Row;
@@ -148,7 +148,8 @@ pub(super) fn is_reported(row: &Row) -> bool {
         State::Failed => row.code.as_deref() == Some(FailureCode::Schema.as_str()),
         State::Pending | State::Working | State::InputRequired | State::Cancelled | State::TimedOut => false,
     };
-    let ours = row.agent == AgentName::Command || row.summary.as_deref() == Some(agents::NOTHING_SAID);
+    let ours =
+        row.agent.abilities().is_command_line() || row.summary.as_deref() == Some(agents::NOTHING_SAID);
     answered && !ours
 }
 

@@ -1,7 +1,7 @@
 //! What to do now, in the words of the reader's surface.
 
 use crate::failure::Voice;
-use crate::model::{AgentName, Outcome, State, TaskId};
+use crate::model::{Outcome, State, TaskId};
 use crate::tasks::{Results, View};
 
 /// A task and what one can do with it.
@@ -29,10 +29,7 @@ impl Next {
             Outcome::Failed { fault } => fault.thread_gone,
             Outcome::Completed | Outcome::Cancelled { .. } | Outcome::TimedOut { .. } => false,
         });
-        let can_resume = match view.row.agent {
-            AgentName::Codex => thread && !gone,
-            AgentName::Command | AgentName::Replay => false,
-        };
+        let can_resume = view.row.agent.abilities().resumes && thread && !gone;
         let long = view.result.as_ref().is_some_and(|result| result.summary.chars().nth(LINE).is_some());
         let printed = view.unprinted().is_none();
         Self { id: view.row.id.clone(), state: view.state(), can_resume, printed, shown: false, long }

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::agents;
+use crate::agents::{self, Program};
 use crate::config::{Config, ConfigError};
 use crate::host::disk;
-use crate::host::env::{self, Env};
+use crate::host::env::Env;
 use crate::host::paths::{self, Home};
 use crate::host::spawn::{self, Unanswered};
 use crate::model::{AgentName, KillLevel, Sandbox};
@@ -144,7 +144,7 @@ fn codex(env: &Env, config: &Config) -> Vec<Check> {
             return vec![Check::new("agent codex", Verdict::Worth, one_line(&error)).hint(hint)];
         }
     };
-    let environment = env.allowed_with(env::CODEX, &config.env_allow);
+    let environment = env.allowed_with(AgentName::Codex.abilities().environment, &config.env_allow);
     let ask = |args: &[&str]| {
         let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
         spawn::ask(&program, &args, Path::new("/"), &environment, ASK)
@@ -217,8 +217,8 @@ fn kill_level(config: &Config) -> Check {
 
 /// The agents whose programs are there, for people who have to choose.
 pub(crate) fn is_installed(env: &Env, config: &Config, agent: AgentName) -> bool {
-    match agent {
-        AgentName::Codex => codex_program(env, config).is_ok_and(|program| paths::is_program(&program)),
-        AgentName::Command | AgentName::Replay => true,
+    match agent.abilities().program {
+        Program::Codex => codex_program(env, config).is_ok_and(|program| paths::is_program(&program)),
+        Program::Shell | Program::Own => true,
     }
 }

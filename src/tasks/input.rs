@@ -36,15 +36,15 @@ pub(super) fn check(ask: &Ask, agent: AgentName) -> Result<(), TaskError> {
 }
 
 fn check_task(ask: &Ask, agent: AgentName) -> Result<(), TaskError> {
-    let continues = ask.resume.is_some() && agent == AgentName::Codex;
+    let continues = ask.resume.is_some() && agent.abilities().resumes;
     if ask.task.trim().is_empty() && !continues {
         return Err(TaskError::EmptyTask);
     }
-    let limit = if agent == AgentName::Command { LONGEST_ARGUMENT } else { LONGEST_TASK };
+    let limit = if agent.abilities().is_command_line() { LONGEST_ARGUMENT } else { LONGEST_TASK };
     if ask.task.len() > limit {
         return Err(TaskError::LongTask { bytes: ask.task.len(), limit });
     }
-    if agent == AgentName::Command && ask.task.contains('\0') {
+    if agent.abilities().is_command_line() && ask.task.contains('\0') {
         return Err(TaskError::NulInTask);
     }
     Ok(())
@@ -96,14 +96,15 @@ fn check_alias(alias: &str) -> Result<(), TaskError> {
 
 /// Nothing is ignored silently: what an agent cannot honour is refused.
 pub(super) fn check_supported(agent: AgentName, ask: &Ask) -> Result<(), TaskError> {
-    if agent == AgentName::Codex {
+    let abilities = agent.abilities();
+    if abilities.takes_prompt() {
         return Ok(());
     }
-    let jailed = agent == AgentName::Command && matches!(ask.caller, Caller::Client(_));
+    let jailed = abilities.is_command_line() && matches!(ask.caller, Caller::Client(_));
     let given = [
         // First: a resumed task brings the others along.
         ("resume", ask.resume.is_some()),
-        ("command_limit", agent == AgentName::Command && ask.limits.command_s.is_some()),
+        ("command_limit", abilities.is_command_line() && ask.limits.command_s.is_some()),
         ("sandbox", ask.sandbox.is_some() && !jailed),
         ("network", ask.network),
         ("model", ask.model.is_some()),

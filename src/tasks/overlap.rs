@@ -13,9 +13,10 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::agents::Edits;
 use crate::evidence::Overlap;
 use crate::host::{files, lock, paths};
-use crate::model::{AgentName, Request, RunId, Sandbox};
+use crate::model::{Request, RunId, Sandbox};
 use crate::runs::RunDir;
 
 /// A run's place among those that share its checkouts, left when dropped.
@@ -155,11 +156,14 @@ fn runs_in(dir: &Path) -> BTreeSet<RunId> {
 
 /// Whether nothing keeps the run from writing.
 fn may_write(request: &Request) -> bool {
-    match request.agent {
-        AgentName::Codex => request.sandbox != Sandbox::ReadOnly,
-        // Without a jail it may do what its user may.
-        AgentName::Command => request.jail.is_none() || request.sandbox != Sandbox::ReadOnly,
-        AgentName::Replay => false,
+    let abilities = request.agent.abilities();
+    match abilities.edits {
+        Edits::Replayed => false,
+        // Without a sandbox it may do what its user may.
+        Edits::Reported | Edits::Unreported => {
+            let is_held = abilities.has_own_sandbox || request.jail.is_some();
+            !is_held || request.sandbox != Sandbox::ReadOnly
+        }
     }
 }
 

@@ -7,9 +7,7 @@ use crate::agents::Verdict;
 use crate::evidence::Evidence;
 use crate::host::clock;
 use crate::host::lock::{self, Lock};
-use crate::model::{
-    AgentName, FailureCode, Fault, Outcome, Progress, Request, RunResult, State, Stdout, Timestamp,
-};
+use crate::model::{FailureCode, Fault, Outcome, Progress, Request, RunResult, State, Stdout, Timestamp};
 use crate::registry::Row;
 use crate::runs::{ReadError, RunDir, Started};
 use crate::supervisor::{join_segments, sweep_marked};
@@ -132,9 +130,9 @@ fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started
         // What cannot be put together stays in its pieces.
         let _ = join_segments(&path, |dropped| record::cut_line(kind, dropped));
     }
-    let again = match row.agent {
-        AgentName::Codex => "resume the thread or start the task again",
-        AgentName::Command | AgentName::Replay => "start the task again",
+    let again = match row.agent.abilities().resumes {
+        true => "resume the thread or start the task again",
+        false => "start the task again",
     };
     let fault =
         Fault::new(FailureCode::Lost, "the run's supervisor died; how far the agent came is not known")

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::agents::{self, Platform};
+use crate::agents::{self, Platform, Program, TaskText};
 use crate::config::Config;
-use crate::host::env::{self, Env};
+use crate::host::env::Env;
 use crate::host::paths;
 use crate::host::{clock, ids};
 use crate::model::{AgentName, Limits, Request, Resumed, Sandbox};
@@ -61,7 +61,7 @@ pub(super) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(Stri
     let here = Some(context.place.as_path()).filter(|place| place.is_absolute()).unwrap_or(Path::new("."));
     let cwd = places::directory(&context.place, ask.cwd.as_deref().unwrap_or(here))?;
     let git_root = paths::git_root(&cwd);
-    if agent == AgentName::Codex && git_root.is_none() && !ask.skip_git_repo_check {
+    if agent.abilities().needs_git && git_root.is_none() && !ask.skip_git_repo_check {
         return Err(TaskError::OutsideGit(cwd));
     }
     let sandbox = sandbox(config, agent, &ask.caller, ask.sandbox)?;
@@ -136,19 +136,22 @@ enum Hold {
 
 impl Hold {
     fn of(agent: AgentName, caller: &Caller) -> Self {
-        match (agent, caller) {
-            (AgentName::Codex, _) => Hold::Agent,
-            (AgentName::Command, Caller::Client(_)) => Hold::Jail,
-            (AgentName::Command, Caller::Person) | (AgentName::Replay, _) => Hold::Nobody,
+        let abilities = agent.abilities();
+        match caller {
+            _ if abilities.has_own_sandbox => Hold::Agent,
+            Caller::Client(_) if abilities.is_command_line() => Hold::Jail,
+            Caller::Client(_) | Caller::Person => Hold::Nobody,
         }
     }
 }
 
 /// What only a person may have.
 fn check_offered(config: &Config, agent: AgentName, ask: &Ask) -> Result<(), TaskError> {
-    match (&ask.caller, agent) {
-        (Caller::Client(_), AgentName::Command) if !config.command_over_mcp => Err(TaskError::CommandOverMcp),
-        (Caller::Client(_), AgentName::Replay) if !agents::is_shipped(&ask.task) => {
+    match (&ask.caller, agent.abilities().task) {
+        (Caller::Client(_), TaskText::CommandLine) if !config.command_over_mcp => {
+            Err(TaskError::CommandOverMcp)
+        }
+        (Caller::Client(_), TaskText::Recording) if !agents::is_shipped(&ask.task) => {
             Err(TaskError::ForeignRecording)
         }
         (Caller::Client(_) | Caller::Person, _) => Ok(()),
@@ -161,21 +164,22 @@ fn sandbox(
     caller: &Caller,
     asked: Option<Sandbox>,
 ) -> Result<Sandbox, TaskError> {
-    match (agent, caller, asked) {
-        (AgentName::Replay, _, _) => return Ok(Sandbox::ReadOnly),
+    let task = agent.abilities().task;
+    match (task, caller, asked) {
+        (TaskText::Recording, _, _) => return Ok(Sandbox::ReadOnly),
         // A command is the caller's own and runs as the caller would run it.
-        (AgentName::Command, Caller::Person, _) => return Ok(Sandbox::DangerFullAccess),
-        (AgentName::Command, Caller::Client(_), Some(Sandbox::DangerFullAccess)) => {
+        (TaskText::CommandLine, Caller::Person, _) => return Ok(Sandbox::DangerFullAccess),
+        (TaskText::CommandLine, Caller::Client(_), Some(Sandbox::DangerFullAccess)) => {
             return Err(TaskError::CommandUnconfined);
         }
-        (AgentName::Command | AgentName::Codex, _, _) => {}
+        (TaskText::CommandLine | TaskText::Prompt, _, _) => {}
     }
     if let Some(asked) = asked {
         caller.check_sandbox(config, asked)?;
     }
-    let most = match agent {
-        AgentName::Command => Sandbox::WorkspaceWrite,
-        AgentName::Codex | AgentName::Replay => Sandbox::DangerFullAccess,
+    let most = match task {
+        TaskText::CommandLine => Sandbox::WorkspaceWrite,
+        TaskText::Prompt | TaskText::Recording => Sandbox::DangerFullAccess,
     };
     Ok(asked.unwrap_or_else(|| config.default_sandbox.min(caller.max_sandbox(config)).min(most)))
 }
@@ -221,15 +225,16 @@ fn writable(
 /// may have another `PATH`.
 fn program(context: &Context, agent: AgentName, hold: Hold, task: &str) -> Result<PathBuf, TaskError> {
     let own = || paths::own_program().map_err(TaskError::write("/proc/self/exe"));
-    match agent {
-        AgentName::Codex => codex_program(&context.env, &context.config),
+    let abilities = agent.abilities();
+    if abilities.task == TaskText::Recording {
+        agents::check_task(task).map_err(TaskError::BadRecording)?;
+    }
+    match abilities.program {
+        Program::Codex => codex_program(&context.env, &context.config),
         // Ours is the first inside the jail.
-        AgentName::Command if hold == Hold::Jail => own(),
-        AgentName::Command => Ok("/bin/sh".into()),
-        AgentName::Replay => {
-            agents::check_task(task).map_err(TaskError::BadRecording)?;
-            own()
-        }
+        Program::Shell if hold == Hold::Jail => own(),
+        Program::Shell => Ok("/bin/sh".into()),
+        Program::Own => own(),
     }
 }
 
@@ -259,7 +264,7 @@ fn environment(
     hold: Hold,
     names: &[String],
 ) -> Result<Vec<(String, String)>, TaskError> {
-    let own = agent == AgentName::Command && hold == Hold::Nobody;
+    let own = agent.abilities().is_command_line() && hold == Hold::Nobody;
     for name in names {
         if !own && !context.config.env_allow.contains(name) {
             return Err(TaskError::EnvNotAllowed(name.clone()));
@@ -268,10 +273,9 @@ fn environment(
             return Err(TaskError::EnvNotSet(name.clone()));
         }
     }
-    Ok(match agent {
-        AgentName::Command if own => context.env.everything(),
-        AgentName::Codex => context.env.allowed_with(env::CODEX, names),
-        AgentName::Command | AgentName::Replay => context.env.allowed_with(&[], names),
+    Ok(match own {
+        true => context.env.everything(),
+        false => context.env.allowed_with(agent.abilities().environment, names),
     })
 }
 
@@ -282,7 +286,7 @@ fn limits(config: &Config, agent: AgentName, asked: LimitAsk) -> Result<Limits, 
         Some(_) => Err(TaskError::BadLimit { name }),
     };
     let mut limits = config.limits();
-    if agent == AgentName::Command {
+    if agent.abilities().is_command_line() {
         // A silent build is an ordinary job: only the hard limit ends it.
         limits.idle = None;
         limits.command = None;

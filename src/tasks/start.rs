@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::host::disk;
 use crate::host::lock::Lock;
 use crate::host::spawn::Ties;
-use crate::model::{AgentName, Request, State, TaskId};
+use crate::model::{Request, State, TaskId};
 use crate::registry::{Found, Submission, Submitted};
 use crate::runs::RunDir;
 use crate::tasks::resolve::{Ask, resolve};
@@ -47,7 +47,7 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
     let same_within = ask.dedupe.then_some(SAME);
     let (request, environment) = resolve(context, ask)?;
     // A command may well be meant to run twice.
-    let same_within = same_within.filter(|_| request.agent != AgentName::Command);
+    let same_within = same_within.filter(|_| !request.agent.abilities().is_command_line());
     let taken = request.alias.as_deref().and_then(|alias| taken(context, alias));
     let free = disk::free_bytes(context.home.root()).unwrap_or(u64::MAX);
     if free < LEAST_FREE {

@@ -17,7 +17,7 @@ mod rollout;
 mod stderr;
 mod unreported;
 
-use super::{Agent, Files, Finding, Plan, Probe, Reader};
+use super::{Abilities, Agent, Edits, Files, Finding, Plan, Probe, Program, Reader, TaskText};
 use crate::model::{Fault, Request};
 
 pub(crate) use answer::{NOTHING_SAID, answer_schema};
@@ -28,6 +28,16 @@ pub(crate) use rollout::{Mark, Ran, Told, is_older_than, is_rollout_of, rollout_
 pub(crate) use unreported::{Silence, Unreported};
 
 pub(crate) struct Codex;
+
+pub(super) const ABILITIES: Abilities = Abilities {
+    task: TaskText::Prompt,
+    program: Program::Codex,
+    resumes: true,
+    needs_git: true,
+    has_own_sandbox: true,
+    environment: &["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "CODEX_CA_CERTIFICATE"],
+    edits: Edits::Reported,
+};
 
 impl Agent for Codex {
     fn probes(&self, request: &Request) -> Vec<Probe> {

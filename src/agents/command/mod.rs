@@ -10,7 +10,10 @@ mod jail;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Agent, End, Files, Finding, Plan, Probe, Reader, Reading, Verdict, cut, signal_name};
+use super::{
+    Abilities, Agent, Edits, End, Files, Finding, Plan, Probe, Program, Reader, Reading, TaskText, Verdict,
+    cut, signal_name,
+};
 use crate::model::{
     CommandSpec, Exit, FailureCode, Fault, Jail, Reach, Request, Sandbox, Signal, Stdin, Stdout, Stop,
 };
@@ -28,6 +31,16 @@ pub(crate) const LEAKS: &str = "delegator: the sandbox does not hold: ";
 pub(crate) const LEAKED: u8 = 125;
 
 pub(crate) struct Command;
+
+pub(super) const ABILITIES: Abilities = Abilities {
+    task: TaskText::CommandLine,
+    program: Program::Shell,
+    resumes: false,
+    needs_git: false,
+    has_own_sandbox: false,
+    environment: &[],
+    edits: Edits::Unreported,
+};
 
 impl Agent for Command {
     fn probes(&self, _request: &Request) -> Vec<Probe> {

@@ -11,7 +11,7 @@ mod task;
 use std::time::Duration;
 
 use super::codex::CodexReader;
-use super::{Agent, Files, Finding, Plan, Probe, Reader};
+use super::{Abilities, Agent, Edits, Files, Finding, Plan, Probe, Program, Reader, TaskText};
 use crate::model::{CommandSpec, FailureCode, Fault, Reach, Request, Signal, Stdin, Stdout, Stop};
 
 pub(crate) use play::play;
@@ -20,6 +20,16 @@ pub(crate) use task::{BadRecording, check_task, is_shipped};
 use task::Playback;
 
 pub(crate) struct Replay;
+
+pub(super) const ABILITIES: Abilities = Abilities {
+    task: TaskText::Recording,
+    program: Program::Own,
+    resumes: false,
+    needs_git: false,
+    has_own_sandbox: false,
+    environment: &[],
+    edits: Edits::Replayed,
+};
 
 impl Agent for Replay {
     fn probes(&self, _request: &Request) -> Vec<Probe> {
