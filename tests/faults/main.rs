@@ -34,6 +34,7 @@ mod probes;
 mod queue;
 mod rebuild;
 mod resume_crowd;
+mod sample;
 mod scene;
 mod schema;
 mod small_disk;

@@ -11,6 +11,7 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use crate::crash::{crash, with_each};
+use crate::sample::sample;
 use crate::scene::Scene;
 use crate::support::env::Ran;
 use crate::support::strace::{Place, Point};
@@ -94,6 +95,7 @@ impl Deed {
         });
         scene.rest();
         points.retain(self.is_of_interest);
+        sample(&mut points);
         points.into_iter().map(|point| (point.place.clone(), point)).collect()
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::claim::claim;
 use crate::crash::{crash, with_each};
 use crate::phase::Phase;
+use crate::sample::sample;
 use crate::scene::Scene;
 use crate::strikes::{Deed, Run, TRIES};
 use crate::support::env::{Submitted, wait_for};
@@ -206,7 +207,8 @@ fn calls_of_a_first_command() -> Vec<Point> {
 /// between, and asking for memory whenever names were long; neither changes anything.
 #[test]
 fn a_crash_while_the_registry_is_made_leaves_one_that_works() {
-    let points = calls_of_a_first_command();
+    let mut points = calls_of_a_first_command();
+    sample(&mut points);
     let points: Vec<&Point> = points.iter().collect();
     let crashed = AtomicUsize::new(0);
     with_each(&points, 2, |point| {

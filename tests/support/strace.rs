@@ -30,7 +30,7 @@ pub struct Point {
 
 /// What a point is called in any run, however often other files were touched
 /// before.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// Which process or thread, in the order of their births: the program
     /// itself is 0.
