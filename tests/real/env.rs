@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use std::{fmt, fs, thread};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::installed::installed;
@@ -63,6 +63,37 @@ impl TestEnv {
     /// A user with more in Codex's configuration, which may name paths below the test's directory.
     pub fn with_codex_config(more: impl FnOnce(&Path) -> String) -> TestEnv {
         TestEnv::configured("", more)
+    }
+
+    /// A user who installed a plugin `delegator` that brings these servers, with Codex's own commands.
+    pub fn with_plugin(servers: impl FnOnce(&Path) -> Value) -> TestEnv {
+        let mut env = TestEnv::new();
+        let plugin = "market/plugins/delegator";
+        for directory in ["market/.claude-plugin".into(), format!("{plugin}/.claude-plugin")] {
+            fs::create_dir_all(env.path(&directory)).expect("a directory of the plugin");
+        }
+        let listed =
+            json!([{ "name": "delegator", "source": "./plugins/delegator", "description": "tests" }]);
+        let market = json!({ "name": "local", "owner": { "name": "tests" }, "plugins": listed });
+        env.write("market/.claude-plugin/marketplace.json", &market.to_string());
+        let about = json!({ "name": "delegator", "version": "0.1.0", "description": "tests" });
+        env.write(&format!("{plugin}/.claude-plugin/plugin.json"), &about.to_string());
+        let servers = json!({ "mcpServers": servers(env.root()) });
+        env.write(&format!("{plugin}/.mcp.json"), &servers.to_string());
+        // Plugins, and none from elsewhere.
+        let local = ["remote_plugin", "plugin_discovery_prefetch", "plugin_sharing"];
+        let local = local.map(|feature| format!("features.{feature} = false\n")).concat();
+        env.write("home/codex/config.toml", &env.codex_config.replace("features.plugins = false\n", &local));
+        let market = env.path("market");
+        for args in [
+            &["marketplace", "add", market.to_str().expect("a path in UTF-8")][..],
+            &["add", "delegator@local"],
+        ] {
+            let output = env.command("codex").arg("plugin").args(args).output().expect("codex starts");
+            assert!(output.status.success(), "codex plugin {args:?}: {output:?}");
+        }
+        env.codex_config = fs::read_to_string(env.path("home/codex/config.toml")).expect("a configuration");
+        env
     }
 
     fn configured(delegator: &str, more: impl FnOnce(&Path) -> String) -> TestEnv {

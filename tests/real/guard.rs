@@ -2,20 +2,25 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::env::{TestEnv, document};
 use crate::model::task;
 
-/// An MCP server for Codex's configuration that leaves a file when it is started.
-fn server(name: &str, root: &Path) -> String {
+/// A program that leaves a file when it is started.
+fn program(name: &str, root: &Path) -> PathBuf {
     let program = root.join(name);
     fs::write(&program, format!("#!/bin/sh\ntouch '{}/{name}.started'\n", root.display()))
         .expect("a program");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).expect("an executable program");
-    format!("\n[mcp_servers.{name}]\ncommand = \"{}\"\n", program.display())
+    program
+}
+
+/// An MCP server for Codex's configuration.
+fn server(name: &str, root: &Path) -> String {
+    format!("\n[mcp_servers.{name}]\ncommand = \"{}\"\n", program(name, root).display())
 }
 
 /// The servers that the recorded command line switches off.
@@ -81,4 +86,25 @@ fn a_run_that_may_write_leaves_the_users_configuration_alone() {
         assert!(!fs::read_to_string(env.path("home/codex/config.toml")).unwrap().contains("trust_level"));
     }
     assert_eq!(env.requests().len(), 2);
+}
+
+/// A plugin's server is listed by Codex and is not in `config.toml`, against which Codex checks a bare `enabled=false`.
+#[test]
+fn a_run_does_not_start_a_delegator_that_a_plugin_brings() {
+    let env = TestEnv::with_plugin(|root| {
+        let ours = program("delegator", root);
+        let notes = program("notes", root);
+        let stdio = |program: &Path| json!({ "command": program, "args": ["serve"], "env": { "A": "b" } });
+        let web = json!({ "type": "http", "url": "http://127.0.0.1:9/mcp" });
+        json!({ "delegator": stdio(&ours), "notes": stdio(&notes), "delegator-web": web })
+    });
+    let task = task("plain", &json!({}));
+    let run = env.run(&[], &task).ended(0);
+    assert_eq!(run["status"], "completed");
+    assert!(env.path("notes.started").exists(), "Codex started no server at all: this shows nothing");
+    assert!(!env.path("delegator.started").exists(), "the run could delegate again");
+    assert_eq!(switched_off(&run), ["delegator", "delegator-web"]);
+    let thread = run["subagent_thread_id"].as_str().unwrap();
+    env.delegator(&["resume", thread, &task, "--env", "FAKE_KEY", "--wait", "--json"]).ended(0);
+    assert!(!env.path("delegator.started").exists(), "the resumed run could delegate again");
 }

@@ -221,7 +221,7 @@ mod tests {
         -c
         projects={ "/home/dev/project" = { trust_level = "untrusted" } }
         -c
-        mcp_servers={ delegator = { enabled = false } }
+        mcp_servers={ delegator = { command = "delegator", enabled = false } }
         -c
         tools.update_plan.enabled=true
         -m

@@ -36,15 +36,16 @@ pub(super) fn untrusted(request: &Request) -> Result<String, Fault> {
     Ok(format!("projects={}", toml::Value::Table(projects)))
 }
 
-/// `mcp_servers={…}`: those of the configured servers that are us, off.
+/// `mcp_servers={…}`: those of the listed servers that are us, off.
 ///
-/// `Ok(None)` when none is; naming a server that is not configured makes Codex
-/// refuse to start. `Err` when the list cannot be read.
+/// Codex checks an override against `config.toml` alone. A server that a plugin
+/// brings is not there, so each override repeats the listed transport; without
+/// one Codex refuses to start. `Ok(None)` when no listed server is us. `Err` when
+/// the list cannot be read.
 pub(super) fn servers_off(list: &str) -> Result<Option<String>, serde_json::Error> {
     let servers: Vec<Server> = serde_json::from_str(list)?;
-    let off = toml::Table::from_iter([("enabled".to_owned(), false.into())]);
     let ours = servers.into_iter().filter(Server::is_ours);
-    let table: toml::Table = ours.map(|server| (server.name, off.clone().into())).collect();
+    let table: toml::Table = ours.map(|server| (server.name.clone(), server.off().into())).collect();
     Ok((!table.is_empty()).then(|| format!("mcp_servers={}", toml::Value::Table(table))))
 }
 
@@ -71,6 +72,18 @@ impl Server {
         let args = args.into_iter().flatten().filter_map(Value::as_str);
         let starts_us = command.into_iter().chain(args).any(names_us);
         self.enabled && (self.name.to_lowercase().contains("delegator") || starts_us)
+    }
+
+    /// `enabled = false` beside what makes the transport valid: the command or
+    /// the address, whichever is listed. Arguments and variables may hold secrets
+    /// and are not needed by a server that does not start.
+    fn off(&self) -> toml::Table {
+        let listed = |key: &str| {
+            let value = self.transport.get(key)?.as_str()?;
+            Some((key.to_owned(), toml::Value::from(value)))
+        };
+        let transport = listed("command").or_else(|| listed("url"));
+        [("enabled".to_owned(), false.into())].into_iter().chain(transport).collect()
     }
 }
 
@@ -125,8 +138,23 @@ mod tests {
                 stdio("c", "sh", &["-c", "exec '/opt/delegator' serve"]),
             ]),
             Some(concat!(
-                "mcp_servers={ a = { enabled = false }, b = { enabled = false }, ",
-                r#"c = { enabled = false }, "my.Delegator" = { enabled = false } }"#
+                r#"mcp_servers={ a = { command = "/opt/bin/delegator", enabled = false }, "#,
+                r#"b = { command = "npx", enabled = false }, c = { command = "sh", enabled = false }, "#,
+                r#""my.Delegator" = { command = "/opt/x", enabled = false } }"#
+            )),
+        );
+    }
+
+    #[test]
+    fn a_server_with_an_address_repeats_it_and_one_without_a_transport_says_off_alone() {
+        check(
+            serde_json::json!([
+                { "name": "delegator", "transport": { "type": "streamable_http", "url": "http://127.0.0.1:1/mcp", "command": null } },
+                { "name": "delegator2" },
+            ]),
+            Some(concat!(
+                r#"mcp_servers={ delegator = { enabled = false, url = "http://127.0.0.1:1/mcp" }, "#,
+                "delegator2 = { enabled = false } }"
             )),
         );
     }
