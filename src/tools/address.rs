@@ -4,14 +4,11 @@
 //! Past this file there is no text that could be taken for a path: an artifact
 //! is one of the names that every run's index knows, and a task is looked up.
 
-use std::fmt;
-
 use percent_encoding::percent_decode_str;
 
-use crate::model::TaskId;
 use crate::runs::ArtifactName;
 
-const TASKS: &str = "delegator://tasks";
+pub(super) const TASKS: &str = "delegator://tasks";
 pub(super) const TASK_TEMPLATE: &str = "delegator://tasks/{task_id}";
 pub(super) const ARTIFACT_TEMPLATE: &str = "delegator://tasks/{task_id}/{artifact}";
 /// Longer than any id or alias, in whatever encoding.
@@ -34,20 +31,10 @@ pub(super) enum Subject {
 }
 
 impl Address {
-    pub(super) const LIST: Address = Address { subject: Subject::List, artifact: None };
-
-    pub(super) fn task(id: &TaskId) -> Self {
-        Self { subject: Subject::Task(id.to_string()), artifact: None }
-    }
-
-    pub(super) fn artifact(id: &TaskId, artifact: ArtifactName) -> Self {
-        Self { artifact: Some(artifact), ..Self::task(id) }
-    }
-
     /// `None` for whatever is not exactly one of ours.
     pub(super) fn parse(uri: &str) -> Option<Self> {
         if uri == TASKS {
-            return Some(Self::LIST);
+            return Some(Self { subject: Subject::List, artifact: None });
         }
         let rest = uri.strip_prefix(TASKS)?.strip_prefix('/').filter(|rest| rest.len() <= LONGEST)?;
         let (task, artifact) = match rest.split_once('/') {
@@ -57,17 +44,6 @@ impl Address {
         let task = percent_decode_str(task).decode_utf8().ok()?;
         let plain = !task.is_empty() && task.trim() == task && !task.chars().any(char::is_control);
         plain.then(|| Self { subject: Subject::Task(task.into_owned()), artifact })
-    }
-}
-
-/// What is listed goes by its id, which needs no escapes.
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(TASKS)?;
-        if let Subject::Task(task) = &self.subject {
-            write!(f, "/{task}")?;
-        }
-        self.artifact.as_ref().map_or(Ok(()), |artifact| write!(f, "/{artifact}"))
     }
 }
 
@@ -86,14 +62,9 @@ mod tests {
 
     #[test]
     fn what_is_listed_is_understood() {
-        let id: TaskId = ID.parse().unwrap();
-        for address in [
-            Address::LIST,
-            Address::task(&id),
-            Address::artifact(&id, ArtifactName::parse("stdout.log").unwrap()),
-        ] {
-            assert_eq!(Address::parse(&address.to_string()), Some(address));
-        }
+        assert_eq!(Address::parse(TASKS), Some(Address { subject: Subject::List, artifact: None }));
+        check(&format!("{TASKS}/{ID}"), ID, None);
+        check(&format!("{TASKS}/{ID}/stdout.log"), ID, Some("stdout.log"));
     }
 
     #[test]

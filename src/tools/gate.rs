@@ -5,7 +5,7 @@
 //! themselves. Until then the library takes a notification or an answer for
 //! the end of everything, and any request with the newest revision's metadata
 //! for the decision. Nobody waits for the former: it is dropped. What stands
-//! for an unreadable line is answered here.
+//! for an unreadable line is answered here, at any time.
 //!
 //! It also sees which answers are written, and when none can be any more.
 
@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 use super::delivery::Delivery;
 use super::input;
 use super::read::Read;
+use super::refused_methods;
 
 /// A transport that lets only requests through until it is opened.
 pub(super) struct Gate<T> {
@@ -51,14 +52,41 @@ impl<T> Gate<T> {
         Self { inner, settled, read, gone, unheard, deliveries: HashMap::new() }
     }
 
-    /// The error of a request whose id another one has that is still at work.
-    /// Its answer could not be told from that of the other.
-    fn ambiguous(&self, message: &RxJsonRpcMessage<RoleServer>) -> Option<ServerJsonRpcMessage> {
-        let RxJsonRpcMessage::<RoleServer>::Request(request) = message else { return None };
-        self.deliveries.contains_key(&request.id).then(|| {
-            let error = ErrorData::invalid_request("another request with this id is not answered yet", None);
-            ServerJsonRpcMessage::error(error, Some(request.id.clone()))
-        })
+    /// The answer to what the library is not to see.
+    fn refused(&self, message: &RxJsonRpcMessage<RoleServer>) -> Option<ServerJsonRpcMessage> {
+        let (error, id) = match message {
+            RxJsonRpcMessage::<RoleServer>::Request(request) => {
+                let custom = match &request.request {
+                    ClientRequest::CustomRequest(custom) => Some(custom),
+                    _ => None,
+                };
+                let error = if self.deliveries.contains_key(&request.id) {
+                    // Its answer could not be told from that of the other.
+                    let message = "another request with this id is not answered yet";
+                    ErrorData::invalid_request(message, None)
+                } else if custom.is_some_and(|custom| custom.method == "initialize") && !self.is_settled() {
+                    // Its parameters are not of its kind.
+                    bad_parameters("initialize")
+                } else {
+                    custom.and_then(|custom| unreadable(&custom.method, custom.params.as_ref()))?
+                };
+                (error, Some(request.id.clone()))
+            }
+            RxJsonRpcMessage::<RoleServer>::Notification(notification) => {
+                let ClientNotification::CustomNotification(custom) = &notification.notification else {
+                    return None;
+                };
+                (unreadable(&custom.method, custom.params.as_ref())?, None)
+            }
+            RxJsonRpcMessage::<RoleServer>::Response(_) | RxJsonRpcMessage::<RoleServer>::Error(_) => {
+                return None;
+            }
+        };
+        Some(ServerJsonRpcMessage::error(error, id))
+    }
+
+    fn is_settled(&self) -> bool {
+        self.settled.load(Ordering::Relaxed)
     }
 
     /// Has a request carry what becomes of its answer.
@@ -100,8 +128,15 @@ impl<T: Transport<RoleServer, Error = io::Error>> Transport<RoleServer> for Gate
 
     fn send(
         &mut self,
-        item: TxJsonRpcMessage<RoleServer>,
+        mut item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        if let TxJsonRpcMessage::<RoleServer>::Error(answer) = &mut item {
+            refused_methods::explain(&mut answer.error);
+            // The library takes whatever comes before `initialize` for a request without a session.
+            if answer.error.code == ErrorCode::INVALID_PARAMS && !self.is_settled() {
+                answer.error.message.to_mut().push_str("; a session begins with `initialize`");
+            }
+        }
         let delivery = answered(&item).and_then(|id| self.deliveries.remove(id));
         let (sending, unheard) = (self.inner.send(item), self.unheard.clone());
         async move {
@@ -118,29 +153,15 @@ impl<T: Transport<RoleServer, Error = io::Error>> Transport<RoleServer> for Gate
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             let mut message = self.inner.receive().await?;
-            if let Some(error) = self.ambiguous(&message) {
+            if let Some(error) = self.refused(&message) {
                 // On its own: what is written is not to be torn apart when nobody waits here any more.
                 tokio::spawn(self.inner.send(error));
                 continue;
             }
             self.follow(&mut message);
-            if self.settled.load(Ordering::Relaxed) {
+            if self.is_settled() || matches!(message, RxJsonRpcMessage::<RoleServer>::Request(_)) {
                 return Some(message);
             }
-            let RxJsonRpcMessage::<RoleServer>::Request(request) = message else { continue };
-            let error = match &request.request {
-                // Its parameters are not of its kind.
-                ClientRequest::CustomRequest(custom) if custom.method == "initialize" => {
-                    Some(bad_parameters(&custom.method))
-                }
-                ClientRequest::CustomRequest(custom) => unreadable(&custom.method, custom.params.as_ref()),
-                _ => None,
-            };
-            let Some(error) = error else {
-                return Some(RxJsonRpcMessage::<RoleServer>::Request(request));
-            };
-            // Nothing else is under way yet: no answer of another is torn apart.
-            self.send(ServerJsonRpcMessage::error(error, Some(request.id))).await.ok()?;
         }
     }
 
@@ -149,12 +170,11 @@ impl<T: Transport<RoleServer, Error = io::Error>> Transport<RoleServer> for Gate
     }
 }
 
-/// The error that a request gets which stands for an unreadable line.
-pub(super) fn unreadable(method: &str, params: Option<&serde_json::Value>) -> Option<ErrorData> {
+/// The error that a message gets which stands for an unreadable line.
+fn unreadable(method: &str, params: Option<&serde_json::Value>) -> Option<ErrorData> {
     let params = params.filter(|_| method == input::UNREADABLE)?;
     let reason = params["reason"].as_str().unwrap_or_default().to_owned();
-    let code = if reason == input::MISSHAPEN { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
-    Some(ErrorData::new(code, reason, None))
+    Some(ErrorData::new(input::code(&reason), reason, None))
 }
 
 /// For a method that exists and was given something else.

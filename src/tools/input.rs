@@ -1,15 +1,16 @@
-//! Standard input, line by line: what cannot be read at all becomes a request
+//! Standard input, line by line: what cannot be read at all becomes a message
 //! that is answered with an error, so that nobody waits for ever.
 //!
 //! A line that is too long, is not UTF-8, or is not JSON is skipped by the
-//! protocol library, as other libraries do. Where such a line shows the id of
-//! a request, its sender waits for an answer.
+//! protocol library. Here it becomes a request where it shows an id, and a
+//! notification where it shows none; `gate` answers both.
 
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use rmcp::model::ErrorCode;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
@@ -17,11 +18,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::scan::Scan;
 
-/// The method of the requests that stand for what could not be read.
+/// The method of the messages that stand for what could not be read.
 pub(super) const UNREADABLE: &str = "delegator/unreadable";
 
 /// What is JSON and shows an id, but is neither a request nor an answer.
 pub(super) const MISSHAPEN: &str = "the message is no request of JSON-RPC 2.0 with parameters by name";
+
+/// Only revision 2025-03-26 has batches, and it is not offered.
+pub(super) const BATCH: &str =
+    "batches are not supported: send each message by itself; no revision spoken here has batches";
+
+/// The protocol library takes a cursor of the wrong kind for none.
+const BAD_CURSOR: &str = "`cursor` is not a text; leave it out for the whole list";
 
 /// The longest line that is taken: what the protocol library takes.
 const LONGEST: usize = 16 << 20;
@@ -116,21 +124,38 @@ pub(super) fn wrong(line: &[u8]) -> Option<&'static str> {
     }
     // What is JSON can still hold `1e999` or half a surrogate pair.
     match serde_json::from_str::<Value>(text) {
-        Ok(message) => is_misshapen(&message).then_some(MISSHAPEN),
+        Ok(message) => misshapen(&message),
         Err(_) => Some("the message has a number or a text beyond all bounds"),
     }
 }
 
-/// Whether somebody waits for the answer to what is no request. Without an id
-/// that can be used, the library tells.
-pub(super) fn is_misshapen(message: &Value) -> bool {
+/// Why JSON is not a message that the protocol library answers as it should: a
+/// batch, a list with a bad cursor, and whatever else somebody waits for.
+pub(super) fn misshapen(message: &Value) -> Option<&'static str> {
+    if message.is_array() {
+        return Some(BATCH);
+    }
     let id = &message["id"];
     let waits = id.is_string() || id.is_i64() || id.is_u64();
     let answers =
         message.get("method").is_none() && ["result", "error"].iter().any(|one| message.get(one).is_some());
     let request =
         message["method"].is_string() && (message["params"].is_null() || message["params"].is_object());
-    waits && !(message["jsonrpc"] == "2.0" && (answers || request))
+    if waits && !(message["jsonrpc"] == "2.0" && (answers || request)) {
+        return Some(MISSHAPEN);
+    }
+    let cursor = &message["params"]["cursor"];
+    let lists = message["method"].as_str().is_some_and(|method| method.ends_with("/list"));
+    (waits && lists && !cursor.is_null() && !cursor.is_string()).then_some(BAD_CURSOR)
+}
+
+/// The error that an unreadable message gets.
+pub(super) fn code(reason: &str) -> ErrorCode {
+    match reason {
+        MISSHAPEN | BATCH => ErrorCode::INVALID_REQUEST,
+        BAD_CURSOR => ErrorCode::INVALID_PARAMS,
+        _ => ErrorCode::PARSE_ERROR,
+    }
 }
 
 /// How deep the brackets of a line of JSON go.
@@ -152,18 +177,14 @@ fn depth(line: &[u8]) -> usize {
     deepest
 }
 
-/// A request in place of a line that cannot be read; nothing where nobody
-/// waits for an answer.
+/// A message in place of a line that cannot be read: a request where the line
+/// shows an id.
 fn instead(line: Scan, what: &str) -> Vec<u8> {
-    let Some(id) = line.id() else { return Vec::new() };
-    // With what the newest revision wants of every request; older ones do not mind.
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
-    let params = json!({ "reason": what, "_meta": meta });
-    let request = json!({ "jsonrpc": "2.0", "id": id, "method": UNREADABLE, "params": params });
-    format!("{request}\n").into_bytes()
+    let mut message = json!({ "jsonrpc": "2.0", "method": UNREADABLE, "params": { "reason": what } });
+    if let Some(id) = line.id().filter(|_| what != BATCH) {
+        message["id"] = id;
+    }
+    format!("{message}\n").into_bytes()
 }
 
 /// Behind the string that begins at `start`.
@@ -199,8 +220,12 @@ mod tests {
     fn whole_messages_pass_and_the_rest_becomes_an_error_where_somebody_waits() {
         let good = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n\n";
         assert_eq!(passed(good.as_bytes()), good);
-        assert_eq!(passed(b"nonsense\n{\"id\": }\nlast words"), "");
+        assert_eq!(passed(b"last words"), "");
         let told = |line: &[u8]| -> Value { serde_json::from_str(&passed(line)).unwrap() };
+        for (line, reason) in [("nonsense\n", "the message is not JSON"), ("[{\"id\":1}]\n", BATCH)] {
+            let bad = told(line.as_bytes());
+            assert_eq!((bad.get("id"), &bad["params"]["reason"]), (None, &json!(reason)), "{line}");
+        }
         let bad = told(b"{\"id\":7,\"params\":{\"id\":8,\"task\":\"\xff\"}}\n");
         assert_eq!((&bad["id"], &bad["params"]["reason"]), (&json!(7), &json!("the message is not UTF-8")));
         let deep = format!("{{\"params\":{}{},\"id\":\"a\\\"b\"}}\n", "[".repeat(9000), "]".repeat(9000));

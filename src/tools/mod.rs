@@ -24,6 +24,7 @@ mod parked;
 mod primitives;
 mod prompts;
 mod read;
+mod refused_methods;
 mod resources;
 mod results;
 mod resume;

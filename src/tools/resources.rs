@@ -1,7 +1,8 @@
 //! The tasks of a project and the files of their runs, as resources.
 //!
-//! Reading one is no fetching of a result: what is unread stays so. Lists
-//! cover the client's project; a task's own id works from anywhere.
+//! Reading one is no fetching of a result: what is unread stays so. Only the
+//! index of tasks is listed, because some clients give the whole list to the
+//! model. Tasks and files are reached by template, from anywhere by the task's id.
 
 use std::io;
 
@@ -12,7 +13,7 @@ use rmcp::model::{
 };
 use serde_json::{Map, Value, json};
 
-use super::address::{ARTIFACT_TEMPLATE, Address, Subject, TASK_TEMPLATE};
+use super::address::{ARTIFACT_TEMPLATE, Address, Subject, TASK_TEMPLATE, TASKS};
 use super::call::{self, Call, Reply};
 use super::dispatch::{Incoming, told};
 use super::shown::{self, Shown};
@@ -22,46 +23,23 @@ use crate::failure::Voice;
 use crate::host::clock;
 use crate::progress::plain;
 use crate::registry::Row;
-use crate::reply::{Budget, ResultMeta, TaskResult, title, words};
+use crate::reply::{Budget, ResultMeta, TaskResult, words};
 use crate::runs::ArtifactName;
 use crate::tasks::{self, ResultAsk, TaskError};
 
-/// Tasks on one page, and in all.
-const PAGE: usize = 5;
-const RECENT: u32 = 50;
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain";
 
-/// What somebody sees who asks before there was any task.
-pub(super) fn nothing_yet() -> ListResourcesResult {
-    ListResourcesResult::with_all_items(vec![tasks_of_the_project()])
-}
-
-/// A page of the resources of the client's project, the newest task first.
-pub(super) fn list(incoming: Incoming, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
-    let before: i64 = match cursor {
-        None => i64::MAX,
-        Some(cursor) => {
-            cursor.parse().map_err(|_| ErrorData::invalid_params("no such page: `cursor`", None))?
-        }
-    };
-    incoming.with(&status::TOOL, |call| page(call, cursor.is_none(), before)).map_err(told)?
-}
-
-fn page(call: &mut Call, is_first: bool, before: i64) -> Result<ListResourcesResult, ErrorData> {
-    let project = call.context.project();
-    let found = tasks::status(&mut call.context, Some(project), RECENT).map_err(trouble)?;
-    let mut rows: Vec<Row> = found.running.into_iter().map(|view| view.row).collect();
-    rows.extend(found.queued.into_iter().map(|(_, row)| row));
-    rows.extend(found.finished);
-    rows.sort_by_key(|row| std::cmp::Reverse(row.seq));
-    rows.truncate(RECENT as usize);
-    let mut rest = rows.into_iter().filter(|row| row.seq < before);
-    let page: Vec<Row> = rest.by_ref().take(PAGE).collect();
-    let next_cursor = rest.next().and(page.last()).map(|last| last.seq.to_string());
-    let first = is_first.then(tasks_of_the_project);
-    let resources = first.into_iter().chain(page.iter().flat_map(|row| of_task(call, row))).collect();
-    Ok(ListResourcesResult { next_cursor, ..ListResourcesResult::with_all_items(resources) })
+/// The one resource that is listed, whether or not there is a task.
+pub(super) fn list() -> ListResourcesResult {
+    let index = Resource::new(TASKS, "tasks")
+        .with_title("Tasks of this project")
+        .with_description(
+            "What runs, what waits and what ended lately: what delegate_status answers. A task and the files of \
+             its run are read by its id, as the templates say.",
+        )
+        .with_mime_type(JSON);
+    ListResourcesResult::with_all_items(vec![index])
 }
 
 pub(super) fn templates() -> ListResourceTemplatesResult {
@@ -125,40 +103,14 @@ pub(super) fn find(call: &Call, reference: &str) -> Result<Option<Row>, ErrorDat
 /// There is nothing of that name.
 pub(super) fn unknown(uri: &str) -> ErrorData {
     let uri = words(&plain::line(uri, 200));
-    let message = format!("no resource `{uri}`; resources/list shows those of this project");
+    let message = format!(
+        "no resource `{uri}`; `delegator://tasks` lists the tasks of this project, and resources/templates/list says how to read them"
+    );
     ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
 }
 
 pub(super) fn trouble(error: TaskError) -> ErrorData {
     told(call::failure(&error))
-}
-
-fn tasks_of_the_project() -> Resource {
-    Resource::new(Address::LIST.to_string(), "tasks")
-        .with_title("Tasks of this project")
-        .with_description(format!(
-            "What runs, what waits and what ended lately: what delegate_status answers. Of the tasks themselves the \
-             newest {RECENT} are listed; any other is read by its id."
-        ))
-        .with_mime_type(JSON)
-}
-
-/// A task and the files that its run has by now.
-fn of_task(call: &Call, row: &Row) -> Vec<Resource> {
-    let asked = words(&title(&row.instruction));
-    let dir = call.context.dir(&row.run_id);
-    let task = Resource::new(Address::task(&row.id).to_string(), row.id.to_string())
-        .with_title(format!("{}: {asked}", row.state.in_envelope()))
-        .with_mime_type(JSON);
-    let files = dir.artifacts().into_iter().map(|(name, path)| {
-        let size = std::fs::symlink_metadata(path).map_or(0, |found| found.len());
-        let address = Address::artifact(&row.id, name.clone()).to_string();
-        Resource::new(address, format!("{}/{name}", row.id))
-            .with_title(format!("{name}: {asked}"))
-            .with_mime_type(mime(name.as_str()))
-            .with_size(size)
-    });
-    std::iter::once(task).chain(files).collect()
 }
 
 fn artifact(call: &Call, row: &Row, name: &ArtifactName, uri: &str) -> Result<ResourceContents, ErrorData> {

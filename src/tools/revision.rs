@@ -1,9 +1,10 @@
 //! What a client can ask for in the revision of the protocol that it speaks.
 
 use rmcp::ErrorData;
-use rmcp::model::{ErrorCode, ProtocolVersion};
+use rmcp::model::{PaginatedRequestParams, ProtocolVersion};
 use rmcp::service::{RequestContext, RoleServer};
 
+use super::refused_methods::refused;
 use crate::reply::line;
 
 /// The client speaks the revision without sessions.
@@ -27,12 +28,28 @@ pub(super) fn takes_tasks(context: &RequestContext<RoleServer>) -> bool {
     is_modern(context) && context.client_capabilities().is_some_and(|able| able.supports_tasks())
 }
 
-/// What sessions do not have is unknown to them.
-pub(super) fn check_modern(context: &RequestContext<RoleServer>, method: &str) -> Result<(), ErrorData> {
-    if is_modern(context) { Ok(()) } else { Err(unknown_method(method)) }
+/// What is offered. Revision 2025-03-26 alone has batches, which nobody sends:
+/// it is left out rather than half spoken.
+pub(super) fn offered() -> Vec<ProtocolVersion> {
+    let known = ProtocolVersion::KNOWN_VERSIONS.iter();
+    known.filter(|version| **version != ProtocolVersion::V_2025_03_26).cloned().collect()
 }
 
-pub(super) fn unknown_method(name: &str) -> ErrorData {
-    let name = line(name, 80);
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method `{name}`"), None)
+/// What a client that asked for `wanted` is offered instead, where there is
+/// something better than the newest: one that speaks 2025-03-26 may know nothing
+/// newer, and knows the revision before.
+pub(super) fn instead_of(wanted: &ProtocolVersion) -> Option<ProtocolVersion> {
+    (*wanted == ProtocolVersion::V_2025_03_26).then_some(ProtocolVersion::V_2024_11_05)
+}
+
+/// Refuses a cursor: every list is one page, so none was ever handed out.
+pub(super) fn check_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    let Some(cursor) = request.and_then(|request| request.cursor) else { return Ok(()) };
+    let message = format!("no page has the cursor `{}`; the whole list comes without one", line(&cursor, 80));
+    Err(ErrorData::invalid_params(message, None))
+}
+
+/// What sessions do not have is unknown to them.
+pub(super) fn check_modern(context: &RequestContext<RoleServer>, method: &str) -> Result<(), ErrorData> {
+    if is_modern(context) { Ok(()) } else { Err(refused(method)) }
 }

@@ -1,5 +1,6 @@
 //! The protocol: what a client asks for, handed to the table of tools.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -7,9 +8,10 @@ use std::time::Duration;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
     CompleteResult, CustomRequest, CustomResult, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
-    GetTaskResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
+    GetTaskResult, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -20,7 +22,8 @@ use tokio_util::sync::CancellationToken;
 use super::delivery::Delivery;
 use super::dispatch::{Incoming, crashed, result, told, unheard};
 use super::parked::{self, Begun};
-use super::revision::{check_modern, has_method, is_modern, takes_tasks, unknown_method};
+use super::refused_methods::refused;
+use super::revision::{self, check_modern, check_page, has_method, is_modern, takes_tasks};
 use super::shared::Shared;
 use super::subscriptions::{self, Subscriptions};
 use super::{
@@ -164,11 +167,29 @@ impl ServerHandler for Server {
         describe::server(&Config::load(&self.env).unwrap_or_default())
     }
 
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        revision::offered().into()
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let mut agreed = self.negotiate_initialize(&request)?;
+        if let Some(instead) = revision::instead_of(&request.protocol_version) {
+            agreed.protocol_version = instead;
+        }
+        context.peer.set_peer_info(request);
+        Ok(agreed)
+    }
+
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        check_page(request)?;
         let (env, profile) = (self.env.clone(), self.profile);
         let described = tokio::task::spawn_blocking(move || {
             // A configuration that cannot be read is told by every call.
@@ -200,22 +221,18 @@ impl ServerHandler for Server {
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
+        _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        // Clients ask as soon as they start: nothing is made for that.
-        if !tasks::has_registry(&self.env) {
-            return Ok(resources::nothing_yet());
-        }
-        let cursor = request.and_then(|request| request.cursor);
-        let list = move |incoming| resources::list(incoming, cursor.as_deref());
-        self.run(&context, list).await.map_err(told)?
+        check_page(request)?;
+        Ok(resources::list())
     }
 
     async fn list_resource_templates(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        check_page(request)?;
         Ok(resources::templates())
     }
 
@@ -255,9 +272,10 @@ impl ServerHandler for Server {
 
     async fn list_prompts(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        check_page(request)?;
         Ok(ListPromptsResult::with_all_items(prompts::list()))
     }
 
@@ -342,13 +360,10 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method.as_str();
-        if let Some(error) = gate::unreadable(method, request.params.as_ref()) {
-            return Err(error);
-        }
         if has_method(method, is_modern(&context)) {
             return Err(gate::bad_parameters(method));
         }
-        Err(unknown_method(method))
+        Err(refused(method))
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {

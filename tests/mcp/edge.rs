@@ -99,16 +99,91 @@ fn a_message_that_is_no_request_is_answered_under_its_own_id() {
 }
 
 #[test]
+fn a_line_that_is_no_json_gets_a_parse_error_without_an_id() {
+    let env = TestEnv::new();
+    for era in [Era::Session, Era::Stateless] {
+        // Before and after the client has settled how it talks.
+        for mut client in [Client::silent(&env, era), Client::new(&env, era)] {
+            for (line, code, reason) in [
+                (&b"nonsense"[..], -32700, "not JSON"),
+                (b"\xff\xfe\x00", -32700, "not UTF-8"),
+                (b"{\"jsonrpc\":\"2.0\",\"method\":", -32700, "not JSON"),
+                (b"[]", -32600, "batches"),
+                (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", -32600, "batches"),
+            ] {
+                client.raw(line);
+                client.raw(b"\n");
+                let told = client.wait_for("an error without an id", |message| {
+                    message["id"].is_null() && message.get("error").is_some()
+                });
+                assert_eq!(told["error"]["code"], code, "{told}");
+                assert!(told["error"]["message"].as_str().unwrap().contains(reason), "{told}");
+            }
+            client.open("2025-11-25", json!({}));
+            alive(&mut client);
+            client.leave();
+        }
+    }
+}
+
+#[test]
+fn a_cursor_that_was_never_handed_out_is_refused_by_every_list() {
+    let env = TestEnv::new();
+    for era in [Era::Session, Era::Stateless] {
+        let mut client = Client::new(&env, era);
+        for list in ["tools/list", "resources/list", "resources/templates/list", "prompts/list"] {
+            let whole = client.result(list, json!({}));
+            assert!(whole.get("nextCursor").is_none(), "{list}");
+            for cursor in ["x", "", "9223372036854775807"] {
+                let (code, message) = client.error(list, json!({ "cursor": cursor }));
+                assert_eq!((code, message.contains("cursor")), (-32602, true), "{list}: {message}");
+            }
+            let (code, message) = client.error(list, json!({ "cursor": 5 }));
+            assert_eq!((code, message.contains("cursor")), (-32602, true), "{list}: {message}");
+        }
+    }
+}
+
+#[test]
+fn a_refused_method_says_why() {
+    let env = TestEnv::new();
+    for (era, cases) in [
+        (
+            Era::Session,
+            &[
+                ("foo/bar", json!({}), "this server has tools"),
+                ("logging/setLevel", json!({ "level": "info" }), "no log messages"),
+                ("subscriptions/listen", json!({ "notifications": {} }), "use `resources/subscribe`"),
+                ("tasks/list", json!({}), "delegate_status"),
+                ("roots/list", json!({}), "servers send to clients"),
+                ("notifications/initialized", json!({}), "without an `id`"),
+            ][..],
+        ),
+        (
+            Era::Stateless,
+            &[
+                ("ping", json!({}), "no sessions"),
+                ("logging/setLevel", json!({ "level": "info" }), "no log messages"),
+                ("resources/subscribe", json!({ "uri": "delegator://tasks" }), "use `subscriptions/listen`"),
+            ],
+        ),
+    ] {
+        let mut client = Client::new(&env, era);
+        for (method, params, why) in cases {
+            let (code, message) = client.error(method, params.clone());
+            assert!(code == -32601 && message.contains(method) && message.contains(why), "{code} {message}");
+        }
+        client.leave();
+    }
+}
+
+#[test]
 fn lines_that_nobody_waits_for_are_passed_over() {
     let env = TestEnv::new();
     let mut client = Client::new(&env, Era::Session);
-    let lines: [&[u8]; 9] = [
+    let lines: [&[u8]; 5] = [
         b"",
-        b"nonsense",
-        b"\xff\xfe\x00",
-        b"[]",
         b"{}",
-        b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]",
         b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/nobody_knows\"}",
         b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":77}}",
         b"{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}",

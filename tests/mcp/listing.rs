@@ -1,26 +1,15 @@
-//! What is listed: this project's, page by page, and nothing before there is
-//! anything.
-
-use std::collections::BTreeSet;
+//! What is listed: the index of tasks, and nothing else, however many there are.
 
 use serde_json::{Value, json};
 
 use crate::client::{Client, Era};
 use crate::support::env::TestEnv;
 
-/// All pages, and how many there were.
-fn all(client: &mut Client) -> (Vec<Value>, usize) {
-    let (mut resources, mut cursor) = (Vec::new(), Value::Null);
-    for pages in 1.. {
-        let params = if cursor.is_null() { json!({}) } else { json!({ "cursor": cursor }) };
-        let mut page = client.result("resources/list", params);
-        resources.append(page["resources"].as_array_mut().unwrap());
-        cursor = page["nextCursor"].take();
-        if cursor.is_null() {
-            return (resources, pages);
-        }
-    }
-    unreachable!()
+/// All resources; there is one page.
+fn all(client: &mut Client) -> Vec<Value> {
+    let page = client.result("resources/list", json!({}));
+    assert!(page.get("nextCursor").is_none(), "{page}");
+    page["resources"].as_array().unwrap().clone()
 }
 
 fn uris(resources: &[Value]) -> Vec<&str> {
@@ -32,62 +21,36 @@ fn asking_before_there_is_a_task_makes_nothing() {
     for era in [Era::Session, Era::Stateless] {
         let env = TestEnv::new();
         let mut client = Client::new(&env, era);
-        assert_eq!(uris(&all(&mut client).0), ["delegator://tasks"]);
+        assert_eq!(uris(&all(&mut client)), ["delegator://tasks"]);
         client.result("resources/templates/list", json!({}));
         client.result("prompts/list", json!({}));
         assert!(!env.registry().exists());
     }
 }
 
+/// Some clients give the whole list to the model, or make a tool of every resource.
 #[test]
-fn a_task_is_listed_with_the_files_of_its_run() {
+fn the_list_stays_small_after_many_runs_and_leads_to_all_of_them() {
     let env = TestEnv::new();
-    let task = env.submit("printf hello");
-    env.await_final(&task.task_id);
-    let mut client = Client::new(&env, Era::Session);
-    let (resources, _) = all(&mut client);
-    let named = |end: &str| {
-        let uri = format!("delegator://tasks{end}");
-        resources.iter().find(|one| one["uri"] == uri).unwrap_or_else(|| panic!("{uri}: {resources:#?}"))
-    };
-    assert_eq!(named("")["mimeType"], "application/json");
-    // The list ends somewhere, and says where to find the rest.
-    assert!(
-        named("")["description"]
-            .as_str()
-            .unwrap()
-            .contains("newest 50 are listed; any other is read by its id")
-    );
-    let id = &task.task_id;
-    assert_eq!(named(&format!("/{id}"))["title"], "completed: printf hello");
-    let stdout = named(&format!("/{id}/stdout.log"));
-    assert_eq!((&stdout["mimeType"], &stdout["size"]), (&json!("text/plain"), &json!(5)));
-    assert_eq!(named(&format!("/{id}/result.json"))["mimeType"], "application/json");
-    for hidden in ["env.json", "run.lock", "ctl.sock", "registry.db", "reserve"] {
-        assert!(uris(&resources).iter().all(|uri| !uri.ends_with(hidden)), "{hidden}");
-    }
-    let templates = client.result("resources/templates/list", json!({}));
-    let templates = templates["resourceTemplates"].as_array().unwrap().iter();
-    let templates: Vec<&str> = templates.map(|one| one["uriTemplate"].as_str().unwrap()).collect();
-    assert_eq!(templates, ["delegator://tasks/{task_id}", "delegator://tasks/{task_id}/{artifact}"]);
-}
-
-#[test]
-fn many_tasks_come_page_by_page_each_once_the_newest_first() {
-    let env = TestEnv::new();
-    let mut tasks: Vec<String> = (0..7).map(|number| env.submit(&format!("echo {number}")).task_id).collect();
+    let tasks: Vec<String> = (0..61).map(|number| env.submit(&format!("printf {number}")).task_id).collect();
     tasks.iter().for_each(|task| drop(env.await_final(task)));
-    tasks.reverse();
-    let mut client = Client::new(&env, Era::Stateless);
-    let (resources, pages) = all(&mut client);
-    assert_eq!(pages, 2);
-    let all = uris(&resources);
-    assert_eq!(all.len(), all.iter().collect::<BTreeSet<_>>().len(), "each once");
-    let of_tasks = all.iter().filter_map(|uri| uri.strip_prefix("delegator://tasks/"));
-    let of_tasks: Vec<&str> = of_tasks.filter(|rest| !rest.contains('/')).collect();
-    assert_eq!(of_tasks, tasks);
-    let (code, message) = client.error("resources/list", json!({ "cursor": "x" }));
-    assert!(code == -32602 && message.contains("cursor"), "{code} {message}");
+    for era in [Era::Session, Era::Stateless] {
+        let mut client = Client::new(&env, era);
+        let listed = client.result("resources/list", json!({})).to_string();
+        assert!(listed.len() < 600, "{} bytes: {listed}", listed.len());
+        let resources = all(&mut client);
+        assert_eq!(uris(&resources), ["delegator://tasks"]);
+        assert_eq!(resources[0]["mimeType"], "application/json");
+        let (index, _) = client.read("delegator://tasks");
+        assert!(index.contains(tasks.last().unwrap()), "{index}");
+        let templates = client.result("resources/templates/list", json!({}));
+        let templates = templates["resourceTemplates"].as_array().unwrap().iter();
+        let templates: Vec<&str> = templates.map(|one| one["uriTemplate"].as_str().unwrap()).collect();
+        assert_eq!(templates, ["delegator://tasks/{task_id}", "delegator://tasks/{task_id}/{artifact}"]);
+        // The oldest one too.
+        let (text, about) = client.read(&format!("delegator://tasks/{}/stdout.log", tasks[0]));
+        assert_eq!((text.as_str(), &about["mimeType"]), ("0", &json!("text/plain")));
+    }
 }
 
 #[test]
@@ -98,7 +61,7 @@ fn another_projects_tasks_are_not_listed() {
     let elsewhere = env.root().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     let mut client = Client::in_directory(&env, &elsewhere, Era::Session);
-    assert_eq!(uris(&all(&mut client).0), ["delegator://tasks"]);
+    assert_eq!(uris(&all(&mut client)), ["delegator://tasks"]);
     let (text, _) = client.read("delegator://tasks");
     assert!(!text.contains(&task), "{text}");
     // Whoever has its id may read it; a name that can be guessed is no key.

@@ -9,12 +9,13 @@ use crate::client::{Client, Era};
 use crate::support::env::TestEnv;
 
 #[test]
-fn every_revision_is_spoken_and_others_get_the_newest_with_sessions() {
+fn every_revision_without_batches_is_spoken_and_others_get_the_newest_with_sessions() {
     let env = TestEnv::new();
     let newest = "2025-11-25";
     for (asked, agreed) in [
         ("2024-11-05", "2024-11-05"),
-        ("2025-03-26", "2025-03-26"),
+        // Not offered, because of its batches; who speaks it may know nothing newer.
+        ("2025-03-26", "2024-11-05"),
         ("2025-06-18", "2025-06-18"),
         ("2025-11-25", "2025-11-25"),
         ("1999-01-01", newest),
@@ -30,7 +31,11 @@ fn every_revision_is_spoken_and_others_get_the_newest_with_sessions() {
     }
     let mut client = Client::silent(&env, Era::Stateless);
     let found = client.result("server/discover", json!({}));
-    assert!(found["supportedVersions"].to_string().contains("2026-07-28"), "{found}");
+    assert_eq!(
+        found["supportedVersions"],
+        json!(["2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"]),
+        "{found}"
+    );
     client.open("", json!({}));
     client.call("delegate_status", json!({})).unwrap();
     client.leave();
@@ -89,6 +94,17 @@ fn an_unreadable_first_line_does_not_settle_how_a_client_talks() {
             client.leave();
         }
     }
+}
+
+#[test]
+fn a_request_before_the_greeting_is_told_how_a_session_begins() {
+    let env = TestEnv::new();
+    let mut client = Client::silent(&env, Era::Session);
+    let told = ask(&mut client, "tools/list", json!({}))["error"].clone();
+    assert_eq!(told["code"], -32602, "{told}");
+    assert!(told["message"].as_str().unwrap().contains("begins with `initialize`"), "{told}");
+    client.open("2025-06-18", json!({}));
+    client.leave();
 }
 
 #[test]

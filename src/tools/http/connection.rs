@@ -15,7 +15,6 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use rmcp::model::ErrorCode;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
@@ -143,9 +142,8 @@ fn wrong(body: &[u8]) -> Option<&'static str> {
 
 /// The error of the protocol that such a body gets.
 fn unreadable(body: &[u8], reason: &str) -> Answer {
-    let code = if reason == input::MISSHAPEN { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
-    let error =
-        json!({ "jsonrpc": "2.0", "id": Scan::of(body).id(), "error": { "code": code, "message": reason } });
+    let error = json!({ "code": input::code(reason), "message": reason });
+    let error = json!({ "jsonrpc": "2.0", "id": Scan::of(body).id(), "error": error });
     let mut answer = Response::new(Full::new(Bytes::from(error.to_string())).boxed());
     *answer.status_mut() = StatusCode::BAD_REQUEST;
     set(answer.headers_mut(), header::CONTENT_TYPE, "application/json");
