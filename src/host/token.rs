@@ -1,11 +1,12 @@
 //! The secret that HTTP clients have to show: made once, and kept in one file
-//! of the owner's. It is read to be compared, and for nothing else.
+//! of the owner's. It is read for each comparison, and for nothing else, so that
+//! removing or replacing the file ends its validity.
 
+use std::fs;
 use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::{fmt, fs};
 
 use subtle::ConstantTimeEq;
 
@@ -15,7 +16,10 @@ use crate::host::{files, paths};
 /// 256 bits in hexadecimal digits.
 const DIGITS: usize = 64;
 
-pub(crate) struct Token(String);
+#[derive(Debug)]
+pub(crate) struct Token {
+    path: PathBuf,
+}
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TokenError {
@@ -41,33 +45,29 @@ impl Token {
     /// A file that others own or can read is refused rather than mended: what
     /// it holds may be known to them.
     pub(crate) fn open(path: &Path) -> Result<Token, TokenError> {
+        let token = Token { path: path.to_owned() };
         match read(path) {
             Err(TokenError::Unusable { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
-            found => return found,
+            found => return found.map(|_| token),
         }
         let line = format!("{}\n", ids::token()?);
         match files::create(path, line.as_bytes()) {
-            Ok(()) => read(path),
+            Ok(()) => {}
             // Another server was faster: its token is the one.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => read(path),
-            Err(source) => Err(TokenError::Unusable { path: path.to_owned(), source }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(source) => return Err(TokenError::Unusable { path: path.to_owned(), source }),
         }
+        read(path).map(|_| token)
     }
 
-    /// Whether this is what was shown. Takes as long for a near miss as for a wild guess.
+    /// Whether the file holds what was shown, by now. Takes as long for a near miss
+    /// as for a wild guess.
     pub(crate) fn is(&self, shown: &[u8]) -> bool {
-        self.0.as_bytes().ct_eq(shown).into()
+        read(&self.path).is_ok_and(|token| token.as_bytes().ct_eq(shown).into())
     }
 }
 
-/// Never shown, not even by mistake.
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(…)")
-    }
-}
-
-fn read(path: &Path) -> Result<Token, TokenError> {
+fn read(path: &Path) -> Result<String, TokenError> {
     let unusable = |source| TokenError::Unusable { path: path.to_owned(), source };
     // No link is followed, and a pipe with nobody at its other end does not hold us up.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
@@ -80,7 +80,7 @@ fn read(path: &Path) -> Result<Token, TokenError> {
     if text.len() != DIGITS || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return Err(TokenError::NoToken(path.to_owned()));
     }
-    Ok(Token(text.to_owned()))
+    Ok(text.to_owned())
 }
 
 fn check(path: &Path, found: &fs::Metadata) -> Result<(), TokenError> {
@@ -107,14 +107,29 @@ mod tests {
     fn a_token_is_made_once_and_is_private() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("http-token");
-        let made = Token::open(&path).unwrap();
-        let again = Token::open(&path).unwrap();
-        assert_eq!((made.0.len(), &made.0), (DIGITS, &again.0));
+        let token = Token::open(&path).unwrap();
+        let made = read(&path).unwrap();
+        Token::open(&path).unwrap();
+        assert_eq!((made.len(), &made), (DIGITS, &read(&path).unwrap()));
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-        assert!(made.is(again.0.as_bytes()));
-        assert!(!made.is(b"") && !made.is(&again.0.as_bytes()[1..]));
-        assert!(!format!("{made:?}").contains(&made.0));
+        assert!(token.is(made.as_bytes()));
+        assert!(!token.is(b"") && !token.is(&made.as_bytes()[1..]));
+        assert!(!format!("{token:?}").contains(&made));
+    }
+
+    #[test]
+    fn a_token_is_valid_as_long_as_its_file_holds_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("http-token");
+        let token = Token::open(&path).unwrap();
+        let first = read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(!token.is(first.as_bytes()) && !token.is(b""));
+        Token::open(&path).unwrap();
+        assert!(!token.is(first.as_bytes()) && token.is(read(&path).unwrap().as_bytes()));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(!token.is(fs::read_to_string(&path).unwrap().trim_end().as_bytes()));
     }
 
     /// Asks for a token where `prepare` has left something else.

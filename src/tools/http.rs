@@ -9,6 +9,7 @@ mod attended;
 mod connection;
 mod guard;
 mod handed;
+mod places;
 mod sessions;
 
 use std::io;
@@ -20,7 +21,6 @@ use std::time::Duration;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::read::Read;
@@ -35,12 +35,11 @@ use crate::host::paths::Home;
 use crate::host::token::Token;
 use crate::tasks::TaskError;
 use guard::Guard;
+use places::Places;
 use sessions::Sessions;
 
 /// The one path that there is.
 const PATH: &str = "/mcp";
-/// Connections at once; whoever comes then waits for one to end.
-const MOST_CONNECTIONS: u32 = 256;
 /// A session that nobody uses for so long is gone, and the client has to make
 /// a new one. No wait is longer, and a working day has no longer pause.
 const SESSION_IDLE: Duration = Duration::from_secs(12 * 60 * 60);
@@ -105,17 +104,16 @@ impl Listening {
             let shared = Shared::new(env.clone());
             tokio::spawn(shared.clone().settle_later());
             let (stop, read) = (CancellationToken::new(), shared.read.clone());
-            let places = Arc::new(Semaphore::new(MOST_CONNECTIONS as usize));
+            let places = Places::new();
             let door = Arc::new(Door::new(env, profile, self.guard, &stop, shared));
             let ended = tokio::select! {
-                never = accept(&listener, &door, &places, &stop) => never,
+                never = accept(&listener, &door, &places, &stop) => match never {},
                 _ = interrupted.recv() => Ended::Interrupted,
                 _ = asked.recv() => Ended::Asked,
             };
             drop(listener);
             stop.cancel();
-            // All places are free when all connections have ended.
-            let _ = tokio::time::timeout(LEAVE, places.acquire_many(MOST_CONNECTIONS)).await;
+            let _ = tokio::time::timeout(LEAVE, places.empty()).await;
             // What was handed out at last.
             read.settle();
             Ok(ended)
@@ -129,20 +127,16 @@ impl Listening {
 async fn accept(
     listener: &tokio::net::TcpListener,
     door: &Arc<Door>,
-    places: &Arc<Semaphore>,
+    places: &Arc<Places>,
     stop: &CancellationToken,
-) -> Ended {
+) -> ! {
     loop {
-        let Ok(place) = places.clone().acquire_owned().await else { return Ended::Asked };
         let Ok((stream, _)) = listener.accept().await else {
+            places.evict();
             tokio::time::sleep(BREATH).await;
             continue;
         };
-        let (door, stop) = (door.clone(), stop.clone());
-        tokio::spawn(async move {
-            connection::serve(stream, door, stop).await;
-            drop(place);
-        });
+        tokio::spawn(connection::serve(stream, door.clone(), places.enter(), stop.clone()));
     }
 }
 

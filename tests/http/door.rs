@@ -1,7 +1,9 @@
 //! Who gets in, and what everybody else is told.
 
+use std::fs;
+
 use crate::client::{Answer, Client};
-use crate::peer::LEGACY;
+use crate::peer::{LEGACY, Peer};
 use crate::server::Server;
 use crate::support::env::TestEnv;
 
@@ -51,6 +53,26 @@ fn a_wrong_token_is_no_token() {
     refused(|_, client| client.with("Authorization", &format!("Bearer {}", "0".repeat(64))), 401);
     refused(|server, client| client.with("Authorization", &format!("Bearer {}", &server.token[1..])), 401);
     refused(|server, client| client.with("Authorization", &format!("Basic {}", server.token)), 401);
+}
+
+#[test]
+fn a_token_is_worth_nothing_once_its_file_is_gone_or_holds_another() {
+    let env = TestEnv::new();
+    let server = Server::start(&env);
+    let file = env.home().join("http-token");
+    let hello = hello();
+    let session = Peer::legacy(&server);
+    let told = |client: &Client| client.post(&hello).status;
+    let old = Client::of(&server);
+    assert_eq!(told(&old), 200);
+    fs::remove_file(&file).unwrap();
+    assert_eq!(told(&old), 401);
+    assert_eq!(session.tell(&serde_json::json!({"method": "notifications/initialized"})).status, 401);
+    // The next server makes a new one, which is the one for both.
+    let next = Server::start(&env);
+    assert_ne!(next.token, server.token);
+    assert_eq!(told(&old), 401);
+    assert_eq!(told(&old.with("Authorization", &format!("Bearer {}", next.token))), 200);
 }
 
 #[test]

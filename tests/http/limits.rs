@@ -1,5 +1,6 @@
 //! What a client may cost: bytes, headers, time.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -106,6 +107,42 @@ fn a_message_that_cannot_be_read_gets_an_error_of_the_protocol() {
     }
     let plain = Client::of(&server).with("Content-Type", "text/plain");
     assert_eq!(plain.post("{").status, 415);
+}
+
+/// More than there are places for, whether they say nothing, half a request, or keep a connection on which they were
+/// refused.
+#[test]
+fn connections_without_the_token_keep_nobody_out() {
+    let env = TestEnv::new();
+    let server = Server::start(&env);
+    let member = Client::of(&server);
+    let stranger = member.with("Authorization", "Bearer wrong").with("Content-Length", "0");
+    let refused = stranger.head("POST", "/mcp");
+    // A member that came first stays.
+    let mut first = member.connect();
+    let hello = member.with("Content-Length", "0").head("POST", "/mcp");
+    first.write_all(hello.as_bytes()).unwrap();
+    let mut byte = [0];
+    first.read_exact(&mut byte).unwrap();
+    // A server that waits until strangers are silent for too long takes 30 s.
+    let begun = Instant::now();
+    let strangers: Vec<TcpStream> = (0..400)
+        .map(|number| {
+            let mut stream = member.connect();
+            let said = ["", &refused[..30], &refused][number % 3];
+            // It may be gone by now, for those that came after it.
+            let _ = stream.write_all(said.as_bytes());
+            stream
+        })
+        .collect();
+    assert!(Peer::modern(&server).ask("tools/list", json!({}))["result"]["tools"].is_array());
+    assert!(Peer::legacy(&server).ask("tools/list", json!({}))["result"]["tools"].is_array());
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    let open = fs::read_dir(format!("/proc/{}/fd", server.pid())).unwrap().count();
+    assert!(open < 320, "{open} descriptors");
+    first.write_all(hello.as_bytes()).unwrap();
+    assert_eq!(first.read(&mut byte).unwrap(), 1, "the member's connection was ended");
+    drop(strangers);
 }
 
 /// Whoever says nothing for half a minute is left alone: in the head, in the

@@ -25,6 +25,7 @@ use super::super::scan::Scan;
 use super::Door;
 use super::guard::{Admitted, Refusal};
 use super::handed::Handed;
+use super::places::Place;
 use crate::host::listen;
 
 /// A task is at most 1 MiB, and may need several bytes for one in JSON.
@@ -46,12 +47,12 @@ const EXPOSED_HEADERS: &str = "mcp-session-id, mcp-protocol-version, www-authent
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// Answers whatever comes on `stream` until either side has had enough.
-pub(super) async fn serve(stream: TcpStream, door: Arc<Door>, stop: CancellationToken) {
+pub(super) async fn serve(stream: TcpStream, door: Arc<Door>, place: Place, stop: CancellationToken) {
     let _ = stream.set_nodelay(true);
     listen::give_up_after(&stream, READER_PATIENCE);
     let answer = service_fn(|request| {
-        let door = door.clone();
-        async move { Ok::<_, Infallible>(door.answer(request).await) }
+        let (door, place) = (door.clone(), &place);
+        async move { Ok::<_, Infallible>(door.answer(request, place).await) }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
@@ -62,17 +63,21 @@ pub(super) async fn serve(stream: TcpStream, door: Arc<Door>, stop: Cancellation
     // What goes wrong on a connection ends it, and is nobody else's business.
     tokio::select! {
         _ = connection.as_mut() => return,
+        () = place.evicted() => return,
         () = stop.cancelled() => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;
 }
 
 impl Door {
-    async fn answer(&self, request: Request<Incoming>) -> Answer {
+    async fn answer(&self, request: Request<Incoming>, place: &Place) -> Answer {
         let admitted = self.guard.admit(request.method(), request.uri(), request.headers());
         let origin = self.guard.origin(request.headers()).cloned();
         let mut answer = match admitted {
-            Ok(Admitted::Request) => self.pass(request).await,
+            Ok(Admitted::Request) => {
+                place.admit().await;
+                self.pass(request).await
+            }
             Ok(Admitted::Preflight) => preflight(),
             Err(refusal) => refuse(refusal),
         };
@@ -152,6 +157,7 @@ fn unreadable(body: &[u8], reason: &str) -> Answer {
 
 fn refuse(refusal: Refusal) -> Answer {
     let mut answer = plain(refusal.status(), refusal.text());
+    set(answer.headers_mut(), header::CONNECTION, "close");
     if refusal == Refusal::Token {
         set(answer.headers_mut(), header::WWW_AUTHENTICATE, "Bearer");
     }

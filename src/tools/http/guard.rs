@@ -176,19 +176,19 @@ mod tests {
     const LOCAL: &str = "127.0.0.1:8931";
     const ORIGIN_LISTED: &str = "http://localhost:6274";
 
-    fn guard(address: &str) -> (Guard, String) {
+    fn guard(address: &str) -> (Guard, String, tempfile::TempDir) {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("http-token");
         let token = Token::open(&file).unwrap();
         let shown = std::fs::read_to_string(file).unwrap().trim().to_owned();
-        (Guard::new(address.parse().unwrap(), vec![ORIGIN_LISTED.into()], token), shown)
+        (Guard::new(address.parse().unwrap(), vec![ORIGIN_LISTED.into()], token), shown, dir)
     }
 
     /// What a server at `address` says to a request with these headers; `TOKEN`
     /// stands for the token.
     #[track_caller]
     fn check(address: &str, line: (&str, &str), given: &[(&str, &str)], expected: Result<Admitted, Refusal>) {
-        let (guard, token) = guard(address);
+        let (guard, token, _dir) = guard(address);
         let mut headers = HeaderMap::new();
         for (name, value) in given {
             let value = value.replace("TOKEN", &token);
