@@ -58,7 +58,9 @@ impl Next {
         let Self { id, .. } = self;
         match self.state {
             State::Pending | State::Working | State::InputRequired => vec![
-                format!("delegate_wait {{\"task_id\": \"{id}\"}} waits for its end"),
+                format!(
+                    "delegate_wait {{\"task_id\": \"{id}\"}} waits for its end, and the run goes on meanwhile"
+                ),
                 format!("delegate_cancel {{\"task_id\": \"{id}\"}} ends it"),
             ],
             State::Completed | State::Failed | State::TimedOut | State::Cancelled => {

@@ -96,6 +96,11 @@ impl Delivery {
         }
     }
 
+    /// Since when nobody listens who did before.
+    pub(super) fn alone_since(&self) -> Option<Duration> {
+        self.state().alone_since
+    }
+
     /// Whether it is worth to wait for what the answer is about.
     pub(super) fn is_wanted(&self, now: Duration) -> bool {
         let is_late = |since: Duration| now.saturating_sub(since) >= PATIENCE;

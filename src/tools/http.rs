@@ -103,7 +103,8 @@ impl Listening {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let shared = Shared::new(env.clone());
             tokio::spawn(shared.clone().settle_later());
-            let (stop, read) = (CancellationToken::new(), shared.read.clone());
+            let (stop, read, patience) =
+                (CancellationToken::new(), shared.read.clone(), shared.patience.clone());
             let places = Places::new();
             let door = Arc::new(Door::new(env, profile, self.guard, &stop, shared));
             let ended = tokio::select! {
@@ -112,6 +113,7 @@ impl Listening {
                 _ = asked.recv() => Ended::Asked,
             };
             drop(listener);
+            patience.close();
             stop.cancel();
             let _ = tokio::time::timeout(LEAVE, places.empty()).await;
             // What was handed out at last.

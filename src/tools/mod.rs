@@ -21,6 +21,7 @@ mod input;
 mod inspect;
 mod notify;
 mod parked;
+mod patience;
 mod primitives;
 mod prompts;
 mod read;

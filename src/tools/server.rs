@@ -31,6 +31,7 @@ use super::{
 };
 use crate::config::{Config, Profile};
 use crate::failure::Failure;
+use crate::host::clock;
 use crate::host::env::Env;
 use crate::tasks;
 
@@ -100,30 +101,29 @@ impl Server {
             move |now| !unwanted.is_cancelled() && delivery.is_wanted(now)
         };
         let place = self.shared.place();
+        let usual = client::safe_wait(&name, token.is_some());
+        // Where all places are taken, a wait answers at once: it is to be tried again.
+        let usual = if place.is_some() { usual } else { Duration::ZERO };
+        let mut sitting = self.shared.patience.begin(name, usual);
         let incoming = Incoming {
             env: self.env.clone(),
             roots,
             meta: context.meta.0.0.clone(),
-            // Where all places are taken, a wait answers at once: it is to be tried again.
-            safe_wait: if place.is_some() {
-                client::safe_wait(&name, token.is_some())
-            } else {
-                Duration::ZERO
-            },
+            safe_wait: sitting.limit(),
             place,
             observe: notify::observer(lines, wanted),
             unwanted,
-            delivery,
+            delivery: delivery.clone(),
             read: self.shared.read.clone(),
             spare: self.shared.spare.clone(),
         };
         let mut work = tokio::task::spawn_blocking(move || work(incoming));
-        let (mut number, mut waits) = (0.0, false);
+        let mut number = 0.0;
         loop {
             tokio::select! {
                 biased;
                 Some(line) = told.recv() => {
-                    waits = true;
+                    sitting.waits();
                     if let Some(token) = &token {
                         number += 1.0;
                         let progress = ProgressNotificationParam::new(token.clone(), number).with_message(line);
@@ -132,14 +132,17 @@ impl Server {
                     }
                 }
                 done = &mut work => {
+                    sitting.answered(delivery.alone_since());
                     self.shared.keep_the_queue();
                     return done.map_err(|_| crashed());
                 }
-                () = context.ct.cancelled() => return Err(unheard()),
+                () = context.ct.cancelled() => break,
                 // Whatever does not wait is over in a moment: its answer may still be read.
-                () = lost.cancelled(), if waits => return Err(unheard()),
+                () = lost.cancelled(), if sitting.is_waiting() => break,
             }
         }
+        sitting.given_up(clock::monotonic());
+        Err(unheard())
     }
 
     async fn call(

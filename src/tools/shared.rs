@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::patience::Patience;
 use super::read::Read;
 use crate::host::env::Env;
 use crate::host::memory;
@@ -42,6 +43,7 @@ pub(super) struct Shared {
     env: Env,
     pub(super) spare: Spare,
     pub(super) read: Read,
+    pub(super) patience: Patience,
     started: Arc<Once>,
     waiting: Arc<Semaphore>,
 }
@@ -51,6 +53,7 @@ impl Shared {
         let spare = Spare::default();
         Self {
             read: Read::new(env.clone(), spare.clone()),
+            patience: Patience::new(&env),
             env,
             spare,
             started: Arc::new(Once::new()),

@@ -1,6 +1,9 @@
 //! No call delays another, and a client that goes away takes nothing with it.
 
-use serde_json::json;
+use std::time::Duration;
+use std::{fs, thread};
+
+use serde_json::{Value, json};
 
 use crate::client::{Client, Era};
 use crate::support::env::TestEnv;
@@ -57,12 +60,77 @@ fn a_wait_says_that_it_was_too_short_and_how_long_it_could_have_been() {
         waited["meta"].get("completed_ts").is_none() && waited["data"]["progress"].is_object(),
         "{waited}"
     );
-    // An unknown client gives up after two minutes: no wait takes that long.
+    // An unknown client may give up after a minute: no wait takes that long.
     let id = client.begin(
         "tools/call",
         json!({ "name": "delegate_wait", "arguments": { "task_id": task, "timeout_sec": 9999 } }),
     );
     client.call("delegate_cancel", json!({ "task_id": task, "reason": "enough" })).unwrap();
     let answer = client.answer(id);
-    assert_eq!(answer["result"]["structuredContent"]["meta"]["waited_limit_ms"], 110_000, "{answer}");
+    assert_eq!(answer["result"]["structuredContent"]["meta"]["waited_limit_ms"], 50_000, "{answer}");
+}
+
+/// How long the next wait of this client for a task that works could take.
+fn next_limit(client: &mut Client, task: &str) -> Value {
+    let arguments = json!({ "task_id": task, "timeout_sec": 0.01 });
+    assert_eq!(client.call("delegate_wait", arguments).unwrap()["meta"]["waited_limit_ms"], 10);
+    let id = client.begin("tools/call", json!({ "name": "delegate_wait", "arguments": { "task_id": task } }));
+    client.call("delegate_cancel", json!({ "task_id": task })).unwrap();
+    client.answer(id)["result"]["structuredContent"]["meta"]["waited_limit_ms"].clone()
+}
+
+/// Less than a second tells nothing, so this test about time has to take some.
+const GIVEN_UP_AFTER: Duration = Duration::from_millis(1300);
+
+#[test]
+fn a_client_that_cancels_a_wait_or_vanishes_in_it_gets_shorter_ones_from_every_server() {
+    for vanishes in [false, true] {
+        let env = TestEnv::new();
+        let mut client = Client::new(&env, Era::Session);
+        let task = client.replay("fix-test --speed 0.01");
+        let wait = json!({ "name": "delegate_wait", "arguments": { "task_id": task } });
+        let id = client.begin("tools/call", wait);
+        client.call("delegate_status", json!({})).unwrap();
+        thread::sleep(GIVEN_UP_AFTER);
+        if vanishes {
+            client.leave();
+            client = Client::new(&env, Era::Session);
+        } else {
+            client.notify("notifications/cancelled", json!({ "requestId": id, "reason": "timed out" }));
+            // It is read before the next call is answered.
+            client.call("delegate_status", json!({})).unwrap();
+        }
+        let other = client.replay("fix-test --speed 0.01");
+        assert_eq!(next_limit(&mut client, &other), 4_000, "vanishes: {vanishes}");
+        client.leave();
+        // Another server, in the revision without sessions, for the same client.
+        let mut next = Client::new(&env, Era::Stateless);
+        let other = next.replay("fix-test --speed 0.01");
+        assert_eq!(next_limit(&mut next, &other), 4_000, "vanishes: {vanishes}");
+        let kept = env.home().join("patience.json");
+        fs::remove_file(kept).unwrap();
+        let other = next.replay("fix-test --speed 0.01");
+        assert_eq!(next_limit(&mut next, &other), 50_000, "what was removed is forgotten");
+        next.call("delegate_cancel", json!({ "task_id": task })).unwrap();
+    }
+}
+
+/// Some clients cancel every call once it is answered, and some waits end because the run does.
+#[test]
+fn what_is_answered_teaches_nothing() {
+    let env = TestEnv::new();
+    let mut client = Client::new(&env, Era::Session);
+    let task = client.replay("fix-test --speed 0.01");
+    let wait = json!({ "name": "delegate_wait", "arguments": { "task_id": task, "timeout_sec": 1.3 } });
+    let id = client.begin("tools/call", wait);
+    let told = client.answer(id);
+    client.notify("notifications/cancelled", json!({ "requestId": id }));
+    client.call("delegate_cancel", json!({ "task_id": task })).unwrap();
+    assert!(!env.home().join("patience.json").exists());
+    // A wait that was too short says what to call, and that nothing is lost.
+    let text = told["result"]["content"][0]["text"].as_str().unwrap();
+    let next = format!("delegate_wait {{\"task_id\": \"{task}\"}}");
+    assert!(text.contains(&next) && text.contains("the run goes on"), "{text}");
+    let structured = told["result"]["structuredContent"].to_string().replace('\\', "");
+    assert!(structured.contains(&next) && structured.contains("the run goes on"), "{structured}");
 }
