@@ -1,11 +1,14 @@
 //! Waits for tasks, asleep. Whoever waits also keeps the queue moving: it sees
 //! a supervisor die and starts what comes next.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::host::clock;
 use crate::host::watch::{Watch, Woken};
 use crate::model::TaskId;
+use crate::runs::RunDir;
 use crate::tasks::view::is_alive;
 use crate::tasks::{Context, TaskError, View, find, pump, view};
 
@@ -107,7 +110,8 @@ fn look(context: &mut Context, ids: &[TaskId]) -> Result<Vec<View>, TaskError> {
 #[derive(Debug)]
 pub(super) struct Watching {
     watch: Watch,
-    locks: Vec<std::path::PathBuf>,
+    /// Those that are watched: of no run that has ended.
+    locks: BTreeSet<PathBuf>,
 }
 
 impl Watching {
@@ -122,7 +126,7 @@ impl Watching {
         }
         // Where it is missing there was no commit yet, and nothing to wait for.
         let _ = watch.add(&context.registry.log());
-        Ok(Self { watch, locks: Vec::new() })
+        Ok(Self { watch, locks: BTreeSet::new() })
     }
 
     /// Sleeps until something changes; for how long at most, nothing depends on.
@@ -133,14 +137,9 @@ impl Watching {
     /// Watches the locks of runs that started since, and acts on freed ones.
     pub(super) fn follow_the_queue(&mut self, context: &mut Context) -> Result<(), TaskError> {
         let working = context.registry.working()?;
-        let mut dead = false;
-        for row in &working {
-            let dir = context.dir(&row.run_id);
-            if !self.locks.contains(&dir.lock()) && self.watch.add(&dir.lock()).is_ok() {
-                self.locks.push(dir.lock());
-            }
-            dead |= !is_alive(&dir);
-        }
+        let dirs: Vec<RunDir> = working.iter().map(|row| context.dir(&row.run_id)).collect();
+        self.watch_locks(dirs.iter().map(RunDir::lock).collect());
+        let dead = dirs.iter().any(|dir| !is_alive(dir));
         let waits = !context.registry.pending(1)?.is_empty();
         if dead || waits {
             // It may be a long time since we looked.
@@ -148,5 +147,18 @@ impl Watching {
         }
         let room = u32::try_from(working.len()).unwrap_or(u32::MAX) < context.config.max_concurrent;
         if dead || (waits && room) { pump(context) } else { Ok(()) }
+    }
+
+    fn watch_locks(&mut self, locks: BTreeSet<PathBuf>) {
+        let gone: Vec<PathBuf> = self.locks.difference(&locks).cloned().collect();
+        for lock in gone {
+            self.watch.remove(&lock);
+            self.locks.remove(&lock);
+        }
+        for lock in locks {
+            if !self.locks.contains(&lock) && self.watch.add(&lock).is_ok() {
+                self.locks.insert(lock);
+            }
+        }
     }
 }

@@ -103,7 +103,7 @@ impl Listening {
             let mut asked = signal(SignalKind::terminate())?;
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let shared = Shared::new(env.clone());
-            tokio::spawn(shared.clone().settle_later());
+            tokio::spawn(shared.clone().rest_between_calls());
             let (stop, read) = (CancellationToken::new(), shared.read.clone());
             let places = Arc::new(Semaphore::new(MOST_CONNECTIONS as usize));
             let door = Arc::new(Door::new(env, profile, self.guard, &stop, shared));

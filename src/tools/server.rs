@@ -129,7 +129,7 @@ impl Server {
                     }
                 }
                 done = &mut work => {
-                    self.shared.keep_the_queue();
+                    self.shared.answered();
                     return done.map_err(|_| crashed());
                 }
                 () = context.ct.cancelled() => return Err(unheard()),

@@ -18,6 +18,7 @@ mod endings;
 mod errors;
 mod evidence;
 mod inspecting;
+mod keepers;
 mod last_lines;
 mod leaving;
 mod listing;
