@@ -109,6 +109,16 @@ impl Watch {
     }
 }
 
+impl Drop for Watch {
+    /// Closing takes the kernel some 15 ms: a thread does it, and whoever has an
+    /// answer to give gives it.
+    fn drop(&mut self) {
+        if let Some(inotify) = self.inotify.take() {
+            let _ = std::thread::Builder::new().name("closer".into()).spawn(move || drop(inotify));
+        }
+    }
+}
+
 #[cfg(target_os = "linux")]
 fn notifications() -> Option<OwnedFd> {
     use rustix::fs::inotify::{CreateFlags, init};

@@ -12,7 +12,7 @@ use crate::host::lock::Lock;
 use crate::host::paths::Home;
 use crate::host::watch::Woken;
 use crate::host::{clock, memory};
-use crate::tasks::wait::Watching;
+use crate::tasks::wait::{HEARTBEAT, Watching};
 use crate::tasks::{Context, TaskError, cleanup};
 
 /// After a failure: the disk may be full, or somebody edits the configuration.
@@ -53,7 +53,7 @@ fn watch(env: Env) -> Result<(), TaskError> {
     let (mut last_quiet, mut next_look) = (clock::monotonic(), Duration::ZERO);
     loop {
         watching.follow_the_queue(&mut context)?;
-        let quiet = watching.sleep() == Woken::TimedOut;
+        let quiet = watching.sleep(HEARTBEAT) == Woken::TimedOut;
         if !turn.is_at(&path) || !context.registry.is_of(&context.home) {
             return Ok(());
         }

@@ -22,6 +22,7 @@ mod keepers;
 mod last_lines;
 mod leaving;
 mod listing;
+mod locked;
 mod made_up;
 mod opening;
 mod parallel;
