@@ -21,6 +21,11 @@ pub(crate) fn pump(context: &mut Context) -> Result<(), TaskError> {
         control::send(&context.dir(&starter), &control::Message::Pump);
         return Ok(());
     }
+    pump_outside(context)
+}
+
+/// As [`pump`], for a process that is known to be in no run.
+pub(super) fn pump_outside(context: &mut Context) -> Result<(), TaskError> {
     // We may be left over from a run that was killed and is about to be swept.
     leave_groups();
     run(context, Ties::Detached).map(|_| ())
