@@ -10,7 +10,6 @@ use crate::host::close_in_child::close_files_in_a_child;
 use crate::host::watch::{Watch, Woken};
 use crate::model::TaskId;
 use crate::runs::RunDir;
-use crate::tasks::view::is_alive;
 use crate::tasks::{Context, TaskError, View, find, nested, pump, view};
 
 /// How long one sleep lasts at most. Nothing depends on it; it only bounds the
@@ -153,17 +152,10 @@ impl Watching {
 
     /// Watches the locks of runs that started since, and acts on freed ones.
     pub(super) fn follow_the_queue(&mut self, context: &mut Context) -> Result<(), TaskError> {
-        let working = context.registry.working()?;
-        let dirs: Vec<RunDir> = working.iter().map(|row| context.dir(&row.run_id)).collect();
-        self.watch_locks(dirs.iter().map(RunDir::lock).collect());
-        let dead = dirs.iter().any(|dir| !is_alive(dir));
-        let waits = !context.registry.pending(1)?.is_empty();
-        if dead || waits {
-            // It may be a long time since we looked.
-            context.refresh();
-        }
-        let room = u32::try_from(working.len()).unwrap_or(u32::MAX) < context.config.max_concurrent;
-        let moved = if dead || (waits && room) { context.unless_busy(pump)? } else { Some(()) };
+        let working = pump::working(context)?;
+        self.watch_locks(working.iter().map(RunDir::lock).collect());
+        let due = pump::is_due(context, &working)?;
+        let moved = if due { context.unless_busy(pump)? } else { Some(()) };
         self.was_busy = moved.is_none();
         Ok(())
     }
