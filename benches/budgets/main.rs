@@ -13,6 +13,7 @@
 
 mod agent;
 mod capture;
+mod crowd;
 mod disk;
 mod figures;
 mod files;
@@ -71,8 +72,9 @@ const QUICK: Effort = Effort {
 
 type Part = fn(Effort, &mut Table);
 
-const PARTS: [(&str, Part); 8] = [
+const PARTS: [(&str, Part); 9] = [
     ("submit", submit::measure),
+    ("crowd", crowd::measure),
     ("serve", serve::measure),
     ("memory", memory::measure),
     ("wake", wake::measure),

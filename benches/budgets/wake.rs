@@ -11,15 +11,17 @@ use crate::{Effort, agent};
 
 pub fn measure(effort: Effort, table: &mut Table) {
     let world = World::new("");
-    let (mut answered, mut over) = (Samples::default(), Samples::default());
+    let [mut answered, mut over, mut between] = [(); 3].map(|()| Samples::default());
     for turn in 0..effort.wakes {
         let woken = once(&world, turn);
         answered.add(millis(woken.answered));
         over.add(millis(woken.over));
+        between.add(millis(woken.over - woken.answered));
     }
     table.section("last act of the agent -> `delegator wait`");
     table.row("has answered, p50", answered.median(), "ms", Budget::AtMost(50.0));
     table.row("has answered, p99", answered.quantile(0.99), "ms", Budget::AtMost(50.0));
+    table.row("from its answer to its end, p50", between.median(), "ms", Budget::AtMost(2.0));
     table.row("has ended, p50", over.median(), "ms", Budget::AtMost(50.0));
     table.row("has ended, p99", over.quantile(0.99), "ms", Budget::AtMost(50.0));
 }

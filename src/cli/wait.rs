@@ -71,7 +71,9 @@ pub(super) fn until(
     let mut live = Live::new(show, &context.env);
     let waited = tasks::wait(context, ids, goal, limit, &mut |views| live.show(views));
     live.clear();
-    Ok(waited?)
+    let waited = waited?;
+    waited.close_in_a_child(context);
+    Ok(waited)
 }
 
 /// The worst of the tasks that are done, unless time was up before.

@@ -28,6 +28,18 @@ impl Lock {
         lock(made(path)?, Which::Main)
     }
 
+    /// As [`take`](Self::take), asleep in the kernel for as long as somebody else holds it.
+    pub(crate) fn wait_for(path: &Path) -> io::Result<Lock> {
+        let file = made(path)?;
+        loop {
+            match set(&file, libc::F_OFD_SETLKW, Which::Main) {
+                Ok(()) => return Ok(Lock(file)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// As [`take`](Self::take), of a file that must be there.
     pub(crate) fn take_existing(path: &Path) -> io::Result<Option<Lock>> {
         lock(found(path)?, Which::Main)
@@ -73,16 +85,19 @@ fn found(path: &Path) -> io::Result<File> {
 }
 
 fn lock(file: File, which: Which) -> io::Result<Option<Lock>> {
+    match set(&file, libc::F_OFD_SETLK, which) {
+        Ok(()) => Ok(Some(Lock(file))),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn set(file: &File, command: libc::c_int, which: Which) -> io::Result<()> {
     // SAFETY: the descriptor is open for as long as `file` lives, and the
     // kernel only reads the structure.
-    let taken = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &range(which)) };
-    if taken == 0 {
-        return Ok(Some(Lock(file)));
-    }
-    let error = io::Error::last_os_error();
-    match error.raw_os_error() {
-        Some(libc::EAGAIN | libc::EACCES) => Ok(None),
-        _ => Err(error),
+    match unsafe { libc::fcntl(file.as_raw_fd(), command, &range(which)) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 
@@ -144,6 +159,13 @@ mod tests {
         assert!(is_held(&path).unwrap(), "a copy of the descriptor keeps it");
         drop(copy);
         assert!(!is_held(&path).unwrap());
+        let waited = Lock::wait_for(&path).unwrap();
+        let (turn, next) = (path.clone(), std::sync::mpsc::channel());
+        let waiting = std::thread::spawn(move || next.0.send(Lock::wait_for(&turn).unwrap()).unwrap());
+        assert!(next.1.recv_timeout(std::time::Duration::from_millis(20)).is_err(), "it sleeps");
+        drop(waited);
+        drop(next.1.recv().unwrap());
+        waiting.join().unwrap();
         let note = Lock::take_note(&path).unwrap().unwrap();
         assert!(!is_held(&path).unwrap() && Lock::take_existing_note(&path).unwrap().is_none());
         drop(note);

@@ -4,6 +4,7 @@
 pub(crate) mod arrivals;
 pub(crate) mod beneath;
 pub(crate) mod clock;
+pub(crate) mod close_in_child;
 pub(crate) mod confine;
 pub(crate) mod disk;
 pub(crate) mod env;

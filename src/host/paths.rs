@@ -115,6 +115,11 @@ impl Home {
         self.root.join("cleanup.lock")
     }
 
+    /// Held by the one server that looks after the queue.
+    pub(crate) fn keeper_lock(&self) -> PathBuf {
+        self.root.join("keeper.lock")
+    }
+
     /// Held while marks are set, or something is removed that has none.
     pub(crate) fn marks(&self) -> PathBuf {
         self.root.join("marks.lock")

@@ -4,6 +4,7 @@
 //! instances are used up, a short sleep takes its place: waiting then costs a
 //! little, but it still works.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -11,16 +12,22 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::host::clock;
+
 /// How long one sleep takes where the system gives no notifications.
 const POLL: Duration = Duration::from_millis(40);
 
 /// A freed lock does not change its file's time: look again at least this often.
 const POLL_AT_MOST: Duration = Duration::from_millis(480);
 
+/// Instead of a watch: there were more notices than the system keeps.
+const TOO_MANY: i32 = -1;
+
 #[derive(Debug)]
 pub(crate) struct Watch {
     inotify: Option<OwnedFd>,
-    paths: Vec<PathBuf>,
+    /// What is watched, and what the system calls it.
+    paths: BTreeMap<PathBuf, i32>,
 }
 
 /// Why a sleep ended.
@@ -32,48 +39,63 @@ pub(crate) enum Woken {
 
 impl Watch {
     pub(crate) fn new() -> Self {
-        Self { inotify: notifications(), paths: Vec::new() }
+        Self { inotify: notifications(), paths: BTreeMap::new() }
     }
 
     #[cfg(test)]
     fn without_notifications() -> Self {
-        Self { inotify: None, paths: Vec::new() }
+        Self { inotify: None, paths: BTreeMap::new() }
     }
 
     /// Wakes when a file is renamed into the directory or released in it, or
     /// when the file itself is written or released.
     pub(crate) fn add(&mut self, path: &Path) -> io::Result<()> {
-        self.paths.push(path.to_owned());
-        match self.inotify.as_ref().map_or(Ok(()), |inotify| watch_path(inotify, path)) {
+        let number = match self.inotify.as_ref().map_or(Ok(0), |inotify| watch_path(inotify, path)) {
             // Out of watches: go on by polling.
             Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::ENOMEM)) => {
                 self.inotify = None;
-                Ok(())
+                0
             }
-            other => other,
+            other => other?,
+        };
+        self.paths.insert(path.to_owned(), number);
+        Ok(())
+    }
+
+    pub(crate) fn remove(&mut self, path: &Path) {
+        if let (Some(number), Some(inotify)) = (self.paths.remove(path), &self.inotify) {
+            forget_path(inotify, number);
         }
     }
 
     pub(crate) fn sleep(&mut self, at_most: Duration) -> Woken {
-        let Some(inotify) = &self.inotify else { return self.poll(at_most) };
-        let mut fds = [PollFd::new(inotify, PollFlags::IN)];
-        let limit = Timespec {
-            tv_sec: i64::try_from(at_most.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: at_most.subsec_nanos().into(),
-        };
-        match poll(&mut fds, Some(&limit)) {
-            Ok(0) | Err(_) => Woken::TimedOut,
-            Ok(_) => {
-                // One look at the files serves any number of notices.
-                let mut buffer = [0_u8; 4096];
-                while rustix::io::read(inotify, &mut buffer).is_ok_and(|n| n > 0) {}
-                Woken::Changed
+        let until = clock::monotonic() + at_most;
+        loop {
+            let left = until.saturating_sub(clock::monotonic());
+            let Some(inotify) = &self.inotify else { return self.poll(left) };
+            let limit = Timespec {
+                tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+                tv_nsec: left.subsec_nanos().into(),
+            };
+            match poll(&mut [PollFd::new(inotify, PollFlags::IN)], Some(&limit)) {
+                Ok(0) | Err(_) => return Woken::TimedOut,
+                Ok(_) if self.concerns_us(inotify) => return Woken::Changed,
+                Ok(_) => {}
             }
         }
     }
 
+    /// Takes all notices in: one look at the files serves any number of them.
+    /// Removing a watch gives one as well, which is no news.
+    fn concerns_us(&self, inotify: &OwnedFd) -> bool {
+        let mut any = false;
+        let is_ours = |number| number == TOO_MANY || self.paths.values().any(|known| *known == number);
+        take_notices(inotify, |number| any |= is_ours(number));
+        any
+    }
+
     fn poll(&self, at_most: Duration) -> Woken {
-        let times = || self.paths.iter().map(|path| path.metadata().and_then(|found| found.modified()).ok());
+        let times = || self.paths.keys().map(|path| path.metadata().and_then(|found| found.modified()).ok());
         let before: Vec<_> = times().collect();
         let mut left = at_most.min(POLL_AT_MOST);
         while left > Duration::ZERO {
@@ -84,6 +106,16 @@ impl Watch {
             }
         }
         Woken::TimedOut
+    }
+}
+
+impl Drop for Watch {
+    /// Closing takes the kernel some 15 ms: a thread does it, and whoever has an
+    /// answer to give gives it.
+    fn drop(&mut self) {
+        if let Some(inotify) = self.inotify.take() {
+            let _ = std::thread::Builder::new().name("closer".into()).spawn(move || drop(inotify));
+        }
     }
 }
 
@@ -99,19 +131,40 @@ fn notifications() -> Option<OwnedFd> {
 }
 
 #[cfg(target_os = "linux")]
-fn watch_path(inotify: &OwnedFd, path: &Path) -> io::Result<()> {
+fn watch_path(inotify: &OwnedFd, path: &Path) -> io::Result<i32> {
     use rustix::fs::inotify::{WatchFlags, add_watch};
     // In a directory only what is finished: an agent's output, as it grows,
     // must not wake anybody.
     let changed = if path.is_dir() { WatchFlags::MOVED_TO } else { WatchFlags::MODIFY };
-    add_watch(inotify, path, changed | WatchFlags::CLOSE_WRITE)?;
-    Ok(())
+    Ok(add_watch(inotify, path, changed | WatchFlags::CLOSE_WRITE)?)
+}
+
+#[cfg(target_os = "linux")]
+fn forget_path(inotify: &OwnedFd, number: i32) {
+    // The watch of a removed file is gone already.
+    let _ = rustix::fs::inotify::remove_watch(inotify, number);
+}
+
+/// Calls `notice` with the watch that each notice is of.
+#[cfg(target_os = "linux")]
+fn take_notices(inotify: &OwnedFd, mut notice: impl FnMut(i32)) {
+    let mut buffer = [std::mem::MaybeUninit::uninit(); 4096];
+    let mut reader = rustix::fs::inotify::Reader::new(inotify, &mut buffer);
+    while let Ok(event) = reader.next() {
+        notice(event.wd());
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn watch_path(_inotify: &OwnedFd, _path: &Path) -> io::Result<()> {
-    Ok(())
+fn watch_path(_inotify: &OwnedFd, _path: &Path) -> io::Result<i32> {
+    Ok(0)
 }
+
+#[cfg(not(target_os = "linux"))]
+fn forget_path(_inotify: &OwnedFd, _number: i32) {}
+
+#[cfg(not(target_os = "linux"))]
+fn take_notices(_inotify: &OwnedFd, _notice: impl FnMut(i32)) {}
 
 #[cfg(test)]
 mod tests {
@@ -155,5 +208,23 @@ mod tests {
         assert_eq!(watch.sleep(Duration::ZERO), Woken::TimedOut);
         drop(lock);
         assert_eq!(watch.sleep(Duration::from_secs(5)), Woken::Changed, "a freed lock wakes");
+    }
+
+    #[test]
+    fn what_is_watched_no_more_wakes_nobody() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, other) = (dir.path().join("one"), dir.path().join("other"));
+        let [first, second] = [&one, &other].map(|path| Lock::take(path).unwrap());
+        let mut watch = Watch::new();
+        watch.add(&one).unwrap();
+        watch.add(&other).unwrap();
+        watch.remove(&one);
+        drop(first);
+        assert_eq!(watch.sleep(Duration::from_millis(20)), Woken::TimedOut);
+        drop(second);
+        assert_eq!(watch.sleep(Duration::from_secs(5)), Woken::Changed);
+        std::fs::remove_file(&other).unwrap();
+        assert_eq!(watch.sleep(Duration::from_secs(5)), Woken::Changed, "a removed file wakes");
+        watch.remove(&other);
     }
 }

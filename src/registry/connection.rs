@@ -204,7 +204,7 @@ fn use_write_ahead_log(connection: &Connection) -> Result<(), rusqlite::Error> {
 
 /// Sleeps 0.3 to 1.8 ms, for about ten seconds in all. SQLite's own back-off
 /// grows and is unfair: the one who waits longest sleeps longest.
-fn wait_a_little(attempt: i32) -> bool {
+pub(super) fn wait_a_little(attempt: i32) -> bool {
     let jitter =
         (std::process::id().wrapping_mul(2_654_435_761).wrapping_add(attempt as u32 * 40_503)) % 1500;
     std::thread::sleep(Duration::from_micros(300 + u64::from(jitter)));

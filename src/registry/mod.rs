@@ -8,6 +8,7 @@ mod connection;
 mod find;
 mod finish;
 mod migrations;
+mod patience;
 mod queue;
 mod rebuild;
 mod submit;
@@ -18,6 +19,7 @@ mod waits;
 
 pub(crate) use connection::{Length, Registry, RegistryError};
 pub(crate) use find::{Found, Reference, Scope};
+pub(crate) use patience::Patience;
 pub(crate) use queue::Claimed;
 pub(crate) use submit::{Submission, Submitted};
 pub(crate) use tasks::Row;

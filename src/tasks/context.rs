@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::config::Config;
 use crate::host::env::Env;
 use crate::host::paths::{self, Home};
-use crate::registry::{Registry, Scope};
+use crate::registry::{Patience, Registry, RegistryError, Scope};
 use crate::runs::RunDir;
 use crate::tasks::TaskError;
 
@@ -61,6 +61,21 @@ impl Context {
     pub(crate) fn refresh(&mut self) {
         if let Ok(config) = Config::load(&self.env) {
             self.config = config;
+        }
+    }
+
+    /// Does `work`, whose writes anybody may do as well: `None` where somebody
+    /// else keeps the registry locked, and nobody waits for that.
+    pub(crate) fn unless_busy<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, TaskError>,
+    ) -> Result<Option<T>, TaskError> {
+        self.registry.set_patience(Patience::Brief)?;
+        let done = work(self);
+        self.registry.set_patience(Patience::Usual)?;
+        match done {
+            Err(TaskError::Registry(RegistryError::Busy(_))) => Ok(None),
+            done => done.map(Some),
         }
     }
 

@@ -1,14 +1,18 @@
 //! Keeps the queue moving while nobody asks for anything: a server at rest
 //! still sees a supervisor die, and starts what comes next. Now and then it
 //! cleans up.
+//!
+//! One server of a home does this. The others sleep in the kernel until its
+//! process has ended and the lock of the keeper is free.
 
 use std::time::Duration;
 
 use crate::host::env::Env;
+use crate::host::lock::Lock;
 use crate::host::paths::Home;
 use crate::host::watch::Woken;
 use crate::host::{clock, memory};
-use crate::tasks::wait::Watching;
+use crate::tasks::wait::{HEARTBEAT, Watching};
 use crate::tasks::{Context, TaskError, cleanup};
 
 /// After a failure: the disk may be full, or somebody edits the configuration.
@@ -27,20 +31,32 @@ pub(crate) fn has_registry(env: &Env) -> bool {
 /// Looks after the queue for as long as the process lives, asleep.
 pub(crate) fn keep(env: &Env) -> ! {
     loop {
-        // Whatever stops it stops calls as well, and those say so.
-        let _ = watch(env.clone());
-        std::thread::sleep(PAUSE);
+        // Whatever stops it stops calls as well, and those say so. Another
+        // server may fare better meanwhile.
+        if !has_registry(env) || watch(env.clone()).is_err() {
+            std::thread::sleep(PAUSE);
+        }
     }
 }
 
+/// Waits for its turn, and looks after the queue until the home or its
+/// registry is not the one any more that it was.
 fn watch(env: Env) -> Result<(), TaskError> {
+    let path = Home::open(&env)?.keeper_lock();
+    let turn = Lock::wait_for(&path).map_err(TaskError::write(&path))?;
+    if !turn.is_at(&path) {
+        return Ok(());
+    }
     let mut context = Context::open(env)?;
     let mut watching = Watching::new(&context, &[])?;
     let mut rests = false;
     let (mut last_quiet, mut next_look) = (clock::monotonic(), Duration::ZERO);
     loop {
         watching.follow_the_queue(&mut context)?;
-        let quiet = watching.sleep() == Woken::TimedOut;
+        let quiet = watching.sleep(HEARTBEAT) == Woken::TimedOut;
+        if !turn.is_at(&path) || !context.registry.is_of(&context.home) {
+            return Ok(());
+        }
         let now = clock::monotonic();
         if quiet {
             last_quiet = now;

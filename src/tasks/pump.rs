@@ -12,6 +12,7 @@ use crate::model::{FailureCode, Fault, Outcome, RunId};
 use crate::registry::{Claimed, Row};
 use crate::runs::{ReadError, RunDir};
 use crate::supervisor::leave_groups;
+use crate::tasks::view::is_alive;
 use crate::tasks::{Context, TaskError, control, nested, one_line, recover, unsettled};
 
 /// Recovers what died, then starts what waits while there is room.
@@ -24,6 +25,24 @@ pub(crate) fn pump(context: &mut Context) -> Result<(), TaskError> {
     // We may be left over from a run that was killed and is about to be swept.
     leave_groups();
     run(context, Ties::Detached).map(|_| ())
+}
+
+/// Whether somebody has to [`pump`]: a run among `working`, which is all that
+/// work, has died, or there is room for one that waits.
+pub(super) fn is_due(context: &mut Context, working: &[RunDir]) -> Result<bool, TaskError> {
+    let dead = working.iter().any(|dir| !is_alive(dir));
+    let waits = !context.registry.pending(1)?.is_empty();
+    if dead || waits {
+        // It may be a long time since we looked.
+        context.refresh();
+    }
+    let room = u32::try_from(working.len()).unwrap_or(u32::MAX) < context.config.max_concurrent;
+    Ok(dead || (waits && room))
+}
+
+/// The directories of all runs that work.
+pub(super) fn working(context: &Context) -> Result<Vec<RunDir>, TaskError> {
+    Ok(context.registry.working()?.iter().map(|row| context.dir(&row.run_id)).collect())
 }
 
 /// A supervisor that was started.

@@ -85,10 +85,10 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
                 pump::launch(context, &request.run_id, &request.within, lock, attempt, Ties::Detached);
             match started {
                 Ok(_) => Ok(Accepted::new(request.task_id, State::Working).warned(taken)),
-                Err(_) => Ok(queued(context, request.task_id).warned(taken)),
+                Err(_) => Ok(queued(context, &request).warned(taken)),
             }
         }
-        Submitted::Queued => Ok(queued(context, request.task_id).warned(taken)),
+        Submitted::Queued => Ok(queued(context, &request).warned(taken)),
         Submitted::Existing(row) => Ok(Accepted { deduplicated: true, ..Accepted::new(row.id, row.state) }),
         Submitted::Conflict(row) => {
             Err(TaskError::KeyConflict { key: request.idempotency_key.unwrap_or_default(), task: row.id })
@@ -108,12 +108,21 @@ fn taken(context: &Context, alias: &str) -> Option<String> {
 }
 
 /// The row is durable: whatever goes wrong now, whoever looks next starts it.
-fn queued(context: &mut Context, id: TaskId) -> Accepted {
-    let pumped = pump(context).err().map(|error| format!("it waits in the queue: {error}"));
+fn queued(context: &mut Context, request: &Request) -> Accepted {
+    let id = request.task_id.clone();
+    let pumped = move_queue(context, request).err();
+    let pumped = pumped.map(|error| format!("it waits in the queue: {error}"));
     let state = context.registry.task(&id).ok().flatten().map_or(State::Pending, |row| row.state);
     let never = (context.config.max_concurrent == 0)
         .then(|| "no task starts while `max_concurrent` is 0 in the configuration".to_owned());
     Accepted { warnings: pumped.into_iter().chain(never).collect(), ..Accepted::new(id, state) }
+}
+
+/// Where nobody died and there is no room, there is nothing to be done: what it
+/// would cost grows with the queue. Inside a run, others start what waits.
+fn move_queue(context: &mut Context, request: &Request) -> Result<(), TaskError> {
+    let working = pump::working(context)?;
+    if !request.within.is_empty() || pump::is_due(context, &working)? { pump(context) } else { Ok(()) }
 }
 
 /// Makes the directory and everything a later starter needs, under our lock.

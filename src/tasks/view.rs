@@ -71,15 +71,17 @@ pub(super) fn look_up(context: &Context, reference: &str) -> Result<Found, TaskE
 /// Everything there is to say of a task now.
 ///
 /// The directory is the truth: a sealed run is finished here even if the one
-/// who sealed it has not come to its row yet.
+/// who sealed it has not come to its row yet. Where nobody can write the row at
+/// the moment, it is shown as it will be.
 pub(crate) fn view(context: &mut Context, row: Row) -> Result<View, TaskError> {
     let dir = context.dir(&row.run_id);
     let mut damaged = Vec::new();
     let result = readable(dir.read_result(), &mut damaged);
     let row = match &result {
         Some(result) if !row.state.is_final() => {
-            recover::finish(context, result)?;
-            context.registry.task(&row.id)?.unwrap_or(row)
+            let written = context.unless_busy(|context| recover::finish(context, result))?;
+            let now = context.registry.task(&row.id)?.unwrap_or(row);
+            if written.is_some() { now } else { sealed(now, result) }
         }
         _ => row,
     };
@@ -96,6 +98,25 @@ pub(crate) fn view(context: &mut Context, row: Row) -> Result<View, TaskError> {
     };
     let kept_for = context.config.retention_age();
     Ok(View { row, dir, request, result, progress, evidence, took, kept_for, damaged })
+}
+
+/// The row of a sealed run as it will be once somebody can write it.
+fn sealed(row: Row, result: &RunResult) -> Row {
+    if row.state.is_final() {
+        return row;
+    }
+    Row {
+        attempt: result.attempt,
+        state: result.state(),
+        code: result.outcome.code().map(|code| code.as_str().to_owned()),
+        summary: Some(result.summary.clone()),
+        thread_id: result.thread_id.clone().or(row.thread_id),
+        started_at: result.started_at,
+        completed_at: Some(result.finished_at),
+        usage_total: result.usage_total,
+        unread: true,
+        ..row
+    }
 }
 
 /// One unreadable file must not keep the rest from being seen.

@@ -1,22 +1,29 @@
 //! Waits for tasks, asleep. Whoever waits also keeps the queue moving: it sees
 //! a supervisor die and starts what comes next.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::host::clock;
+use crate::host::close_in_child::close_files_in_a_child;
 use crate::host::watch::{Watch, Woken};
 use crate::model::TaskId;
-use crate::tasks::view::is_alive;
-use crate::tasks::{Context, TaskError, View, find, pump, view};
+use crate::runs::RunDir;
+use crate::tasks::{Context, TaskError, View, find, nested, pump, view};
 
 /// How long one sleep lasts at most. Nothing depends on it; it only bounds the
 /// harm of a notification that never came.
-const HEARTBEAT: Duration = Duration::from_secs(10);
+pub(super) const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// A run that is over at once is waited for without notifications: closing
 /// them takes the kernel some 20 ms, longer than such a run takes.
 const BRIEF: Duration = Duration::from_millis(60);
 const BRIEF_LOOK: Duration = Duration::from_millis(2);
+
+/// How soon a queue is looked at again that somebody else kept locked. Whoever
+/// gives up a write tells nobody.
+const BUSY_LOOK: Duration = Duration::from_millis(500);
 
 /// What the one who looks on wants next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,8 +47,18 @@ pub(crate) struct Waited {
     pub(crate) views: Vec<View>,
     /// The time was up before the tasks were done.
     pub(crate) exceeded: bool,
-    /// Closing it takes the kernel some 20 ms: the answer comes first.
-    _watching: Option<Watching>,
+    watching: Option<Watching>,
+}
+
+impl Waited {
+    /// For a process that now ends: closing what it slept on takes the kernel
+    /// longer than the answer took. A child does it, but not inside a run, whose
+    /// supervisor would find that child left behind.
+    pub(crate) fn close_in_a_child(&self, context: &Context) {
+        if self.watching.is_some() && nested::within(&context.env).depth == 0 {
+            close_files_in_a_child();
+        }
+    }
 }
 
 /// Waits until one or all of `ids` are final, or `limit` has passed.
@@ -73,12 +90,12 @@ pub(crate) fn wait(
         let next = observe(&views);
         let left = deadline.map(|at| at.saturating_sub(clock::monotonic()));
         if enough || left == Some(Duration::ZERO) || next == Look::NoMore {
-            return Ok(Waited { views, exceeded: !enough, _watching: watching });
+            return Ok(Waited { views, exceeded: !enough, watching });
         }
         let next = if let Look::Within(next) = next { next } else { HEARTBEAT };
         let sleep = HEARTBEAT.min(left.unwrap_or(HEARTBEAT)).min(next);
         match &mut watching {
-            Some(watching) => drop(watching.watch.sleep(sleep)),
+            Some(watching) => drop(watching.sleep(sleep)),
             None => sleep_until_sealed(&views, sleep.min(BRIEF)),
         }
     }
@@ -107,7 +124,10 @@ fn look(context: &mut Context, ids: &[TaskId]) -> Result<Vec<View>, TaskError> {
 #[derive(Debug)]
 pub(super) struct Watching {
     watch: Watch,
-    locks: Vec<std::path::PathBuf>,
+    /// Those that are watched: of no run that has ended.
+    locks: BTreeSet<PathBuf>,
+    /// The queue could not be moved: somebody else kept the registry locked.
+    was_busy: bool,
 }
 
 impl Watching {
@@ -122,31 +142,34 @@ impl Watching {
         }
         // Where it is missing there was no commit yet, and nothing to wait for.
         let _ = watch.add(&context.registry.log());
-        Ok(Self { watch, locks: Vec::new() })
+        Ok(Self { watch, locks: BTreeSet::new(), was_busy: false })
     }
 
-    /// Sleeps until something changes; for how long at most, nothing depends on.
-    pub(super) fn sleep(&mut self) -> Woken {
-        self.watch.sleep(HEARTBEAT)
+    /// Sleeps until something changes, or as long as it may.
+    pub(super) fn sleep(&mut self, at_most: Duration) -> Woken {
+        self.watch.sleep(if self.was_busy { at_most.min(BUSY_LOOK) } else { at_most })
     }
 
     /// Watches the locks of runs that started since, and acts on freed ones.
     pub(super) fn follow_the_queue(&mut self, context: &mut Context) -> Result<(), TaskError> {
-        let working = context.registry.working()?;
-        let mut dead = false;
-        for row in &working {
-            let dir = context.dir(&row.run_id);
-            if !self.locks.contains(&dir.lock()) && self.watch.add(&dir.lock()).is_ok() {
-                self.locks.push(dir.lock());
+        let working = pump::working(context)?;
+        self.watch_locks(working.iter().map(RunDir::lock).collect());
+        let due = pump::is_due(context, &working)?;
+        let moved = if due { context.unless_busy(pump)? } else { Some(()) };
+        self.was_busy = moved.is_none();
+        Ok(())
+    }
+
+    fn watch_locks(&mut self, locks: BTreeSet<PathBuf>) {
+        let gone: Vec<PathBuf> = self.locks.difference(&locks).cloned().collect();
+        for lock in gone {
+            self.watch.remove(&lock);
+            self.locks.remove(&lock);
+        }
+        for lock in locks {
+            if !self.locks.contains(&lock) && self.watch.add(&lock).is_ok() {
+                self.locks.insert(lock);
             }
-            dead |= !is_alive(&dir);
         }
-        let waits = !context.registry.pending(1)?.is_empty();
-        if dead || waits {
-            // It may be a long time since we looked.
-            context.refresh();
-        }
-        let room = u32::try_from(working.len()).unwrap_or(u32::MAX) < context.config.max_concurrent;
-        if dead || (waits && room) { pump(context) } else { Ok(()) }
     }
 }

@@ -102,7 +102,7 @@ impl Listening {
             let mut asked = signal(SignalKind::terminate())?;
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let shared = Shared::new(env.clone());
-            tokio::spawn(shared.clone().settle_later());
+            tokio::spawn(shared.clone().rest_between_calls());
             let (stop, read, patience) =
                 (CancellationToken::new(), shared.read.clone(), shared.patience.clone());
             let places = Places::new();

@@ -45,7 +45,11 @@ impl Read {
         }
         // A mark that stays costs a notice, no more.
         if let Ok(mut context) = Context::open_to_look_with(env.clone(), spare.take()) {
-            let _ = tasks::mark_read(&mut context, &tasks);
+            let marked = context.unless_busy(|context| tasks::mark_read(context, &tasks));
+            if matches!(marked, Ok(None)) {
+                // The next call takes them off.
+                pending.lock().unwrap_or_else(PoisonError::into_inner).extend(tasks);
+            }
             spare.put(context.registry);
         }
     }

@@ -30,7 +30,7 @@ pub(crate) fn serve(env: Env, profile: Profile) -> io::Result<()> {
         let (input, output) = rmcp::transport::io::stdio_pipes();
         let input = Input::new(input, gone.clone());
         let shared = Shared::new(env.clone());
-        tokio::spawn(shared.clone().settle_later());
+        tokio::spawn(shared.clone().rest_between_calls());
         let read = shared.read.clone();
         let server = Server::new(env, profile, gone.clone(), shared);
         let (settled, unheard) = (Arc::new(AtomicBool::new(false)), CancellationToken::new());

@@ -133,7 +133,7 @@ impl Server {
                 }
                 done = &mut work => {
                     sitting.answered(delivery.alone_since());
-                    self.shared.keep_the_queue();
+                    self.shared.answered();
                     return done.map_err(|_| crashed());
                 }
                 () = context.ct.cancelled() => break,

@@ -4,7 +4,8 @@
 use std::sync::{Arc, Mutex, Once};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 use super::patience::Patience;
 use super::read::Read;
@@ -15,6 +16,9 @@ use crate::tasks;
 
 /// A client that only tries us out is gone by then.
 const MOMENT: Duration = Duration::from_secs(1);
+
+/// A server that nobody asks for anything in this time is at rest.
+const REST: Duration = Duration::from_secs(10);
 
 /// Calls that wait, and runs that are followed, at a time. Each takes a thread;
 /// the others are for calls that answer at once.
@@ -45,6 +49,7 @@ pub(super) struct Shared {
     pub(super) read: Read,
     pub(super) patience: Patience,
     started: Arc<Once>,
+    answered: Arc<Notify>,
     waiting: Arc<Semaphore>,
 }
 
@@ -57,6 +62,7 @@ impl Shared {
             env,
             spare,
             started: Arc::new(Once::new()),
+            answered: Arc::default(),
             waiting: Arc::new(Semaphore::new(MOST_WAITING)),
         }
     }
@@ -66,9 +72,14 @@ impl Shared {
         self.waiting.clone().try_acquire_owned().ok()
     }
 
-    /// Starts looking after the queue, once: with the first call, so that a
-    /// client that only asks who we are gets no thread and no open file.
-    pub(super) fn keep_the_queue(&self) {
+    /// A call is over. With the first one, somebody starts looking after the
+    /// queue: a client that only asks who we are gets no thread and no open file.
+    pub(super) fn answered(&self) {
+        self.answered.notify_one();
+        self.keep_the_queue();
+    }
+
+    fn keep_the_queue(&self) {
         self.started.call_once(|| {
             let env = self.env.clone();
             // Without it, calls still keep the queue moving.
@@ -76,14 +87,21 @@ impl Shared {
         });
     }
 
-    /// After a moment, gives back what only the start needed, and looks after
-    /// the queue if there is a registry.
-    pub(super) async fn settle_later(self) {
-        tokio::time::sleep(MOMENT).await;
-        memory::release_freed();
-        memory::release_program();
-        if tasks::has_registry(&self.env) {
-            self.keep_the_queue();
+    /// Gives back, whenever nobody has asked for anything for a while, what only
+    /// the start or the last calls needed: most of what a server holds is code
+    /// that it does not need now, and room for answers that it gave. After the
+    /// start, looks after the queue if there is a registry.
+    pub(super) async fn rest_between_calls(self) {
+        let mut quiet = MOMENT;
+        loop {
+            while timeout(quiet, self.answered.notified()).await.is_ok() {}
+            memory::release_freed();
+            memory::release_program();
+            if tasks::has_registry(&self.env) {
+                self.keep_the_queue();
+            }
+            self.answered.notified().await;
+            quiet = REST;
         }
     }
 }

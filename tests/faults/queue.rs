@@ -132,3 +132,24 @@ fn a_supervisor_that_is_stopped_for_a_while_is_not_lost() {
     phase.faults.fetch_add(1, Ordering::Relaxed);
     phase.close("stopped supervisor");
 }
+
+#[test]
+fn a_submission_that_only_waits_costs_no_more_the_longer_the_queue_is() {
+    let phase = Phase::new();
+    phase.limit(0);
+    let brief = playing(&phase.env, "brief", &["exit 0"]);
+    let counts = || {
+        let calls = phase.calls(&["run", "--agent", "command", "--json", &brief]);
+        let count = |names: &[&str]| calls.iter().filter(|one| names.contains(&one.call.as_str())).count();
+        (count(&["openat", "statx", "newfstatat"]), count(&["fsync", "fdatasync"]))
+    };
+    phase.submit(&brief);
+    let (first, syncs) = counts();
+    (0..40).for_each(|_| drop(phase.submit(&brief)));
+    let (last, _) = counts();
+    println!("files looked at: {first}, behind 40 others {last}; syncs: {syncs}");
+    assert!(last <= first + 2, "{first} files were looked at first, {last} behind 40 others");
+    assert_eq!(syncs, 4, "the request, its name, its directory's name, the row");
+    phase.settle();
+    phase.close("long queue");
+}

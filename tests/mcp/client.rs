@@ -245,6 +245,11 @@ impl Client {
         }
     }
 
+    /// The number of the server's process.
+    pub fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).unwrap()
+    }
+
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -257,7 +262,7 @@ impl Client {
 
     /// How often the server has `file` open.
     pub fn open_files(&self, file: &Path) -> usize {
-        let open = fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().flatten();
+        let open = fs::read_dir(format!("/proc/{}/fd", self.pid())).unwrap().flatten();
         open.filter(|one| fs::read_link(one.path()).is_ok_and(|target| target == file)).count()
     }
 
