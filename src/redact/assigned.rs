@@ -130,10 +130,11 @@ pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'
     // The cell of a table.
     let stop = sign.chars().next().filter(|sign| matches!(sign, ',' | '|') && open.is_none());
     let value = &window[start..start + length(&window[start..], open, stop)];
-    let place = Place::of(text, &ending);
+    let place = || Place::of(text, &ending);
     let is_assigned = match sign {
         "" => {
             let is_given = || {
+                let place = place();
                 is_flag(text, ending.start)
                     || is_login(text, &ending, &window[start + value.len()..])
                     || place.is_set && (name != Name::Password || is_upper(&text[ending.clone()]))
@@ -142,16 +143,16 @@ pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'
             part("named").is_none() && rest.starts_with([' ', '\t']) && is_given()
         }
         // Arguments of a call or a program; lists of words have commas, too.
+        "," if part("named").is_some() && (name != Name::Password || is_flag(text, ending.start)) => true,
+        // The first cells of a row; there is no space after the comma.
         "," => {
-            let is_argument =
-                part("named").is_some() && (name != Name::Password || is_flag(text, ending.start));
-            is_argument
-                || place.is_first
-                    && place.is_loud
-                    && !is_loud(value)
-                    && window[..start].trim_end().len() == start
+            let (place, is_close) = (place(), window[..start].trim_end().len() == start);
+            is_close && place.is_first && place.is_loud && !is_loud(value)
         }
-        "|" => place.is_cell && (name != Name::Password || place.is_loud && !is_loud(value)),
+        "|" => {
+            let place = place();
+            place.is_cell && (name != Name::Password || place.is_loud && !is_loud(value))
+        }
         ">" => part("named").is_none(),
         // `"name": "DB_PASSWORD", "value": "…"`; and with a type before it, only
         // what is in quotes is no code.
@@ -218,8 +219,13 @@ struct Place {
 
 impl Place {
     fn of(text: &str, ending: &Range<usize>) -> Self {
-        let before = text[..ending.start].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        let name = &text[before.len()..ending.end];
+        /// More of a line is not looked at.
+        const MOST: usize = 256;
+        let from = text.floor_char_boundary(ending.start.saturating_sub(MOST));
+        let text = &text[from..ending.end];
+        let before =
+            text[..ending.start - from].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let name = &text[before.len()..];
         let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
         let line = line.rsplit(r"\n").next().unwrap_or_default();
         let command = line
