@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 
-use memchr::{memchr, memmem, memrchr};
+use memchr::{memchr, memrchr};
 
 use super::piece::unredacted;
 use super::unlike::unlike_shown;
@@ -13,8 +13,6 @@ use super::view::View;
 use crate::progress::plain;
 use crate::redact::{self, KeyMark};
 
-/// What every marker of a key has.
-const NAME: &[u8] = b"PRIVATE KEY";
 /// A key is over after this many bytes, whether its end was seen or not.
 const REACH: u64 = 64 << 10;
 /// More than the longest marker, which may have been seen in half.
@@ -120,13 +118,13 @@ impl Keys {
 }
 
 pub(super) fn names_key(bytes: &[u8]) -> bool {
-    memmem::find(bytes, NAME).is_some() || names_unseen(bytes)
+    redact::names_key(bytes) || names_unseen(bytes)
 }
 
 /// Whether it is named across something that nobody sees, as where a program
 /// has coloured what it was asked for.
 fn names_unseen(bytes: &[u8]) -> bool {
-    unlike_shown(bytes).any(|at| memmem::find(&seen(line_around(bytes, at)), NAME).is_some())
+    unlike_shown(bytes).any(|at| redact::names_key(&seen(line_around(bytes, at))))
 }
 
 fn line_around(bytes: &[u8], at: usize) -> &[u8] {

@@ -13,6 +13,9 @@ const PART: usize = 3;
 const BITS: usize = 5;
 const INDEX: usize = 1 << (PART * BITS);
 
+/// Of literals with nearly the same beginning.
+const LISTS: usize = 1 << 10;
+
 /// Whom a literal belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
@@ -34,21 +37,36 @@ pub(super) struct Anchor {
 
 /// All of them, in the order of their beginnings.
 pub(super) fn find(bytes: &[u8]) -> impl Iterator<Item = Anchor> {
-    let mut index = 0;
-    let starts = bytes.iter().enumerate().filter_map(move |(at, byte)| {
+    let (mut start, mut next) = (0, 0);
+    let mut same: Option<u16> = None;
+    std::iter::from_fn(move || {
+        loop {
+            while let Some(literal) = same {
+                same = TABLE.next[usize::from(literal)];
+                let (literal, owner) = TABLE.literals[usize::from(literal)];
+                let end = start + literal.len();
+                if bytes.get(start..end).is_some_and(|part| part.eq_ignore_ascii_case(literal.as_bytes())) {
+                    return Some(Anchor { owner, start, end });
+                }
+            }
+            let Some(ahead) = first_known(&bytes[next..]) else {
+                next = bytes.len();
+                return None;
+            };
+            (start, next) = (next + ahead, next + ahead + 1);
+            same = TABLE.first[index(&bytes[start..]) % LISTS];
+        }
+    })
+}
+
+/// The first place where a literal may begin. A loop of its own keeps to registers.
+#[inline(never)]
+fn first_known(bytes: &[u8]) -> Option<usize> {
+    let (begin, rest) = bytes.split_at_checked(PART - 1)?;
+    let mut index = begin.iter().fold(0, |index, byte| push(index, *byte));
+    rest.iter().position(|byte| {
         index = push(index, *byte);
-        let known = TABLE.known[index / 64] >> (index % 64) & 1 == 1;
-        (known && at + 1 >= PART).then(|| at + 1 - PART)
-    });
-    starts.flat_map(move |start| {
-        let first = TABLE.first[usize::from(bytes[start]) % TABLE.first.len()];
-        let same = std::iter::successors(first, |at| TABLE.next[usize::from(*at)]);
-        same.filter_map(move |at| {
-            let (literal, owner) = TABLE.literals[usize::from(at)];
-            let end = start + literal.len();
-            let stands = bytes.get(start..end)?.eq_ignore_ascii_case(literal.as_bytes());
-            stands.then_some(Anchor { owner, start, end })
-        })
+        TABLE.known[index / 64] >> (index % 64) & 1 == 1
     })
 }
 
@@ -68,8 +86,14 @@ impl Owner {
     }
 }
 
+/// The index of the last characters, of which one was added.
 const fn push(index: usize, byte: u8) -> usize {
     ((index << BITS) | (byte as usize % (1 << BITS))) % INDEX
+}
+
+/// The index of the first characters of a literal, in either case.
+const fn index(part: &[u8]) -> usize {
+    push(push(push(0, part[0]), part[1]), part[2])
 }
 
 const COUNT: usize = {
@@ -81,20 +105,20 @@ const COUNT: usize = {
     count
 };
 
-/// Literals with the same first character are a list each.
+/// Literals with the same second and third character are a list each.
 struct Table {
     /// A bit for every index that a literal begins with.
     known: [u64; INDEX / 64],
     literals: [(&'static str, Owner); COUNT],
-    first: [Option<u8>; 1 << BITS],
-    next: [Option<u8>; COUNT],
+    first: [Option<u16>; LISTS],
+    next: [Option<u16>; COUNT],
 }
 
 static TABLE: Table = {
     let mut table = Table {
         known: [0; INDEX / 64],
         literals: [("", Owner::Name); COUNT],
-        first: [None; 1 << BITS],
+        first: [None; LISTS],
         next: [None; COUNT],
     };
     let (mut count, mut rule) = (0, 0);
@@ -109,18 +133,18 @@ static TABLE: Table = {
         let mut at = 0;
         while at < literals.len() {
             let literal = literals[at].as_bytes();
-            let index = push(push(push(0, literal[0]), literal[1]), literal[2]);
+            let index = index(literal);
             table.known[index / 64] |= 1 << (index % 64);
             table.literals[count] = (literals[at], owner);
-            let list = literal[0] as usize % (1 << BITS);
+            let list = index % LISTS;
             table.next[count] = table.first[list];
-            table.first[list] = Some(count as u8);
+            table.first[list] = Some(count as u16);
             count += 1;
             at += 1;
         }
         rule += 1;
     }
-    assert!(count == COUNT && count <= u8::MAX as usize, "more literals than the lists have numbers for");
+    assert!(count == COUNT && count <= u16::MAX as usize, "more literals than the lists have numbers for");
     table
 };
 

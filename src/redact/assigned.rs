@@ -26,6 +26,7 @@ pub(super) const ENDINGS: &[&str] = &[
     "key",
     "key_base",
     "auth",
+    "_pat",
 ];
 
 /// What the value of a name may be.
@@ -49,7 +50,17 @@ const SECRET_KEYS: &[&str] = &[
     "deploy",
     "hmac",
     "session",
+    "license",
+    "app",
+    "application",
+    "integration",
+    "storage",
+    "write",
 ];
+/// Tokens of these may be UUIDs.
+const UUID_TOKENS: &[&str] = &["auth", "snyk", "railway", "codecov", "postmark", "server"];
+/// Commands that set the variable which follows, with its value after a space.
+const SETTERS: &[&str] = &["export", "set", "setenv", "declare", "ENV"];
 /// Tokens of these are handles, or words of a language.
 const OPEN_TOKENS: &[&str] = &[
     "page",
@@ -85,7 +96,7 @@ const BETWEEN: &str = r#"(?x)
     [\x20\t]{0,8}
     (?P<sign> => | := | ={1,3} |
         ,? [\x20\t]{0,8} \\{0,7} ["']? (?i:value) \\{0,7} ["']? [\x20\t]{0,8} [:=] |
-        , | > | : (?: [\x20\t]{0,8} [&A-Za-z] [A-Za-z0-9_<>&.'\[\]\x20]{0,40} \x20 = )? )?
+        , | \| | > | : (?: [\x20\t]{0,8} [&A-Za-z] [A-Za-z0-9_<>&.'\[\]\x20]{0,40} \x20 = )? )?
     [\x20\t]{0,8}
     (?: [bfru@]{0,2} (?P<open> \\{0,7} ["'`] ) )?"#;
 
@@ -96,8 +107,8 @@ enum Name {
     Secret,
     Key,
     Token,
-    /// Of npm, which may be a UUID.
-    AuthToken,
+    /// Which may be a UUID.
+    UuidToken,
 }
 
 /// The value of the name that ends in what stands at `ending`, if it is secret.
@@ -116,15 +127,32 @@ pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'
     let sign = part("sign").unwrap_or_default();
     let start = between.get(0)?.end();
     let open = part("open");
-    let value = &window[start..start + length(&window[start..], open)];
+    // The cell of a table.
+    let stop = sign.chars().next().filter(|sign| matches!(sign, ',' | '|') && open.is_none());
+    let value = &window[start..start + length(&window[start..], open, stop)];
+    let place = || Place::of(text, &ending);
     let is_assigned = match sign {
         "" => {
-            let is_given =
-                || is_flag(text, ending.start) || is_login(text, &ending, &window[start + value.len()..]);
+            let is_given = || {
+                let place = place();
+                is_flag(text, ending.start)
+                    || is_login(text, &ending, &window[start + value.len()..])
+                    || place.is_set && (name != Name::Password || is_upper(&text[ending.clone()]))
+                    || place.is_first && place.is_loud && name != Name::Password
+            };
             part("named").is_none() && rest.starts_with([' ', '\t']) && is_given()
         }
         // Arguments of a call or a program; lists of words have commas, too.
-        "," => part("named").is_some() && (name != Name::Password || is_flag(text, ending.start)),
+        "," if part("named").is_some() && (name != Name::Password || is_flag(text, ending.start)) => true,
+        // The first cells of a row; there is no space after the comma.
+        "," => {
+            let (place, is_close) = (place(), window[..start].trim_end().len() == start);
+            is_close && place.is_first && place.is_loud && !is_loud(value)
+        }
+        "|" => {
+            let place = place();
+            place.is_cell && (name != Name::Password || place.is_loud && !is_loud(value))
+        }
         ">" => part("named").is_none(),
         // `"name": "DB_PASSWORD", "value": "…"`; and with a type before it, only
         // what is in quotes is no code.
@@ -133,9 +161,8 @@ pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'
     if !is_assigned {
         return None;
     }
-    let variable = sign == "="
-        && start == sign.len() + open.map_or(0, str::len)
-        && text[ending.clone()].bytes().all(|c| c.is_ascii_uppercase());
+    let variable =
+        sign == "=" && start == sign.len() + open.map_or(0, str::len) && is_upper(&text[ending.clone()]);
     let writing = match open {
         Some(_) if variable => Writing::QuotedVariable,
         Some(_) => Writing::Quoted,
@@ -144,13 +171,13 @@ pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'
     };
     let kind = if is_usual { name } else { name.said_more() }.judge(value, writing)?;
     let start = text.len() - rest.len() + start;
-    Some((start..start + length(&text[start..], open), kind))
+    Some((start..start + length(&text[start..], open, stop), kind))
 }
 
 /// What kind of secret a name with this ending has, if any.
 pub(super) fn kind(ending: &str) -> &'static str {
     let is = |endings: &[&str]| endings.iter().any(|one| ending.eq_ignore_ascii_case(one));
-    if is(&["token"]) {
+    if is(&["token", "_pat"]) {
         "token"
     } else if is(&["key", "key_base"]) {
         "api-key"
@@ -176,6 +203,51 @@ fn is_login(text: &str, ending: &Range<usize>, after: &str) -> bool {
     let is_alone = before.trim().is_empty()
         && matches!(after.trim_start_matches([' ', '\t', '\r']).chars().next(), None | Some('\n'));
     &text[ending.clone()] == "password" && (is_alone || before.contains("login "))
+}
+
+/// How a name stands in its line.
+struct Place {
+    /// Behind a command that sets it: `set -x NAME value`.
+    is_set: bool,
+    /// At the beginning.
+    is_first: bool,
+    /// In a table.
+    is_cell: bool,
+    /// In capitals and of several words, as variables are.
+    is_loud: bool,
+}
+
+impl Place {
+    fn of(text: &str, ending: &Range<usize>) -> Self {
+        /// More of a line is not looked at.
+        const MOST: usize = 256;
+        let from = text.floor_char_boundary(ending.start.saturating_sub(MOST));
+        let text = &text[from..ending.end];
+        let before =
+            text[..ending.start - from].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let name = &text[before.len()..];
+        let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
+        let line = line.rsplit(r"\n").next().unwrap_or_default();
+        let command = line
+            .split([' ', '\t', '"', '\'', '`'])
+            .rev()
+            .find(|word| !word.is_empty() && !word.starts_with('-'));
+        let is_first = line.trim_start().trim_start_matches('"').is_empty();
+        Self {
+            is_set: line.ends_with([' ', '\t']) && command.is_some_and(|word| SETTERS.contains(&word)),
+            is_first,
+            is_cell: is_first || line.trim_start().starts_with('|'),
+            is_loud: is_loud(name),
+        }
+    }
+}
+
+fn is_upper(word: &str) -> bool {
+    word.bytes().all(|c| c.is_ascii_uppercase())
+}
+
+fn is_loud(name: &str) -> bool {
+    name.contains('_') && !name.contains(|c: char| c.is_ascii_lowercase())
 }
 
 /// What kind of secret a member of an object is.
@@ -206,7 +278,9 @@ impl Name {
             "pass" => (apart && !owner.is_empty()).then_some(Name::Password),
             "secret" | "credential" | "credentials" => Some(Name::Secret),
             "auth" => (owner.is_empty() || before.ends_with('_')).then_some(Name::Secret),
-            "token" if owned_by(&["auth"]) => Some(Name::AuthToken),
+            "token" if owned_by(UUID_TOKENS) => Some(Name::UuidToken),
+            // A personal access token.
+            "_pat" => Some(Name::Token),
             "token" => (!owned_by(OPEN_TOKENS)).then_some(Name::Token),
             "key" | "key_base" => owned_by(SECRET_KEYS).then_some(Name::Key),
             _ => None,
@@ -223,7 +297,7 @@ impl Name {
             Name::Password => (judge::is_password(value, writing), "password"),
             Name::Secret => (judge::is_secret(value, writing, 12), "secret"),
             Name::Key => (judge::is_secret(value, writing, 12) || judge::is_aws(value), "api-key"),
-            Name::AuthToken => (judge::is_secret(value, writing, 12), "token"),
+            Name::UuidToken => (judge::is_secret(value, writing, 12), "token"),
             Name::Token => (judge::is_secret(value, writing, 12) && !judge::is_uuid(value), "token"),
         };
         is_secret.then_some(kind)
@@ -245,10 +319,10 @@ fn last_word(before: &str) -> String {
 }
 
 /// Up to where a value goes that begins here.
-fn length(text: &str, open: Option<&str>) -> usize {
+fn length(text: &str, open: Option<&str>, stop: Option<char>) -> usize {
     let end = |stop: &dyn Fn(char) -> bool| text.find(stop).unwrap_or(text.len());
     let Some(open) = open else {
-        let run = &text[..end(&|c| c.is_whitespace() || "\"'`<>\\".contains(c))];
+        let run = &text[..end(&|c| c.is_whitespace() || stop == Some(c) || "\"'`<>\\".contains(c))];
         let run = &run[..next_assignment(run)];
         return run.trim_end_matches([',', ';', '.', ')', ']', '}']).len();
     };

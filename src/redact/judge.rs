@@ -57,7 +57,26 @@ pub(super) fn is_bearer(secret: &str) -> bool {
 
 /// What follows the prefix of a vendor whose keys are all random.
 pub(super) fn is_key(secret: &str) -> bool {
-    is_random(look(secret), 24)
+    is_random(look(secret), 16)
+}
+
+/// Random after the `A`s that it begins with. In encoded data, which may begin
+/// with them as well, most bytes are zero, and so `A`s go on.
+pub(super) fn is_dense(secret: &str) -> bool {
+    let body = look(secret.trim_start_matches(['E', 'A']));
+    is_shuffled(body) && body.bytes().filter(|c| *c == b'A').count() * 10 <= body.len()
+}
+
+/// Letters and digits, or letters of both cases, as in every key of some length.
+pub(super) fn has_mixed_sorts(secret: &str) -> bool {
+    let has = |sort: fn(&u8) -> bool| secret.as_bytes().iter().any(sort);
+    let sorts = [u8::is_ascii_digit, u8::is_ascii_uppercase, u8::is_ascii_lowercase];
+    sorts.into_iter().filter(|sort| has(*sort)).count() > 1
+}
+
+/// The value of `?key=`, which may be a name or a placeholder as well.
+pub(super) fn is_parameter(secret: &str) -> bool {
+    is_given(secret) && is_random(look(secret), 20)
 }
 
 /// What a browser is known by, one of which is random.
@@ -152,7 +171,7 @@ fn is_setting(value: &str) -> bool {
 
 /// Calls, paths of names, expressions; in quotes, patterns and rules.
 fn is_code(value: &str, writing: Writing) -> bool {
-    if value.contains(char::is_whitespace) || value.contains('|') {
+    if value.contains(char::is_whitespace) || value.contains('|') && !is_app(value) {
         return true;
     }
     match writing {
@@ -172,6 +191,12 @@ fn is_code(value: &str, writing: Writing) -> bool {
                 || (value.contains('.') && names() && is_path())
         }
     }
+}
+
+/// The access token of an app of Facebook: its number and its secret.
+fn is_app(value: &str) -> bool {
+    let parts = value.split_once('|');
+    parts.is_some_and(|(app, secret)| app.bytes().all(|c| c.is_ascii_digit()) && is_random(look(secret), 20))
 }
 
 /// `1_201u32`, `0xC000_018A`, `1.5`, and the address of a wallet, which may be
@@ -197,11 +222,11 @@ fn is_place(value: &str) -> bool {
     value.contains("://") || drive || (begins && !(value.len() >= 32 && Changes::of(value).is_mixed()))
 }
 
-/// Checksums that say what they are, and our own ids.
+/// Checksums and encodings that say what they are, and our own ids.
 fn is_sum(value: &str) -> bool {
     let is_named =
         |name: &str| value.strip_prefix(name).is_some_and(|sum| sum.starts_with([':', '-', '=', '_']));
-    ["sha1", "sha256", "sha384", "sha512", "md5", "T-local", "T-cloud"].into_iter().any(is_named)
+    ["sha1", "sha256", "sha384", "sha512", "md5", "base64", "T-local", "T-cloud"].into_iter().any(is_named)
 }
 
 fn is_random(value: &str, least: usize) -> bool {

@@ -1,4 +1,5 @@
-//! Private keys in armour: `-----BEGIN … PRIVATE KEY-----` and all that follows.
+//! Private keys in armour: `-----BEGIN … PRIVATE KEY-----` and all that follows;
+//! in files of PuTTY, from `Private-Lines: …` to `Private-MAC: …`.
 //!
 //! A key is told by where it begins and ends, not by its lines: these look
 //! like any other base64.
@@ -11,7 +12,11 @@ use regex::Regex;
 
 use super::{MARK, judge};
 
-const MARKER: &str = "-{4,5} ?(?:BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}";
+const MARKER: &str = "-{4,5} ?(?:BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}\
+    |Private-(?:Lines: ?[0-9]{1,4}\\b|MAC: ?[0-9a-f]{40,64})";
+const ENDS: [&str; 2] = ["END ", "-MAC"];
+/// What every marker has, the last one those of PuTTY.
+const NAMES: [&[u8]; 2] = [b"PRIVATE KEY", b"Private-"];
 /// A line of a key is at least this long; its first and last may be cut.
 const SHORTEST_LINE: usize = 16;
 /// Where a key begins, a run of base64 at least this long follows soon.
@@ -102,7 +107,7 @@ pub(crate) enum KeyMark {
 
 /// The last marker in bytes that may be text, with what comes after them.
 pub(crate) fn last_mark(bytes: &[u8], after: &[u8]) -> Option<KeyMark> {
-    memmem::find(bytes, b"PRIVATE KEY")?;
+    names_key(bytes).then_some(())?;
     let mut text = String::from_utf8_lossy(bytes).into_owned();
     let end = text.len();
     text += &String::from_utf8_lossy(after);
@@ -122,10 +127,16 @@ pub(crate) fn may_be_line(line: &str) -> bool {
 /// Every beginning and end of a key that is named in a text.
 fn markers(text: &str) -> impl Iterator<Item = (bool, Range<usize>)> {
     static COMPILED: OnceLock<Option<Regex>> = OnceLock::new();
-    let named = memmem::find(text.as_bytes(), b"PRIVATE KEY").is_some();
-    let regex = named.then(|| COMPILED.get_or_init(|| Regex::new(MARKER).ok()).as_ref()).flatten();
+    let regex = names_key(text.as_bytes())
+        .then(|| COMPILED.get_or_init(|| Regex::new(MARKER).ok()).as_ref())
+        .flatten();
     let found = regex.into_iter().flat_map(move |regex| regex.find_iter(text));
-    found.map(|marker| (marker.as_str().contains("END "), marker.range()))
+    found.map(|marker| (ENDS.iter().any(|end| marker.as_str().contains(end)), marker.range()))
+}
+
+/// Whether bytes may have a marker.
+pub(crate) fn names_key(bytes: &[u8]) -> bool {
+    NAMES.iter().any(|name| memmem::find(bytes, name).is_some())
 }
 
 /// Whether a key follows its marker, or may where the text ends too soon to

@@ -12,11 +12,13 @@ use super::anchors;
 
 /// More literals at once are mistaken for one another more often.
 const MOST_AT_ONCE: usize = 36;
+/// More searches than this take longer than one by the table of all literals.
+const MOST_GROUPS: usize = 6;
 /// Of the text, looked at by all of them while it is at hand.
 const PIECE: usize = 64 << 10;
 
 pub(crate) struct Suspects {
-    /// None where the processor has no instructions for it.
+    /// None where the processor has no instructions for it, or for too many literals.
     searchers: Option<Vec<Searcher>>,
     small: Vec<u8>,
     kinds: BTreeSet<&'static str>,
@@ -36,7 +38,8 @@ impl Suspects {
             let mut builder = Config::new().match_kind(MatchKind::LeftmostFirst).builder();
             builder.extend(group).build()
         });
-        Self { searchers: searchers.collect(), small: Vec::new(), kinds: kinds.clone() }
+        let searchers = (groups <= MOST_GROUPS).then(|| searchers.collect()).flatten();
+        Self { searchers, small: Vec::new(), kinds: kinds.clone() }
     }
 
     /// At least one position in every line that has an [`anchors`] literal of
