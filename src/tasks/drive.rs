@@ -30,6 +30,10 @@ use crate::tasks::{Context, TaskError, cleanup, hashes, history, pump, recover};
 /// How long the installed program may take to answer one question.
 const ASK: Duration = Duration::from_secs(10);
 
+/// What an agent or anybody else wrote in the place of our record.
+const PLANTED: &str = "a `result.json` was there before the run had ended; it was set aside as `result.json.foreign`, and nothing \
+                       of it was believed";
+
 /// Supervises the run in `dir`, whose lock came with `descriptor`.
 pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32) -> Result<(), TaskError> {
     spawn::take_name();
@@ -37,20 +41,19 @@ pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32)
     let lock = spawn::inherited_lock(descriptor).map_err(TaskError::write(&dir))?;
     let dir = RunDir::at(dir);
     let Some(request) = dir.read_request()? else { return Ok(()) };
-    if dir.read_result()?.is_none() {
-        let result = run(&env, &dir, &request, attempt);
-        dir.seal(&result).map_err(TaskError::write(dir.result()))?;
+    let mut result = run(&env, &dir, &request, attempt);
+    // Nobody else seals while we hold the lock: what is there was planted.
+    if dir.reject_result().map_err(TaskError::write(dir.result()))? {
+        result.warnings.push(PLANTED.to_owned());
     }
+    dir.seal(&result).map_err(TaskError::write(dir.result()))?;
     let mut context = Context::open(env)?;
-    let result = dir.read_result()?;
-    if let Some(result) = &result {
-        recover::finish(&mut context, result)?;
-    }
+    recover::finish(&mut context, &result)?;
     InnerRuns::of(&dir, &request.run_id, request.within.len()).finish(&mut context)?;
     // Free before the pump: what it starts must not find us alive.
     drop(lock);
     pump(&mut context)?;
-    if result.is_some_and(|result| result.outcome == Outcome::Completed) {
+    if result.outcome == Outcome::Completed {
         history::write(&context, &dir, &request);
     }
     // Where nobody serves, nobody else would. Trouble with it is not the run's.
