@@ -8,6 +8,7 @@ pub(crate) mod confine;
 pub(crate) mod disk;
 pub(crate) mod env;
 pub(crate) mod files;
+pub(crate) mod ground;
 pub(crate) mod held;
 pub(crate) mod ids;
 pub(crate) mod joined;

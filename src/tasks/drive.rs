@@ -12,6 +12,8 @@ use std::time::Duration;
 use crate::agents::{self, Agent, Files, Finding, Plan, Probe, Reader};
 use crate::evidence::{Evidence, Gathered};
 use crate::host::env::{self, Env};
+use crate::host::ground::{self, Ground, GroundError, Links};
+use crate::host::held::Launch;
 use crate::host::litter::Litter;
 use crate::host::{clock, proc, spawn};
 use crate::model::{FailureCode, Fault, JailKind, Outcome, Request, RunId, RunResult, Sandbox, StopReason};
@@ -25,7 +27,7 @@ use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
 use crate::tasks::record::{Moments, Recorder};
 use crate::tasks::summary::{observed, summary};
-use crate::tasks::{Context, TaskError, cleanup, hashes, history, pump, recover};
+use crate::tasks::{Context, TaskError, cleanup, hashes, history, one_line, pump, recover};
 
 /// How long the installed program may take to answer one question.
 const ASK: Duration = Duration::from_secs(10);
@@ -90,6 +92,7 @@ struct Prepared<'a> {
     environment: Vec<(String, String)>,
     reader: Box<dyn Reader>,
     watch: Watch<'a>,
+    ground: Ground,
 }
 
 /// Everything that can be done without side effects: until `started.json`
@@ -110,31 +113,43 @@ fn prepare<'a>(
     let mut runs: Vec<_> = request.within.iter().map(|run| run.to_string()).collect();
     runs.push(request.run_id.to_string());
     environment.push((env::RUNS.into(), runs.join(":")));
-    let findings = ask_all(&agent.probes(request), request, &environment);
+    let ground = open_ground(request)?;
+    let findings = ask_all(&agent.probes(request), request, &ground, &environment);
     let prompt = prompts::render(request);
     let files = Files { schema: dir.schema(), last_message: dir.last_message() };
     let plan = agent.command(request, &prompt, &files, &findings)?;
-    stay_put(request)?;
     write_inputs(dir, request, &prompt, &plan, &environment).map_err(|error| storage(&error))?;
     let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| OsStr::new(value));
     // The last thing before the start: what changes from here on is the run's.
     let watch = Watch::begin(env, dir, request, path);
-    Ok(Prepared { plan, reader: agent.reader(request, &prompt), watch, environment })
+    Ok(Prepared { plan, reader: agent.reader(request, &prompt), watch, ground, environment })
 }
 
-/// What may be written to was decided when the task was taken in. A link that
-/// came to stand in its place since then leads elsewhere.
-fn stay_put(request: &Request) -> Result<(), Fault> {
-    let places = std::iter::once(&request.cwd).chain(&request.add_dirs);
-    let moved = |place: &&PathBuf| std::fs::canonicalize(place).is_ok_and(|now| now != **place);
-    match places.into_iter().find(moved) {
-        Some(place) if request.sandbox == Sandbox::WorkspaceWrite => Err(Fault::new(
-            FailureCode::Sandbox,
-            format!("`{}` is not the directory any more that it was", place.display()),
-        )
-        .hint("start the task again, in the directory that it now leads to")),
-        Some(_) | None => Ok(()),
-    }
+/// Opens what the run may write to, as it was decided when the task was taken in.
+fn open_ground(request: &Request) -> Result<Ground, Fault> {
+    let links = if request.sandbox == Sandbox::WorkspaceWrite { Links::Refused } else { Links::Followed };
+    Ground::open(&request.cwd, &request.add_dirs, links).map_err(|error| {
+        let GroundError { path, source } = &error;
+        match source.kind() {
+            _ if ground::is_swapped(source) => swapped(path),
+            io::ErrorKind::NotFound => gone(path),
+            _ => Fault::new(FailureCode::Spawn, one_line(&error)),
+        }
+    })
+}
+
+/// A link, or another directory, came to stand in its place.
+fn swapped(place: &Path) -> Fault {
+    Fault::new(
+        FailureCode::Sandbox,
+        format!("`{}` is not the directory any more that it was", place.display()),
+    )
+    .hint("start the task again, in the directory that it now leads to")
+}
+
+fn gone(place: &Path) -> Fault {
+    Fault::new(FailureCode::Spawn, format!("the directory `{}` is gone", place.display()))
+        .hint("start the task again, in a directory that is there")
 }
 
 fn write_inputs(
@@ -161,9 +176,15 @@ fn write_inputs(
 }
 
 /// Puts all questions at once; each takes the program tens of milliseconds.
-fn ask_all(probes: &[Probe], request: &Request, environment: &[(String, String)]) -> Vec<Finding> {
+fn ask_all(
+    probes: &[Probe],
+    request: &Request,
+    ground: &Ground,
+    environment: &[(String, String)],
+) -> Vec<Finding> {
+    let cwd = ground.cwd();
     let ask = |probe: &Probe| Finding {
-        stdout: spawn::ask(&request.program, &probe.args, &request.cwd, environment, ASK).ok(),
+        stdout: spawn::ask(&request.program, &probe.args, &cwd, environment, ASK).ok(),
     };
     if probes.is_empty() {
         return Vec::new();
@@ -208,8 +229,9 @@ impl Prepared<'_> {
         let mut inner = Inside { env, run: &request.run_id, runs };
         let mut warnings = self.plan.warnings;
         let mut run = |tree: &mut Tree| {
-            let (spec, limits) = (&self.plan.spec, request.limits);
-            supervisor::run(spec, &self.environment, limits, tree, listener, &mut recorder, &mut inner)
+            let launch =
+                Launch { spec: &self.plan.spec, environment: &self.environment, ground: &self.ground };
+            supervisor::run(launch, request.limits, tree, listener, &mut recorder, &mut inner)
         };
         let mut ended = run(&mut tree);
         if ended.as_ref().is_err_and(|error| tree.cgroup_path().is_some() && is_no_entry(error)) {
@@ -229,6 +251,12 @@ impl Prepared<'_> {
         match ended {
             Ok(ended) => {
                 let (mut result, gathered, moments) = judge(warnings, request, &started, recorder, ended);
+                result.warnings.extend(self.ground.swapped().map(|place| {
+                    format!(
+                        "`{}` names another directory than the one that the run began in: what is told of files is of the other one",
+                        place.display()
+                    )
+                }));
                 let (environment, started_at) = (&self.environment, started.started_at);
                 let thread = result.thread_id.as_deref();
                 let added = Over { dir, request, environment, thread, started_at, moments: &moments }.added();
@@ -247,14 +275,13 @@ impl Prepared<'_> {
                 result
             }
             Err(error) => {
-                let (program, cwd) = (self.plan.spec.program.display(), &self.plan.spec.cwd);
-                let message = if cwd.is_dir() {
-                    format!("failed to start `{program}`: {error}")
+                let fault = if ground::is_swapped(&error) {
+                    swapped(self.ground.swapped().unwrap_or(&request.cwd))
                 } else {
-                    format!("the directory `{}` is gone", cwd.display())
+                    let program = self.plan.spec.program.display();
+                    Fault::new(FailureCode::Spawn, format!("failed to start `{program}`: {error}"))
+                        .hint("`delegator doctor` shows which agents can be run")
                 };
-                let fault = Fault::new(FailureCode::Spawn, message)
-                    .hint("`delegator doctor` shows which agents can be run");
                 bare(request, attempt, Outcome::Failed { fault })
             }
         }
