@@ -22,6 +22,7 @@ pub(crate) mod memory;
 pub(crate) mod paths;
 pub(crate) mod proc;
 pub(crate) mod pty;
+pub(crate) mod rlimits;
 pub(crate) mod signal;
 pub(crate) mod spawn;
 pub(crate) mod streams;

@@ -27,7 +27,7 @@ use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
 use crate::tasks::record::{Moments, Recorder};
 use crate::tasks::summary::{observed, summary};
-use crate::tasks::{Context, TaskError, cleanup, hashes, history, one_line, pump, recover};
+use crate::tasks::{Context, TaskError, cleanup, hashes, history, one_line, pump, recover, schema_check};
 
 /// How long the installed program may take to answer one question.
 const ASK: Duration = Duration::from_secs(10);
@@ -233,6 +233,7 @@ impl Prepared<'_> {
                 Launch { spec: &self.plan.spec, environment: &self.environment, ground: &self.ground };
             supervisor::run(launch, request.limits, tree, listener, &mut recorder, &mut inner)
         };
+        let hard_at = request.limits.hard.map(|limit| clock::monotonic() + limit);
         let mut ended = run(&mut tree);
         if ended.as_ref().is_err_and(|error| tree.cgroup_path().is_some() && is_no_entry(error)) {
             tree.leave_group();
@@ -250,7 +251,12 @@ impl Prepared<'_> {
         }
         match ended {
             Ok(ended) => {
-                let (mut result, gathered, moments) = judge(warnings, request, &started, recorder, ended);
+                let check = |answer: &str| {
+                    let schema = request.output_schema.as_ref()?;
+                    schema_check::check_answer(schema, answer, listener, hard_at)
+                };
+                let (mut result, gathered, moments) =
+                    judge(warnings, request, &started, recorder, ended, check);
                 result.warnings.extend(self.ground.swapped().map(|place| {
                     format!(
                         "`{}` names another directory than the one that the run began in: what is told of files is of the other one",
@@ -301,12 +307,14 @@ fn judge(
     started: &Started,
     recorder: Recorder,
     ended: Ended,
+    check: impl FnOnce(&str) -> Option<StopReason>,
 ) -> (RunResult, Gathered, Moments) {
     let recorded = recorder.finish(ended.exit);
+    let verdict = recorded.verdict;
+    let reason = ended.reason.or(recorded.stop).or_else(|| verdict.unchecked.as_deref().and_then(check));
     let now = clock::now();
     let duration_ms = now.millis_since(started.started_at);
-    let verdict = recorded.verdict;
-    let outcome = match (ended.reason.or(recorded.stop), verdict.result) {
+    let outcome = match (reason, verdict.result) {
         (Some(StopReason::Cancelled { reason }), _) => Outcome::Cancelled { reason },
         (Some(StopReason::Limit(limit)), _) => Outcome::TimedOut { limit, elapsed_ms: duration_ms },
         (Some(StopReason::Fault(fault)), _) | (None, Err(fault)) => Outcome::Failed { fault },

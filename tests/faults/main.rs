@@ -28,6 +28,7 @@ mod launch;
 mod massacre;
 mod nested;
 mod odd_agents;
+mod output_schema;
 mod pauses;
 mod phase;
 mod planted;
