@@ -302,16 +302,16 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
             bad("the operator lists the names that may be handed over in `env_allow` in the configuration")
         }
         TaskError::EnvNotSet(_) => bad("set it before the call"),
-        TaskError::BadOverride(_) => {
-            either(
-                "for example `--config model_verbosity=high`; only plain values are taken",
-                "for example `model_verbosity=high`; only plain values are taken",
-            )
-        }
+        TaskError::BadOverride(_) => either(
+            "for example `--config model_verbosity=high`; only plain values are taken",
+            "for example `model_verbosity=high`; only plain values are taken",
+        ),
         TaskError::OverrideNotAllowed(_) => bad(
             "the operator lists allowed keys in `config_override_keys`; keys that start programs or raise access are never allowed",
         ),
         TaskError::BadSchema(_) => either("give a JSON Schema as a file with `--output-schema`", "give a JSON Schema as an object"),
+        TaskError::WideSchema(_) => bad("apply each subschema once to the same value; `properties` and `items` may refer to any, also to the schema itself"),
+        TaskError::CostlySchema(_) => bad("give a smaller or simpler JSON Schema"),
         TaskError::BadRecording(bad_recording) => bad(&bad_recording.hint()),
         TaskError::TooDeep { .. } => {
             bad("the operator allows deeper tasks with `max_depth` in the configuration")

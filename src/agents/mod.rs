@@ -147,6 +147,8 @@ pub(crate) struct Verdict {
     pub(crate) result: Result<(), Fault>,
     pub(crate) summary: String,
     pub(crate) answer: Option<Answer>,
+    /// The text of an answer that has to fit the caller's own schema, and was not held against it yet.
+    pub(crate) unchecked: Option<String>,
     pub(crate) warnings: Vec<String>,
     pub(crate) thread_id: Option<String>,
     pub(crate) model: Option<String>,

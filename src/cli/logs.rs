@@ -174,7 +174,7 @@ fn follow(
         // Watch first, read second: what comes in between wakes us.
         unwatched.retain(|path| watch.add(path).is_err());
         sources.iter_mut().for_each(|source| source.read(each));
-        if view.dir.result().exists() {
+        if view.dir.result().exists() && !tasks::is_alive(&view.dir) {
             break;
         }
         // Its supervisor may have died: then nobody seals it but we.

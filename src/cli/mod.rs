@@ -6,6 +6,7 @@
 
 mod call;
 mod cancel;
+mod check_schema;
 mod cleanup;
 mod confined;
 mod demo;
@@ -39,6 +40,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::host::env::Env;
+use crate::tasks;
 use call::Call;
 
 /// Runs the program with its arguments, its own name first.
@@ -49,6 +51,7 @@ pub(crate) fn run(args: Vec<OsString>) -> ExitCode {
         Some("supervise") => return supervise::run(&args),
         Some("play") => return play::run(&args),
         Some("confined") => return confined::run(&args),
+        Some(tasks::CHECK_SCHEMA) => return check_schema::run(),
         _ => {}
     }
     let args = usage::asks_for_help(args);

@@ -164,6 +164,8 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         | TaskError::EnvNotSet(_)
         | TaskError::BadOverride(_)
         | TaskError::BadSchema(_)
+        | TaskError::WideSchema(_)
+        | TaskError::CostlySchema(_)
         | TaskError::BadRecording(_)
         | TaskError::BadThread(_) => Value::Null,
     };

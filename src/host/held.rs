@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 
+use crate::host::ground::Ground;
 use crate::host::spawn::{number, program};
 use crate::model::{CommandSpec, Signal};
 
@@ -21,36 +22,47 @@ pub(crate) struct Started {
     pub(crate) stderr: ChildStderr,
 }
 
+/// What is started, and where.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Launch<'a> {
+    pub(crate) spec: &'a CommandSpec,
+    pub(crate) environment: &'a [(String, String)],
+    pub(crate) ground: &'a Ground,
+}
+
 /// Starts an agent with piped streams, in a process group of its own, and in
 /// the control group whose directory is given.
 ///
 /// Must be called from the main thread: the kernel sends the parent-death
 /// signal when the *thread* that forked ends.
-pub(crate) fn agent(
-    spec: &CommandSpec,
-    environment: &[(String, String)],
-    cgroup: Option<&Path>,
-) -> io::Result<Started> {
+pub(crate) fn agent(launch: Launch<'_>, cgroup: Option<&Path>) -> io::Result<Started> {
+    let Launch { spec, environment, ground } = launch;
     let command = || {
         let mut command = program(&spec.program);
         command
             .args(&spec.args)
-            .current_dir(&spec.cwd)
             .env_clear()
             .envs(environment.iter().map(|(name, value)| (name, value)))
             .envs(spec.env.iter().map(|(name, value)| (name, value)))
             .process_group(0);
         command
     };
-    held(command, spec.on_orphaned, cgroup)
+    held(command, spec.on_orphaned, cgroup, Some(ground))
 }
 
 /// Starts a program that dies with us, in a control group if one is given.
-fn held(command: impl Fn() -> Command, orphaned: Signal, cgroup: Option<&Path>) -> io::Result<Started> {
+fn held(
+    command: impl Fn() -> Command,
+    orphaned: Signal,
+    cgroup: Option<&Path>,
+    ground: Option<&Ground>,
+) -> io::Result<Started> {
+    let enter = |command: &mut Command| ground.into_iter().for_each(|ground| ground.enter(command));
     #[cfg(target_os = "linux")]
     if let Some(group) = cgroup {
         let mut command = command();
         die_with_parent(&mut command, orphaned, None);
+        enter(&mut command);
         if let Some(started) = born_in(group, command)? {
             return Ok(started);
         }
@@ -60,6 +72,8 @@ fn held(command: impl Fn() -> Command, orphaned: Signal, cgroup: Option<&Path>) 
     let mut command = command();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     die_with_parent(&mut command, orphaned, entry.as_ref().map(AsRawFd::as_raw_fd));
+    // Last: nothing comes between it and the program.
+    enter(&mut command);
     let mut child = command.spawn()?;
     let pid = i32::try_from(child.id()).unwrap_or(0);
     match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
@@ -133,7 +147,7 @@ pub(crate) fn can_enter(group: &Path) -> bool {
         command.args(["-c", ":"]).env_clear();
         command
     };
-    let started = held(command, Signal::Kill, Some(group));
+    let started = held(command, Signal::Kill, Some(group), None);
     started.is_ok_and(|started| collect(started.pid) == Some(0))
 }
 

@@ -183,6 +183,11 @@ pub(crate) fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe().map(|path| without_mark(path, Path::is_file))
 }
 
+/// This very program, also where its file was replaced or removed meanwhile.
+pub(crate) fn own_image() -> io::Result<PathBuf> {
+    if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { own_program() }
+}
+
 /// The system marks the name of a program whose file is gone.
 fn without_mark(path: PathBuf, is_there: impl Fn(&Path) -> bool) -> PathBuf {
     let bare = path.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);

@@ -68,9 +68,18 @@ fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
 /// Whether a process waits for something other than the disk; so it may be
 /// where the system does not tell.
 pub(crate) fn is_asleep(pid: i32) -> bool {
-    let Ok(stat) = whole(&format!("/proc/{pid}/stat")) else { return true };
-    let end_of_name = stat.iter().rposition(|&b| b == b')').unwrap_or(0);
-    stat.get(end_of_name + 2) == Some(&b'S')
+    state(pid).is_none_or(|state| state == b'S')
+}
+
+/// Whether somebody stopped a process with a signal. One that is traced is not meant.
+pub(crate) fn is_stopped(pid: i32) -> bool {
+    state(pid) == Some(b'T')
+}
+
+fn state(pid: i32) -> Option<u8> {
+    let stat = whole(&format!("/proc/{pid}/stat")).ok()?;
+    let end_of_name = stat.iter().rposition(|&b| b == b')')?;
+    stat.get(end_of_name + 2).copied()
 }
 
 /// Every process there is.

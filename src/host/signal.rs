@@ -23,6 +23,11 @@ pub(crate) fn freeze(process: Process) {
     send_number(process, Number::STOP, open_valid);
 }
 
+/// Lets `process` go on that was stopped.
+pub(crate) fn thaw(process: Process) {
+    send_number(process, Number::CONT, open_valid);
+}
+
 /// Signals a child that was not collected yet: its number is its own until then.
 pub(crate) fn send_to_child(pid: i32, descriptor: Option<&OwnedFd>, signal: Signal) {
     match (descriptor, valid(pid)) {

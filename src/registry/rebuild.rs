@@ -6,6 +6,7 @@ use rusqlite::{Connection, ErrorCode, params};
 
 use super::submit::{fingerprint, insert};
 use super::{RegistryError, finish};
+use crate::host::lock;
 use crate::host::paths::Home;
 use crate::model::{RunId, State};
 use crate::runs::RunDir;
@@ -28,7 +29,9 @@ pub(super) fn fill(connection: &Connection, home: &Home) -> Result<(), RegistryE
 fn restore(connection: &Connection, dir: &RunDir) -> Result<(), RegistryError> {
     let Ok(Some(request)) = dir.read_request() else { return Ok(()) };
     let started = dir.read_started().ok().flatten();
-    let result = dir.read_result().ok().flatten();
+    // While the run works, a record may be anybody's.
+    let is_held = lock::is_held(&dir.lock()).unwrap_or(true);
+    let result = dir.read_result().ok().flatten().filter(|_| !is_held);
     let state = if started.is_some() || result.is_some() { State::Working } else { State::Pending };
     match insert(connection, &request, &fingerprint(&request), state) {
         // A second directory under one key: its submitter died before it had

@@ -8,6 +8,22 @@ use crate::host::files::{self, Durability};
 use crate::model::RunResult;
 
 impl RunDir {
+    /// Moves whatever is in the place of `result.json` aside; whether there was something.
+    ///
+    /// For the supervisor alone, which is the one to seal its run.
+    pub(crate) fn reject_result(&self) -> io::Result<bool> {
+        let aside = self.file("result.json.foreign");
+        match fs::rename(self.result(), &aside) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            // Somebody thought of that as well.
+            Err(_) => {
+                let _ = fs::remove_file(&aside).or_else(|_| fs::remove_dir_all(&aside));
+                fs::rename(self.result(), &aside).map(|()| true)
+            }
+        }
+    }
+
     /// Writes `result.json`, durably, unless the run is sealed already.
     ///
     /// Only the holder of the run's lock may call this. What is there stays:

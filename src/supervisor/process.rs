@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::capture::Stream;
 use super::lifecycle::{Action, Input, Lifecycle};
 use super::tree::{Scope, Swept, Tree, Whose};
-use crate::host::held::{self, Started};
+use crate::host::held::{self, Launch, Started};
 use crate::host::spawn::{self, Reaped};
 use crate::host::{clock, memory, signal};
 use crate::model::{CommandSpec, Exit, KillLevel, Limits, Reach, Signal, Stdin, StopReason};
@@ -94,17 +94,16 @@ pub(crate) struct Ended {
     pub(crate) runs_ended: u32,
 }
 
-/// Runs `spec` to its end. On `Err` the agent did not run.
+/// Runs what `launch` says to its end. On `Err` the agent did not run.
 pub(crate) fn run(
-    spec: &CommandSpec,
-    environment: &[(String, String)],
+    launch: Launch<'_>,
     limits: Limits,
     tree: &mut Tree,
     control: &mut dyn Control,
     observer: &mut dyn Observer,
     inner: &mut dyn Inner,
 ) -> io::Result<Ended> {
-    let mut child = Driver::start(spec, environment, limits, tree, inner)?;
+    let mut child = Driver::start(launch, limits, tree, inner)?;
     while !child.finished {
         child.write_stdin();
         child.wait_for_something(control);
@@ -146,13 +145,13 @@ struct Driver<'a> {
 
 impl<'a> Driver<'a> {
     fn start(
-        spec: &'a CommandSpec,
-        environment: &[(String, String)],
+        launch: Launch<'a>,
         limits: Limits,
         tree: &'a mut Tree,
         inner: &'a mut dyn Inner,
     ) -> io::Result<Self> {
-        let Started { pid, stdin, stdout, stderr } = held::agent(spec, environment, tree.cgroup_path())?;
+        let Started { pid, stdin, stdout, stderr } = held::agent(launch, tree.cgroup_path())?;
+        let spec = launch.spec;
         for pipe in [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()] {
             do_not_block(pipe)?;
         }

@@ -2,11 +2,17 @@
 
 use std::time::Duration;
 
+use crate::host::clock;
 use crate::host::lock::Lock;
 use crate::model::{State, TaskId};
 use crate::registry::Row;
 use crate::tasks::control::{self, Message};
-use crate::tasks::{Context, Look, TaskError, Until, View, find, pump, recover, view, wait};
+use crate::tasks::{Context, Look, TaskError, Until, View, find, pump, recover, stopped, view, wait};
+
+/// How often a supervisor is looked at that does not end its run. One that is stopped has to go on to do that.
+const URGE: Duration = Duration::from_millis(100);
+/// After this long, one that is stopped again and again is ended, and the run recovered.
+const GIVE_UP: Duration = Duration::from_secs(5);
 
 /// How long an answer may take before it says "asked" instead of "done".
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -40,8 +46,16 @@ pub(crate) fn cancel(
         control::send(&before.dir, &Message::Cancel { reason: reason.map(ToOwned::to_owned) });
     }
     pump(context)?;
-    let waited =
-        wait(context, std::slice::from_ref(&id), Until::All, Some(PATIENCE), &mut |_| Look::OnChange)?;
+    let give_up = clock::monotonic() + GIVE_UP;
+    let mut urge = |views: &[View]| {
+        match views.first().and_then(|view| stopped::supervisor(&view.dir)) {
+            Some(stopped) if clock::monotonic() >= give_up => stopped.end(),
+            Some(stopped) => stopped.go_on(),
+            None => {}
+        }
+        Look::Within(URGE)
+    };
+    let waited = wait(context, std::slice::from_ref(&id), Until::All, Some(PATIENCE), &mut urge)?;
     let view = one(waited.views, &id)?;
     Ok(Cancelled { still_ending: waited.exceeded, view, previous_state, was_final: false })
 }

@@ -13,8 +13,8 @@ use crate::model::{AgentName, KillLevel, Sandbox};
 use crate::registry::{Registry, RegistryError};
 use crate::supervisor::best_level;
 use crate::tasks::error::one_line;
-use crate::tasks::jail;
 use crate::tasks::resolve::codex_program;
+use crate::tasks::{jail, stopped};
 
 /// How long one program may take to answer.
 const ASK: Duration = Duration::from_secs(10);
@@ -55,6 +55,7 @@ pub(crate) fn doctor(env: &Env) -> Vec<Check> {
         Ok(home) => {
             rows.push(Check::new("home", Verdict::Good, home.root().display().to_string()));
             rows.push(database(home));
+            rows.extend(stopped_supervisors(home));
             rows.extend([space(home.root()), file_system(home.root())].into_iter().flatten());
         }
         Err(error) => {
@@ -106,6 +107,13 @@ fn database(home: &Home) -> Check {
             Check::new("database", Verdict::Bad, one_line(&error)).hint(hint)
         }
     }
+}
+
+/// Trouble with the database has a row of its own.
+fn stopped_supervisors(home: &Home) -> Option<Check> {
+    let registry = Registry::open(home).ok()?;
+    let found = stopped::all(&registry, home).ok().filter(|found| !found.is_empty())?;
+    Some(Check::new("supervisors", Verdict::Worth, found.join("; ")))
 }
 
 fn space(root: &Path) -> Option<Check> {

@@ -12,6 +12,8 @@ use std::time::Duration;
 use crate::agents::{self, Agent, Files, Finding, Plan, Probe, Reader};
 use crate::evidence::{Evidence, Gathered};
 use crate::host::env::{self, Env};
+use crate::host::ground::{self, Ground, GroundError, Links};
+use crate::host::held::Launch;
 use crate::host::litter::Litter;
 use crate::host::{clock, proc, spawn};
 use crate::model::{FailureCode, Fault, JailKind, Outcome, Request, RunId, RunResult, Sandbox, StopReason};
@@ -25,10 +27,14 @@ use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
 use crate::tasks::record::{Moments, Recorder};
 use crate::tasks::summary::{observed, summary};
-use crate::tasks::{Context, TaskError, cleanup, hashes, history, pump, recover};
+use crate::tasks::{Context, TaskError, cleanup, hashes, history, one_line, pump, recover, schema_check};
 
 /// How long the installed program may take to answer one question.
 const ASK: Duration = Duration::from_secs(10);
+
+/// What an agent or anybody else wrote in the place of our record.
+const PLANTED: &str = "a `result.json` was there before the run had ended; it was set aside as `result.json.foreign`, and nothing \
+                       of it was believed";
 
 /// Supervises the run in `dir`, whose lock came with `descriptor`.
 pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32) -> Result<(), TaskError> {
@@ -37,20 +43,19 @@ pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32)
     let lock = spawn::inherited_lock(descriptor).map_err(TaskError::write(&dir))?;
     let dir = RunDir::at(dir);
     let Some(request) = dir.read_request()? else { return Ok(()) };
-    if dir.read_result()?.is_none() {
-        let result = run(&env, &dir, &request, attempt);
-        dir.seal(&result).map_err(TaskError::write(dir.result()))?;
+    let mut result = run(&env, &dir, &request, attempt);
+    // Nobody else seals while we hold the lock: what is there was planted.
+    if dir.reject_result().map_err(TaskError::write(dir.result()))? {
+        result.warnings.push(PLANTED.to_owned());
     }
+    dir.seal(&result).map_err(TaskError::write(dir.result()))?;
     let mut context = Context::open(env)?;
-    let result = dir.read_result()?;
-    if let Some(result) = &result {
-        recover::finish(&mut context, result)?;
-    }
+    recover::finish(&mut context, &result)?;
     InnerRuns::of(&dir, &request.run_id, request.within.len()).finish(&mut context)?;
     // Free before the pump: what it starts must not find us alive.
     drop(lock);
     pump(&mut context)?;
-    if result.is_some_and(|result| result.outcome == Outcome::Completed) {
+    if result.outcome == Outcome::Completed {
         history::write(&context, &dir, &request);
     }
     // Where nobody serves, nobody else would. Trouble with it is not the run's.
@@ -87,6 +92,7 @@ struct Prepared<'a> {
     environment: Vec<(String, String)>,
     reader: Box<dyn Reader>,
     watch: Watch<'a>,
+    ground: Ground,
 }
 
 /// Everything that can be done without side effects: until `started.json`
@@ -107,31 +113,43 @@ fn prepare<'a>(
     let mut runs: Vec<_> = request.within.iter().map(|run| run.to_string()).collect();
     runs.push(request.run_id.to_string());
     environment.push((env::RUNS.into(), runs.join(":")));
-    let findings = ask_all(&agent.probes(request), request, &environment);
+    let ground = open_ground(request)?;
+    let findings = ask_all(&agent.probes(request), request, &ground, &environment);
     let prompt = prompts::render(request);
     let files = Files { schema: dir.schema(), last_message: dir.last_message() };
     let plan = agent.command(request, &prompt, &files, &findings)?;
-    stay_put(request)?;
     write_inputs(dir, request, &prompt, &plan, &environment).map_err(|error| storage(&error))?;
     let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| OsStr::new(value));
     // The last thing before the start: what changes from here on is the run's.
     let watch = Watch::begin(env, dir, request, path);
-    Ok(Prepared { plan, reader: agent.reader(request, &prompt), watch, environment })
+    Ok(Prepared { plan, reader: agent.reader(request, &prompt), watch, ground, environment })
 }
 
-/// What may be written to was decided when the task was taken in. A link that
-/// came to stand in its place since then leads elsewhere.
-fn stay_put(request: &Request) -> Result<(), Fault> {
-    let places = std::iter::once(&request.cwd).chain(&request.add_dirs);
-    let moved = |place: &&PathBuf| std::fs::canonicalize(place).is_ok_and(|now| now != **place);
-    match places.into_iter().find(moved) {
-        Some(place) if request.sandbox == Sandbox::WorkspaceWrite => Err(Fault::new(
-            FailureCode::Sandbox,
-            format!("`{}` is not the directory any more that it was", place.display()),
-        )
-        .hint("start the task again, in the directory that it now leads to")),
-        Some(_) | None => Ok(()),
-    }
+/// Opens what the run may write to, as it was decided when the task was taken in.
+fn open_ground(request: &Request) -> Result<Ground, Fault> {
+    let links = if request.sandbox == Sandbox::WorkspaceWrite { Links::Refused } else { Links::Followed };
+    Ground::open(&request.cwd, &request.add_dirs, links).map_err(|error| {
+        let GroundError { path, source } = &error;
+        match source.kind() {
+            _ if ground::is_swapped(source) => swapped(path),
+            io::ErrorKind::NotFound => gone(path),
+            _ => Fault::new(FailureCode::Spawn, one_line(&error)),
+        }
+    })
+}
+
+/// A link, or another directory, came to stand in its place.
+fn swapped(place: &Path) -> Fault {
+    Fault::new(
+        FailureCode::Sandbox,
+        format!("`{}` is not the directory any more that it was", place.display()),
+    )
+    .hint("start the task again, in the directory that it now leads to")
+}
+
+fn gone(place: &Path) -> Fault {
+    Fault::new(FailureCode::Spawn, format!("the directory `{}` is gone", place.display()))
+        .hint("start the task again, in a directory that is there")
 }
 
 fn write_inputs(
@@ -158,9 +176,15 @@ fn write_inputs(
 }
 
 /// Puts all questions at once; each takes the program tens of milliseconds.
-fn ask_all(probes: &[Probe], request: &Request, environment: &[(String, String)]) -> Vec<Finding> {
+fn ask_all(
+    probes: &[Probe],
+    request: &Request,
+    ground: &Ground,
+    environment: &[(String, String)],
+) -> Vec<Finding> {
+    let cwd = ground.cwd();
     let ask = |probe: &Probe| Finding {
-        stdout: spawn::ask(&request.program, &probe.args, &request.cwd, environment, ASK).ok(),
+        stdout: spawn::ask(&request.program, &probe.args, &cwd, environment, ASK).ok(),
     };
     if probes.is_empty() {
         return Vec::new();
@@ -205,9 +229,11 @@ impl Prepared<'_> {
         let mut inner = Inside { env, run: &request.run_id, runs };
         let mut warnings = self.plan.warnings;
         let mut run = |tree: &mut Tree| {
-            let (spec, limits) = (&self.plan.spec, request.limits);
-            supervisor::run(spec, &self.environment, limits, tree, listener, &mut recorder, &mut inner)
+            let launch =
+                Launch { spec: &self.plan.spec, environment: &self.environment, ground: &self.ground };
+            supervisor::run(launch, request.limits, tree, listener, &mut recorder, &mut inner)
         };
+        let hard_at = request.limits.hard.map(|limit| clock::monotonic() + limit);
         let mut ended = run(&mut tree);
         if ended.as_ref().is_err_and(|error| tree.cgroup_path().is_some() && is_no_entry(error)) {
             tree.leave_group();
@@ -225,7 +251,18 @@ impl Prepared<'_> {
         }
         match ended {
             Ok(ended) => {
-                let (mut result, gathered, moments) = judge(warnings, request, &started, recorder, ended);
+                let check = |answer: &str| {
+                    let schema = request.output_schema.as_ref()?;
+                    schema_check::check_answer(schema, answer, listener, hard_at)
+                };
+                let (mut result, gathered, moments) =
+                    judge(warnings, request, &started, recorder, ended, check);
+                result.warnings.extend(self.ground.swapped().map(|place| {
+                    format!(
+                        "`{}` names another directory than the one that the run began in: what is told of files is of the other one",
+                        place.display()
+                    )
+                }));
                 let (environment, started_at) = (&self.environment, started.started_at);
                 let thread = result.thread_id.as_deref();
                 let added = Over { dir, request, environment, thread, started_at, moments: &moments }.added();
@@ -244,14 +281,13 @@ impl Prepared<'_> {
                 result
             }
             Err(error) => {
-                let (program, cwd) = (self.plan.spec.program.display(), &self.plan.spec.cwd);
-                let message = if cwd.is_dir() {
-                    format!("failed to start `{program}`: {error}")
+                let fault = if ground::is_swapped(&error) {
+                    swapped(self.ground.swapped().unwrap_or(&request.cwd))
                 } else {
-                    format!("the directory `{}` is gone", cwd.display())
+                    let program = self.plan.spec.program.display();
+                    Fault::new(FailureCode::Spawn, format!("failed to start `{program}`: {error}"))
+                        .hint("`delegator doctor` shows which agents can be run")
                 };
-                let fault = Fault::new(FailureCode::Spawn, message)
-                    .hint("`delegator doctor` shows which agents can be run");
                 bare(request, attempt, Outcome::Failed { fault })
             }
         }
@@ -271,12 +307,14 @@ fn judge(
     started: &Started,
     recorder: Recorder,
     ended: Ended,
+    check: impl FnOnce(&str) -> Option<StopReason>,
 ) -> (RunResult, Gathered, Moments) {
     let recorded = recorder.finish(ended.exit);
+    let verdict = recorded.verdict;
+    let reason = ended.reason.or(recorded.stop).or_else(|| verdict.unchecked.as_deref().and_then(check));
     let now = clock::now();
     let duration_ms = now.millis_since(started.started_at);
-    let verdict = recorded.verdict;
-    let outcome = match (ended.reason.or(recorded.stop), verdict.result) {
+    let outcome = match (reason, verdict.result) {
         (Some(StopReason::Cancelled { reason }), _) => Outcome::Cancelled { reason },
         (Some(StopReason::Limit(limit)), _) => Outcome::TimedOut { limit, elapsed_ms: duration_ms },
         (Some(StopReason::Fault(fault)), _) | (None, Err(fault)) => Outcome::Failed { fault },

@@ -16,7 +16,7 @@ use crate::model::{AgentName, Sandbox, TaskId};
 use crate::registry::RegistryError;
 use crate::runs::ReadError;
 use crate::setup::SetupError;
-use crate::tasks::Unprinted;
+use crate::tasks::{SchemaExpansion, Unprinted};
 use crate::terminals::TerminalError;
 
 #[derive(Debug, thiserror::Error)]
@@ -127,6 +127,10 @@ pub(crate) enum TaskError {
     OverrideNotAllowed(String),
     #[error("the output schema is not a valid JSON Schema: {0}")]
     BadSchema(String),
+    #[error(transparent)]
+    WideSchema(#[from] SchemaExpansion),
+    #[error("the output schema could not be checked: {0}")]
+    CostlySchema(String),
     #[error(transparent)]
     BadRecording(BadRecording),
     #[error("a task may not be started from inside another one (depth {depth}, allowed {max})")]

@@ -95,7 +95,6 @@ impl<'a> InnerRuns<'a> {
         let dir = self.dir.of(run);
         match next(look(&dir)) {
             Next::Nothing => false,
-            Next::Wait => true,
             Next::Ask => {
                 if self.asked.insert(run.clone()) {
                     // Trouble with the file leaves the message, and the other way round.
@@ -134,7 +133,12 @@ impl<'a> InnerRuns<'a> {
     /// database, or did not come to it.
     pub(super) fn finish(&self, context: &mut Context) -> Result<(), TaskError> {
         for run in self.all() {
-            let Ok(Some(result)) = self.dir.of(&run).read_result() else { continue };
+            let dir = self.dir.of(&run);
+            // One that is held finishes its row itself.
+            let Ok(Some(result)) = dir.read_result() else { continue };
+            if lock::is_held(&dir.lock()).unwrap_or(true) {
+                continue;
+            }
             let row = context.registry.task(&result.task_id)?;
             if row.is_some_and(|row| !row.state.is_final()) {
                 recover::finish(context, &result)?;
@@ -173,8 +177,6 @@ enum Next {
     Nothing,
     /// Somebody is at it, who must be asked to end it.
     Ask,
-    /// It is sealed; who did so is about to be done.
-    Wait,
     /// Nobody is at it: whoever takes its lock decides.
     Take,
 }
@@ -182,8 +184,8 @@ enum Next {
 fn next(seen: Seen) -> Next {
     match seen {
         Seen { there: false, .. } | Seen { held: false, sealed: true, .. } => Next::Nothing,
-        Seen { held: true, sealed: true, .. } => Next::Wait,
-        Seen { held: true, sealed: false, .. } => Next::Ask,
+        // Whatever record is there: its supervisor alone knows whether it is its own.
+        Seen { held: true, .. } => Next::Ask,
         Seen { held: false, sealed: false, .. } => Next::Take,
     }
 }
@@ -218,7 +220,7 @@ mod tests {
     fn who_is_at_a_run_is_asked_and_whom_nobody_is_at_is_taken() {
         let seen = |held, sealed| Seen { there: true, held, sealed, started: false };
         assert_eq!(next(seen(true, false)), Next::Ask);
-        assert_eq!(next(seen(true, true)), Next::Wait);
+        assert_eq!(next(seen(true, true)), Next::Ask, "what is there may have been planted");
         assert_eq!(next(seen(false, true)), Next::Nothing);
         assert_eq!(next(seen(false, false)), Next::Take);
         assert_eq!(next(Seen { there: false, ..seen(true, false) }), Next::Nothing);

@@ -73,7 +73,7 @@ fn supervisors_above() -> Vec<(RunId, RunDir)> {
 
 /// The run that a process with these arguments supervises: only one whose lock
 /// is held is real.
-fn supervised(arguments: &[String]) -> Option<(RunId, RunDir)> {
+pub(super) fn supervised(arguments: &[String]) -> Option<(RunId, RunDir)> {
     if arguments.get(1).is_none_or(|verb| verb != "supervise") {
         return None;
     }

@@ -14,7 +14,7 @@ use crate::host::paths;
 use crate::host::{clock, ids};
 use crate::model::{AgentName, Limits, Request, Resumed, Sandbox};
 use crate::tasks::places::{self, Bounds};
-use crate::tasks::{Caller, Context, TaskError, input, jail, nested, overrides};
+use crate::tasks::{Caller, Context, TaskError, input, jail, nested, overrides, schema_check};
 
 /// What a caller wants. Absent fields take the configuration's defaults.
 #[derive(Debug, Clone, Default)]
@@ -71,7 +71,7 @@ pub(super) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(Stri
     let config_overrides =
         ask.config_overrides.iter().map(|text| overrides::checked(config, text)).collect::<Result<_, _>>()?;
     if let Some(schema) = &ask.output_schema {
-        jsonschema::validator_for(schema).map_err(|error| TaskError::BadSchema(error.to_string()))?;
+        schema_check::check_schema(schema)?;
     }
     let within = nested::within(env);
     let depth = u32::try_from(within.depth.max(ask.caller.depth())).unwrap_or(u32::MAX);

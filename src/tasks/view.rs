@@ -8,7 +8,7 @@ use crate::host::{clock, lock};
 use crate::model::{Counters, Phase, Progress, Request, RunResult, State};
 use crate::registry::{Found, Reference, Row};
 use crate::runs::{ReadError, RunDir};
-use crate::tasks::{Context, TaskError, one_line, recover};
+use crate::tasks::{Context, TaskError, one_line, recover, stopped};
 
 /// How many of the last runs say how long one takes.
 pub(super) const HISTORY: u32 = 50;
@@ -29,7 +29,7 @@ pub(crate) struct View {
     pub(crate) took: Vec<Duration>,
     /// How long a finished run stays.
     pub(crate) kept_for: Duration,
-    /// What could not be read of the directory.
+    /// What could not be read of the directory, or keeps the run from going on.
     pub(crate) damaged: Vec<String>,
 }
 
@@ -71,12 +71,14 @@ pub(super) fn look_up(context: &Context, reference: &str) -> Result<Found, TaskE
 /// Everything there is to say of a task now.
 ///
 /// The directory is the truth: a sealed run is finished here even if the one
-/// who sealed it has not come to its row yet. Where nobody can write the row at
-/// the moment, it is shown as it will be.
+/// who sealed it died before it came to its row. While a supervisor holds the
+/// run, only its row counts, because a record may have been planted. Where
+/// nobody can write the row at the moment, it is shown as it will be.
 pub(crate) fn view(context: &mut Context, row: Row) -> Result<View, TaskError> {
     let dir = context.dir(&row.run_id);
     let mut damaged = Vec::new();
-    let result = readable(dir.read_result(), &mut damaged);
+    let is_over = row.state.is_final() || !is_alive(&dir);
+    let result = if is_over { readable(dir.read_result(), &mut damaged) } else { None };
     let row = match &result {
         Some(result) if !row.state.is_final() => {
             let written = context.unless_busy(|context| recover::finish(context, result))?;
@@ -96,6 +98,9 @@ pub(crate) fn view(context: &mut Context, row: Row) -> Result<View, TaskError> {
     } else {
         Vec::new()
     };
+    if row.state == State::Working {
+        damaged.extend(stopped::supervisor(&dir).map(|stopped| stopped.warning(&row.id)));
+    }
     let kept_for = context.config.retention_age();
     Ok(View { row, dir, request, result, progress, evidence, took, kept_for, damaged })
 }
@@ -157,6 +162,6 @@ fn observed(dir: &RunDir, result: &RunResult, damaged: &mut Vec<String>) -> Opti
 }
 
 /// Whether the run of a working task is still held by its supervisor.
-pub(super) fn is_alive(dir: &RunDir) -> bool {
+pub(crate) fn is_alive(dir: &RunDir) -> bool {
     lock::is_held(&dir.lock()).unwrap_or(true)
 }

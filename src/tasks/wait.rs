@@ -105,8 +105,11 @@ pub(crate) fn wait(
 fn sleep_until_sealed(views: &[View], at_most: Duration) {
     let until = clock::monotonic() + at_most;
     let sealed = |view: &View| !view.state().is_final() && view.dir.result().exists();
-    while clock::monotonic() < until && !views.iter().any(sealed) {
+    loop {
         std::thread::sleep(BRIEF_LOOK);
+        if clock::monotonic() >= until || views.iter().any(sealed) {
+            break;
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! that differs only in what is attacked, and passes. `codex` has the real one as the client.
 
 #![allow(clippy::disallowed_methods, reason = "tests start programs and read the clock themselves")]
-#![allow(clippy::unwrap_used, reason = "a surprise should panic")]
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "figures are printed; a surprise should panic")]
 
 mod ceiling;
 mod client;
@@ -23,6 +23,7 @@ mod reach;
 mod resume;
 mod scope;
 mod settings;
+mod swapped;
 mod world;
 
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]

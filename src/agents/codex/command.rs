@@ -17,8 +17,7 @@ use crate::model::{
 const THREAD_SOURCE: &str = "delegator";
 
 /// Options without which the run could not be followed or held to its bounds.
-const ESSENTIAL: [&str; 6] =
-    ["--json", "--sandbox", "--cd", "--config", "--output-schema", "--output-last-message"];
+const ESSENTIAL: [&str; 5] = ["--json", "--sandbox", "--config", "--output-schema", "--output-last-message"];
 
 /// Codex ends its commands itself when interrupted; most take far less.
 const GRACE: Duration = Duration::from_secs(5);
@@ -54,7 +53,8 @@ pub(super) fn plan(
     } else if agent_version.is_none() {
         line.warnings.push("this Codex does not tell its version".to_owned());
     }
-    line.add(["exec", "--json", "-s", request.sandbox.as_str(), "-C", guard::utf8(&request.cwd)?]);
+    // The directory is the one that it is started in: a path could lead elsewhere by the time it is read.
+    line.add(["exec", "--json", "-s", request.sandbox.as_str()]);
     if request.skip_git_repo_check {
         line.offered("--skip-git-repo-check", None, "a run outside git will be refused");
     }
@@ -211,8 +211,6 @@ mod tests {
         --json
         -s
         workspace-write
-        -C
-        /home/dev/project
         --skip-git-repo-check
         --thread-source
         delegator
@@ -254,8 +252,6 @@ mod tests {
         --json
         -s
         read-only
-        -C
-        /home/dev/project
         --thread-source
         delegator
         -c

@@ -3,8 +3,9 @@
 //! Success needs both an exit of 0 and a completed turn: Codex ends with 0
 //! after much that went wrong, and without any event after much else.
 
+use super::answer::{self, Shape};
 use super::reader::{Asked, Seen};
-use super::{answer, stderr};
+use super::stderr;
 use crate::agents::{End, Verdict, signal_name};
 use crate::model::{Exit, FailureCode, Fault};
 
@@ -22,12 +23,12 @@ pub(super) fn verdict(asked: &Asked, seen: &Seen, end: &End) -> Verdict {
         warnings.push(NO_SANDBOX.to_owned());
     }
 
-    let reply = answer::read(message, asked.output_schema.as_ref());
+    let reply = answer::read(message, asked.shape);
     let ended = ending(asked, seen, end);
     let (result, summary) = match ended {
         Ok(()) => {
             warnings.extend(reply.warning);
-            (reply.fault.map_or(Ok(()), Err), reply.summary)
+            (Ok(()), reply.summary)
         }
         Err(fault) => {
             // The failure repeats the last complaint; saying it twice helps nobody.
@@ -43,9 +44,10 @@ pub(super) fn verdict(asked: &Asked, seen: &Seen, end: &End) -> Verdict {
         (Some(_), None) => None,
     };
     Verdict {
-        result,
         summary,
+        unchecked: (asked.shape == Shape::Callers && result.is_ok()).then(|| message.trim().to_owned()),
         answer: reply.answer,
+        result,
         warnings,
         thread_id: seen.thread.clone(),
         model: asked.model.clone(),

@@ -3,6 +3,7 @@
 //! Remembers what the verdict needs and nothing that grows with the output: a
 //! run may print gigabytes.
 
+use super::answer::Shape;
 use super::events;
 use super::judge;
 use super::line::Line;
@@ -28,7 +29,7 @@ pub(crate) struct CodexReader {
 pub(super) struct Asked {
     pub(super) thread: Option<String>,
     pub(super) usage_before: Option<Usage>,
-    pub(super) output_schema: Option<serde_json::Value>,
+    pub(super) shape: Shape,
     pub(super) model: Option<String>,
 }
 
@@ -57,7 +58,7 @@ impl CodexReader {
         let asked = Asked {
             thread: resume.map(|resume| resume.thread_id.as_str().to_owned()),
             usage_before: resume.and_then(|resume| resume.usage_before),
-            output_schema: request.output_schema.clone(),
+            shape: if request.output_schema.is_some() { Shape::Callers } else { Shape::Ours },
             model: request.model.clone(),
         };
         Self { asked, seen: Seen::default() }

@@ -106,6 +106,7 @@ impl Reader for Silent {
             result,
             summary,
             answer: None,
+            unchecked: None,
             warnings: self.refused(end).into_iter().collect(),
             thread_id: None,
             model: None,

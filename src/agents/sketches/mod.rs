@@ -52,6 +52,7 @@ impl Seen {
             summary: failure.unwrap_or_else(|| self.message.clone()),
             result,
             answer: self.answer.clone(),
+            unchecked: None,
             warnings: self.warnings.clone(),
             thread_id: self.thread.clone(),
             model: self.model.clone(),
