@@ -18,6 +18,9 @@ use crate::model::{KillLevel, Signal};
 /// now: it is in a call into the kernel. It dies when that returns.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How often our children are looked at in a row. Each look takes microseconds.
+const CHASE: u32 = 200;
+
 #[derive(Debug)]
 pub(crate) struct Tree {
     level: KillLevel,
@@ -133,13 +136,22 @@ impl Tree {
             if clock::monotonic() > give_up {
                 let left: HashSet<_> =
                     self.members(scope).processes.into_iter().map(Process::identity).collect();
-                return Swept { ended: count(ended.difference(&left).count()), left: count(left.len()) };
+                // A process that the walk missed is left all the same.
+                return Swept {
+                    ended: count(ended.difference(&left).count()),
+                    left: count(left.len()).max(1),
+                };
             }
             ended.extend(self.kill(scope));
+            if self.adopts {
+                ended.extend(self.kill_children(scope));
+            }
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
+    /// Whether nothing is left. Where orphans come to us, only the kernel knows:
+    /// a walk through `/proc` misses a process that forks and exits meanwhile.
     fn is_empty(&self, scope: Scope, children: Reaped) -> bool {
         if self.cgroup.as_ref().is_some_and(Cgroup::populated) {
             return false;
@@ -148,8 +160,44 @@ impl Tree {
         if children == Reaped::NoChildren && !self.by_mark(scope) {
             return true;
         }
+        // Supervisors that are spared are children too: then only a look tells the others.
+        let has_others = || self.spared(scope).next().is_none() || !self.children(scope).is_empty();
+        if self.adopts && children != Reaped::NoChildren && has_others() {
+            return false;
+        }
         let Found { processes, complete } = self.members(scope);
         complete && processes.is_empty()
+    }
+
+    /// Kills our children until there are none, for a short while. Their orphans
+    /// come to us at once, so one that forks faster than `/proc` can be walked
+    /// is caught here. A child keeps its number until we collect it.
+    fn kill_children(&self, scope: Scope) -> HashSet<(i32, u64)> {
+        let mut killed = HashSet::new();
+        for _ in 0..CHASE {
+            for child in self.children(scope) {
+                signal::send_to_child(child.pid, None, Signal::Kill);
+                killed.insert(child.identity());
+            }
+            if collect() == Reaped::NoChildren {
+                break;
+            }
+        }
+        killed
+    }
+
+    /// Our children that run, without those that a sweep leaves alone.
+    fn children(&self, scope: Scope) -> Vec<Process> {
+        let spared: Vec<_> = self.spared(scope).map(Process::identity).collect();
+        let running = |child: &Process| !child.zombie && !spared.contains(&child.identity());
+        proc::own_children().into_iter().filter_map(proc::read).filter(running).collect()
+    }
+
+    /// The supervisors that a sweep leaves alone and that still run.
+    fn spared(&self, scope: Scope) -> impl Iterator<Item = Process> {
+        let spared = move |whose| whose == Whose::Unrelated || scope == Scope::Own;
+        let spared = self.supervisors.iter().filter(move |(_, whose)| spared(*whose));
+        spared.filter_map(|(known, _)| proc::read(known.pid).filter(|now| now.identity() == known.identity()))
     }
 
     /// The supervisors of the runs inside ours may be anybody's children.
@@ -160,10 +208,7 @@ impl Tree {
     fn members(&self, scope: Scope) -> Found {
         let mut found = match self.level {
             KillLevel::Cgroup | KillLevel::Subreaper => {
-                let spared = |whose| whose == Whose::Unrelated || scope == Scope::Own;
-                let spared = self.supervisors.iter().filter(|(_, whose)| spared(*whose));
-                let spared: Vec<Process> = spared.map(|(process, _)| *process).collect();
-                proc::descendants(proc::own_pid(), &spared)
+                proc::descendants(proc::own_pid(), &self.spared(scope).collect::<Vec<_>>())
             }
             KillLevel::Marker => Found { processes: Vec::new(), complete: true },
         };
