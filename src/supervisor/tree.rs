@@ -8,10 +8,11 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
-use super::cgroup::{Cgroup, leave, path_of};
+use super::cgroup::{Cgroup, leave};
+use super::mark::Mark;
 use crate::host::proc::{self, Found, Process};
 use crate::host::spawn::{self, Reaped};
-use crate::host::{clock, env, held, signal};
+use crate::host::{clock, held, signal};
 use crate::model::{KillLevel, Signal};
 
 /// After this long a process that does not die is one that nothing can end
@@ -27,7 +28,7 @@ pub(crate) struct Tree {
     cgroup: Option<Cgroup>,
     /// Orphans come to us.
     adopts: bool,
-    run: String,
+    mark: Mark,
     /// Children of ours that supervise other runs, and whose those are.
     supervisors: Vec<(Process, Whose)>,
 }
@@ -71,10 +72,10 @@ pub(crate) struct Swept {
 }
 
 impl Tree {
-    /// Prepares to hold the processes of `run`, at `wanted` or the best level.
-    pub(crate) fn prepare(run: &str, wanted: Option<KillLevel>) -> Self {
+    /// Prepares to hold the processes of a run, at `wanted` or the best level.
+    pub(crate) fn prepare(mark: Mark, wanted: Option<KillLevel>) -> Self {
         let cgroup = match wanted {
-            None | Some(KillLevel::Cgroup) => Cgroup::create(run).ok(),
+            None | Some(KillLevel::Cgroup) => Cgroup::create(&mark.group()).ok(),
             Some(KillLevel::Subreaper | KillLevel::Marker) => None,
         };
         // At the level of marks too: our orphans must not come to a supervisor
@@ -85,7 +86,7 @@ impl Tree {
             (None, true) => KillLevel::Subreaper,
             (None, false) => KillLevel::Marker,
         };
-        Self { level, cgroup, adopts, run: run.to_owned(), supervisors: Vec::new() }
+        Self { level, cgroup, adopts, mark, supervisors: Vec::new() }
     }
 
     pub(crate) fn level(&self) -> KillLevel {
@@ -213,7 +214,7 @@ impl Tree {
             KillLevel::Marker => Found { processes: Vec::new(), complete: true },
         };
         if self.by_mark(scope) {
-            found.processes.extend(marked(&self.run, scope));
+            found.processes.extend(self.mark.processes(scope));
         }
         found.processes.extend(self.cgroup.iter().flat_map(Cgroup::members));
         found.processes.retain(|process| is_target(*process, proc::own_pid()));
@@ -223,15 +224,14 @@ impl Tree {
 
 /// Ends what is left of a run whose supervisor is gone. None of it is a child
 /// of ours, and children of ours are none of its business.
-pub(crate) fn sweep_marked(run: &str, cgroup: Option<&Path>) -> u32 {
-    let path = cgroup.map(Path::to_owned).or_else(|| path_of(run));
-    let cgroup = path.and_then(|path| Cgroup::existing(&path));
+pub(crate) fn sweep_marked(mark: &Mark, cgroup: Option<&Path>) -> u32 {
+    let cgroup = Cgroup::of_dead(mark, cgroup);
     // We may be left over from that very run: who recovers it must live to say so.
     if cgroup.is_some() {
         leave();
     }
     let level = KillLevel::Marker;
-    let tree = Tree { level, cgroup, adopts: false, run: run.to_owned(), supervisors: Vec::new() };
+    let tree = Tree { level, cgroup, adopts: false, mark: mark.clone(), supervisors: Vec::new() };
     tree.sweep_until(Scope::Everything, || Reaped::StillRunning).ended
 }
 
@@ -245,37 +245,15 @@ fn collect() -> Reaped {
     }
 }
 
-fn marked(run: &str, scope: Scope) -> Vec<Process> {
-    proc::all()
-        .into_iter()
-        .filter(|&process| proc::variable(process, env::RUNS).is_some_and(|mark| is_meant(&mark, run, scope)))
-        .collect()
-}
-
 /// Whoever sweeps is never swept: stopped by its own hand, it would hold the
 /// lock of what it recovers for ever.
 fn is_target(process: Process, own: i32) -> bool {
     !process.zombie && process.pid != own
 }
 
-/// Whether a sweep of `run` means a process with this mark. The runs in it are
-/// outermost first: what comes after ours is inside it.
-fn is_meant(mark: &str, run: &str, scope: Scope) -> bool {
-    match (mark.split(':').position(|part| part == run), scope) {
-        (None, _) => false,
-        (Some(_), Scope::Everything) => true,
-        (Some(at), Scope::Own) => mark.split(':').count() == at + 1,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn check(mark: &str, own: bool, everything: bool) {
-        assert_eq!(is_meant(mark, "b", Scope::Own), own, "{mark}");
-        assert_eq!(is_meant(mark, "b", Scope::Everything), everything, "{mark}");
-    }
 
     #[test]
     fn who_sweeps_is_not_swept_and_neither_are_the_dead() {
@@ -283,16 +261,5 @@ mod tests {
         assert!(is_target(process(5, false), 4));
         assert!(!is_target(process(4, false), 4));
         assert!(!is_target(process(5, true), 4));
-    }
-
-    #[test]
-    fn a_mark_tells_what_is_inside_a_run_and_what_is_around_it() {
-        check("b", true, true);
-        check("a:b", true, true);
-        check("b:c", false, true);
-        check("a:b:c", false, true);
-        check("a", false, false);
-        check("bb:c", false, false);
-        check("", false, false);
     }
 }
