@@ -138,6 +138,11 @@ impl Home {
         self.root.join("cleanup.lock")
     }
 
+    /// What the clocks said when somebody cleaned up.
+    pub(crate) fn looks(&self) -> PathBuf {
+        self.root.join("clock.json")
+    }
+
     /// Held while marks are set, or something is removed that has none.
     pub(crate) fn marks(&self) -> PathBuf {
         self.root.join("marks.lock")

@@ -16,6 +16,7 @@ mod streams;
 mod terminal;
 mod tidy;
 mod told;
+mod wall_clock;
 
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]
 #[path = "../support"]
