@@ -54,6 +54,7 @@ fn main() {
         ("codex" | "codex-deaf", ["login", "status", ..]) => println!("Logged in using an API key"),
         ("codex", ["exec", ..]) => play(&scripted(&whole_prompt())),
         ("codex-deaf", ["exec", ..]) => play("turn deaf\nexit 0"),
+        (_, ["refork", file]) => descendants::refork(Path::new(file)),
         (_, [script]) => {
             play(&fs::read_to_string(script).unwrap_or_else(|error| panic!("{script}: {error}")))
         }

@@ -7,7 +7,9 @@
 
 use std::ffi::CString;
 use std::fs;
+use std::os::fd::AsRawFd;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use super::{append, until};
 
@@ -57,6 +59,7 @@ fn start(kind: &str, count: usize, file: Option<&Path>) {
             });
         }),
         "chain" => fork(|| (silence(), chain(count, file)).1),
+        "reforker" => fork(|| (silence(), new_session(), refork_without_environment(file)).2),
         "cleared" => fork(|| (silence(), record(file), forget_environment()).2),
         _ => panic!("unknown kind `{kind}`"),
     }
@@ -159,6 +162,34 @@ fn close_everything() {
     unsafe {
         libc::syscall(libc::SYS_close_range, 0_u32, u32::MAX, 0_u32);
         libc::chdir(c"/".as_ptr());
+    }
+}
+
+/// Becomes this program again with nothing in its environment, see [`refork`].
+fn refork_without_environment(file: Option<&Path>) {
+    let file =
+        file.and_then(|file| CString::new(file.as_os_str().as_encoded_bytes()).ok()).unwrap_or_default();
+    let args = [c"fake_agent".as_ptr(), c"refork".as_ptr(), file.as_ptr(), std::ptr::null()];
+    let environment = [std::ptr::null()];
+    // SAFETY: both lists end in a null pointer and outlive the call.
+    unsafe { libc::execve(c"/proc/self/exe".as_ptr(), args.as_ptr(), environment.as_ptr()) };
+}
+
+/// Forks and exits every half millisecond. All of its processes hold a lock on
+/// `file`, which is how a test knows that one of them is left.
+pub(crate) fn refork(file: &Path) {
+    let lock = fs::File::options().append(true).create(true).open(file).unwrap();
+    // SAFETY: a system call on an open descriptor.
+    assert_eq!(unsafe { libc::flock(lock.as_raw_fd(), libc::LOCK_EX) }, 0);
+    record(Some(file));
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(LIFETIME_S.into()) {
+        // SAFETY: this program has one thread; the original ends at once.
+        match unsafe { libc::fork() } {
+            0 => std::thread::sleep(Duration::from_micros(500)),
+            -1 => {}
+            _ => unsafe { libc::_exit(0) },
+        }
     }
 }
 

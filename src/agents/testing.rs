@@ -11,6 +11,7 @@ pub(crate) fn request() -> Request {
         task_id: TaskId::from_random([0; 8]),
         run_id: RunId::from_parts("2026-11-15_093000123", [0; 6]),
         created_at: Timestamp::from_millis(0),
+        home: None,
         agent: AgentName::Codex,
         program: PathBuf::from("/opt/codex"),
         task: "fix the test".to_owned(),

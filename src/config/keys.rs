@@ -87,7 +87,11 @@ pub(crate) const KEYS: &[Key] = &[
         meaning: "whether `serve --http` may listen where other machines can reach it",
     },
     Key { name: "retention_days", default: "30", meaning: "days that a finished run is kept" },
-    Key { name: "retention_bytes", default: "5368709120", meaning: "bytes that all finished runs may take" },
+    Key {
+        name: "retention_bytes",
+        default: "5368709120",
+        meaning: "bytes that all finished runs may take; those with unread results go last",
+    },
     Key {
         name: "output_retention_hours",
         default: "24",

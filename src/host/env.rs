@@ -8,6 +8,8 @@ use std::path::PathBuf;
 pub(crate) const HOME: &str = "DELEGATOR_HOME";
 /// The runs a process belongs to, outermost first, separated by `:`.
 pub(crate) const RUNS: &str = "DELEGATOR_RUNS";
+/// The homes of those runs, in the same order; `-` for one of another home.
+pub(crate) const RUN_HOMES: &str = "DELEGATOR_RUN_HOMES";
 
 /// The recorded terminal that a process runs in.
 pub(crate) const TERMINAL: &str = "DELEGATOR_TERMINAL";
@@ -83,7 +85,7 @@ impl Env {
     /// The whole environment, for a command that a person starts at a shell:
     /// it is their own, and it must find what they would find.
     pub(crate) fn everything(&self) -> Vec<(String, String)> {
-        let own = |name: &str| name != RUNS;
+        let own = |name: &str| name != RUNS && name != RUN_HOMES;
         self.0
             .iter()
             .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())))

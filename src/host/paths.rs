@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::host::env::{self, Env};
 use crate::host::files;
-use crate::model::RunId;
+use crate::model::{HomeId, MadeIn, RunId};
 
 /// The state directory: `$DELEGATOR_HOME`, else the XDG state directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Home {
     root: PathBuf,
+    id: HomeId,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -58,18 +59,21 @@ impl Home {
     pub(crate) fn open(env: &Env) -> Result<Home, HomeError> {
         let root = Self::locate(env)?;
         let unusable = |source| HomeError::Unusable { root: root.clone(), source };
-        match std::fs::metadata(&root) {
-            Ok(found) => check(&root, &found)?,
+        let found = match std::fs::metadata(&root) {
+            Ok(found) => {
+                check(&root, &found)?;
+                found
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // A user without a home is given none: it would be nobody's.
                 if let Some(nowhere) = Self::of_the_user(env).filter(|user| !user.is_dir()) {
                     return Err(HomeError::Nowhere(nowhere));
                 }
-                create(&root).map_err(unusable)?;
+                create(&root).and_then(|()| std::fs::metadata(&root)).map_err(unusable)?
             }
             Err(error) => return Err(unusable(error)),
-        }
-        let home = Home { root: root.clone() };
+        };
+        let home = Home { root: root.clone(), id: identity(&found) };
         match files::create_dir(&home.runs()) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -80,6 +84,25 @@ impl Home {
 
     pub(crate) fn root(&self) -> &Path {
         &self.root
+    }
+
+    pub(crate) fn id(&self) -> HomeId {
+        self.id
+    }
+
+    /// What a task that is handed in here says of its home.
+    pub(crate) fn made_in(&self) -> MadeIn {
+        MadeIn { path: self.root.clone(), id: self.id }
+    }
+
+    /// The home that this one is a copy of, if that is where `made` was.
+    ///
+    /// The home that is named there may be this one, moved or restored: then
+    /// nothing is at its old place, or something else. Its inode alone counts:
+    /// device numbers are given anew when the machine starts.
+    pub(crate) fn copied_from(&self, made: &MadeIn) -> Option<PathBuf> {
+        let there = || identify(&made.path).is_some_and(|id| id.inode == made.id.inode && id != self.id);
+        (made.id != self.id && there()).then(|| made.path.clone())
     }
 
     pub(crate) fn registry(&self) -> PathBuf {
@@ -120,6 +143,11 @@ impl Home {
         self.root.join("keeper.lock")
     }
 
+    /// What the clocks said when somebody cleaned up.
+    pub(crate) fn looks(&self) -> PathBuf {
+        self.root.join("clock.json")
+    }
+
     /// Held while marks are set, or something is removed that has none.
     pub(crate) fn marks(&self) -> PathBuf {
         self.root.join("marks.lock")
@@ -128,6 +156,15 @@ impl Home {
     pub(crate) fn run(&self, run: &RunId) -> PathBuf {
         self.runs().join(run.as_str())
     }
+}
+
+/// Which directory `root` is; `None` where there is none.
+pub(crate) fn identify(root: &Path) -> Option<HomeId> {
+    std::fs::metadata(root).ok().as_ref().map(identity)
+}
+
+fn identity(found: &std::fs::Metadata) -> HomeId {
+    HomeId { device: found.dev(), inode: found.ino() }
 }
 
 fn check(root: &Path, found: &std::fs::Metadata) -> Result<(), HomeError> {
@@ -241,6 +278,26 @@ mod tests {
         let env = Env::of(&[(env::HOME, dir.path().to_str().unwrap())]);
         assert!(matches!(Home::open(&env), Err(HomeError::TooOpen { mode: 0o755, .. })));
         assert_eq!(std::fs::metadata(dir.path()).unwrap().mode() & 0o777, 0o755);
+    }
+
+    #[test]
+    fn a_copy_is_told_from_a_home_that_was_moved() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = |name: &str| {
+            Home::open(&Env::of(&[(env::HOME, dir.path().join(name).to_str().unwrap())])).unwrap()
+        };
+        let (original, other) = (home("original"), home("other"));
+        let made = original.made_in();
+        assert_eq!(original.copied_from(&made), None);
+        assert_eq!(other.copied_from(&made), Some(original.root().to_owned()));
+        let restarted = MadeIn { id: HomeId { device: made.id.device + 1, ..made.id }, ..made.clone() };
+        assert_eq!(other.copied_from(&restarted), Some(original.root().to_owned()));
+        assert_eq!(original.copied_from(&restarted), None);
+        std::fs::rename(original.root(), dir.path().join("moved")).unwrap();
+        assert_eq!(home("moved").copied_from(&made), None);
+        assert_eq!(other.copied_from(&made), None, "nothing is there any more");
+        std::fs::rename(other.root(), original.root()).unwrap();
+        assert_eq!(home("original").copied_from(&made), None, "it is this one");
     }
 
     #[test]

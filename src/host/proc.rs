@@ -88,6 +88,12 @@ pub(crate) fn all() -> Vec<Process> {
     entries.flatten().filter_map(|entry| read(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
+/// The children of this thread, orphans that came to it included. One that comes
+/// or goes meanwhile may be missing. Empty where the kernel does not tell.
+pub(crate) fn own_children() -> Vec<i32> {
+    text("/proc/thread-self/children").split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
 /// What a walk found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {

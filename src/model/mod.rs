@@ -5,6 +5,7 @@
 mod answer;
 mod command;
 mod event;
+mod home;
 mod id;
 mod inline;
 mod limits;
@@ -19,6 +20,7 @@ mod usage;
 pub(crate) use answer::{Answer, Deliverable};
 pub(crate) use command::{CommandSpec, KillLevel, Reach, Signal, Stdin, Stdout, Stop};
 pub(crate) use event::{Change, ChangeKind, Event, ItemStatus, PlanStep};
+pub(crate) use home::{HomeId, MadeIn};
 pub(crate) use id::{BadId, RunId, TaskId, TerminalId, ThreadId};
 pub(crate) use inline::Inline;
 pub(crate) use limits::{Limit, Limits};

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Inline, KillLevel, Limits, RunId, TaskId, ThreadId, Timestamp, Usage};
+use super::{Inline, KillLevel, Limits, MadeIn, RunId, TaskId, ThreadId, Timestamp, Usage};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Request {
@@ -19,6 +19,9 @@ pub(crate) struct Request {
     pub(crate) run_id: RunId,
     pub(crate) created_at: Timestamp,
     pub(crate) agent: AgentName,
+    /// Absent in requests of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) home: Option<MadeIn>,
     /// The agent's program, as found at submit.
     pub(crate) program: PathBuf,
     pub(crate) task: String,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -10,6 +11,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub(crate) struct Timestamp(i64);
 
 impl Timestamp {
+    /// The beginning of 2026. What was recorded as older was recorded by a clock
+    /// that nobody had set: this program is younger.
+    pub(crate) const EARLIEST: Timestamp = Timestamp(1_767_225_600_000);
+
     pub(crate) const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
@@ -21,6 +26,18 @@ impl Timestamp {
     /// Milliseconds from `earlier` to here; zero when the clock was set back.
     pub(crate) fn millis_since(self, earlier: Timestamp) -> u64 {
         u64::try_from(self.0 - earlier.0).unwrap_or(0)
+    }
+
+    /// The moment so long after this one.
+    pub(crate) fn later(self, millis: u64) -> Timestamp {
+        Self(self.0.saturating_add(i64::try_from(millis).unwrap_or(i64::MAX)))
+    }
+
+    /// Whether something of this moment is `age` old; never where its moment
+    /// cannot be true.
+    pub(crate) fn is_past(self, age: Duration, now: Timestamp) -> bool {
+        let is_known = self >= Self::EARLIEST;
+        age.is_zero() || (is_known && u128::from(now.millis_since(self)) >= age.as_millis())
     }
 
     /// The stamp a run id begins with: `2026-11-15_093000123`.
@@ -81,5 +98,15 @@ mod tests {
     #[test]
     fn a_clock_set_back_gives_no_negative_duration() {
         assert_eq!(Timestamp::from_millis(5).millis_since(Timestamp::from_millis(9)), 0);
+    }
+
+    #[test]
+    fn what_is_older_than_this_program_is_of_no_known_age() {
+        let now = Timestamp::EARLIEST.later(60_000);
+        let minute = Duration::from_secs(60);
+        assert!(Timestamp::EARLIEST.is_past(minute, now));
+        assert!(!Timestamp::EARLIEST.later(1).is_past(minute, now));
+        assert!(!Timestamp::from_millis(0).is_past(minute, now));
+        assert!(Timestamp::from_millis(0).is_past(Duration::ZERO, now), "whatever its age");
     }
 }

@@ -6,6 +6,7 @@
 
 mod cleaning;
 mod gzip;
+mod looks;
 mod names;
 mod pin;
 mod retention;
@@ -14,6 +15,7 @@ mod survey;
 mod sweep;
 
 pub(crate) use cleaning::{Cleaning, Marking, last_cleaned, until_due};
+pub(crate) use looks::look_at_clock;
 pub(crate) use pin::{Wanted, find, mark};
 pub(crate) use retention::Policy;
 pub(crate) use survey::Kind;

@@ -34,11 +34,11 @@ pub(crate) enum Fate {
     Compress,
 }
 
-/// What is to be done with it now. Nothing, if it is live or pinned.
+/// What is to be done with it at the time that is believed. Nothing, if it is live or pinned.
 pub(crate) fn fate(kept: Kept, policy: Policy, now: Timestamp) -> Fate {
     if kept.live || kept.pinned {
         Fate::Stay
-    } else if u128::from(now.millis_since(kept.written_at)) >= policy.age.as_millis() {
+    } else if kept.written_at.is_past(policy.age, now) {
         Fate::Remove
     } else if policy.compress && (LARGE + 1..=LARGEST).contains(&kept.plain_bytes) {
         Fate::Compress
@@ -53,15 +53,19 @@ mod tests {
 
     const POLICY: Policy = Policy { age: Duration::from_secs(100), compress: true };
 
+    fn second(number: u64) -> Timestamp {
+        Timestamp::EARLIEST.later(number * 1000)
+    }
+
     /// At second 1000.
-    fn kept(written: i64, plain_bytes: u64) -> Kept {
-        let written_at = Timestamp::from_millis(written * 1000);
+    fn kept(written: u64, plain_bytes: u64) -> Kept {
+        let written_at = second(written);
         Kept { written_at, plain_bytes, pinned: false, live: false }
     }
 
     #[track_caller]
     fn check(kept: Kept, policy: Policy, expected: Fate) {
-        assert_eq!(fate(kept, policy, Timestamp::from_millis(1_000_000)), expected, "{kept:?}");
+        assert_eq!(fate(kept, policy, second(1000)), expected, "{kept:?}");
     }
 
     #[test]

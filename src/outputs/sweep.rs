@@ -45,6 +45,11 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
+    /// How many were past their time.
+    pub(crate) fn expired(&self) -> u64 {
+        self.captures.expired + self.terminals.expired
+    }
+
     fn of(&mut self, kind: Kind) -> &mut Stock {
         match kind {
             Kind::Capture => &mut self.captures,
@@ -243,7 +248,9 @@ mod tests {
         let mut removed = 0;
         for _ in 0..300 {
             let path = captures.keep("said again", "tool").unwrap().path;
-            File::options().write(true).open(&path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+            let old = Timestamp::EARLIEST.as_millis().unsigned_abs();
+            let written = SystemTime::UNIX_EPOCH + Duration::from_millis(old);
+            File::options().write(true).open(&path).unwrap().set_modified(written).unwrap();
             let cleaned = thread::scope(|scope| {
                 let cleaner = scope.spawn(|| clean(&home));
                 captures.keep("said again", "tool").unwrap();

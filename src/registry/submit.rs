@@ -155,6 +155,7 @@ pub(crate) fn fingerprint(request: &Request) -> String {
             "task_id",
             "run_id",
             "created_at",
+            "home",
             "within",
             "env_names",
             "program",

@@ -60,6 +60,9 @@ pub(crate) struct Cleanup {
     /// Somebody else was cleaning up at the same time: this call has only looked.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     another_cleanup: bool,
+    /// These are past their time only by a clock that has just jumped, and stay until it has been steady for ten minutes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_doubt: Option<u64>,
     pub(crate) storage: Storage,
     /// All of this in one line.
     pub(crate) summary: String,
@@ -166,6 +169,7 @@ impl Cleanup {
             },
             abandoned_directories: cleaned.abandoned,
             another_cleanup: cleaned.busy,
+            in_doubt: Some(cleaned.in_doubt).filter(|count| *count > 0),
             storage,
         };
         let meta = RegistryMeta {
@@ -184,10 +188,18 @@ fn summary(cleaned: &Cleaned, ask: CleanupAsk, storage: &Storage) -> String {
         return format!("{ended}another cleanup is under way");
     }
     let outputs: String = storage.outputs(ask.dry_run).iter().map(|told| format!(", {told}")).collect();
+    let doubt = if cleaned.in_doubt == 0 {
+        String::new()
+    } else {
+        format!(
+            "; {} more past their time by a clock that has just jumped: clean up again when it has been steady for 10 minutes",
+            cleaned.in_doubt
+        )
+    };
     if ask.dry_run {
-        return format!("{ended}would remove {}{outputs}", count(cleaned.found.len(), "old run"));
+        return format!("{ended}would remove {}{outputs}{doubt}", count(cleaned.found.len(), "old run"));
     }
     let old = count(cleaned.removed.len(), "old run");
     let abandoned = count(cleaned.abandoned as usize, "abandoned submission");
-    format!("{ended}removed {old} and {abandoned}{outputs}, {} bytes freed", storage.saved())
+    format!("{ended}removed {old} and {abandoned}{outputs}, {} bytes freed{doubt}", storage.saved())
 }

@@ -20,6 +20,7 @@ impl RunDir {
         &self.path
     }
 
+    /// Which home it is in.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }

@@ -9,9 +9,12 @@ use crate::model::Timestamp;
 pub(crate) struct Kept {
     /// The number of its task.
     pub(crate) seq: i64,
+    pub(crate) created_at: Timestamp,
     /// `None` while it is not finished.
     pub(crate) finished_at: Option<Timestamp>,
     pub(crate) pinned: bool,
+    /// Nobody has fetched its result.
+    pub(crate) unread: bool,
     pub(crate) files: u64,
     pub(crate) bytes: u64,
 }
@@ -22,22 +25,39 @@ pub(crate) struct Policy {
     pub(crate) bytes: u64,
 }
 
-/// The runs to remove: those older than the policy's age, then the oldest ones
-/// until the rest fits. Never one that is unfinished or pinned.
+/// The runs to remove at a time that is believed: those older than the policy's
+/// age, then the oldest ones until the rest fits, results that nobody has fetched
+/// last. Never one that is unfinished or pinned.
 pub(crate) fn expired(runs: &[Kept], policy: Policy, now: Timestamp) -> Vec<i64> {
     let mut total: u64 = runs.iter().map(|run| run.bytes).sum();
-    let mut free: Vec<_> =
-        runs.iter().filter(|run| !run.pinned).filter_map(|run| Some((run.finished_at?, run))).collect();
-    free.sort_by_key(|(finished, _)| *finished);
+    let mut free: Vec<_> = ends(runs, now).into_iter().filter(|(_, run)| !run.pinned).collect();
+    let is_old = |ended: Timestamp| ended.is_past(policy.age, now);
+    free.sort_by_key(|(ended, run)| (!is_old(*ended), run.unread, *ended));
     let mut removed = Vec::new();
-    for (finished, run) in free {
-        let too_old = u128::from(now.millis_since(finished)) >= policy.age.as_millis();
-        if too_old || total > policy.bytes {
+    for (ended, run) in free {
+        if is_old(ended) || total > policy.bytes {
             total -= run.bytes;
             removed.push(run.seq);
         }
     }
     removed
+}
+
+/// The finished runs, each with the moment that its age counts from. Its own
+/// record says when it ended, by a clock that may have been wrong: a run did not
+/// end before those were handed in that came before it.
+fn ends(runs: &[Kept], now: Timestamp) -> Vec<(Timestamp, &Kept)> {
+    let mut in_order: Vec<&Kept> = runs.iter().collect();
+    in_order.sort_by_key(|run| run.seq);
+    let mut earliest = Timestamp::from_millis(0);
+    let end = |run| {
+        let Kept { created_at, finished_at, .. }: &Kept = run;
+        if *created_at <= now {
+            earliest = earliest.max(*created_at);
+        }
+        Some((finished_at.as_ref().copied()?.max(earliest), run))
+    };
+    in_order.into_iter().filter_map(end).collect()
 }
 
 #[cfg(test)]
@@ -46,31 +66,62 @@ mod tests {
 
     const POLICY: Policy = Policy { age: Duration::from_secs(100), bytes: 1000 };
 
-    fn run(seq: i64, finished: Option<i64>, bytes: u64, pinned: bool) -> Kept {
-        let finished_at = finished.map(|second| Timestamp::from_millis(second * 1000));
-        Kept { seq, finished_at, pinned, files: 1, bytes }
+    fn second(number: u64) -> Timestamp {
+        Timestamp::EARLIEST.later(number * 1000)
     }
 
+    fn run(seq: i64, finished: Option<u64>, bytes: u64) -> Kept {
+        Kept {
+            seq,
+            created_at: second(0),
+            finished_at: finished.map(second),
+            pinned: false,
+            unread: false,
+            files: 1,
+            bytes,
+        }
+    }
+
+    #[track_caller]
     fn check(runs: &[Kept], removed: &[usize]) {
         let expected: Vec<_> = removed.iter().map(|&i| runs[i].seq).collect();
-        assert_eq!(expired(runs, POLICY, Timestamp::from_millis(200_000)), expected);
+        assert_eq!(expired(runs, POLICY, second(200)), expected);
     }
 
     #[test]
     fn old_runs_go_and_young_ones_stay() {
-        check(&[run(1, Some(100), 1, false), run(2, Some(101), 1, false)], &[0]);
+        check(&[run(1, Some(100), 1), run(2, Some(101), 1)], &[0]);
     }
 
     #[test]
     fn the_oldest_go_first_until_the_rest_fits() {
-        check(
-            &[run(1, Some(150), 600, false), run(2, Some(140), 600, false), run(3, Some(160), 300, false)],
-            &[1],
-        );
+        check(&[run(1, Some(150), 600), run(2, Some(140), 600), run(3, Some(160), 300)], &[1]);
     }
 
     #[test]
     fn what_is_live_or_pinned_stays_whatever_its_size() {
-        check(&[run(1, None, 9000, false), run(2, Some(1), 9000, true)], &[]);
+        check(&[run(1, None, 9000), Kept { pinned: true, ..run(2, Some(1), 9000) }], &[]);
+    }
+
+    #[test]
+    fn for_want_of_room_results_that_nobody_has_fetched_go_last() {
+        let unread = |finished, bytes| Kept { unread: true, ..run(1, Some(finished), bytes) };
+        check(&[unread(150, 600), run(2, Some(160), 600)], &[1]);
+        check(&[unread(150, 1600), run(2, Some(160), 600)], &[1, 0]);
+        check(&[unread(100, 1), run(2, Some(160), 600)], &[0]);
+    }
+
+    #[test]
+    fn a_run_that_ended_by_a_clock_that_was_wrong_is_as_old_as_what_came_before_it() {
+        let epoch = |seq| {
+            let zero = Timestamp::from_millis(0);
+            Kept { created_at: zero, finished_at: Some(zero), ..run(seq, None, 1) }
+        };
+        let created = |at, one: Kept| Kept { created_at: second(at), ..one };
+        check(&[epoch(1)], &[]);
+        check(&[created(150, run(1, Some(151), 1)), created(20, run(2, Some(21), 1))], &[]);
+        check(&[created(90, run(1, Some(95), 1)), epoch(2)], &[1, 0]);
+        // One of the future tells nothing of those after it.
+        check(&[created(900, run(1, Some(901), 1)), created(20, run(2, Some(21), 1))], &[1]);
     }
 }

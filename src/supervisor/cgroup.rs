@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::host::proc::{self, Process};
 use crate::model::RunId;
+use crate::supervisor::mark::Mark;
 
 /// What the groups of runs are in.
 const PARENT: &str = "delegator";
@@ -19,9 +20,9 @@ pub(crate) struct Cgroup {
 }
 
 impl Cgroup {
-    /// Makes a group named after `run` below our own.
-    pub(crate) fn create(run: &str) -> io::Result<Self> {
-        let path = path_of(run).ok_or(io::ErrorKind::Unsupported)?;
+    /// Makes the group `name` below our own.
+    pub(crate) fn create(name: &str) -> io::Result<Self> {
+        let path = path_of(name).ok_or(io::ErrorKind::Unsupported)?;
         // One that is there already was left by an earlier attempt.
         for dir in path.parent().into_iter().chain([path.as_path()]) {
             match fs::create_dir(dir) {
@@ -37,9 +38,19 @@ impl Cgroup {
         }
     }
 
-    /// The group of a run whose supervisor is gone, if it is still there.
-    pub(crate) fn existing(path: &Path) -> Option<Self> {
-        path.join("cgroup.kill").exists().then(|| Self { path: path.to_owned() })
+    /// The group of a run whose supervisor is gone, if it is still there: the
+    /// recorded one, else by its name. One of another home is none of it.
+    pub(crate) fn of_dead(mark: &Mark, recorded: Option<&Path>) -> Option<Self> {
+        let names = [mark.group(), mark.run.to_string()];
+        let paths = match recorded {
+            // A group that was made by an older version has no home in its name.
+            Some(path) => vec![path.to_owned()],
+            None => names.iter().filter_map(|name| path_of(name)).collect(),
+        };
+        let is_ours =
+            |path: &PathBuf| path.file_name().is_some_and(|name| names.iter().any(|one| name == &**one));
+        let existing = |path: &PathBuf| path.join("cgroup.kill").exists();
+        paths.into_iter().filter(is_ours).find(existing).map(|path| Self { path })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -87,9 +98,8 @@ fn remove(path: &Path) {
     let _ = fs::remove_dir(path);
 }
 
-/// Where the group of `run` is, if it has one.
-pub(crate) fn path_of(run: &str) -> Option<PathBuf> {
-    Some(own_group()?.join(PARENT).join(run))
+fn path_of(name: &str) -> Option<PathBuf> {
+    Some(own_group()?.join(PARENT).join(name))
 }
 
 /// Leaves the group of every run that this process is in: what it starts from
@@ -104,9 +114,13 @@ pub(crate) fn leave() {
 /// The group around the outermost run whose group `group` is, or is below.
 fn outside(group: &Path) -> Option<&Path> {
     let name = |dir: &Path| dir.file_name()?.to_str().map(str::to_owned);
-    let run = |dir: &&Path| name(dir).is_some_and(|name| name.parse::<RunId>().is_ok());
+    let run = |dir: &&Path| name(dir).is_some_and(|name| is_of_a_run(&name));
     let parents = group.ancestors().filter(run).filter_map(Path::parent);
     parents.filter(|dir| name(dir).is_some_and(|name| name == PARENT)).filter_map(Path::parent).last()
+}
+
+fn is_of_a_run(name: &str) -> bool {
+    name.split('.').next().is_some_and(|run| run.parse::<RunId>().is_ok())
 }
 
 /// Our own group in the version 2 hierarchy, wherever that is mounted.
@@ -134,6 +148,7 @@ mod tests {
         };
         check(format!("/cg/user/delegator/{a}/delegator/{b}/own"), Some("/cg/user"));
         check(format!("/cg/delegator/{b}"), Some("/cg"));
+        check(format!("/cg/delegator/{b}.1f-2a"), Some("/cg"));
         check(format!("/cg/other/{b}"), None);
         check("/cg/delegator/own".to_owned(), None);
     }

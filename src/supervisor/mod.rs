@@ -7,6 +7,7 @@ mod capture;
 mod cgroup;
 mod lifecycle;
 mod lines;
+mod mark;
 mod process;
 mod tree;
 
@@ -14,5 +15,6 @@ pub(crate) use capture::{Apart, Capture, Stream, after, apart, ends_line, join_s
 pub(crate) use cgroup::leave as leave_groups;
 pub(crate) use lifecycle::Input;
 pub(crate) use lines::Lines;
+pub(crate) use mark::Mark;
 pub(crate) use process::{Control, Ended, Inner, Launched, Observed, Observer, Order, run};
 pub(crate) use tree::{Scope, Tree, Whose, best_level, sweep_marked};

@@ -8,15 +8,19 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
-use super::cgroup::{Cgroup, leave, path_of};
+use super::cgroup::{Cgroup, leave};
+use super::mark::Mark;
 use crate::host::proc::{self, Found, Process};
 use crate::host::spawn::{self, Reaped};
-use crate::host::{clock, env, held, signal};
+use crate::host::{clock, held, signal};
 use crate::model::{KillLevel, Signal};
 
 /// After this long a process that does not die is one that nothing can end
 /// now: it is in a call into the kernel. It dies when that returns.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How often our children are looked at in a row. Each look takes microseconds.
+const CHASE: u32 = 200;
 
 #[derive(Debug)]
 pub(crate) struct Tree {
@@ -24,7 +28,7 @@ pub(crate) struct Tree {
     cgroup: Option<Cgroup>,
     /// Orphans come to us.
     adopts: bool,
-    run: String,
+    mark: Mark,
     /// Children of ours that supervise other runs, and whose those are.
     supervisors: Vec<(Process, Whose)>,
 }
@@ -68,10 +72,10 @@ pub(crate) struct Swept {
 }
 
 impl Tree {
-    /// Prepares to hold the processes of `run`, at `wanted` or the best level.
-    pub(crate) fn prepare(run: &str, wanted: Option<KillLevel>) -> Self {
+    /// Prepares to hold the processes of a run, at `wanted` or the best level.
+    pub(crate) fn prepare(mark: Mark, wanted: Option<KillLevel>) -> Self {
         let cgroup = match wanted {
-            None | Some(KillLevel::Cgroup) => Cgroup::create(run).ok(),
+            None | Some(KillLevel::Cgroup) => Cgroup::create(&mark.group()).ok(),
             Some(KillLevel::Subreaper | KillLevel::Marker) => None,
         };
         // At the level of marks too: our orphans must not come to a supervisor
@@ -82,7 +86,7 @@ impl Tree {
             (None, true) => KillLevel::Subreaper,
             (None, false) => KillLevel::Marker,
         };
-        Self { level, cgroup, adopts, run: run.to_owned(), supervisors: Vec::new() }
+        Self { level, cgroup, adopts, mark, supervisors: Vec::new() }
     }
 
     pub(crate) fn level(&self) -> KillLevel {
@@ -133,13 +137,22 @@ impl Tree {
             if clock::monotonic() > give_up {
                 let left: HashSet<_> =
                     self.members(scope).processes.into_iter().map(Process::identity).collect();
-                return Swept { ended: count(ended.difference(&left).count()), left: count(left.len()) };
+                // A process that the walk missed is left all the same.
+                return Swept {
+                    ended: count(ended.difference(&left).count()),
+                    left: count(left.len()).max(1),
+                };
             }
             ended.extend(self.kill(scope));
+            if self.adopts {
+                ended.extend(self.kill_children(scope));
+            }
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
+    /// Whether nothing is left. Where orphans come to us, only the kernel knows:
+    /// a walk through `/proc` misses a process that forks and exits meanwhile.
     fn is_empty(&self, scope: Scope, children: Reaped) -> bool {
         if self.cgroup.as_ref().is_some_and(Cgroup::populated) {
             return false;
@@ -148,8 +161,44 @@ impl Tree {
         if children == Reaped::NoChildren && !self.by_mark(scope) {
             return true;
         }
+        // Supervisors that are spared are children too: then only a look tells the others.
+        let has_others = || self.spared(scope).next().is_none() || !self.children(scope).is_empty();
+        if self.adopts && children != Reaped::NoChildren && has_others() {
+            return false;
+        }
         let Found { processes, complete } = self.members(scope);
         complete && processes.is_empty()
+    }
+
+    /// Kills our children until there are none, for a short while. Their orphans
+    /// come to us at once, so one that forks faster than `/proc` can be walked
+    /// is caught here. A child keeps its number until we collect it.
+    fn kill_children(&self, scope: Scope) -> HashSet<(i32, u64)> {
+        let mut killed = HashSet::new();
+        for _ in 0..CHASE {
+            for child in self.children(scope) {
+                signal::send_to_child(child.pid, None, Signal::Kill);
+                killed.insert(child.identity());
+            }
+            if collect() == Reaped::NoChildren {
+                break;
+            }
+        }
+        killed
+    }
+
+    /// Our children that run, without those that a sweep leaves alone.
+    fn children(&self, scope: Scope) -> Vec<Process> {
+        let spared: Vec<_> = self.spared(scope).map(Process::identity).collect();
+        let running = |child: &Process| !child.zombie && !spared.contains(&child.identity());
+        proc::own_children().into_iter().filter_map(proc::read).filter(running).collect()
+    }
+
+    /// The supervisors that a sweep leaves alone and that still run.
+    fn spared(&self, scope: Scope) -> impl Iterator<Item = Process> {
+        let spared = move |whose| whose == Whose::Unrelated || scope == Scope::Own;
+        let spared = self.supervisors.iter().filter(move |(_, whose)| spared(*whose));
+        spared.filter_map(|(known, _)| proc::read(known.pid).filter(|now| now.identity() == known.identity()))
     }
 
     /// The supervisors of the runs inside ours may be anybody's children.
@@ -160,15 +209,12 @@ impl Tree {
     fn members(&self, scope: Scope) -> Found {
         let mut found = match self.level {
             KillLevel::Cgroup | KillLevel::Subreaper => {
-                let spared = |whose| whose == Whose::Unrelated || scope == Scope::Own;
-                let spared = self.supervisors.iter().filter(|(_, whose)| spared(*whose));
-                let spared: Vec<Process> = spared.map(|(process, _)| *process).collect();
-                proc::descendants(proc::own_pid(), &spared)
+                proc::descendants(proc::own_pid(), &self.spared(scope).collect::<Vec<_>>())
             }
             KillLevel::Marker => Found { processes: Vec::new(), complete: true },
         };
         if self.by_mark(scope) {
-            found.processes.extend(marked(&self.run, scope));
+            found.processes.extend(self.mark.processes(scope));
         }
         found.processes.extend(self.cgroup.iter().flat_map(Cgroup::members));
         found.processes.retain(|process| is_target(*process, proc::own_pid()));
@@ -178,15 +224,14 @@ impl Tree {
 
 /// Ends what is left of a run whose supervisor is gone. None of it is a child
 /// of ours, and children of ours are none of its business.
-pub(crate) fn sweep_marked(run: &str, cgroup: Option<&Path>) -> u32 {
-    let path = cgroup.map(Path::to_owned).or_else(|| path_of(run));
-    let cgroup = path.and_then(|path| Cgroup::existing(&path));
+pub(crate) fn sweep_marked(mark: &Mark, cgroup: Option<&Path>) -> u32 {
+    let cgroup = Cgroup::of_dead(mark, cgroup);
     // We may be left over from that very run: who recovers it must live to say so.
     if cgroup.is_some() {
         leave();
     }
     let level = KillLevel::Marker;
-    let tree = Tree { level, cgroup, adopts: false, run: run.to_owned(), supervisors: Vec::new() };
+    let tree = Tree { level, cgroup, adopts: false, mark: mark.clone(), supervisors: Vec::new() };
     tree.sweep_until(Scope::Everything, || Reaped::StillRunning).ended
 }
 
@@ -200,37 +245,15 @@ fn collect() -> Reaped {
     }
 }
 
-fn marked(run: &str, scope: Scope) -> Vec<Process> {
-    proc::all()
-        .into_iter()
-        .filter(|&process| proc::variable(process, env::RUNS).is_some_and(|mark| is_meant(&mark, run, scope)))
-        .collect()
-}
-
 /// Whoever sweeps is never swept: stopped by its own hand, it would hold the
 /// lock of what it recovers for ever.
 fn is_target(process: Process, own: i32) -> bool {
     !process.zombie && process.pid != own
 }
 
-/// Whether a sweep of `run` means a process with this mark. The runs in it are
-/// outermost first: what comes after ours is inside it.
-fn is_meant(mark: &str, run: &str, scope: Scope) -> bool {
-    match (mark.split(':').position(|part| part == run), scope) {
-        (None, _) => false,
-        (Some(_), Scope::Everything) => true,
-        (Some(at), Scope::Own) => mark.split(':').count() == at + 1,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn check(mark: &str, own: bool, everything: bool) {
-        assert_eq!(is_meant(mark, "b", Scope::Own), own, "{mark}");
-        assert_eq!(is_meant(mark, "b", Scope::Everything), everything, "{mark}");
-    }
 
     #[test]
     fn who_sweeps_is_not_swept_and_neither_are_the_dead() {
@@ -238,16 +261,5 @@ mod tests {
         assert!(is_target(process(5, false), 4));
         assert!(!is_target(process(4, false), 4));
         assert!(!is_target(process(5, true), 4));
-    }
-
-    #[test]
-    fn a_mark_tells_what_is_inside_a_run_and_what_is_around_it() {
-        check("b", true, true);
-        check("a:b", true, true);
-        check("b:c", false, true);
-        check("a:b:c", false, true);
-        check("a", false, false);
-        check("bb:c", false, false);
-        check("", false, false);
     }
 }

@@ -40,6 +40,8 @@ pub(crate) struct Cleaned {
     pub(crate) bytes_after: u64,
     pub(crate) runs: Stock,
     pub(crate) outputs: Storage,
+    /// Past their time by the wall clock alone, which is not believed now.
+    pub(crate) in_doubt: u64,
     /// Somebody else was at it: this one has only looked.
     pub(crate) busy: bool,
 }
@@ -94,15 +96,26 @@ pub(super) fn begin(context: &Context, patience: Duration) -> Result<Option<Clea
 
 /// Cleans up, or only looks where the lock is not ours.
 fn clean(context: &mut Context, ask: CleanupAsk, cleaning: Option<&Cleaning>) -> Result<Cleaned, TaskError> {
-    let now = clock::now();
     if let (Some(cleaning), Scope::Everywhere) = (cleaning, context.scope) {
         // At the beginning: who dies of it does not die of it all the time.
-        cleaning.note(now).map_err(TaskError::write(context.home.cleaning()))?;
+        cleaning.note(clock::now()).map_err(TaskError::write(context.home.cleaning()))?;
     }
     let runs = measured(context)?;
+    let newest = runs.iter().map(|run| run.finished_at.unwrap_or(run.created_at)).max();
+    let now = outputs::look_at_clock(&context.home, newest, cleaning);
     let bytes_before = runs.iter().map(|run| run.bytes).sum();
     let age = ask.older_than.unwrap_or(context.config.retention_age());
-    let old = expired(&runs, Policy { age, bytes: context.config.retention_bytes }, now);
+    let policy = Policy { age, bytes: context.config.retention_bytes };
+    let old = expired(&runs, policy, now.believed);
+    let output_policy =
+        outputs::Policy { age: context.config.output_age(), compress: context.config.compress_large };
+    let in_doubt = if now.is_doubted() {
+        let outputs = |now| outputs::look(&context.home, output_policy, now).expired();
+        let by_wall = expired(&runs, policy, now.wall).len() as u64 + outputs(now.wall);
+        by_wall.saturating_sub(old.len() as u64 + outputs(now.believed))
+    } else {
+        0
+    };
     let mut rows = Vec::new();
     for &seq in &old {
         rows.extend(context.registry.numbered(seq)?);
@@ -115,11 +128,9 @@ fn clean(context: &mut Context, ask: CleanupAsk, cleaning: Option<&Cleaning>) ->
     }
     let gone: HashSet<i64> = removed.iter().map(|row| row.seq).collect();
     let stock = stock(&runs, old.len(), |run| gone.contains(&run.seq));
-    let policy =
-        outputs::Policy { age: context.config.output_age(), compress: context.config.compress_large };
     let outputs = match cleaning {
-        Some(cleaning) => outputs::sweep(&context.home, policy, now, cleaning),
-        None => outputs::look(&context.home, policy, now),
+        Some(cleaning) => outputs::sweep(&context.home, output_policy, now.believed, cleaning),
+        None => outputs::look(&context.home, output_policy, now.believed),
     };
     Ok(Cleaned {
         recovered: Vec::new(),
@@ -130,6 +141,7 @@ fn clean(context: &mut Context, ask: CleanupAsk, cleaning: Option<&Cleaning>) ->
         bytes_after: stock.bytes,
         runs: stock,
         outputs,
+        in_doubt,
         busy: cleaning.is_none() && !ask.dry_run,
         found: rows.into_iter().map(|row| row.id).collect(),
     })
@@ -148,8 +160,10 @@ fn measured(context: &Context) -> Result<Vec<Kept>, TaskError> {
             let (files, bytes) = size(context.dir(&row.run_id).path());
             Kept {
                 seq: row.seq,
+                created_at: row.created_at,
                 finished_at: row.completed_at.filter(|_| row.state.is_final()),
                 pinned: row.pinned,
+                unread: row.unread,
                 files,
                 bytes,
             }

@@ -216,7 +216,9 @@ fn kill_level(config: &Config) -> Check {
     let best = best_level();
     let level = config.kill_level.unwrap_or(best);
     let meaning = match level {
-        KillLevel::Cgroup => "nothing a run starts can escape its end",
+        KillLevel::Cgroup => {
+            "every process of a run ends with it, except one that moves out of its control group, as root can"
+        }
         KillLevel::Subreaper => "every descendant is found while the supervisor lives",
         KillLevel::Marker => "a process that clears its environment can escape",
     };

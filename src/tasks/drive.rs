@@ -11,23 +11,23 @@ use std::time::Duration;
 
 use crate::agents::{self, Agent, Files, Finding, Plan, Probe, Reader};
 use crate::evidence::{Evidence, Gathered};
-use crate::host::env::{self, Env};
+use crate::host::env::Env;
 use crate::host::ground::{self, Ground, GroundError, Links};
 use crate::host::held::Launch;
 use crate::host::litter::Litter;
-use crate::host::{clock, proc, spawn};
+use crate::host::{clock, paths, proc, spawn};
 use crate::model::{FailureCode, Fault, JailKind, Outcome, Request, RunId, RunResult, Sandbox, StopReason};
 use crate::prompts;
 use crate::registry::Length;
 use crate::runs::{CommandRecord, RunDir, Started};
-use crate::supervisor::{self, Control, Ended, Inner, Launched, Observer, Order, Scope, Tree, Whose};
+use crate::supervisor::{self, Control, Ended, Inner, Launched, Mark, Observer, Order, Scope, Tree, Whose};
 use crate::tasks::beside::Over;
 use crate::tasks::control::Listener;
 use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
 use crate::tasks::record::{Moments, Recorder};
 use crate::tasks::summary::{observed, summary};
-use crate::tasks::{Context, TaskError, cleanup, hashes, history, one_line, pump, recover, schema_check};
+use crate::tasks::{Context, TaskError, cleanup, hashes, history, nested, one_line, pump, recover, schema_check};
 
 /// How long the installed program may take to answer one question.
 const ASK: Duration = Duration::from_secs(10);
@@ -73,7 +73,7 @@ pub(crate) fn complain(dir: &Path, text: &str) {
 fn run(env: &Env, dir: &RunDir, request: &Request, attempt: u32) -> RunResult {
     let agent = agents::agent(request.agent);
     let mut listener = Listener::open(dir, &request.within);
-    let tree = Tree::prepare(request.run_id.as_str(), request.kill_level);
+    let tree = Tree::prepare(Mark::of(&request.run_id, paths::identify(dir.home())), request.kill_level);
     let prepared = prepare(env, dir, request, agent);
     // A program that was asked something may have left something behind.
     tree.sweep(Scope::Own);
@@ -110,9 +110,8 @@ fn prepare<'a>(
     let values =
         values.ok_or_else(|| Fault::new(FailureCode::Internal, "the environment of the task is gone"))?;
     let mut environment: Vec<(String, String)> = values.into_iter().collect();
-    let mut runs: Vec<_> = request.within.iter().map(|run| run.to_string()).collect();
-    runs.push(request.run_id.to_string());
-    environment.push((env::RUNS.into(), runs.join(":")));
+    let marks = nested::marks(dir, &request.within, &request.run_id);
+    environment.extend(marks.map(|(name, value)| (name.to_owned(), value)));
     let ground = open_ground(request)?;
     let findings = ask_all(&agent.probes(request), request, &ground, &environment);
     let prompt = prompts::render(request);

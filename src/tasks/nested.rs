@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use crate::host::env::{self, Env};
-use crate::host::{lock, proc, spawn};
+use crate::host::{lock, paths, proc, spawn};
 use crate::model::RunId;
 use crate::runs::RunDir;
 use crate::tasks::Context;
@@ -59,6 +59,17 @@ pub(super) fn ended<'a>(dir: &RunDir, within: &'a [RunId]) -> Option<&'a RunId> 
 /// Why a run is cancelled that was started from `outer`.
 pub(super) fn reason(outer: &RunId) -> String {
     format!("run {outer}, which it was started from, has ended")
+}
+
+/// The variables that mark the processes of `run`, which is in `dir`.
+pub(super) fn marks(dir: &RunDir, within: &[RunId], run: &RunId) -> [(&'static str, String); 2] {
+    let home = paths::identify(dir.home()).map(|home| home.to_string()).unwrap_or_default();
+    let is_here = |one: &RunId| one == run || dir.of(one).path().exists();
+    let of = |one: &RunId| if is_here(one) { home.clone() } else { "-".to_owned() };
+    let runs = || within.iter().chain([run]);
+    let names: Vec<&str> = runs().map(RunId::as_str).collect();
+    let homes: Vec<String> = runs().map(of).collect();
+    [(env::RUNS, names.join(":")), (env::RUN_HOMES, homes.join(":"))]
 }
 
 fn marked(env: &Env) -> Vec<RunId> {

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 
+use crate::host::clock;
 use crate::host::lock::Lock;
 use crate::host::spawn::{self, Ties};
-use crate::host::{clock, env};
 use crate::model::{FailureCode, Fault, Outcome, RunId};
 use crate::registry::{Claimed, Row};
 use crate::runs::{ReadError, RunDir};
@@ -97,6 +97,10 @@ fn run(context: &mut Context, ties: Ties) -> Result<Vec<Launched>, TaskError> {
             }
             read => read.ok().flatten(),
         };
+        if let Some(original) = recover::original(context, request.as_ref()) {
+            recover::leave_to(context, &row, &dir, None, &original)?;
+            continue;
+        }
         let within = request.map(|request| request.within).unwrap_or_default();
         if let Some(outer) = nested::ended(&dir, &within) {
             recover::cancel_waiting(context, &row, Some(nested::reason(outer)))?;
@@ -136,8 +140,8 @@ pub(super) fn launch(
     if !within.is_empty() {
         // With its own name at the end, which tells it from what the agent of
         // the run around it has started.
-        let runs: Vec<_> = within.iter().chain([run]).map(RunId::as_str).collect();
-        environment.push((OsString::from(env::RUNS), runs.join(":").into()));
+        let marks = nested::marks(&context.dir(run), within, run);
+        environment.extend(marks.map(|(name, value)| (OsString::from(name), value.into())));
     }
     spawn::supervisor(&context.home.run(run), &lock, attempt, environment, ties)
 }

@@ -3,6 +3,8 @@
 //! Liveness is the run's lock and nothing else. Taking the free lock is what
 //! lets exactly one process recover a run; the row is fenced by attempt.
 
+use std::path::{Path, PathBuf};
+
 use crate::agents::Verdict;
 use crate::evidence::Evidence;
 use crate::host::clock;
@@ -10,7 +12,7 @@ use crate::host::lock::{self, Lock};
 use crate::model::{FailureCode, Fault, Outcome, Progress, Request, RunResult, State, Stdout, Timestamp};
 use crate::registry::Row;
 use crate::runs::{ReadError, RunDir, Started};
-use crate::supervisor::{join_segments, sweep_marked};
+use crate::supervisor::{Mark, join_segments, sweep_marked};
 use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
 use crate::tasks::reread::{Reread, reread};
@@ -53,7 +55,7 @@ fn is_gone(dir: &RunDir) -> bool {
 fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), TaskError> {
     if is_gone(dir) {
         // Its processes may still be there; its supervisor can have sealed it.
-        sweep_marked(row.run_id.as_str(), None);
+        sweep_marked(&mark(context, row), None);
         match dir.read_result() {
             Ok(Some(result)) => finish(context, &result)?,
             Ok(None) | Err(_) => context.registry.finish_without_directory(row, clock::now())?,
@@ -80,6 +82,10 @@ fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), Tas
         }
         Err(error) => return Err(error.into()),
     }
+    let request = dir.read_request().ok().flatten();
+    if let Some(original) = original(context, request.as_ref()) {
+        return leave_to(context, row, dir, dir.read_started().ok().flatten().as_ref(), &original);
+    }
     let started = match dir.read_started() {
         Ok(started) => started,
         // It had started; when and how is not known any more.
@@ -90,7 +96,7 @@ fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), Tas
         return lose(context, row, dir, started.as_ref());
     }
     // A question that was put to the program may still be running.
-    sweep_marked(row.run_id.as_str(), None);
+    sweep_marked(&mark(context, row), None);
     if row.attempt < MOST_ATTEMPTS {
         context.registry.put_back(row, clock::now())?;
     } else {
@@ -110,6 +116,34 @@ pub(super) fn cancel_waiting(
     seal_and_finish(context, &dir, &bare(row, Outcome::Cancelled { reason }, clock::now()))
 }
 
+/// The home that the task belongs to, where ours is a copy of that.
+pub(super) fn original(context: &Context, request: Option<&Request>) -> Option<PathBuf> {
+    context.home.copied_from(request?.home.as_ref()?)
+}
+
+/// Ends our copy of a task of `original`. It may run there: nothing of it is
+/// started, and nothing of it is ended. The caller holds its lock.
+pub(super) fn leave_to(
+    context: &mut Context,
+    row: &Row,
+    dir: &RunDir,
+    started: Option<&Started>,
+    original: &Path,
+) -> Result<(), TaskError> {
+    let reason = format!(
+        "this home is a copy of `{0}`, and the task was left to that one: `DELEGATOR_HOME={0} delegator status {1}`",
+        original.display(),
+        row.id
+    );
+    let outcome = Outcome::Cancelled { reason: Some(reason) };
+    seal(context, dir, started, bare(row, outcome, clock::now()))
+}
+
+/// What the processes of a run of ours carry.
+fn mark(context: &Context, row: &Row) -> Mark {
+    Mark::of(&row.run_id, Some(context.home.id()))
+}
+
 /// Ends a task that cannot be started. The caller holds its lock.
 pub(super) fn give_up(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), TaskError> {
     let message = format!("it was claimed {} times, and its agent was never started", row.attempt);
@@ -123,7 +157,7 @@ fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started
     let around = request.as_ref().map_or(0, |request| request.within.len());
     let mut inner = InnerRuns::of(dir, &row.run_id, around);
     inner.end();
-    let ended = sweep_marked(row.run_id.as_str(), started.and_then(|started| started.cgroup.as_deref()));
+    let ended = sweep_marked(&mark(context, row), started.and_then(|started| started.cgroup.as_deref()));
     for (path, kind) in
         [(dir.events(), Stdout::Events), (dir.stdout(), Stdout::Text), (dir.stderr(), Stdout::Text)]
     {

@@ -93,6 +93,7 @@ pub(super) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(Stri
         task_id: ids::task_id()?,
         run_id: ids::run_id()?,
         created_at: clock::now(),
+        home: Some(home.made_in()),
         agent,
         program,
         task: ask.task,

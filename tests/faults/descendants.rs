@@ -2,7 +2,8 @@
 //! level of killing, whether it ended by itself or was cancelled.
 
 use std::fs;
-use std::path::PathBuf;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::phase::Phase;
@@ -123,6 +124,34 @@ fn nothing_is_left_at_level_subreaper() {
 #[test]
 fn nothing_is_left_at_level_marker() {
     check("marker", &KINDS);
+}
+
+/// It forks and exits every half millisecond, without a mark: each look at
+/// `/proc` sees another process, or none.
+#[test]
+fn one_that_keeps_forking_is_gone_when_cancel_says_so() {
+    const TIMES: usize = 30;
+    let phase = Phase::new();
+    phase.env.configure("kill_level = \"subreaper\"\n");
+    for time in 0..TIMES {
+        let file = phase.env.work().join(format!("reforker-{time}.pids"));
+        let steps = ["say one", &format!("spawn reforker {}", file.display()), "hang"];
+        let task = phase.submit(&playing(&phase.env, &format!("reforker-{time}"), &steps));
+        wait_for("the process to fork", Duration::from_secs(30), || {
+            fs::read(&file).is_ok_and(|pid| !pid.is_empty()).then_some(())
+        });
+        let ran = phase.env.run(&["cancel", &task.task_id]);
+        assert_eq!(phase.env.await_final(&task.task_id), "cancelled", "{}{}", ran.stdout, ran.stderr);
+        assert!(!is_locked(&file), "end {time}: it still forks");
+    }
+    println!("descendants that keep forking: ends={TIMES}, left=0");
+    phase.close("one that keeps forking");
+}
+
+fn is_locked(file: &Path) -> bool {
+    let file = fs::File::open(file).unwrap();
+    // SAFETY: a system call on an open descriptor.
+    unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) != 0 }
 }
 
 /// The levels that can be tried here.

@@ -4,7 +4,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -222,7 +222,8 @@ fn a_group_that_no_record_tells_of_is_removed_too() {
     let phase = Phase::new();
     phase.limit(0);
     let task = phase.submit(&playing(&phase.env, "brief", &["say one", "exit 0"]));
-    let group = own.join("delegator").join(&task.run_id);
+    let home = fs::metadata(phase.env.home()).unwrap();
+    let group = own.join("delegator").join(format!("{}.{:x}-{:x}", task.run_id, home.dev(), home.ino()));
     let claimed = claim(&phase, &task);
     let values = phase.env.run_dir(&task.run_id).join("env.json");
     held::first(&phase, "openat", &values, |tracer| claimed.supervise(&phase, tracer)).kill();

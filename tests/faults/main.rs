@@ -12,6 +12,7 @@ mod checker;
 mod claim;
 mod cleaning;
 mod cleanup;
+mod copied;
 mod crash;
 mod crowd;
 mod damage;

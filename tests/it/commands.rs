@@ -263,6 +263,9 @@ fn doctor_has_a_row_for_everything() {
             ran.stdout
         );
     }
+    if ran.stdout.contains("kill level     cgroup") {
+        assert!(ran.stdout.contains("moves out of its control group, as root can"), "{}", ran.stdout);
+    }
     check(&env, "doctor_config", 0, &["doctor", "--config"]);
 }
 

@@ -17,6 +17,7 @@ mod terminal;
 mod tidy;
 mod told;
 mod waiting;
+mod wall_clock;
 
 #[allow(dead_code, reason = "shared with other test targets, which use other parts")]
 #[path = "../support"]
