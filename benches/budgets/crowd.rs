@@ -84,8 +84,8 @@ impl Server {
     /// Whether it keeps the queue or waits for its turn to.
     fn has_settled(&self) -> bool {
         let threads = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap().flatten();
-        let names = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
-        names.map(|name| name.trim() == "keeper").any(|is| is)
+        let mut names = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
+        names.any(|name| name.trim() == "keeper")
     }
 }
 
