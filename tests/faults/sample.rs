@@ -21,7 +21,7 @@ pub fn sample(points: &mut Vec<Point>) {
     let is_kept = |point: &Point| {
         let mut hasher = DefaultHasher::new();
         (&seed, &point.place).hash(&mut hasher);
-        hasher.finish() % ONE_IN == 0
+        hasher.finish().is_multiple_of(ONE_IN)
     };
     points.retain(is_kept);
     println!("a sample of the crash points: {} with DELEGATOR_TEST_SEED={seed}", points.len());
