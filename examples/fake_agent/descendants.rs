@@ -188,6 +188,7 @@ pub(crate) fn refork(file: &Path) {
         match unsafe { libc::fork() } {
             0 => std::thread::sleep(Duration::from_micros(500)),
             -1 => {}
+            // SAFETY: ends the original, whose work the copy goes on with.
             _ => unsafe { libc::_exit(0) },
         }
     }

@@ -96,10 +96,12 @@ mod tests {
         Timestamp::EARLIEST.later(number * DAY + minutes * MINUTE)
     }
 
-    /// Looks in order: the boot, the minutes since then, the day and the minute
-    /// that the wall clock shows, and those that are believed.
+    /// The boot, the minutes since then, the day and the minute that the wall
+    /// clock shows, and those that are believed.
+    type Looked = (&'static str, u64, (u64, u64), (u64, u64));
+
     #[track_caller]
-    fn check(newest: Option<Timestamp>, looks: &[(&str, u64, (u64, u64), (u64, u64))]) {
+    fn check(newest: Option<Timestamp>, looks: &[Looked]) {
         let mut last = None;
         for (nth, &(boot, up, wall, believed)) in looks.iter().enumerate() {
             let look = Look { boot_id: boot.to_owned(), up_ms: up * MINUTE, wall: day(wall.0, wall.1) };

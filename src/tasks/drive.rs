@@ -27,7 +27,9 @@ use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
 use crate::tasks::record::{Moments, Recorder};
 use crate::tasks::summary::{observed, summary};
-use crate::tasks::{Context, TaskError, cleanup, hashes, history, nested, one_line, pump, recover, schema_check};
+use crate::tasks::{
+    Context, TaskError, cleanup, hashes, history, nested, one_line, pump, recover, schema_check,
+};
 
 /// How long the installed program may take to answer one question.
 const ASK: Duration = Duration::from_secs(10);
