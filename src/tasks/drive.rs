@@ -25,7 +25,7 @@ use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
 use crate::tasks::record::{Moments, Recorder};
 use crate::tasks::summary::{observed, summary};
-use crate::tasks::{Context, TaskError, cleanup, hashes, history, pump, recover};
+use crate::tasks::{Context, TaskError, cleanup, history, pump, recover};
 
 /// How long the installed program may take to answer one question.
 const ASK: Duration = Duration::from_secs(10);
@@ -240,7 +240,6 @@ impl Prepared<'_> {
                 if let Ok(Some(evidence)) = Evidence::read(&dir.evidence()) {
                     result.summary = observed(request, &result.outcome, result.summary, &evidence);
                 }
-                result.large_files = hashes::to_seal(dir);
                 result
             }
             Err(error) => {

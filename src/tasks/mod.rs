@@ -17,7 +17,6 @@ mod excerpt;
 mod failing;
 mod gaps;
 mod guarded;
-mod hashes;
 mod history;
 mod inner;
 mod input;

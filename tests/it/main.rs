@@ -10,6 +10,7 @@ mod compat;
 mod damaged;
 mod documents;
 mod inspecting;
+mod long_output;
 mod no_output;
 mod shown;
 mod streams;
@@ -26,4 +27,5 @@ mod support {
     pub mod journal;
     pub mod kept;
     pub mod kill;
+    pub mod strace;
 }
