@@ -7,9 +7,8 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use crate::agents::{self, Agent, Files, Finding, Plan, Probe, Reader};
+use crate::agents::{self, Agent, Files, Plan, Reader};
 use crate::evidence::{Evidence, Gathered};
 use crate::host::env::{self, Env};
 use crate::host::litter::Litter;
@@ -23,12 +22,10 @@ use crate::tasks::beside::Over;
 use crate::tasks::control::Listener;
 use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
+use crate::tasks::questions::ask_all;
 use crate::tasks::record::{Moments, Recorder};
 use crate::tasks::summary::{observed, summary};
 use crate::tasks::{Context, TaskError, cleanup, history, pump, recover};
-
-/// How long the installed program may take to answer one question.
-const ASK: Duration = Duration::from_secs(10);
 
 /// Supervises the run in `dir`, whose lock came with `descriptor`.
 pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32) -> Result<(), TaskError> {
@@ -107,15 +104,16 @@ fn prepare<'a>(
     let mut runs: Vec<_> = request.within.iter().map(|run| run.to_string()).collect();
     runs.push(request.run_id.to_string());
     environment.push((env::RUNS.into(), runs.join(":")));
-    let findings = ask_all(&agent.probes(request), request, &environment);
+    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| OsStr::new(value));
+    // What changes from this look on is the run's. The questions read the person's settings, not the tree.
+    let look = || Watch::begin(env, dir, request, path);
+    let (findings, watch) =
+        ask_all(&agent.probes(request), request, &environment, &dir.agent_answers(), look);
     let prompt = prompts::render(request);
     let files = Files { schema: dir.schema(), last_message: dir.last_message() };
     let plan = agent.command(request, &prompt, &files, &findings)?;
     stay_put(request)?;
     write_inputs(dir, request, &prompt, &plan, &environment).map_err(|error| storage(&error))?;
-    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| OsStr::new(value));
-    // The last thing before the start: what changes from here on is the run's.
-    let watch = Watch::begin(env, dir, request, path);
     Ok(Prepared { plan, reader: agent.reader(request, &prompt), watch, environment })
 }
 
@@ -155,20 +153,6 @@ fn write_inputs(
         agent_version: plan.agent_version.as_deref(),
     })?;
     dir.set_reserve()
-}
-
-/// Puts all questions at once; each takes the program tens of milliseconds.
-fn ask_all(probes: &[Probe], request: &Request, environment: &[(String, String)]) -> Vec<Finding> {
-    let ask = |probe: &Probe| Finding {
-        stdout: spawn::ask(&request.program, &probe.args, &request.cwd, environment, ASK).ok(),
-    };
-    if probes.is_empty() {
-        return Vec::new();
-    }
-    std::thread::scope(|scope| {
-        let asked: Vec<_> = probes.iter().map(|probe| scope.spawn(move || ask(probe))).collect();
-        asked.into_iter().map(|thread| thread.join().unwrap_or(Finding { stdout: None })).collect()
-    })
 }
 
 impl Prepared<'_> {

@@ -34,6 +34,7 @@ mod pin;
 mod places;
 mod printed;
 mod pump;
+mod questions;
 mod record;
 mod recover;
 mod reread;

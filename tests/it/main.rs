@@ -12,6 +12,7 @@ mod documents;
 mod inspecting;
 mod long_output;
 mod no_output;
+mod questions;
 mod shown;
 mod streams;
 mod terminal;
