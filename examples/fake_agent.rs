@@ -47,6 +47,9 @@ fn main() {
     let args: Vec<String> = env::args().collect();
     let name = Path::new(&args[0]).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let rest: Vec<&str> = args.iter().skip(1).map(String::as_str).collect();
+    if !matches!(rest.as_slice(), ["exec", "--json", ..]) {
+        Side::open().asked(&rest);
+    }
     match (name.as_str(), rest.as_slice()) {
         ("codex" | "codex-deaf", ["--version", ..]) => println!("codex-cli 0.166.0"),
         ("codex" | "codex-deaf", ["exec", "--help", ..]) => print!("{HELP}"),

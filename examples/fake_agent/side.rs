@@ -1,6 +1,6 @@
 //! What the agent tells behind delegator's back.
 //!
-//! Three files in the directory `FAKE_SIDE`: `RUN.starts` has a line for each
+//! Four files in the directory `FAKE_SIDE`: `questions` has a line for each question about itself, `RUN.starts` has a line for each
 //! start of the run's agent, `RUN.stdout` every byte it was about to print,
 //! and `spans` a line for each start and end of any agent, with the time.
 
@@ -25,6 +25,14 @@ impl Side {
     pub(crate) fn started(&self) {
         self.append(&format!("{}.starts", self.run), format!("{}\n", std::process::id()).as_bytes());
         self.append("spans", format!("+ {} {}\n", now(), self.run).as_bytes());
+    }
+
+    /// A question about itself. It waits as long as there is a file `hold`.
+    pub(crate) fn asked(&self, question: &[&str]) {
+        self.append("questions", format!("{}\n", question.join(" ")).as_bytes());
+        if let Some(hold) = self.dir.as_ref().map(|dir| dir.join("hold")) {
+            super::until(|| !hold.exists());
+        }
     }
 
     pub(crate) fn will_print(&self, bytes: &[u8]) {

@@ -41,7 +41,8 @@ pub(crate) fn agent(name: AgentName) -> &'static dyn Agent {
 
 pub(crate) trait Agent: Sync {
     /// What the installed program must be asked before its command line can be
-    /// written. Asked in the run's directory and environment, each briefly.
+    /// written. Asked in the run's directory and environment, each briefly, unless
+    /// its answer is known.
     fn probes(&self, request: &Request) -> Vec<Probe>;
 
     /// Writes the command line for `request`. `findings` answers `probes`, in order.
@@ -95,10 +96,20 @@ pub(crate) struct CommandOutput {
     pub(crate) text: String,
 }
 
-/// A question to the installed program: its arguments.
+/// A question to the installed program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Probe {
     pub(crate) args: Vec<String>,
+    pub(crate) decided_by: DecidedBy,
+}
+
+/// What an answer depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DecidedBy {
+    /// The program alone: its answer is the same wherever and whenever it is asked.
+    Program,
+    /// Settings, directories or the environment.
+    Configuration,
 }
 
 /// What the program answered, `None` when it could not be asked.

@@ -27,7 +27,7 @@ pub(crate) use limits::{Limit, Limits};
 pub(crate) use outcome::{Exit, FailureCode, Fault, Outcome, StopReason};
 pub(crate) use progress::{Counters, Eta, Phase, Progress};
 pub(crate) use request::{AgentName, Jail, JailKind, Request, Resumed, Sandbox};
-pub(crate) use result::{Hashed, RunResult, Streams};
+pub(crate) use result::{RunResult, Streams};
 pub(crate) use state::State;
 pub(crate) use time::Timestamp;
 pub(crate) use usage::Usage;

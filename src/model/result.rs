@@ -35,17 +35,6 @@ pub(crate) struct RunResult {
     /// Whether `evidence.json` was written: one that is not there then is missing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) evidence: bool,
-    /// Those of its files that are too large to be hashed for every reply, as they were.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) large_files: Vec<Hashed>,
-}
-
-/// A file as it was when its run was sealed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Hashed {
-    pub(crate) name: String,
-    pub(crate) bytes: u64,
-    pub(crate) sha256: String,
 }
 
 impl RunResult {
@@ -88,7 +77,6 @@ impl RunResult {
             stderr: Streams::default(),
             processes_ended: 0,
             evidence: false,
-            large_files: Vec::new(),
         }
     }
 

@@ -130,9 +130,6 @@ pub(crate) struct Pointer {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) size: u64,
-    /// Absent while the run works, and for a file of more than 64 MiB that is not as it was at the run's end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) sha256: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -224,6 +221,6 @@ impl Report {
 }
 
 fn pointer(artifact: &Artifact) -> Pointer {
-    let Artifact { name, path, bytes, sha256 } = artifact;
-    Pointer { name: name.to_string(), path: path.clone(), size: *bytes, sha256: sha256.clone() }
+    let Artifact { name, path, bytes } = artifact;
+    Pointer { name: name.to_string(), path: path.clone(), size: *bytes }
 }

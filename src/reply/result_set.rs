@@ -151,9 +151,6 @@ struct ArtifactRef {
     #[serde(rename = "ref")]
     path: PathBuf,
     size: u64,
-    /// Absent while the run works, and for a file of more than 64 MiB that is not as it was at the run's end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sha256: Option<String>,
 }
 
 /// What a run printed, as much of it as a reply holds.
@@ -221,8 +218,7 @@ impl TaskResult {
 
 impl ArtifactRef {
     fn of(artifact: &tasks::Artifact) -> Self {
-        let tasks::Artifact { name: _, path, bytes, sha256 } = artifact;
-        Self { kind: "file", path: path.clone(), size: *bytes, sha256: sha256.clone() }
+        Self { kind: "file", path: artifact.path.clone(), size: artifact.bytes }
     }
 }
 

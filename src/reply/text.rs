@@ -282,7 +282,7 @@ mod tests {
         let task_id = TaskId::from_random([0; 8]);
         let pointer = |name: &'static str| {
             let (name, path) = (name.into(), format!("/r/{name}").into());
-            Pointer { name, path, size: 1, sha256: None }
+            Pointer { name, path, size: 1 }
         };
         Report {
             next: Next::started(&task_id),

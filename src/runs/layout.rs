@@ -136,6 +136,11 @@ impl RunDir {
         self.path.parent().unwrap_or(&self.path).with_file_name("history")
     }
 
+    /// Where the home keeps what the programs of agents answered.
+    pub(crate) fn agent_answers(&self) -> PathBuf {
+        self.history().with_file_name("agent-answers.json")
+    }
+
     /// The directory of another run in the same home.
     pub(crate) fn of(&self, run: &RunId) -> RunDir {
         Self::at(self.path.with_file_name(run.as_str()))

@@ -17,6 +17,8 @@ use crate::host::files;
 use crate::host::line_index::LineIndexWriter;
 use crate::model::Streams;
 
+/// At the end two segments are copied behind the beginning, while somebody waits for the answer.
+const LARGEST_SEGMENT: u64 = 8 << 20;
 /// So much longer a segment may get for the rest of a line.
 const LONGEST_REST: u64 = 64 << 10;
 
@@ -59,7 +61,7 @@ impl Capture {
     /// Keeps at most about `limit` bytes at `path`.
     pub(crate) fn create(path: PathBuf, limit: u64) -> io::Result<Self> {
         let file = files::create_log(&path)?;
-        let segment = (limit / 8).max(1);
+        let segment = (limit / 8).clamp(1, LARGEST_SEGMENT);
         let head_left = limit.saturating_sub(2 * segment);
         let head = file.metadata()?.len();
         let index = if head == 0 { LineIndexWriter::new(&path) } else { LineIndexWriter::none() };

@@ -7,9 +7,8 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use crate::agents::{self, Agent, Files, Finding, Plan, Probe, Reader};
+use crate::agents::{self, Agent, Files, Plan, Reader};
 use crate::evidence::{Evidence, Gathered};
 use crate::host::env::Env;
 use crate::host::ground::{self, Ground, GroundError, Links};
@@ -25,14 +24,10 @@ use crate::tasks::beside::Over;
 use crate::tasks::control::Listener;
 use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
+use crate::tasks::questions::ask_all;
 use crate::tasks::record::{Moments, Recorder};
 use crate::tasks::summary::{observed, summary};
-use crate::tasks::{
-    Context, TaskError, cleanup, hashes, history, nested, one_line, pump, recover, schema_check,
-};
-
-/// How long the installed program may take to answer one question.
-const ASK: Duration = Duration::from_secs(10);
+use crate::tasks::{Context, TaskError, cleanup, history, nested, one_line, pump, recover, schema_check};
 
 /// What an agent or anybody else wrote in the place of our record.
 const PLANTED: &str = "a `result.json` was there before the run had ended; it was set aside as `result.json.foreign`, and nothing \
@@ -115,14 +110,15 @@ fn prepare<'a>(
     let marks = nested::marks(dir, &request.within, &request.run_id);
     environment.extend(marks.map(|(name, value)| (name.to_owned(), value)));
     let ground = open_ground(request)?;
-    let findings = ask_all(&agent.probes(request), request, &ground, &environment);
+    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| OsStr::new(value));
+    // What changes from this look on is the run's. The questions read the person's settings, not the tree.
+    let look = || Watch::begin(env, dir, request, path);
+    let (findings, watch) =
+        ask_all(&agent.probes(request), request, &ground.cwd(), &environment, &dir.agent_answers(), look);
     let prompt = prompts::render(request);
     let files = Files { schema: dir.schema(), last_message: dir.last_message() };
     let plan = agent.command(request, &prompt, &files, &findings)?;
     write_inputs(dir, request, &prompt, &plan, &environment).map_err(|error| storage(&error))?;
-    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| OsStr::new(value));
-    // The last thing before the start: what changes from here on is the run's.
-    let watch = Watch::begin(env, dir, request, path);
     Ok(Prepared { plan, reader: agent.reader(request, &prompt), watch, ground, environment })
 }
 
@@ -174,26 +170,6 @@ fn write_inputs(
         agent_version: plan.agent_version.as_deref(),
     })?;
     dir.set_reserve()
-}
-
-/// Puts all questions at once; each takes the program tens of milliseconds.
-fn ask_all(
-    probes: &[Probe],
-    request: &Request,
-    ground: &Ground,
-    environment: &[(String, String)],
-) -> Vec<Finding> {
-    let cwd = ground.cwd();
-    let ask = |probe: &Probe| Finding {
-        stdout: spawn::ask(&request.program, &probe.args, &cwd, environment, ASK).ok(),
-    };
-    if probes.is_empty() {
-        return Vec::new();
-    }
-    std::thread::scope(|scope| {
-        let asked: Vec<_> = probes.iter().map(|probe| scope.spawn(move || ask(probe))).collect();
-        asked.into_iter().map(|thread| thread.join().unwrap_or(Finding { stdout: None })).collect()
-    })
 }
 
 impl Prepared<'_> {
@@ -278,7 +254,6 @@ impl Prepared<'_> {
                 if let Ok(Some(evidence)) = Evidence::read(&dir.evidence()) {
                     result.summary = observed(request, &result.outcome, result.summary, &evidence);
                 }
-                result.large_files = hashes::to_seal(dir);
                 result
             }
             Err(error) => {

@@ -16,7 +16,7 @@ use crate::supervisor::{Mark, join_segments, sweep_marked};
 use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
 use crate::tasks::reread::{Reread, reread};
-use crate::tasks::{Context, TaskError, hashes, record};
+use crate::tasks::{Context, TaskError, record};
 
 /// A task that was claimed this often without its agent being started will not
 /// fare better the next time.
@@ -214,7 +214,6 @@ fn seal(
         progress: dir.read_progress().map(|progress| Progress { eta: None, ..progress }),
         stdout: stream(length(dir.events()) + length(dir.stdout())),
         stderr: stream(length(dir.stderr())),
-        large_files: hashes::to_seal(dir),
         ..result
     };
     seal_and_finish(context, dir, &result)

@@ -12,7 +12,7 @@ use crate::runs::ArtifactName;
 use crate::tasks::excerpt::Excerpt;
 use crate::tasks::failing::{Failing, last_failing};
 use crate::tasks::stream::tail as end_of;
-use crate::tasks::{Context, TaskError, Transcript, View, find, hashes, pump, view};
+use crate::tasks::{Context, TaskError, Transcript, View, find, pump, view};
 
 /// What a failed run shows of itself unasked.
 const STDERR_TAIL: u64 = 1024;
@@ -49,8 +49,6 @@ pub(crate) struct Artifact {
     pub(crate) name: ArtifactName,
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
-    /// Absent while the run is not finished, and where it is not known ([`hashes`]).
-    pub(crate) sha256: Option<String>,
 }
 
 #[derive(Debug)]
@@ -110,7 +108,6 @@ fn unasked(view: &View, failing: Option<&Failing>) -> Output {
 }
 
 fn asked_for(view: &View, failing: Option<&Failing>, most: u64) -> Output {
-    let length = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
     let words = failing.map_or(0, |_| OUTPUT_TAIL);
     let (stdout, stderr) = shares(length(&stream(view)) + words, length(&view.dir.stderr()), most);
     let words = words.min(stdout / 2);
@@ -176,13 +173,15 @@ fn shortened(value: Value) -> Value {
     }
 }
 
+fn length(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |found| found.len())
+}
+
 /// The files that are there now.
 fn artifacts(view: &View) -> Vec<Artifact> {
-    let sealed = view.result.as_ref().map_or(&[][..], |result| &result.large_files);
     let artifact = |(name, path): (ArtifactName, PathBuf)| {
-        let bytes = hashes::length(&path);
-        let sha256 = if view.state().is_final() { hashes::of(&name, &path, sealed) } else { None };
-        Artifact { name, path, bytes, sha256 }
+        let bytes = length(&path);
+        Artifact { name, path, bytes }
     };
     // Until the run is over, a record in its directory may be anybody's.
     let is_known =

@@ -164,13 +164,13 @@ fn a_wait_for_several_says_of_each_what_became_of_its_files() {
 }
 
 #[test]
-fn a_run_that_was_waited_for_has_the_sizes_and_hashes_of_its_files() {
+fn a_run_that_was_waited_for_has_the_sizes_of_its_files() {
     let world = World::new(SOME);
     let report = world.env.json(&["run", "--agent", "command", "--wait", "--json", "echo hi"]);
     let stdout =
         report["artifacts"].as_array().unwrap().iter().find(|one| one["name"] == "stdout.log").unwrap();
     assert_eq!(stdout["size"], 3);
-    assert!(stdout["sha256"].as_str().unwrap().starts_with("98ea6e4f"));
+    assert_eq!(stdout.get("sha256"), None, "the run's own files are not hashed");
 }
 
 #[test]

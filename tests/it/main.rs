@@ -10,7 +10,9 @@ mod compat;
 mod damaged;
 mod documents;
 mod inspecting;
+mod long_output;
 mod no_output;
+mod questions;
 mod shown;
 mod streams;
 mod terminal;
@@ -28,4 +30,5 @@ mod support {
     pub mod journal;
     pub mod kept;
     pub mod kill;
+    pub mod strace;
 }

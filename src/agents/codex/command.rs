@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::guard;
 use super::offers::{Offers, parse_version};
-use crate::agents::{Files, Finding, Plan, Probe};
+use crate::agents::{DecidedBy, Files, Finding, Plan, Probe};
 use crate::model::{
     CommandSpec, FailureCode, Fault, Reach, Request, Resumed, Sandbox, Signal, Stdin, Stdout, Stop,
 };
@@ -23,14 +23,18 @@ const ESSENTIAL: [&str; 5] = ["--json", "--sandbox", "--config", "--output-schem
 const GRACE: Duration = Duration::from_secs(5);
 
 pub(super) fn probes(request: &Request) -> Vec<Probe> {
-    let ask = |args: &[&str]| Probe { args: args.iter().map(|&arg| arg.to_owned()).collect() };
-    let mut servers = ask(&["mcp", "list", "--json"]);
+    let ask = |args: &[&str], decided_by| Probe {
+        args: args.iter().map(|&arg| arg.to_owned()).collect(),
+        decided_by,
+    };
+    let mut servers = ask(&["mcp", "list", "--json"], DecidedBy::Configuration);
     // The list depends on what is trusted: ask under the same terms as the run,
     // or a server might be turned off that the run does not know, which it refuses.
     if let Ok(untrusted) = guard::untrusted(request) {
         servers.args.extend(["-c".to_owned(), untrusted]);
     }
-    vec![ask(&["--version"]), ask(&["exec", "--help"]), servers]
+    let program = DecidedBy::Program;
+    vec![ask(&["--version"], program), ask(&["exec", "--help"], program), servers]
 }
 
 pub(super) fn plan(

@@ -8,14 +8,14 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{Seen, plan};
-use crate::agents::{Agent, End, Files, Finding, Plan, Probe, Reader, Reading, Verdict};
+use crate::agents::{Agent, DecidedBy, End, Files, Finding, Plan, Probe, Reader, Reading, Verdict};
 use crate::model::{Change, ChangeKind, Event, FailureCode, Fault, ItemStatus, Request, Stdin, Usage};
 
 pub(crate) struct Gemini;
 
 impl Agent for Gemini {
     fn probes(&self, _: &Request) -> Vec<Probe> {
-        vec![Probe { args: vec!["--version".to_owned()] }]
+        vec![Probe { args: vec!["--version".to_owned()], decided_by: DecidedBy::Program }]
     }
 
     fn command(&self, request: &Request, prompt: &str, _: &Files, _: &[Finding]) -> Result<Plan, Fault> {
