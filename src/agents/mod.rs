@@ -89,6 +89,15 @@ pub(crate) struct Reading {
     pub(crate) abort: Option<Fault>,
 }
 
+impl Reading {
+    /// What was printed by the command that ended with `event`.
+    pub(crate) fn printed_by(&self, event: &Event) -> Option<&str> {
+        let output = self.output.as_ref()?;
+        matches!(event, Event::CommandEnded { item, .. } if *item == output.item)
+            .then_some(output.text.as_str())
+    }
+}
+
 /// All that one command printed, under the agent's own name for it.
 #[derive(Debug)]
 pub(crate) struct CommandOutput {

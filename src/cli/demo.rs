@@ -12,7 +12,7 @@ use super::{print, wait};
 use crate::failure::{Exit, Failure};
 use crate::model::AgentName;
 use crate::reply;
-use crate::tasks::{self, Ask, Context, ResultAsk, Transcript, Until, View};
+use crate::tasks::{self, Ask, Context, ResultAsk, Until, View};
 
 const RECORDING: &str = "fix-test";
 /// How much of the log is shown.
@@ -84,9 +84,8 @@ fn introduction(codex: bool) -> String {
 }
 
 fn first_lines(view: &View) -> String {
-    let transcript = view.request.as_ref().map(Transcript::of);
     let mut bytes = Vec::new();
-    Source::new(view.dir.events(), transcript, None).finish(&mut |part| bytes.extend_from_slice(part));
+    Source::new(view.dir.transcript(), None).read(&mut |part| bytes.extend_from_slice(part));
     let text = String::from_utf8_lossy(&bytes);
     let all = text.lines().count();
     let shown: String = text.lines().take(MOST_LINES).map(|line| format!("   {line}\n")).collect();

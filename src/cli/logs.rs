@@ -1,6 +1,5 @@
 //! `delegator logs`: what a run printed or did, once or as it comes.
 
-use std::cell::Cell;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use crate::host::clock;
 use crate::host::watch::Watch;
 use crate::progress::plain;
 use crate::reply::{Log, RegistryMeta, Stream};
-use crate::tasks::{self, Context, Excerpt, TaskError, Transcript, Unprinted, View};
+use crate::tasks::{self, Context, Excerpt, TaskError, Unprinted, View};
 
 /// Most of an output that one JSON document holds.
 const LONGEST: usize = 64 << 10;
@@ -43,38 +42,27 @@ impl Logs {
         let mut context = call.open_to_look()?;
         let row = tasks::find(&context, &self.id)?;
         let view = tasks::view(&mut context, row)?;
-        let mut sources = self.sources(&view)?;
+        let mut source = self.source(&view)?;
         if call.json {
-            return self.document(call, &mut context, view, &mut sources);
+            return self.document(call, &mut context, view, &mut source);
         }
-        let (mut any, last) = (false, Cell::new(b'\n'));
+        let mut any = false;
         let mut show = |bytes: &[u8]| {
             any = true;
-            last.set(bytes.last().copied().unwrap_or(last.get()));
             print::bytes(bytes);
         };
         if self.follow {
             if let Some(why @ Unprinted::Queued) = view.unprinted() {
                 print::note(&format!("delegator: {why}"));
             }
-            follow(&mut context, &view, &mut sources, &mut show)?;
+            follow(&mut context, &view, &mut source, &mut show)?;
         } else {
-            let several = sources.iter().filter(|source| !source.is_empty()).count() > 1;
-            for source in &mut sources {
-                if several && !source.is_empty() {
-                    // What comes from another stream begins a line of its own.
-                    if last.replace(b'\n') != b'\n' {
-                        print::bytes(b"\n");
-                    }
-                    print::note(&format!("==> {} <==", source.name()));
-                }
-                source.once(&mut show);
-            }
+            source.once(&mut show);
         }
         match (any, view.state().is_final()) {
             (true, _) => {}
             // Whoever asks for no lines is shown none.
-            (false, _) if self.tail == Some(0) && !sources.iter().all(Source::is_empty) => {}
+            (false, _) if self.tail == Some(0) && !source.is_empty() => {}
             (false, is_final) => {
                 // Who followed it was told at the beginning that it waits.
                 let why = view.unprinted().filter(|why| !self.follow || *why != Unprinted::Queued);
@@ -100,21 +88,17 @@ impl Logs {
         }
     }
 
-    fn sources(&self, view: &View) -> Result<Vec<Source>, Failure> {
-        let raw = |path| Source::new(path, None, self.tail);
+    fn source(&self, view: &View) -> Result<Source, Failure> {
+        let raw = |path| Source::new(path, self.tail);
         let dir = &view.dir;
         let emits_events = view.row.agent.abilities().emits_events();
         Ok(match (self.stream(), emits_events) {
-            (Stream::Stderr, _) => vec![raw(dir.stderr())],
-            (Stream::Events, true) => vec![raw(dir.events())],
+            (Stream::Stderr, _) => raw(dir.stderr()),
+            (Stream::Events, true) => raw(dir.events()),
             (Stream::Events, false) => {
                 return Err(TaskError::Unsupported { agent: view.row.agent, field: "events" }.into());
             }
-            (Stream::Output, false) => vec![raw(dir.stdout()), raw(dir.stderr())],
-            (Stream::Output, true) => {
-                let transcript = view.request.as_ref().map(Transcript::of);
-                vec![Source::new(dir.events(), transcript, self.tail)]
-            }
+            (Stream::Output, _) => raw(dir.transcript()),
         })
     }
 
@@ -124,7 +108,7 @@ impl Logs {
         call: &Call,
         context: &mut Context,
         view: View,
-        sources: &mut [Source],
+        source: &mut Source,
     ) -> Result<Exit, Failure> {
         let mut kept = Vec::new();
         let mut total: u64 = 0;
@@ -136,17 +120,17 @@ impl Logs {
             }
         };
         let view = if self.follow {
-            follow(context, &view, sources, &mut keep)?;
+            follow(context, &view, source, &mut keep)?;
             let row = tasks::find(context, view.row.id.as_str())?;
             tasks::view(context, row)?
         } else {
-            sources.iter_mut().for_each(|source| source.once(&mut keep));
+            source.once(&mut keep);
             view
         };
         let cut = total > LONGEST as u64;
         let text = String::from_utf8_lossy(&kept[kept.len().saturating_sub(LONGEST)..]);
         let excerpt = Excerpt { text: plain::printed(&text), total_bytes: total, cut };
-        let files = sources.iter().map(|source| source.path().to_owned()).collect();
+        let files = vec![source.path().to_owned()];
         let data = Log::of(&view, self.stream(), excerpt, files);
         call.whole(RegistryMeta::default(), data)?;
         Ok(Exit::Done)
@@ -157,7 +141,7 @@ impl Logs {
 fn follow(
     context: &mut Context,
     view: &View,
-    sources: &mut [Source],
+    source: &mut Source,
     each: &mut dyn FnMut(&[u8]),
 ) -> Result<(), Failure> {
     let id = &view.row.id;
@@ -168,12 +152,12 @@ fn follow(
     if view.dir.path().exists() {
         watch.add(view.dir.path()).map_err(TaskError::write(view.dir.path()))?;
     }
-    let mut unwatched: Vec<PathBuf> = sources.iter().map(|source| source.path().to_owned()).collect();
+    let mut unwatched: Vec<PathBuf> = vec![source.path().to_owned()];
     let (mut look_at, mut is_told) = (Duration::ZERO, false);
     loop {
         // Watch first, read second: what comes in between wakes us.
         unwatched.retain(|path| watch.add(path).is_err());
-        sources.iter_mut().for_each(|source| source.read(each));
+        source.read(each);
         if view.dir.result().exists() && !tasks::is_alive(&view.dir) {
             break;
         }
@@ -184,7 +168,7 @@ fn follow(
             if tasks::find(context, id.as_str())?.state.is_final() {
                 break;
             }
-            if !is_told && sources.iter().any(|source| tasks::is_apart(source.path())) {
+            if !is_told && tasks::is_apart(source.path()) {
                 is_told = true;
                 print::note(&format!(
                     "delegator: the output passed `max_stream_bytes`: its end follows when the run is over; \
@@ -194,6 +178,6 @@ fn follow(
         }
         watch.sleep(LOOK);
     }
-    sources.iter_mut().for_each(|source| source.finish(each));
+    source.read(each);
     Ok(())
 }

@@ -1,12 +1,11 @@
 //! A file of a run that may still grow, read from where the last look ended.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::host::joined::Joined;
-use crate::tasks::{self, Transcript};
+use crate::tasks;
 
 const CHUNK: usize = 64 << 10;
 
@@ -15,27 +14,21 @@ pub(super) struct Source {
     file: Option<File>,
     /// What comes next begins here.
     at: u64,
-    /// Set for a stream of events that is shown as people read it.
-    transcript: Option<Transcript>,
     /// Lines of the first look to keep; all when absent.
     tail: Option<usize>,
 }
 
 impl Source {
-    pub(super) fn new(path: PathBuf, transcript: Option<Transcript>, tail: Option<usize>) -> Self {
-        Self { path, file: None, at: 0, transcript, tail }
+    pub(super) fn new(path: PathBuf, tail: Option<usize>) -> Self {
+        Self { path, file: None, at: 0, tail }
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub(super) fn name(&self) -> String {
-        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-    }
-
     pub(super) fn is_empty(&self) -> bool {
-        self.path.metadata().map_or(true, |found| found.len() == 0)
+        tasks::so_far(&self.path).map_or(true, |found| found.length() == 0)
     }
 
     /// Hands on all that there is now, also where the end is apart from the
@@ -43,7 +36,6 @@ impl Source {
     pub(super) fn once(&mut self, each: &mut dyn FnMut(&[u8])) {
         let now = tasks::so_far(&self.path);
         let _ = now.and_then(|now| self.read_on(&now, each));
-        self.end(each);
     }
 
     /// Hands on what has come since the last look. A file that is not there
@@ -51,18 +43,6 @@ impl Source {
     pub(super) fn read(&mut self, each: &mut dyn FnMut(&[u8])) {
         // Trouble with one file is no reason to hide the others.
         let _ = self.grown().and_then(|grown| self.read_on(&grown, each));
-    }
-
-    /// As [`read`](Self::read), when nothing more will come.
-    pub(super) fn finish(&mut self, each: &mut dyn FnMut(&[u8])) {
-        self.read(each);
-        self.end(each);
-    }
-
-    fn end(&mut self, each: &mut dyn FnMut(&[u8])) {
-        if let Some(transcript) = &mut self.transcript {
-            transcript.finish(|line| each(format!("{line}\n").as_bytes()));
-        }
     }
 
     /// The file as long as it is now.
@@ -75,31 +55,10 @@ impl Source {
     }
 
     fn read_on(&mut self, stream: &Joined, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
-        let Self { at, transcript, tail, .. } = self;
-        match (transcript, tail.take()) {
-            (None, tail) => {
-                if let Some(lines) = tail {
-                    *at = start_of_last(stream, lines)?;
-                }
-                copy(stream, at, each)
-            }
-            (Some(transcript), None) => copy(stream, at, &mut |bytes| {
-                transcript.feed(bytes, |line| each(format!("{line}\n").as_bytes()));
-            }),
-            (Some(transcript), Some(lines)) => {
-                let mut last = VecDeque::new();
-                copy(stream, at, &mut |bytes| {
-                    transcript.feed(bytes, |line| {
-                        last.push_back(line.to_owned());
-                        if last.len() > lines {
-                            last.pop_front();
-                        }
-                    });
-                })?;
-                last.iter().for_each(|line| each(format!("{line}\n").as_bytes()));
-                Ok(())
-            }
+        if let Some(lines) = self.tail.take() {
+            self.at = start_of_last(stream, lines)?;
         }
+        copy(stream, &mut self.at, each)
     }
 }
 
@@ -159,7 +118,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("stdout.log");
         std::fs::write(&path, content).unwrap();
-        assert_eq!(read(&mut Source::new(path, None, Some(tail))), expected);
+        assert_eq!(read(&mut Source::new(path, Some(tail))), expected);
     }
 
     #[test]
@@ -177,7 +136,7 @@ mod tests {
     fn what_came_since_is_read_once() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("stdout.log");
-        let mut source = Source::new(path.clone(), None, None);
+        let mut source = Source::new(path.clone(), None);
         assert_eq!(read(&mut source), "");
         std::fs::write(&path, "one\n").unwrap();
         assert_eq!(read(&mut source), "one\n");

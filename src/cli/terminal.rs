@@ -226,13 +226,6 @@ impl Read {
         if form == Form::Plain && print::width().is_some() && last.is_some_and(|last| last != b'\n') {
             print::bytes(b"\n");
         }
-        if let Some(other) = screens.beside() {
-            let (name, id) = (other.stream.unwrap_or_default(), other.id());
-            print::note(&format!(
-                "delegator: its {name} has {} bytes: `delegator terminal read {id}`",
-                other.bytes
-            ));
-        }
         if let Some(why) = damage.or(screens.screen.incomplete()) {
             print::note(&format!("delegator: {}", plain::line(why, 400)));
         }

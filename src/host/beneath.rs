@@ -1,16 +1,14 @@
 //! Opens files below a directory, and nothing else: by descriptor, without
 //! following a link anywhere on the way, whatever somebody swaps meanwhile.
 
-use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path};
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 /// Why a file below the directory is not opened.
@@ -60,38 +58,6 @@ pub(crate) fn open(root: &Path, name: &Path) -> Result<File, BeneathError> {
             _ => return Err(BeneathError::NotAFile),
         }
     }
-}
-
-/// What is in the directory at `name` below `root`, which is `root` itself where that is empty: the first
-/// `most` names, and what each is. A link is a link.
-pub(crate) fn list(root: &Path, name: &Path, most: usize) -> Result<Vec<(OsString, FileType)>, BeneathError> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let root = openat(CWD, root, flags, Mode::empty()).map_err(trouble)?;
-    let plain = |part: Component| matches!(part, Component::Normal(_));
-    let dir = match name.as_os_str().is_empty() {
-        true => root,
-        false if name.components().all(plain) => descend(&root, name).map_err(trouble)?,
-        false => return Err(BeneathError::Outside),
-    };
-    let mut found = Vec::new();
-    for entry in Dir::read_from(&dir).map_err(trouble)? {
-        let entry = entry.map_err(trouble)?;
-        let name = entry.file_name();
-        if matches!(name.to_bytes(), b"." | b"..") {
-            continue;
-        }
-        if found.len() == most {
-            break;
-        }
-        // Not every file system tells it with the name.
-        let kind = match entry.file_type() {
-            FileType::Unknown => statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW)
-                .map_or(FileType::Unknown, |found| FileType::from_raw_mode(found.st_mode)),
-            kind => kind,
-        };
-        found.push((OsStr::from_bytes(name.to_bytes()).to_owned(), kind));
-    }
-    Ok(found)
 }
 
 /// Never waits for the other end of a pipe, never takes a terminal over.
@@ -194,7 +160,7 @@ mod tests {
         symlink("loop", home.join("loop")).unwrap();
         fs::hard_link(&secret, home.join("hard")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(home.join("socket")).unwrap();
-        rustix::fs::mknodat(CWD, home.join("pipe"), FileType::Fifo, Mode::RUSR, 0).unwrap();
+        rustix::fs::mknodat(CWD, home.join("pipe"), rustix::fs::FileType::Fifo, Mode::RUSR, 0).unwrap();
         for name in [
             "",
             ".",
@@ -228,31 +194,6 @@ mod tests {
                 let found = File::from(stepped).metadata().unwrap();
                 assert!(!is_plain || !found.is_file() || found.nlink() > 1, "{name}");
             }
-        }
-    }
-
-    #[test]
-    fn only_a_directory_below_is_listed() {
-        let (world, home) = world();
-        symlink(world.path(), home.join("up")).unwrap();
-        symlink("stdout.log", home.join("runs/one/link")).unwrap();
-        let listed = |name: &str, most| {
-            let mut found = list(&home, Path::new(name), most).ok()?;
-            found.sort_by(|one, other| one.0.cmp(&other.0));
-            Some(
-                found.into_iter().map(|(name, kind)| (name.into_string().unwrap(), kind)).collect::<Vec<_>>(),
-            )
-        };
-        let named = |name: &str, kind| (name.to_owned(), kind);
-        assert_eq!(
-            listed("", 9).unwrap(),
-            [named("runs", FileType::Directory), named("up", FileType::Symlink)]
-        );
-        let files = [named("link", FileType::Symlink), named("stdout.log", FileType::RegularFile)];
-        assert_eq!(listed("runs/one", 9).unwrap(), files);
-        assert_eq!(listed("runs/one", 1).unwrap().len(), 1);
-        for name in ["up", "up/home", "..", "runs/..", "runs/one/stdout.log", "none", "/"] {
-            assert_eq!(listed(name, 9), None, "{name}");
         }
     }
 

@@ -111,6 +111,11 @@ pub(crate) fn create_log(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
 
+/// When the file at `path` was last written to, where it is there.
+pub(crate) fn modified_at(path: &Path) -> Option<Timestamp> {
+    fs::symlink_metadata(path).ok().as_ref().map(modified)
+}
+
 /// When a file was last written.
 pub(crate) fn modified(found: &Metadata) -> Timestamp {
     Timestamp::from_millis(found.mtime().saturating_mul(1000).saturating_add(found.mtime_nsec() / 1_000_000))

@@ -20,11 +20,6 @@ impl Inline {
     /// Nothing is too long.
     pub(crate) const ALL: Inline = Inline { chars: usize::MAX, lines: usize::MAX };
 
-    /// Whether `text` is too long.
-    pub(crate) fn is_passed_by(self, text: &str) -> bool {
-        self.end(text).is_some()
-    }
-
     /// How many characters of `text` stay, where it is too long.
     pub(crate) fn end(self, text: &str) -> Option<usize> {
         let by_lines = text.match_indices('\n').nth(self.lines.saturating_sub(1)).map(|(at, _)| at + 1);

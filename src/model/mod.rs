@@ -25,7 +25,7 @@ pub(crate) use id::{BadId, RunId, TaskId, TerminalId, ThreadId};
 pub(crate) use inline::Inline;
 pub(crate) use limits::{Limit, Limits};
 pub(crate) use outcome::{Exit, FailureCode, Fault, Outcome, StopReason};
-pub(crate) use progress::{Counters, Eta, Phase, Progress};
+pub(crate) use progress::{Counters, Eta, Phase, Progress, RunningCommand};
 pub(crate) use request::{AgentName, Jail, JailKind, Request, Resumed, Sandbox};
 pub(crate) use result::{RunResult, Streams};
 pub(crate) use state::State;

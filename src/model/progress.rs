@@ -19,6 +19,17 @@ pub(crate) struct Progress {
     /// When it may be over; absent where too few runs are known that took longer.
     #[serde(default)]
     pub(crate) eta: Option<Eta>,
+    /// Commands of the agent that have begun and not ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) running: Vec<RunningCommand>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RunningCommand {
+    /// The agent's own name for it.
+    pub(crate) item: String,
+    pub(crate) command: String,
+    pub(crate) since: Option<Timestamp>,
 }
 
 /// Half of the runs that it is from ended between these.

@@ -130,6 +130,7 @@ impl Reducer {
             last_event_at: self.last_event_at,
             // Of other runs nothing is known here.
             eta: None,
+            running: Vec::new(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What failed in a run before something succeeded, one line each.
+//! The commands that failed, each with what became of the same line later.
 
 use crate::evidence::{EarlierError, EarlierErrors};
 use crate::progress::{inner_command, plain};
@@ -16,17 +16,19 @@ pub(super) fn lines(errors: &EarlierErrors) -> Vec<String> {
     errors.list.iter().take(MOST).map(line).chain(more).collect()
 }
 
-/// `` `make` failed: no rule; `make all` succeeded after it ``: whether that was the same, a reader can see.
+/// `` `make` failed: no rule; passed later ``
 fn line(error: &EarlierError) -> String {
     let shown = |command: &str| plain::line(inner_command(command), LONGEST_COMMAND);
-    let since = match &error.succeeded_since {
-        Some(_) if error.same_command => "the same succeeded after it".to_owned(),
-        Some(since) => format!("`{}` succeeded after it", shown(since)),
-        None if error.without_changes => "the run's changes were put aside then".to_owned(),
-        None => "its tests were seen to pass after it".to_owned(),
+    let later = match (&error.succeeded_since, &error.tree_moved_by) {
+        (Some(_), _) if error.same_command => "passed later".to_owned(),
+        // As older programs told it.
+        (Some(since), _) => format!("`{}` succeeded after it", shown(since)),
+        (None, Some(by)) => format!("passed only after `{}`", shown(by)),
+        (None, None) if error.unknown_since => "ran again, with what result is not known".to_owned(),
+        (None, None) => "not run again".to_owned(),
     };
     let message = plain::line(&error.error_message, LONGEST_MESSAGE);
-    format!("`{}` failed: {message}; {since}", shown(&error.command))
+    format!("`{}` failed: {message}; {later}", shown(&error.command))
 }
 
 #[cfg(test)]
@@ -40,24 +42,25 @@ mod tests {
             error_type: None,
             succeeded_since: since.map(str::to_owned),
             same_command: since == Some("/bin/bash -lc 'pytest -q'"),
-            without_changes: false,
+            tree_moved_by: None,
+            unknown_since: false,
         };
-        EarlierErrors { list: vec![error; count], left_out: 2, ..EarlierErrors::default() }
+        EarlierErrors { list: vec![error; count], left_out: 2 }
     }
 
     #[test]
-    fn a_line_says_what_failed_and_what_succeeded_after_it() {
+    fn a_line_says_what_failed_and_what_became_of_it() {
         let told = |since| lines(&errors(since, 1)).swap_remove(0);
         let failed = "`pytest -q` failed: assert 1 == 2; ";
-        assert_eq!(told(Some("/bin/bash -lc 'pytest -q'")), format!("{failed}the same succeeded after it"));
-        assert_eq!(
-            told(Some("bash -lc 'git stash; pytest'")),
-            format!("{failed}`git stash; pytest` succeeded after it")
-        );
-        assert_eq!(told(None), format!("{failed}its tests were seen to pass after it"));
-        let mut aside = errors(None, 1);
-        aside.list[0].without_changes = true;
-        assert_eq!(lines(&aside)[0], format!("{failed}the run's changes were put aside then"));
+        assert_eq!(told(Some("/bin/bash -lc 'pytest -q'")), format!("{failed}passed later"));
+        assert_eq!(told(Some("bash -lc 'pytest'")), format!("{failed}`pytest` succeeded after it"));
+        assert_eq!(told(None), format!("{failed}not run again"));
+        let mut moved = errors(None, 1);
+        moved.list[0].tree_moved_by = Some("bash -lc 'git stash'".into());
+        assert_eq!(lines(&moved)[0], format!("{failed}passed only after `git stash`"));
+        let mut unknown = errors(None, 1);
+        unknown.list[0].unknown_since = true;
+        assert_eq!(lines(&unknown)[0], format!("{failed}ran again, with what result is not known"));
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub(crate) struct FileOperations {
     root: Option<String>,
     /// `git`: the tree before and after. `agent_events`: what the agent reported
     /// it had changed. `none`: nothing is known.
-    #[schemars(extend("enum" = ["git", "agent_events", "none"]))]
+    #[schemars(extend("enum" = ["git", "agent_events", "read_only", "none"]))]
     source: &'static str,
     /// Why it is not git.
     #[serde(skip_serializing_if = "Option::is_none")]

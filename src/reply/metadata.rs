@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::cause::{self, Cause, Unresolved};
+use super::commands_seen::CommandsSeen;
 use super::earlier;
 use super::facts::{Facts, Trouble};
 use super::file_operations::FileOperations;
@@ -26,6 +27,9 @@ pub(crate) struct Metadata {
     /// Present once the run is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     file_operations: Option<FileOperations>,
+    /// How many commands came to what. Present once an agent's run is finished that ran any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commands: Option<CommandsSeen>,
     /// Present where tests were seen to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     test_results: Option<TestsSeen>,
@@ -41,7 +45,7 @@ pub(crate) struct Metadata {
     /// Present when the run did not fail and a command of it, or an action, still did.
     #[serde(skip_serializing_if = "Option::is_none")]
     unresolved_error: Option<Unresolved>,
-    /// Commands that failed, each with what succeeded after it.
+    /// Other commands that failed, each with what became of the same line later.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     earlier_errors: Vec<String>,
     /// The task's state, in the spelling of `state`.
@@ -106,6 +110,7 @@ impl Metadata {
         Self {
             duration: seconds(facts.elapsed_ms(now)),
             file_operations: FileOperations::seen(&results.view),
+            commands: CommandsSeen::of(&results.view),
             test_results: evidence.and_then(|evidence| evidence.tests.as_ref()).map(TestsSeen::of),
             parent_task_id: results.view.row.parent_task_id.clone(),
             thread_info: facts.thread_id.clone().map(|thread| Thread {

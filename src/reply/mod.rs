@@ -8,6 +8,7 @@ mod budget;
 mod caps;
 mod capture;
 mod cause;
+mod commands_seen;
 mod diagnosis;
 mod earlier;
 mod ends;

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cause::{self, Cause, Unresolved};
+use super::commands_seen::CommandsSeen;
 use super::earlier;
 use super::eta::Eta;
 use super::facts::Facts;
@@ -55,6 +56,9 @@ pub(crate) struct Report {
     /// What became of the files; present once the run is finished.
     #[serde(rename = "file_operations", skip_serializing_if = "Option::is_none")]
     pub(crate) files: Option<FileOperations>,
+    /// How many commands came to what. Present once an agent's run is finished that ran any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) commands: Option<CommandsSeen>,
     /// Present where tests were seen to run.
     #[serde(rename = "test_results", skip_serializing_if = "Option::is_none")]
     pub(crate) tests: Option<TestsSeen>,
@@ -86,7 +90,7 @@ pub(crate) struct Report {
     /// Present when the run did not fail and a command of it, or an action, still did.
     #[serde(rename = "unresolved_error", skip_serializing_if = "Option::is_none")]
     pub(crate) unresolved: Option<Unresolved>,
-    /// Commands that failed, each with what succeeded after it.
+    /// Other commands that failed, each with what became of the same line later.
     #[serde(rename = "earlier_errors", skip_serializing_if = "Vec::is_empty")]
     pub(crate) earlier: Vec<String>,
     /// What the reader can do now; told in the text.
@@ -183,6 +187,7 @@ impl Report {
             warnings: facts.warnings.clone(),
             eta: Eta::of(view, now),
             files: FileOperations::seen(view),
+            commands: CommandsSeen::of(&results.view),
             tests: evidence.and_then(|evidence| evidence.tests.as_ref()).map(TestsSeen::of),
             tokens: facts.usage.map(Tokens::of),
             output: results.output.as_ref().map(Output::of),

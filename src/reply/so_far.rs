@@ -75,6 +75,7 @@ mod tests {
             counters: Counters::default(),
             last_event_at: None,
             eta: None,
+            running: Vec::new(),
         };
         assert_eq!((SoFar(progress.clone()).line(), brief(&progress)), (None, None));
         progress.percent = Some(50);

@@ -51,12 +51,22 @@ pub(crate) struct TerminalRow {
     /// `delegator pin` keeps it whatever its age.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) pinned: bool,
-    /// Every byte of it; a command that printed little has no file of its own.
+    /// Every byte of it; of a command the transcript of its run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file_path: Option<String>,
+    /// Of a command that printed something: its lines in that file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) file_lines: Option<FileLines>,
     /// Why bytes are missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) incomplete: Option<String>,
+}
+
+/// Lines of a file, the first and the last.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FileLines {
+    first: u64,
+    last: u64,
 }
 
 /// The recorded terminals, the last written to first; or the commands of a task.
@@ -133,6 +143,7 @@ impl TerminalRow {
             total_bytes: terminal.bytes,
             pinned: terminal.pinned,
             file_path: Some(terminal.file().to_string_lossy().into_owned()),
+            file_lines: None,
             incomplete: terminal.incomplete.as_deref().map(|why| plain::line(why, LONGEST_PATH)),
         }
     }
@@ -159,6 +170,7 @@ impl TerminalRow {
             total_bytes: command.bytes,
             pinned: false,
             file_path: command.file.as_ref().map(|file| file.to_string_lossy().into_owned()),
+            file_lines: command.lines.map(|(first, last)| FileLines { first, last }),
             incomplete: incomplete.map(|why| plain::line(why, LONGEST_PATH)),
         }
     }
@@ -203,7 +215,7 @@ impl TerminalOutput {
         let cursor = format!("b{}", if is_end { piece.total_bytes } else { piece.bytes.end });
         Self {
             mode,
-            next: next(&row, &piece, mode, &cursor) + &screens.beside().map(beside).unwrap_or_default(),
+            next: next(&row, &piece, mode, &cursor),
             content: piece.text,
             stripped: form == Form::Plain,
             start_line: piece.start_line,
@@ -237,7 +249,11 @@ impl TerminalOutput {
             value.map(|value| format!("{label}: {value}\n")).unwrap_or_default()
         };
         let name = line("name", row.name.as_ref());
-        let file = line("file", row.file_path.as_ref());
+        let file = row.file_path.as_ref().map(|file| match &row.file_lines {
+            Some(FileLines { first, last }) => format!("file: {file} (lines {first}-{last})\n"),
+            None => format!("file: {file}\n"),
+        });
+        let file = file.unwrap_or_default();
         let incomplete = line("incomplete", row.incomplete.as_ref());
         let lines = match (self.start_line, self.end_line) {
             (0, _) => format!("none of {}", self.total_lines),
@@ -279,16 +295,13 @@ fn next(row: &TerminalRow, piece: &Piece, mode: &str, cursor: &str) -> String {
     if piece.more {
         return format!("more is there: call again with cursor `{cursor}`");
     }
-    match (row.live, row.task_id.is_some() && !reads_whole) {
+    // What a run prints that is one command comes as it prints it.
+    let waits = row.task_id.is_some() && !row.terminal_id.ends_with("/command");
+    match (row.live, waits) {
         (true, true) => "it runs: the agent tells what it printed when it has ended".to_owned(),
         (true, false) => format!("it is live: cursor `{cursor}` gives what comes after this"),
         (false, _) => "this is the end of it".to_owned(),
     }
-}
-
-/// What else the run printed.
-fn beside(other: &AgentCommand) -> String {
-    format!("; its {} is apart: {} bytes, `{}`", other.stream.unwrap_or_default(), other.bytes, other.id())
 }
 
 fn other(row: &TerminalMention) -> String {

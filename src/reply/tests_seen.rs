@@ -4,11 +4,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::evidence::{Framework, RunResults, TestResults, Unit};
-use crate::progress::plain;
+use crate::evidence::{Framework, RedTests, TestResults, Unit};
+use crate::progress::{inner_command, plain};
 
 const MOST_NAMED: usize = 20;
-const MOST_RUNS: usize = 5;
+const MOST_RED: usize = 5;
+const LONGEST_COMMAND: usize = 60;
 const LONGEST_NAME: usize = 200;
 
 /// From the commands that ran, never from what the agent says.
@@ -35,25 +36,61 @@ pub(crate) struct TestsSeen {
     /// Whose tests they are, in the order in which they ran.
     #[schemars(with = "Vec<String>")]
     frameworks: Vec<Framework>,
-    /// The last runs that cannot be added up: with tests in common, or of another checkout.
+    /// Other test commands that failed when they ran last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    apart: Vec<String>,
+    not_run_again: Vec<RedCommand>,
+}
+
+/// A test command that failed when it ran last.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct RedCommand {
+    command: String,
+    /// Null where it is not known.
+    passed: Option<u64>,
+    /// Null where it is not known.
+    failed: Option<u64>,
+    /// The first of those that failed.
+    failed_tests: Vec<String>,
+    /// The git command that moved the tree before the same command passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tree_moved_by: Option<String>,
+}
+
+impl RedCommand {
+    fn of(red: &RedTests) -> Self {
+        let name = |name: &String| plain::line(name, LONGEST_NAME);
+        Self {
+            command: plain::line(inner_command(&red.command), LONGEST_NAME),
+            passed: red.passed,
+            failed: red.failed,
+            failed_tests: red.failed_tests.iter().take(MOST_RED).map(name).collect(),
+            tree_moved_by: red
+                .tree_moved_by
+                .as_deref()
+                .map(|by| plain::line(inner_command(by), LONGEST_NAME)),
+        }
+    }
+
+    /// `` `npm test` (2 failed) ``
+    fn line(&self) -> String {
+        let failed = self.failed.map(|failed| format!("{failed} failed"));
+        let moved = self.tree_moved_by.as_ref().map(|by| format!("passed only after `{by}`"));
+        let notes: Vec<String> = failed.into_iter().chain(moved).collect();
+        let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
+        format!("`{}`{notes}", plain::line(&self.command, LONGEST_COMMAND))
+    }
 }
 
 impl TestsSeen {
     pub(super) fn of(tests: &TestResults) -> Self {
         let mut frameworks: Vec<Framework> = Vec::new();
-        let here: Vec<&RunResults> = tests.runs.iter().filter(|run| run.elsewhere.is_none()).collect();
-        let counted = if here.is_empty() { tests.runs.iter().collect() } else { here };
-        for run in &counted {
+        for run in &tests.runs {
             if !frameworks.contains(&run.framework) {
                 frameworks.push(run.framework);
             }
         }
         let name = |name: &String| plain::line(name, LONGEST_NAME);
-        let packages = !counted.is_empty() && counted.iter().all(|run| run.unit == Unit::Packages);
-        let several = counted.len() > 1 && tests.passed.is_none();
-        let apart = tests.runs.iter().filter(|run| several || run.elsewhere.is_some());
+        let packages = !tests.runs.is_empty() && tests.runs.iter().all(|run| run.unit == Unit::Packages);
         let named = tests.failed_tests.len().min(MOST_NAMED) as u64;
         let failed = tests.failed.unwrap_or(0).max(tests.failed_tests.len() as u64);
         Self {
@@ -66,7 +103,7 @@ impl TestsSeen {
             complete: tests.complete,
             unit: if packages { "packages" } else { "tests" },
             frameworks,
-            apart: apart.rev().take(MOST_RUNS).map(told).collect::<Vec<_>>().into_iter().rev().collect(),
+            not_run_again: tests.not_run_again.iter().take(MOST_RED).map(RedCommand::of).collect(),
         }
     }
 
@@ -90,13 +127,14 @@ impl TestsSeen {
         };
         let part = if self.complete { "" } else { "; not the whole test run was seen" };
         let counts = counts(self.passed, self.failed, self.skipped);
-        let apart = match self.apart.as_slice() {
+        let red = match self.not_run_again.as_slice() {
             [] => String::new(),
-            // Of several here, none is left out.
-            [one] => format!("; a run elsewhere: {one}"),
-            several => format!("; runs that may not be added up: {}", several.join("; ")),
+            red => format!(
+                "; failed when last run: {}",
+                red.iter().map(RedCommand::line).collect::<Vec<_>>().join(", ")
+            ),
         };
-        format!("{counts} ({names}{unit}{stale}{part}{apart})")
+        format!("{counts} ({names}{unit}{stale}{part}{red})")
     }
 }
 
@@ -111,13 +149,6 @@ fn counts(passed: Option<u64>, failed: Option<u64>, skipped: Option<u64>) -> Str
     }
 }
 
-fn told(run: &RunResults) -> String {
-    let unit = if run.unit == Unit::Packages { " packages" } else { "" };
-    let place = run.elsewhere.as_ref().map(|place| format!(" in {}", plain::line(place, LONGEST_NAME)));
-    let counts = counts(run.passed, run.failed, run.skipped);
-    format!("{}{unit} {counts}{}", run.framework.as_str(), place.unwrap_or_default())
-}
-
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
@@ -126,6 +157,7 @@ fn is_zero(count: &u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::RunResults;
 
     fn run(framework: Framework, counts: Option<(u64, u64)>) -> RunResults {
         let (passed, failed) = counts.unzip();
@@ -143,6 +175,26 @@ mod tests {
         }
     }
 
+    fn tests(
+        passed: Option<u64>,
+        failed: Option<u64>,
+        stale: Option<bool>,
+        runs: Vec<RunResults>,
+    ) -> TestResults {
+        TestResults {
+            command: Some("pytest".into()),
+            passed,
+            failed,
+            skipped: passed.map(|_| 0),
+            failed_tests: Vec::new(),
+            stale,
+            complete: !runs.is_empty() && runs.iter().all(|run| run.complete),
+            earlier_runs: 0,
+            runs,
+            not_run_again: Vec::new(),
+        }
+    }
+
     #[track_caller]
     fn check(
         passed: Option<u64>,
@@ -151,12 +203,7 @@ mod tests {
         runs: Vec<RunResults>,
         expected: &str,
     ) {
-        let complete = !runs.is_empty() && runs.iter().all(|run| run.complete);
-        let skipped = passed.map(|_| 0);
-        let failed_tests = Vec::new();
-        let tests =
-            TestResults { passed, failed, skipped, failed_tests, stale, complete, earlier_runs: 0, runs };
-        assert_eq!(TestsSeen::of(&tests).line(), expected);
+        assert_eq!(TestsSeen::of(&tests(passed, failed, stale, runs)).line(), expected);
     }
 
     #[test]
@@ -183,20 +230,18 @@ mod tests {
             Vec::new(),
             "counts are not known (a script; not the whole test run was seen)",
         );
-        let base = RunResults { elsewhere: Some("/tmp/base".to_owned()), ..pytest(Some((1, 1))) };
-        check(
-            Some(3),
-            Some(0),
-            Some(false),
-            vec![pytest(Some((3, 0))), base],
-            "3 passed, 0 failed, 0 skipped (pytest; a run elsewhere: pytest 1 passed, 1 failed, 0 skipped in /tmp/base)",
-        );
-        check(
-            None,
-            Some(0),
-            None,
-            vec![pytest(Some((3, 0))), pytest(Some((4, 0)))],
-            "0 failed, how many passed is not known (pytest; maybe stale: whether files changed afterwards is not known; runs that may not be added up: pytest 3 passed, 0 failed, 0 skipped; pytest 4 passed, 0 failed, 0 skipped)",
+        let red = RedTests {
+            command: "bash -lc 'npm test'".into(),
+            passed: None,
+            failed: Some(2),
+            failed_tests: Vec::new(),
+            tree_moved_by: None,
+        };
+        let mut tests = tests(Some(3), Some(0), Some(false), vec![pytest(Some((3, 0)))]);
+        tests.not_run_again.push(red);
+        assert_eq!(
+            TestsSeen::of(&tests).line(),
+            "3 passed, 0 failed, 0 skipped (pytest; failed when last run: `npm test` (2 failed))"
         );
     }
 }

@@ -64,6 +64,9 @@ pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: C
     if let Some(files) = &report.files {
         changed(&mut text, files, cuts);
     }
+    if let Some(commands) = &report.commands {
+        let _ = writeln!(text, "commands: {}", commands.line());
+    }
     if let Some(tests) = &report.tests {
         let _ = writeln!(text, "tests: {}", tests.line());
         list_some(&mut text, "failed_tests", &tests.failed_tests, tests.left_out(), cuts);
@@ -312,6 +315,7 @@ mod tests {
             unresolved: None,
             earlier: Vec::new(),
             eta: None,
+            commands: None,
             so_far: None,
             files: None,
             tests: None,

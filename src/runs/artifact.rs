@@ -11,6 +11,8 @@ use std::fmt;
 const FIXED: &[&str] = &[
     "result.json",
     "last_message.json",
+    "transcript.log",
+    "commands.jsonl",
     "events.jsonl",
     "stdout.log",
     "stderr.log",
@@ -25,7 +27,7 @@ const FIXED: &[&str] = &[
     "supervisor.log",
 ];
 
-/// Around the agent's own name for a command.
+/// Around the agent's own name for a command, of which older programs kept the output in a file of its own.
 const COMMAND: (&str, &str) = ("command-", ".log");
 const LONGEST_ITEM: usize = 64;
 
@@ -61,7 +63,14 @@ impl ArtifactName {
 
     /// Whether its text is the agent's own words, or those of what it ran.
     pub(crate) fn is_agents(&self) -> bool {
-        let streams = ["last_message.json", "events.jsonl", "stdout.log", "stderr.log"];
+        let streams = [
+            "last_message.json",
+            "transcript.log",
+            "commands.jsonl",
+            "events.jsonl",
+            "stdout.log",
+            "stderr.log",
+        ];
         self.item().is_some() || streams.contains(&self.as_str())
     }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::artifact::ArtifactName;
-use crate::model::{RunId, Stdout};
+use crate::model::RunId;
 
 /// One run's directory.
 #[derive(Debug, Clone)]
@@ -57,12 +57,24 @@ impl RunDir {
         self.file("stdout.log")
     }
 
-    /// When which byte of the standard output came.
-    pub(crate) fn times(&self, kind: Stdout) -> PathBuf {
-        match kind {
-            Stdout::Events => self.file("events.jsonl.times"),
-            Stdout::Text => self.file("stdout.log.times"),
-        }
+    /// When which byte of the transcript of a command came.
+    pub(crate) fn times(&self) -> PathBuf {
+        self.file("transcript.log.times")
+    }
+
+    /// What a person would have seen of the run.
+    pub(crate) fn transcript(&self) -> PathBuf {
+        self.file("transcript.log")
+    }
+
+    /// Which bytes of the transcript of a command are of which stream.
+    pub(crate) fn transcript_streams(&self) -> PathBuf {
+        self.file("transcript.log.streams")
+    }
+
+    /// The ledger: a line for each command that ended.
+    pub(crate) fn commands(&self) -> PathBuf {
+        self.file("commands.jsonl")
     }
 
     pub(crate) fn stderr(&self) -> PathBuf {

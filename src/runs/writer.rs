@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::artifact::ArtifactName;
 use super::{RunDir, Started};
 use crate::host::files::{self, Durability};
 use crate::model::{Progress, Request};
@@ -66,12 +65,6 @@ impl RunDir {
 
     pub(crate) fn write_text(&self, path: PathBuf, text: &str) -> io::Result<()> {
         files::write(&path, text.as_bytes(), Durability::Whole)
-    }
-
-    /// Keeps what the command printed that the agent calls `item`.
-    pub(crate) fn write_output(&self, item: &str, text: &str) -> io::Result<()> {
-        let name = ArtifactName::of_command(item).ok_or(io::ErrorKind::InvalidInput)?;
-        files::write(&self.file(name.as_str()), text.as_bytes(), Durability::Whole)
     }
 
     pub(crate) fn write_cancel(&self, reason: Option<&str>) -> io::Result<()> {

@@ -128,6 +128,11 @@ impl Capture {
         Ok(Tail { older, older_bytes, newer, begins, newer_bytes: 0, is_lines: true, file })
     }
 
+    /// How many bytes its beginning has.
+    pub(crate) fn head(&self) -> u64 {
+        self.head
+    }
+
     /// Whether all of it is in its one file.
     pub(crate) fn is_whole(&self) -> bool {
         self.file.is_some() && self.tail.is_none()

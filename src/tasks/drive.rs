@@ -9,7 +9,6 @@ use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 
 use crate::agents::{self, Agent, Files, Plan, Reader};
-use crate::evidence::{Evidence, Gathered};
 use crate::host::env::Env;
 use crate::host::ground::{self, Ground, GroundError, Links};
 use crate::host::held::Launch;
@@ -20,12 +19,13 @@ use crate::prompts;
 use crate::registry::Length;
 use crate::runs::{CommandRecord, RunDir, Started};
 use crate::supervisor::{self, Control, Ended, Inner, Launched, Mark, Observer, Order, Scope, Tree, Whose};
-use crate::tasks::beside::Over;
 use crate::tasks::control::Listener;
 use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
+use crate::tasks::ledger_writer::Told;
 use crate::tasks::questions::ask_all;
-use crate::tasks::record::{Moments, Recorder};
+use crate::tasks::record::Recorder;
+use crate::tasks::rollout_merge::RolloutMerge;
 use crate::tasks::summary::{observed, summary};
 use crate::tasks::{Context, TaskError, cleanup, history, nested, one_line, pump, recover, schema_check};
 
@@ -232,8 +232,7 @@ impl Prepared<'_> {
                     let schema = request.output_schema.as_ref()?;
                     schema_check::check_answer(schema, answer, listener, hard_at)
                 };
-                let (mut result, gathered, moments) =
-                    judge(warnings, request, &started, recorder, ended, check);
+                let (mut result, told) = judge(warnings, request, &started, recorder, ended, check);
                 result.warnings.extend(self.ground.swapped().map(|place| {
                     format!(
                         "`{}` names another directory than the one that the run began in: what is told of files is of the other one",
@@ -242,17 +241,17 @@ impl Prepared<'_> {
                 }));
                 let (environment, started_at) = (&self.environment, started.started_at);
                 let thread = result.thread_id.as_deref();
-                let added = Over { dir, request, environment, thread, started_at, moments: &moments }.added();
-                result.warnings.extend(added.warning());
-                let gathered = added.gathered.unwrap_or(gathered);
-                match self.watch.end(request, gathered, &result.outcome) {
-                    Ok(()) => result.evidence = true,
+                result
+                    .warnings
+                    .extend(RolloutMerge { dir, request, environment, thread, started_at }.merge());
+                match self.watch.end(request, told, &result.outcome) {
+                    Ok(evidence) => {
+                        result.evidence = true;
+                        result.summary = observed(request, &result.outcome, result.summary, &evidence);
+                    }
                     Err(error) => {
                         result.warnings.push(format!("the evidence could not be written: {error}"));
                     }
-                }
-                if let Ok(Some(evidence)) = Evidence::read(&dir.evidence()) {
-                    result.summary = observed(request, &result.outcome, result.summary, &evidence);
                 }
                 result
             }
@@ -284,7 +283,7 @@ fn judge(
     recorder: Recorder,
     ended: Ended,
     check: impl FnOnce(&str) -> Option<StopReason>,
-) -> (RunResult, Gathered, Moments) {
+) -> (RunResult, Told) {
     let recorded = recorder.finish(ended.exit);
     let verdict = recorded.verdict;
     let reason = ended.reason.or(recorded.stop).or_else(|| verdict.unchecked.as_deref().and_then(check));
@@ -296,7 +295,7 @@ fn judge(
         (Some(StopReason::Fault(fault)), _) | (None, Err(fault)) => Outcome::Failed { fault },
         (None, Ok(())) => Outcome::Completed,
     };
-    let summary = summary(request, &outcome, verdict.summary, recorded.gathered.oldest_running());
+    let summary = summary(request, &outcome, verdict.summary, recorded.running.as_deref());
     let mut warnings = [noted, verdict.warnings, recorded.warnings].concat();
     if ended.processes_left > 0 {
         warnings
@@ -327,7 +326,7 @@ fn judge(
         processes_ended: ended.processes_ended,
         ..bare(request, started.attempt, outcome)
     };
-    (result, recorded.gathered, recorded.moments)
+    (result, recorded.told)
 }
 
 /// The runs inside ours, and those that wait with them.

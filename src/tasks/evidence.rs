@@ -10,14 +10,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::evidence::{ChangeOf, Changed, Edits, Evidence, Files, Gathered, Observed, Told};
+use crate::agents;
+use crate::evidence::{Account, ChangeOf, Changed, Edits, Evidence, Files, Observed, Refusals, settle};
 use crate::git::{self, Before, Differences, Git, History, Time, User};
 use crate::host::env::Env;
 use crate::host::{clock, memory, paths};
-use crate::model::{AgentName, FailureCode, Fault, Outcome, Request, Timestamp};
+use crate::model::{FailureCode, Fault, Outcome, Request, Timestamp};
 use crate::runs::RunDir;
-use crate::tasks::gaps;
+use crate::tasks::ledger_writer::Told;
 use crate::tasks::overlap::{self, Present};
+use crate::tasks::{gaps, ledger};
 
 /// How long either look may take. A tree that needs more is not looked at.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -33,9 +35,17 @@ const LOOKED_LATER: &str = "the run's supervisor died, and the tree was looked a
 #[derive(Debug)]
 pub(super) struct Watch<'a> {
     dir: &'a RunDir,
-    before: Result<Before, String>,
+    before: Result<Before, Unlooked>,
     present: Option<Present<'a>>,
     second: Second,
+}
+
+/// Why there is no tree to compare with.
+#[derive(Debug, Clone)]
+enum Unlooked {
+    /// The run can only read: nobody needs to look.
+    Reads,
+    Because(String),
 }
 
 /// Who takes the second look, and when.
@@ -51,11 +61,15 @@ impl<'a> Watch<'a> {
     /// Looks at the checkout that `request` works in, if it does. `path` is
     /// where the user's programs are.
     pub(super) fn begin(env: &Env, dir: &'a RunDir, request: &Request, path: Option<&OsStr>) -> Self {
+        if only_reads(request) {
+            return Self { dir, before: Err(Unlooked::Reads), present: None, second: Second::AtItsEnd };
+        }
         let present = Present::enter(dir, request);
         let Some(root) = &request.git_root else {
             return Self::outside_git(dir, request, present, Second::AtItsEnd);
         };
-        let before = look(env, dir, request, root, path).map_err(|trouble| trouble.to_string());
+        let before =
+            look(env, dir, request, root, path).map_err(|trouble| Unlooked::Because(trouble.to_string()));
         // A large tree took much, and its run may take hours.
         memory::release_freed();
         Self { dir, before, present, second: Second::AtItsEnd }
@@ -63,13 +77,18 @@ impl<'a> Watch<'a> {
 
     /// Goes on from what a supervisor left that was killed.
     pub(super) fn take_up(env: &Env, dir: &'a RunDir, request: &Request) -> Self {
+        if only_reads(request) {
+            return Self { dir, before: Err(Unlooked::Reads), present: None, second: Second::Later };
+        }
         let present = Present::left_behind(dir, request);
         let Some(root) = &request.git_root else {
             return Self::outside_git(dir, request, present, Second::Later);
         };
         let before = git_for(request, root, env.get("PATH"))
             .and_then(|program| Before::found(root, &dir.tree(), dir.home(), program))
-            .map_err(|_| "what the tree was like before the run is lost with its supervisor".into());
+            .map_err(|_| {
+                Unlooked::Because("what the tree was like before the run is lost with its supervisor".into())
+            });
         Self { dir, before, present, second: Second::Later }
     }
 
@@ -78,13 +97,14 @@ impl<'a> Watch<'a> {
             Some((git, error)) => format!("`{}` could not be read: {error}", git.display()),
             None => "it did not work in a git repository".into(),
         };
-        Self { dir, before: Err(reason), present, second }
+        Self { dir, before: Err(Unlooked::Because(reason)), present, second }
     }
 
     /// Looks again, and writes down what there is to tell. `Err` says why that
     /// could not be written.
-    pub(super) fn end(self, request: &Request, gathered: Gathered, outcome: &Outcome) -> std::io::Result<()> {
-        let edits = gathered.edits();
+    pub(super) fn end(self, request: &Request, told: Told, outcome: &Outcome) -> std::io::Result<Evidence> {
+        let Told { edits, refusals } = told;
+        let edits = &edits;
         let (mut files, changed) = match &self.before {
             Ok(before) => {
                 let (mut files, changed) = tell(before, self.dir, request, self.second)
@@ -92,7 +112,8 @@ impl<'a> Watch<'a> {
                 files.incomplete.extend(gaps::outside(before, request, edits));
                 (files, changed)
             }
-            Err(reason) => (without_git(request, edits, reason.clone()), Changed::Unknown),
+            Err(Unlooked::Reads) => (Files::of_a_reader(), Changed::Known { at: None, by: None }),
+            Err(Unlooked::Because(reason)) => (without_git(request, edits, reason.clone()), Changed::Unknown),
         };
         files.overlapped_with = self.present.as_ref().map(Present::others).unwrap_or_default();
         let fault = match outcome {
@@ -102,19 +123,25 @@ impl<'a> Watch<'a> {
             }
             Outcome::Completed | Outcome::Cancelled { .. } => None,
         };
-        let told = match request.agent {
-            AgentName::Codex | AgentName::Command => {
-                gathered.told(seen_at(changed, self.second), fault.as_ref())
+        // What a recording reports did not happen here.
+        let (entries, refusals, fault) = match request.agent.abilities().edits {
+            agents::Edits::Replayed => (Vec::new(), Refusals::default(), None),
+            agents::Edits::Reported | agents::Edits::Unreported => {
+                (ledger::entries(self.dir), refusals, fault)
             }
-            // What a recording reports did not happen here.
-            AgentName::Replay => Some(Told::default()),
         };
-        let Told { tests, errors, earlier } = told.unwrap_or_else(|| {
-            files.incomplete.push("what its commands came to could not be read".into());
-            Told::default()
-        });
-        Evidence { version: Evidence::VERSION, files, tests, errors, earlier }.write(&self.dir.evidence())
+        let changed = seen_at(changed, self.second);
+        let Account { counts, tests, errors, earlier } =
+            settle(&entries, refusals, edits.last_edit(), changed, fault.as_ref());
+        let evidence =
+            Evidence { version: Evidence::VERSION, files, commands: Some(counts), tests, errors, earlier };
+        evidence.write(&self.dir.evidence()).map(|()| evidence)
     }
+}
+
+/// Whether a run can change nothing in its checkout. A recording is looked at as what it was recorded from.
+fn only_reads(request: &Request) -> bool {
+    request.agent.abilities().edits != agents::Edits::Replayed && !overlap::may_write(request)
 }
 
 fn look(
@@ -229,9 +256,9 @@ fn changed(files: &Files, root: &Path, unsettled: Option<Timestamp>) -> Changed 
 }
 
 fn without_git(request: &Request, edits: &Edits, reason: String) -> Files {
-    match request.agent {
-        AgentName::Codex => Files::from_events(edits, &request.cwd, reason),
-        AgentName::Command => Files::unknown(reason),
-        AgentName::Replay => Files::unknown("what a recording tells did not happen here".into()),
+    match request.agent.abilities().edits {
+        agents::Edits::Reported => Files::from_events(edits, &request.cwd, reason),
+        agents::Edits::Unreported => Files::unknown(reason),
+        agents::Edits::Replayed => Files::unknown("what a recording tells did not happen here".into()),
     }
 }

@@ -5,20 +5,16 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::model::Stdout;
 use crate::progress::plain;
 use crate::redact;
 use crate::tasks::left_out::{mark, without_marks};
-use crate::tasks::{Transcript, stream};
+use crate::tasks::stream;
 
 /// Read beyond a cut.
 const MARGIN: u64 = redact::MARGIN as u64;
 
 /// Read before the end of a file: a private key may have begun there.
 const LOOK_BACK: u64 = 64 << 10;
-
-/// How much of a stream of events is read for its last lines.
-const EVENTS_TAIL: u64 = 1 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Excerpt {
@@ -65,20 +61,6 @@ impl Excerpt {
         }
         let first = head(most / 2 + MARGIN).unwrap_or_default();
         Self::from_ends(&first, telling(&last, room), total, halves(most))
-    }
-
-    /// As [`ends`](Self::ends), of a stream of events as people read it.
-    pub(crate) fn of_events(path: &Path, transcript: Transcript, most: u64) -> Self {
-        let mut kept = Ends::new(halves(most));
-        let _ = read_events(path, 0, transcript, &mut kept);
-        Self::from_ends(&kept.head, &kept.tail, kept.total, halves(most))
-    }
-
-    /// As [`tail`](Self::tail), of a stream of events as people read it.
-    pub(crate) fn of_last_events(path: &Path, transcript: Transcript, most: u64) -> Self {
-        let mut kept = Ends { head_room: 0, ..Ends::new((0, most as usize)) };
-        let _ = read_events(path, EVENTS_TAIL, transcript, &mut kept);
-        Self::from_ends(&[], &kept.tail, kept.total, (0, most as usize))
     }
 
     /// `total` bytes of which these two parts are known; adjoining when they
@@ -134,53 +116,9 @@ pub(super) fn shown(bytes: &[u8]) -> String {
     plain::printed(text.trim_end_matches('\u{fffd}'))
 }
 
-fn read_events(path: &Path, last: u64, mut transcript: Transcript, kept: &mut Ends) -> io::Result<()> {
-    if last > 0 {
-        transcript.feed(&stream::tail(path, last)?.0, |line| kept.push(line));
-    } else {
-        stream::open_at(path, Stdout::Events)?
-            .read(|bytes| transcript.feed(bytes, |line| kept.push(line)))?;
-    }
-    transcript.finish(|line| kept.push(line));
-    Ok(())
-}
-
-/// Keeps the beginning and the end of what is pushed, and nothing between.
-struct Ends {
-    head: Vec<u8>,
-    tail: Vec<u8>,
-    head_room: usize,
-    tail_room: usize,
-    total: u64,
-}
-
-impl Ends {
-    /// Of `rooms`, and a margin beyond each.
-    fn new(rooms: (usize, usize)) -> Self {
-        Self {
-            head: Vec::new(),
-            tail: Vec::new(),
-            head_room: rooms.0 + redact::MARGIN,
-            tail_room: rooms.1 + redact::MARGIN,
-            total: 0,
-        }
-    }
-
-    fn push(&mut self, line: &str) {
-        for bytes in [line.as_bytes(), b"\n"] {
-            self.total += bytes.len() as u64;
-            let (head, rest) = bytes.split_at(bytes.len().min(self.head_room - self.head.len()));
-            self.head.extend_from_slice(head);
-            self.tail.extend_from_slice(rest);
-            self.tail.drain(..self.tail.len().saturating_sub(self.tail_room));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::testing::request;
 
     #[track_caller]
     fn check(content: &str, most: u64, text: &str, cut: bool) {
@@ -262,15 +200,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn events_are_shown_as_people_read_them() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("events.jsonl");
-        std::fs::write(&path, "{\"type\":\"turn.started\"}\n{\"type\":\"turn.completed\"}\n").unwrap();
-        let whole = Excerpt { text: "turn done\n".into(), total_bytes: 10, cut: false };
-        assert_eq!(Excerpt::of_events(&path, Transcript::of(&request()), 100), whole);
-        assert_eq!(Excerpt::of_last_events(&path, Transcript::of(&request()), 100), whole);
     }
 }

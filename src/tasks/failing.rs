@@ -1,16 +1,13 @@
 //! What the last command printed that failed: often the only place that says
 //! why the work did.
 
-use crate::agents;
-use crate::model::{Event, ItemStatus};
+use crate::evidence::{CommandOutcome, LedgerEntry};
 use crate::progress::{inner_command, plain};
 use crate::redact;
 use crate::tasks::excerpt::Excerpt;
 use crate::tasks::left_out::without_marks;
-use crate::tasks::{View, stream};
+use crate::tasks::{View, ledger};
 
-/// How much of the stream of events it is looked for in.
-const LOOKED_AT: u64 = 4 << 20;
 /// Of its command line, so many bytes.
 const LONGEST: usize = 200;
 const SHORTEST: usize = 60;
@@ -26,22 +23,15 @@ pub(super) struct Failing {
 
 /// The last failing command of an agent that tells of its commands.
 pub(super) fn last_failing(view: &View) -> Option<Failing> {
-    let request = view.request.as_ref()?;
-    let (bytes, _) = stream::tail(&view.dir.events(), LOOKED_AT).ok()?;
-    let mut reader = agents::agent(request.agent).reader(request, "");
-    let mut last = None;
-    for line in bytes.split(|byte| *byte == b'\n') {
-        let reading = reader.line(line);
-        let mut printed = reading.output;
-        for event in reading.events {
-            let Event::CommandEnded { item, command, exit_code, status, .. } = event else { continue };
-            let printed = printed.take_if(|output| output.item == item).map(|output| output.text);
-            if status == ItemStatus::Failed || exit_code.is_some_and(|code| code != 0) {
-                last = Some(Failing { command, exit_code, printed: printed.unwrap_or_default() });
-            }
-        }
+    if view.row.agent.abilities().is_command_line() {
+        return None;
     }
-    last
+    let failed = |entry: &LedgerEntry| {
+        entry.outcome == CommandOutcome::Failed || entry.exit_code.is_some_and(|code| code != 0)
+    };
+    let last = ledger::entries(&view.dir).into_iter().rfind(failed)?;
+    let printed = last.output.map(|span| ledger::text_of(&view.dir, span)).unwrap_or_default();
+    Some(Failing { command: last.line, exit_code: last.exit_code, printed })
 }
 
 impl Failing {

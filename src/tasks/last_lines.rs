@@ -2,9 +2,9 @@
 //! see whether it gets on.
 
 use crate::agents;
-use crate::model::{Request, Stdout, TaskId, Timestamp};
+use crate::model::TaskId;
 use crate::runs::RunDir;
-use crate::tasks::{Context, Excerpt, Snapshot, Transcript, stream};
+use crate::tasks::{Context, Excerpt, Snapshot};
 
 const MOST: usize = 5;
 const LONGEST: usize = 200;
@@ -14,13 +14,8 @@ const END: u64 = 8 << 10;
 impl Snapshot {
     /// The same, with the last lines of every run that has begun.
     pub(crate) fn with_last_lines(self, context: &Context) -> Self {
-        let running = self.running.iter().map(|view| (&view.row.id, of(&view.dir, view.request.as_ref())));
-        let finished = self.finished.iter().map(|row| {
-            let dir = context.dir(&row.run_id);
-            // What cannot be read is told where one task is asked for.
-            let request = dir.read_request().ok().flatten();
-            (&row.id, of(&dir, request.as_ref()))
-        });
+        let running = self.running.iter().map(|view| (&view.row.id, of(&view.dir)));
+        let finished = self.finished.iter().map(|row| (&row.id, of(&context.dir(&row.run_id))));
         let last_lines: Vec<(TaskId, Vec<String>)> =
             running.chain(finished).map(|(id, lines)| (id.clone(), lines)).collect();
         Self { last_lines: Some(last_lines), ..self }
@@ -33,20 +28,10 @@ impl Snapshot {
     }
 }
 
-/// Of the stream that was written to last, for two have no common order; of an
-/// agent that tells events, those as people read them.
-fn of(dir: &RunDir, request: Option<&Request>) -> Vec<String> {
-    let (stdout, stderr) = (dir.stdout(), dir.stderr());
-    let written =
-        |path| stream::open_at(path, Stdout::Text).map_or(Timestamp::from_millis(0), |it| it.written);
-    if let Some(request) = request.filter(|_| dir.events().exists()) {
-        let done = lines(&Excerpt::of_last_events(&dir.events(), Transcript::of(request), END));
-        return if done.is_empty() { lines(&Excerpt::tail(&stderr, END)) } else { done };
-    }
-    let (first, second) =
-        if written(&stderr) > written(&stdout) { (stderr, stdout) } else { (stdout, stderr) };
-    let printed = lines(&Excerpt::tail(&first, END));
-    if printed.is_empty() { lines(&Excerpt::tail(&second, END)) } else { printed }
+/// Of the transcript; where that is empty, of what went to standard error.
+fn of(dir: &RunDir) -> Vec<String> {
+    let done = lines(&Excerpt::tail(&dir.transcript(), END));
+    if done.is_empty() { lines(&Excerpt::tail(&dir.stderr(), END)) } else { done }
 }
 
 fn lines(excerpt: &Excerpt) -> Vec<String> {

@@ -155,7 +155,7 @@ fn runs_in(dir: &Path) -> BTreeSet<RunId> {
 }
 
 /// Whether nothing keeps the run from writing.
-fn may_write(request: &Request) -> bool {
+pub(super) fn may_write(request: &Request) -> bool {
     let abilities = request.agent.abilities();
     match abilities.edits {
         Edits::Replayed => false,

@@ -5,31 +5,30 @@ use std::io;
 use std::time::Duration;
 
 use crate::agents::{End, Reader, Reading, Verdict};
-use crate::evidence::Gathered;
+use crate::evidence::{CommandEnd, LiveCount, Printed, judge};
 use crate::host::{clock, files};
 use crate::model::{
-    Event, Exit, FailureCode, Fault, Inline, Progress, Request, Stdout, StopReason, Streams, Timestamp,
+    Event, Exit, FailureCode, Fault, ItemStatus, Progress, Request, RunningCommand, Stdout, StopReason,
+    Streams, Timestamp,
 };
 use crate::progress::{Outlook, Reducer, plain};
 use crate::runs::RunDir;
 use crate::supervisor::{Capture, Input, Lines, Observed, Observer, Stream};
-use crate::tasks::counting::Counting;
-use crate::tasks::history;
-use crate::tasks::printed::Printed;
+use crate::tasks::ledger_writer::{LedgerWriter, Told};
+use crate::tasks::run_pages::RunPages;
 use crate::tasks::saying::Saying;
-use crate::terminals::Times;
+use crate::tasks::stream_transcript::StreamTranscript;
+use crate::tasks::{history, ledger, stream};
 
 /// How often `progress.json` is written at most.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 /// What a verdict may look at of each stream's end.
 const TAIL: usize = 64 << 10;
 
-/// Commands whose output becomes an artifact; that of the others is in the
-/// stream all the same.
-const MOST_OUTPUTS: usize = 200;
-
-/// Of a run with more events than this, nobody asks again when each came.
-const MOST_MOMENTS: usize = 100_000;
+/// What is looked at of the transcript of a command that runs: its end, and what came since the last look.
+const END: u64 = 64 << 10;
+const LONGEST_COMMAND: usize = 200;
+const MOST_NEW: u64 = 256 << 10;
 
 /// No answer is longer; a file that is was written by somebody else.
 const LONGEST_MESSAGE: u64 = 8 << 20;
@@ -44,19 +43,13 @@ pub(super) struct Recorder {
     lines: Lines,
     stderr_lines: Lines,
     reader: Box<dyn Reader>,
-    /// What is longer becomes an artifact of its own.
-    inline: Inline,
-    outputs_left: usize,
     reducer: Reducer,
     outlook: Outlook,
-    gathered: Gathered,
-    moments: Moments,
-    /// Of a run that is one command.
-    printed: Option<Printed>,
-    /// When the standard output came.
-    times: Times,
+    ledger: Ledger,
+    root: String,
+    started_at: Timestamp,
     /// Of one that runs tests.
-    counting: Option<Counting>,
+    counting: Option<LiveCount>,
     saying: Saying,
     stderr_tail: Vec<u8>,
     stdout_tail: Vec<u8>,
@@ -66,29 +59,24 @@ pub(super) struct Recorder {
     written: Option<Duration>,
 }
 
-/// When each event came, as long as that is kept.
-#[derive(Debug, Default)]
-pub(super) struct Moments(Vec<Timestamp>);
-
-impl Moments {
-    fn note(&mut self, at: Timestamp) {
-        if self.0.len() < MOST_MOMENTS {
-            self.0.push(at);
-        }
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = Timestamp> {
-        self.0.iter().copied()
-    }
+/// What is written while the run goes on, beside the raw streams.
+enum Ledger {
+    Events(Box<LedgerWriter<RunPages>>),
+    Command {
+        transcript: Box<StreamTranscript>,
+        /// How much of it was there at the last look.
+        seen: u64,
+    },
 }
 
 /// The record when the run is over.
 pub(super) struct Recorded {
     pub(super) verdict: Verdict,
     pub(super) progress: Progress,
-    /// What its events and outputs told.
-    pub(super) gathered: Gathered,
-    pub(super) moments: Moments,
+    /// What its events told beside commands.
+    pub(super) told: Told,
+    /// The command that had been running for longest.
+    pub(super) running: Option<String>,
     pub(super) stdout: Streams,
     pub(super) stderr: Streams,
     pub(super) warnings: Vec<String>,
@@ -107,6 +95,14 @@ impl Recorder {
             Stdout::Events => dir.events(),
             Stdout::Text => dir.stdout(),
         };
+        let ledger = match kind {
+            Stdout::Events => {
+                Ledger::Events(Box::new(LedgerWriter::new(request, RunPages::create(dir, request)?)))
+            }
+            Stdout::Text => {
+                Ledger::Command { transcript: Box::new(StreamTranscript::create(dir, request)?), seen: 0 }
+            }
+        };
         let mut recorder = Self {
             dir: dir.clone(),
             kind,
@@ -116,15 +112,12 @@ impl Recorder {
             lines: Lines::default(),
             stderr_lines: Lines::default(),
             reader,
-            inline: request.inline,
-            outputs_left: MOST_OUTPUTS,
             reducer: Reducer::new(),
             outlook: Outlook::new(history::read(dir, request), clock::now()),
-            gathered: Gathered::new(&request.cwd, request.project()),
-            moments: Moments::default(),
-            printed: (kind == Stdout::Text).then(Printed::new),
-            times: Times::new(dir.times(kind)),
-            counting: (kind == Stdout::Text).then(|| Counting::of(&request.task)).flatten(),
+            ledger,
+            root: request.cwd.to_string_lossy().into_owned(),
+            started_at: clock::now(),
+            counting: (kind == Stdout::Text).then(|| LiveCount::of(&request.task)).flatten(),
             saying: Saying::default(),
             stderr_tail: Vec::new(),
             stdout_tail: Vec::new(),
@@ -135,9 +128,7 @@ impl Recorder {
         };
         if kind == Stdout::Text {
             let started = Event::CommandStarted { item: "command".into(), command: request.task.clone() };
-            let now = clock::now();
-            recorder.reducer.apply(&started, now);
-            recorder.gathered.note_only_started(&request.task, now);
+            recorder.reducer.apply(&started, recorder.started_at);
         }
         Ok(recorder)
     }
@@ -151,30 +142,22 @@ impl Recorder {
 
     fn read_events(&mut self, bytes: &[u8]) -> Observed {
         let mut observed = Observed::default();
-        let (reader, reducer, gathered) = (&mut self.reader, &mut self.reducer, &mut self.gathered);
-        let (dir, thread_known, stop) = (&self.dir, &mut self.thread_known, &mut self.stop);
-        let (inline, outputs_left, moments) = (self.inline, &mut self.outputs_left, &mut self.moments);
-        self.lines.feed(bytes, |line| {
+        let Self { reader, reducer, ledger, dir, thread_known, stop, lines, .. } = self;
+        lines.feed(bytes, |line| {
             let reading = reader.line(line);
             if reading.events.is_empty() {
                 observed.inputs.push(Input::Activity);
             }
-            let printed = reading.output.as_ref().map(|output| output.text.as_str());
-            for event in reading.events {
+            for event in &reading.events {
                 let now = clock::now();
-                reducer.apply(&event, now);
-                gathered.note(&event, printed, now);
-                moments.note(now);
-                if let (Event::Thread { id, .. }, false) = (&event, *thread_known) {
+                reducer.apply(event, now);
+                if let Ledger::Events(writer) = ledger {
+                    writer.event(event, reading.printed_by(event), Some(now));
+                }
+                if let (Event::Thread { id, .. }, false) = (event, *thread_known) {
                     *thread_known = dir.write_thread(id).is_ok();
                 }
                 observed.inputs.extend(meaning(event));
-            }
-            if let Some(output) =
-                reading.output.filter(|output| *outputs_left > 0 && inline.is_passed_by(&output.text))
-            {
-                // It is in the stream as well: trouble with it is no trouble of the run.
-                *outputs_left -= usize::from(dir.write_output(&output.item, &output.text).is_ok());
             }
             observed.reply.extend(reading.reply);
             observed.done |= reading.done;
@@ -188,11 +171,11 @@ impl Recorder {
     /// About once a second.
     fn look(&mut self) {
         self.stale |= self.outlook.changes(clock::now());
-        if let Some(printed) = &mut self.printed {
-            let new = printed.since_last();
-            let printed = printed.so_far();
-            self.stale |= self.saying.changes(&printed);
-            self.stale |= self.counting.as_mut().is_some_and(|counting| counting.changes(&printed, &new));
+        if let Ledger::Command { transcript, seen } = &mut self.ledger {
+            transcript.show_open();
+            let (end, new) = last_printed(&self.dir, seen);
+            self.stale |= self.saying.changes(&end);
+            self.stale |= self.counting.as_mut().is_some_and(|counting| counting.changes(&end, &new));
         }
         if self.has_a_place() && self.stale {
             self.write_progress();
@@ -213,9 +196,13 @@ impl Recorder {
 
     fn write_progress(&mut self) {
         // Progress is a convenience: trouble with it is no trouble of the run.
-        let mut progress = Progress { eta: self.outlook.eta(), ..self.reducer.snapshot() };
+        let running = match &self.ledger {
+            Ledger::Events(writer) => writer.running().iter().map(shown).collect(),
+            Ledger::Command { .. } => Vec::new(),
+        };
+        let mut progress = Progress { eta: self.outlook.eta(), running, ..self.reducer.snapshot() };
         // How many tests have passed says more than the last of them.
-        match self.counting.as_ref().map(Counting::told).filter(|told| !told.is_empty()) {
+        match self.counting.as_ref().map(LiveCount::told).filter(|told| !told.is_empty()) {
             Some(told) => progress.activity += &told,
             None => progress.activity = self.saying.after(&progress.activity),
         }
@@ -230,19 +217,28 @@ impl Recorder {
         let mut rest = Vec::new();
         self.lines.finish(|line| rest.extend_from_slice(line));
         let reading = if rest.is_empty() { Reading::default() } else { self.reader.line(&rest) };
-        let printed = reading.output.as_ref().map(|output| output.text.as_str());
         for event in &reading.events {
             let now = clock::now();
             self.reducer.apply(event, now);
-            self.gathered.note(event, printed, now);
-            self.moments.note(now);
+            if let Ledger::Events(writer) = &mut self.ledger {
+                writer.event(event, reading.printed_by(event), Some(now));
+            }
         }
-        if let Some((text, whole)) = self.printed.take().map(Printed::finish) {
-            let exit_code = match exit {
-                Exit::Code(code) => Some(i64::from(code)),
-                Exit::Signal(_) => None,
-            };
-            self.gathered.note_only_command(&self.task, exit_code, &text, whole, clock::now());
+        let mut warnings = Vec::new();
+        let (told, running, trouble) = match self.ledger {
+            Ledger::Events(writer) => {
+                let running = writer.oldest_running().map(str::to_owned);
+                let (pages, told) = writer.finish(Some(clock::now()));
+                (told, running, pages.finish(&self.dir))
+            }
+            Ledger::Command { transcript, .. } => {
+                let trouble = transcript.finish();
+                let entered = enter_command(&self.dir, &self.task, &self.root, self.started_at, exit);
+                (Told::default(), None, trouble.or(entered.err()))
+            }
+        };
+        if let Some(error) = trouble {
+            warnings.push(format!("the transcript of the run is not complete: {error}"));
         }
         self.reducer.finish();
         let last_message =
@@ -255,7 +251,6 @@ impl Recorder {
             last_message: last_message.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         };
         let verdict = self.reader.verdict(&end);
-        let mut warnings = Vec::new();
         if self.lines.skipped() > 0 {
             warnings.push(format!(
                 "{} lines were too long to be read; they are in the raw output",
@@ -275,8 +270,7 @@ impl Recorder {
         }
         let progress = self.reducer.snapshot();
         let _ = self.dir.write_progress(&progress);
-        let (gathered, moments, stop) = (self.gathered, self.moments, self.stop);
-        Recorded { verdict, progress, gathered, moments, stdout, stderr, warnings, stop }
+        Recorded { verdict, progress, told, running, stdout, stderr, warnings, stop: self.stop }
     }
 }
 
@@ -286,16 +280,10 @@ impl Observer for Recorder {
             Stream::Stdout => (&mut self.stdout, &mut self.stdout_tail),
             Stream::Stderr => (&mut self.stderr, &mut self.stderr_tail),
         };
-        if stream == Stream::Stdout {
-            self.times.passed(bytes, clock::now());
-        }
         let kept = capture.write(bytes);
-        if stream == Stream::Stdout && !capture.is_whole() {
-            self.times.give_up();
-        }
         keep_tail(tail, bytes);
-        if let Some(printed) = &mut self.printed {
-            printed.add(stream, bytes);
+        if let Ledger::Command { transcript, .. } = &mut self.ledger {
+            transcript.add(stream, bytes);
         }
         if let Err(error) = kept {
             self.storage_failed(&error);
@@ -322,13 +310,53 @@ impl Observer for Recorder {
     }
 }
 
+/// A command that runs, cut to what a reader needs to know it.
+fn shown(running: &RunningCommand) -> RunningCommand {
+    RunningCommand { command: plain::line(&running.command, LONGEST_COMMAND), ..running.clone() }
+}
+
+/// The end of what a command has printed, and the lines of it that came since `seen`.
+fn last_printed(dir: &RunDir, seen: &mut u64) -> (String, String) {
+    let path = dir.transcript();
+    let before = std::mem::take(seen);
+    let Ok((bytes, total)) = stream::tail(&path, END.max(MOST_NEW)) else { return Default::default() };
+    *seen = total;
+    let new = usize::try_from(total.saturating_sub(before)).unwrap_or(usize::MAX).min(bytes.len());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&bytes[bytes.len().saturating_sub(END as usize)..]), text(&bytes[bytes.len() - new..]))
+}
+
+/// Enters the one command of a run.
+fn enter_command(dir: &RunDir, line: &str, root: &str, started_at: Timestamp, exit: Exit) -> io::Result<()> {
+    let (text, span) = ledger::printed_by_command(dir);
+    let is_whole = span.is_none_or(|span| ledger::is_read_whole(span.end));
+    let (exit_code, status) = match exit {
+        Exit::Code(code) => (Some(i64::from(code)), ItemStatus::Completed),
+        Exit::Signal(_) => (None, ItemStatus::Running),
+    };
+    let end = CommandEnd {
+        number: 1,
+        item: ledger::ONLY_COMMAND,
+        line,
+        directory: root,
+        root,
+        started_at: Some(started_at),
+        ended_at: Some(clock::now()),
+        exit_code,
+        status,
+    };
+    ledger::rewrite(dir, &[judge(&end, Printed { text: &text, is_whole, span })])
+}
+
 /// What an event means for the limits of the run.
-fn meaning(event: Event) -> Option<Input> {
+fn meaning(event: &Event) -> Option<Input> {
     match event {
         Event::CommandStarted { item, .. } | Event::ToolStarted { item, .. } => {
-            Some(Input::CommandStarted(item))
+            Some(Input::CommandStarted(item.clone()))
         }
-        Event::CommandEnded { item, .. } | Event::ToolEnded { item, .. } => Some(Input::CommandEnded(item)),
+        Event::CommandEnded { item, .. } | Event::ToolEnded { item, .. } => {
+            Some(Input::CommandEnded(item.clone()))
+        }
         Event::TurnCompleted { .. } | Event::TurnFailed { .. } => Some(Input::TurnEnded),
         other => other.is_activity().then_some(Input::Activity),
     }

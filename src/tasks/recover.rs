@@ -15,7 +15,7 @@ use crate::runs::{ReadError, RunDir, Started};
 use crate::supervisor::{Mark, join_segments, sweep_marked};
 use crate::tasks::evidence::Watch;
 use crate::tasks::inner::InnerRuns;
-use crate::tasks::reread::{Reread, reread};
+use crate::tasks::replay_events::{Lost, write_on};
 use crate::tasks::{Context, TaskError, record};
 
 /// A task that was claimed this often without its agent being started will not
@@ -183,12 +183,12 @@ fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started
 /// Makes the evidence that the supervisor did not come to, and notes what else
 /// the agent had told.
 fn account_for(context: &Context, dir: &RunDir, request: &Request, result: &mut RunResult) {
-    let Reread { gathered, verdict } = reread(dir, request);
+    let Lost { told, verdict } = write_on(dir, request);
     // What its supervisor saw with its own eyes is better than what we can.
     let there = matches!(Evidence::read(&dir.evidence()), Ok(Some(_)));
     // Trouble with it costs the evidence, never the end of the run.
     result.evidence =
-        there || Watch::take_up(&context.env, dir, request).end(request, gathered, &result.outcome).is_ok();
+        there || Watch::take_up(&context.env, dir, request).end(request, told, &result.outcome).is_ok();
     let Verdict { thread_id, model, usage, usage_total, warnings, .. } = verdict;
     result.thread_id = thread_id;
     result.model = model;

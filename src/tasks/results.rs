@@ -12,7 +12,7 @@ use crate::runs::ArtifactName;
 use crate::tasks::excerpt::Excerpt;
 use crate::tasks::failing::{Failing, last_failing};
 use crate::tasks::stream::tail as end_of;
-use crate::tasks::{Context, TaskError, Transcript, View, find, pump, view};
+use crate::tasks::{Context, TaskError, View, find, pump, view};
 
 /// What a failed run shows of itself unasked.
 const STDERR_TAIL: u64 = 1024;
@@ -87,7 +87,7 @@ pub(crate) fn gather(view: View, ask: ResultAsk) -> Results {
     let partial = cut_short.then(|| Partial {
         last_events: last_events(&view.dir.events()),
         last_output: last_output(&view, OUTPUT_TAIL),
-        file: stream(&view),
+        file: view.dir.transcript(),
     });
     let events = ask.events.then(|| last_events(&view.dir.events()));
     let artifacts = artifacts(&view);
@@ -109,12 +109,9 @@ fn unasked(view: &View, failing: Option<&Failing>) -> Output {
 
 fn asked_for(view: &View, failing: Option<&Failing>, most: u64) -> Output {
     let words = failing.map_or(0, |_| OUTPUT_TAIL);
-    let (stdout, stderr) = shares(length(&stream(view)) + words, length(&view.dir.stderr()), most);
+    let (stdout, stderr) = shares(length(&output(view)) + words, length(&view.dir.stderr()), most);
     let words = words.min(stdout / 2);
-    let stdout = match rendered(view) {
-        Some(transcript) => Excerpt::of_events(&view.dir.events(), transcript, stdout - words),
-        None => Excerpt::ends(&view.dir.stdout(), stdout),
-    };
+    let stdout = Excerpt::ends(&output(view), stdout - words);
     let stderr = Excerpt::ends(&view.dir.stderr(), stderr);
     Output { max_bytes: most, stdout: followed(stdout, failing, words), stderr }
 }
@@ -135,22 +132,13 @@ fn shares(stdout: u64, stderr: u64, most: u64) -> (u64, u64) {
     (for_stdout, stderr.min(most - for_stdout))
 }
 
-/// The file that the agent's standard output is kept in.
-fn stream(view: &View) -> PathBuf {
-    if view.dir.events().exists() { view.dir.events() } else { view.dir.stdout() }
-}
-
-/// How to read the stream, where it is one of events.
-fn rendered(view: &View) -> Option<Transcript> {
-    let request = view.request.as_ref().filter(|_| view.dir.events().exists())?;
-    Some(Transcript::of(request))
+/// What an agent did, as people read it; of a command, its standard output.
+fn output(view: &View) -> PathBuf {
+    if view.row.agent.abilities().is_command_line() { view.dir.stdout() } else { view.dir.transcript() }
 }
 
 fn last_output(view: &View, most: u64) -> Excerpt {
-    match rendered(view) {
-        Some(transcript) => Excerpt::of_last_events(&view.dir.events(), transcript, most),
-        None => Excerpt::tail(&view.dir.stdout(), most),
-    }
+    Excerpt::tail(&output(view), most)
 }
 
 /// The last events as the agent wrote them, each cut to a sensible size.

@@ -22,8 +22,8 @@ use crate::terminals::{self, TerminalError};
 
 /// No path of ours is longer.
 const LONGEST_PATH: usize = 4096;
-/// What a run printed, the best first.
-const USUAL: [&str; 3] = ["stdout.log", "events.jsonl", "stderr.log"];
+/// What a run printed, the best first; those behind the transcript for runs of older programs.
+const USUAL: [&str; 4] = ["transcript.log", "stdout.log", "events.jsonl", "stderr.log"];
 
 /// What somebody wants to look into.
 #[derive(Debug)]
@@ -157,6 +157,11 @@ fn usual(context: &Context, run: &RunId) -> Option<(ArtifactName, Vec<(&'static 
         true => USUAL.into_iter().find(|name| dir.file(name).exists())?,
         false => printed.remove(0).0,
     };
+    // The transcript has what both streams of a command have.
+    if name == USUAL[0] {
+        let is_command = dir.stdout().exists();
+        printed.retain(|(other, _)| *other == "stderr.log" && !is_command);
+    }
     Some((ArtifactName::parse(name)?, printed))
 }
 

@@ -3,13 +3,15 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
 use crate::host::files;
 use crate::host::joined::{Joined, Stretch};
 use crate::model::{Stdout, Timestamp};
-use crate::runs::{ArtifactName, RunDir};
+use crate::runs::ArtifactName;
 use crate::supervisor::{self, Apart};
+use crate::tasks::ledger;
 use crate::tasks::record::cut_line;
 
 /// How often the end of a stream is looked for that turns meanwhile.
@@ -36,17 +38,11 @@ pub(super) struct Gap {
 /// Where its bytes are.
 type Places = (Vec<Stretch>, Option<Gap>);
 
-/// Opens the standard output of a run.
-pub(super) fn open(dir: &RunDir, kind: Stdout) -> io::Result<Stream> {
-    match kind {
-        Stdout::Events => open_at(&dir.events(), kind),
-        Stdout::Text => open_at(&dir.stdout(), kind),
-    }
-}
-
 /// Opens the stream at `path`.
 pub(super) fn open_at(path: &Path, kind: Stdout) -> io::Result<Stream> {
-    let (stretches, gap) = stretches(path, kind, plain)?;
+    let is_older = path.file_name().is_some_and(|name| name == "transcript.log") && !path.exists();
+    let (stretches, gap) =
+        if is_older { (ledger::transcript_of_older(path)?, None) } else { stretches(path, kind, plain)? };
     let mut written = Timestamp::from_millis(0);
     for stretch in &stretches {
         if let Stretch::File(file) = stretch {
@@ -63,6 +59,20 @@ pub(crate) fn so_far(path: &Path) -> io::Result<Joined> {
     Joined::of(open_at(path, kind)?.stretches)
 }
 
+/// How many lines end in a part of a stream, one without an end among them.
+pub(super) fn count_lines(stream: &Joined, range: Range<u64>) -> u64 {
+    let (mut at, mut lines, mut ends) = (range.start, 0, true);
+    let mut chunk = vec![0; 64 << 10];
+    while at < range.end {
+        let most = usize::try_from(range.end - at).map_or(chunk.len(), |left| left.min(chunk.len()));
+        let Ok(read @ 1..) = stream.read_at(&mut chunk[..most], at) else { break };
+        lines += memchr::memchr_iter(b'\n', &chunk[..read]).count() as u64;
+        ends = chunk[read - 1] == b'\n';
+        at += read as u64;
+    }
+    lines + u64::from(!ends)
+}
+
 /// Whether the end of the stream at `path` is apart from its beginning, until its run is over.
 pub(crate) fn is_apart(path: &Path) -> bool {
     supervisor::apart(path).is_some()
@@ -76,7 +86,7 @@ pub(super) fn artifact<E: MayBeMissing>(
 ) -> Result<Places, E> {
     match name.as_str() {
         "events.jsonl" => stretches(path, Stdout::Events, open),
-        "stdout.log" | "stderr.log" => stretches(path, Stdout::Text, open),
+        "stdout.log" | "stderr.log" | "transcript.log" => stretches(path, Stdout::Text, open),
         _ => Ok((vec![Stretch::File(open(path)?)], None)),
     }
 }
@@ -166,42 +176,19 @@ pub(super) fn plain(path: &Path) -> io::Result<File> {
     files::open_in(path.parent().unwrap_or(path), name)
 }
 
-impl Stream {
-    /// Hands over all of it, in pieces.
-    pub(super) fn read(&mut self, mut each: impl FnMut(&[u8])) -> io::Result<()> {
-        for stretch in &mut self.stretches {
-            match stretch {
-                Stretch::Text(text) => each(text),
-                Stretch::File(file) => pieces(file, &mut each)?,
-                Stretch::Beginning { file, length } => pieces(file.take(*length), &mut each)?,
-            }
-        }
-        Ok(())
-    }
-}
-
-fn pieces(mut file: impl Read, each: &mut impl FnMut(&[u8])) -> io::Result<()> {
-    let mut chunk = vec![0; 64 << 10];
-    loop {
-        match file.read(&mut chunk) {
-            Ok(0) => return Ok(()),
-            Ok(read) => each(&chunk[..read]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runs::RunDir;
     use crate::supervisor::Capture;
 
     /// All of it, and how many bytes it says are missing.
-    fn bytes_of(mut stream: Stream) -> (String, Option<u64>) {
-        let mut bytes = Vec::new();
-        stream.read(|piece| bytes.extend_from_slice(piece)).unwrap();
-        (String::from_utf8(bytes).unwrap(), stream.gap.map(|gap| gap.dropped))
+    fn bytes_of(stream: Stream) -> (String, Option<u64>) {
+        let gap = stream.gap.map(|gap| gap.dropped);
+        let all = Joined::of(stream.stretches).unwrap();
+        let mut bytes = vec![0; all.length() as usize];
+        all.read_exact_at(&mut bytes, 0).unwrap();
+        (String::from_utf8(bytes).unwrap(), gap)
     }
 
     #[test]
@@ -209,7 +196,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let run = RunDir::at(dir.path().to_owned());
         let mut capture = Capture::create(run.stdout(), 16).unwrap();
-        let read = || bytes_of(open(&run, Stdout::Text).unwrap());
+        let read = || bytes_of(open_at(&run.stdout(), Stdout::Text).unwrap());
         capture.write(b"0123456789ab").unwrap();
         assert_eq!(read(), ("0123456789ab".into(), None));
         capture.write(b"AA").unwrap();
@@ -223,7 +210,8 @@ mod tests {
             assert_eq!(tail(&run.stdout(), most as u64).unwrap(), (end, cut.len() as u64));
         }
         // One that was opened before the run ends is read as it was, and says the same.
-        let (early, another) = (open(&run, Stdout::Text).unwrap(), open(&run, Stdout::Text).unwrap());
+        let (early, another) =
+            (open_at(&run.stdout(), Stdout::Text).unwrap(), open_at(&run.stdout(), Stdout::Text).unwrap());
         capture.finish(|dropped| cut_line(Stdout::Text, dropped)).1.unwrap();
         assert_eq!(read(), (cut.into(), None));
         assert_eq!(bytes_of(early), (cut.into(), Some(2)));
@@ -237,7 +225,7 @@ mod tests {
         let run = RunDir::at(dir.path().to_owned());
         let whole = "0123456789ab\n[delegator: 2 bytes were left out here]\nBBCC";
         let part = |begins: u64| dir.path().join(format!("stdout.tail-{begins}-12"));
-        let read = || bytes_of(open(&run, Stdout::Text).unwrap()).0;
+        let read = || bytes_of(open_at(&run.stdout(), Stdout::Text).unwrap()).0;
         std::fs::write(part(14), "BB").unwrap();
         std::fs::write(part(16), "CC").unwrap();
         for joined in 12..=whole.len() {
@@ -255,6 +243,6 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("secret"), "x").unwrap();
         std::os::unix::fs::symlink("secret", dir.path().join("stdout.log")).unwrap();
-        assert!(open(&RunDir::at(dir.path().to_owned()), Stdout::Text).is_err());
+        assert!(open_at(&dir.path().join("stdout.log"), Stdout::Text).is_err());
     }
 }

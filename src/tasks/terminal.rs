@@ -32,18 +32,6 @@ pub(crate) struct Screens {
     pub(crate) others: Vec<Screen>,
 }
 
-impl Screens {
-    /// The other stream of a run of which one is looked at, where anything is on it.
-    pub(crate) fn beside(&self) -> Option<&AgentCommand> {
-        let Screen::Command { command, .. } = &self.screen else { return None };
-        command.stream?;
-        self.others.iter().find_map(|other| match other {
-            Screen::Command { command, .. } => Some(command.as_ref()),
-            Screen::Recorded(_) => None,
-        })
-    }
-}
-
 /// The terminal that `reference` names; else the command, as the task it ran in
 /// or `task/item`. Without a reference the terminal last written to, and where
 /// none was recorded, the last command of the last run.

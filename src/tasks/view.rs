@@ -145,6 +145,7 @@ fn at_work(dir: &RunDir, state: State) -> Option<Progress> {
         counters: Counters::default(),
         last_event_at: None,
         eta: None,
+        running: Vec::new(),
     })
 }
 

@@ -29,5 +29,5 @@ pub(crate) use part::Part;
 pub(crate) use read::{Ask, Piece, Reader};
 pub(crate) use record::{Program, record, surrounding};
 pub(crate) use segments::Form;
-pub(crate) use times::{Moments, Times};
+pub(crate) use times::Times;
 pub(crate) use unseen::is_unseen;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use memchr::memchr_iter;
 
-use super::index::{EVERY_BYTES, EVERY_MILLIS, Entry, Index};
+use super::index::{EVERY_BYTES, EVERY_MILLIS, Entry};
 use crate::host::files;
 use crate::host::terminal::Size;
 use crate::model::Timestamp;
@@ -81,29 +81,9 @@ impl Times {
     }
 }
 
-/// Tells when which byte came.
-#[derive(Debug)]
-pub(crate) struct Moments(Index);
-
-impl Moments {
-    /// Of an output of `length` bytes, the last of which came then.
-    pub(crate) fn open(times: File, length: u64, written: Timestamp) -> Self {
-        Self(Index::open(Some(times), length, written))
-    }
-
-    /// Within a fifth of a second from then on.
-    pub(crate) fn of(&self, byte: u64) -> Option<Timestamp> {
-        self.0.before(byte).map(|entry| entry.at)
-    }
-
-    /// By then at the latest.
-    pub(crate) fn after(&self, byte: u64) -> Option<Timestamp> {
-        self.of(byte).map(|at| Timestamp::from_millis(at.as_millis().saturating_add(EVERY_MILLIS)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::index::Index;
     use super::*;
 
     fn moment(millis: i64) -> Timestamp {

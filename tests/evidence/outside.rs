@@ -25,7 +25,17 @@ echo '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0
 fn an_agent_outside_git_is_known_by_its_events_and_never_by_its_words() {
     let world = World::bare();
     world.codex(CODEX);
-    let args = ["run", "--agent", "codex", "--skip-git-repo-check", "--wait", "--json", "change files"];
+    let args = [
+        "run",
+        "--agent",
+        "codex",
+        "--sandbox",
+        "workspace-write",
+        "--skip-git-repo-check",
+        "--wait",
+        "--json",
+        "change files",
+    ];
     let report = world.env.json(&args);
     let run_dir = std::path::PathBuf::from(report["run_dir"].as_str().unwrap());
     let evidence: serde_json::Value =
@@ -68,7 +78,17 @@ fn outside_git_a_file_is_told_once_and_what_commands_did_is_said_not_to_be_known
     let world = World::bare();
     world.shell("echo a >a");
     world.codex(BUSY);
-    let args = ["run", "--agent", "codex", "--skip-git-repo-check", "--wait", "--json", "change files"];
+    let args = [
+        "run",
+        "--agent",
+        "codex",
+        "--sandbox",
+        "workspace-write",
+        "--skip-git-repo-check",
+        "--wait",
+        "--json",
+        "change files",
+    ];
     let files = world.env.json(&args)["file_operations"].take();
     assert_eq!((&files["added_files"], &files["files_changed"]), (&json!(["b"]), &json!(1)), "{files:#}");
     let gaps = json!([

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::env::{PATIENCE, Submitted, TestEnv, acknowledged, wait_for};
 use crate::world::World;
@@ -173,4 +173,30 @@ fn a_run_that_was_given_another_checkout_to_write_to_is_in_both() {
     assert!(named(env, &last).contains(&beside.task_id), "whoever comes later");
     assert_eq!(named(env, &beside).len(), 2);
     assert_eq!(fs::read_dir(env.home().join("checkouts")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_run_that_can_only_read_is_credited_with_nothing_and_takes_no_look_at_the_tree() {
+    let world = World::new("echo a >a; git add a; git commit -qm first");
+    let side = world.env.side().display().to_string();
+    // What changes meanwhile is somebody else's, and what is looked at is in `tree/`.
+    world.codex(&format!(
+        "echo '{{\"type\":\"thread.started\",\"thread_id\":\"01a1de11-e775-7fc2-8102-000000000001\"}}'\n\
+         echo x >>a; ls -d ../state/runs/*/tree >{side}/looked 2>/dev/null\n\
+         echo '{{\"type\":\"turn.completed\",\"usage\":{{\"input_tokens\":1,\"cached_input_tokens\":0,\"output_tokens\":1}}}}'\n"
+    ));
+    let ask = |sandbox| ["run", "--agent", "codex", "--sandbox", sandbox, "--wait", "--json", "look"];
+    for (sandbox, source, changed, looked) in
+        [("read-only", "read_only", 0, false), ("workspace-write", "git", 1, true)]
+    {
+        let report = world.env.json(&ask(sandbox));
+        let files = &report["file_operations"];
+        assert_eq!(
+            (&files["source"], &files["files_changed"]),
+            (&json!(source), &json!(changed)),
+            "{report:#}"
+        );
+        let seen = fs::read_to_string(world.env.side().join("looked")).unwrap();
+        assert_eq!(!seen.is_empty(), looked, "{sandbox}: {seen}");
+    }
 }

@@ -94,15 +94,15 @@ fn what_changes_in_a_submodule_after_the_tests_is_not_passed_over() {
 }
 
 #[test]
-fn what_one_command_does_after_its_tests_is_known_by_its_words() {
+fn whether_what_one_command_does_after_its_tests_came_later_is_not_known() {
     let passed =
         "echo 'test_a (t.T.test_a) ... ok' >&2; echo 'Ran 1 test in 0.001s' >&2; echo >&2; echo OK >&2";
     let world = World::new(&format!(
         "echo \"{passed}\" >run_tests.sh; echo a >a; git add .; git commit -qm one; sleep 0.05"
     ));
     for (task, stale) in [
-        ("echo x >>a; sh ./run_tests.sh; git checkout -q a", json!(true)),
-        ("echo x >>a; sh ./run_tests.sh && git reset -q --hard", json!(true)),
+        ("echo x >>a; sh ./run_tests.sh; git checkout -q a", json!(null)),
+        ("echo x >>a; sh ./run_tests.sh && git reset -q --hard", json!(null)),
         ("sh ./run_tests.sh; git status", json!(false)),
     ] {
         let report = world.env.json(&["run", "--agent", "command", "--wait", "--json", task]);

@@ -67,7 +67,12 @@ fn every_command_of_an_agent_is_read_in_every_mode() {
         (&last["task_id"], &last["state"], &last["live"], &last["exit_status"]),
         (&json!(task), &json!("ended"), &json!(false), &json!(2))
     );
-    assert_eq!((&last["cwd"], last.get("file_path")), (&json!(env.work()), None));
+    assert_eq!(last["cwd"], json!(env.work()));
+    let transcript = last["file_path"].as_str().unwrap();
+    assert!(transcript.ends_with("/transcript.log"), "{transcript}");
+    let lines = &last["file_lines"];
+    let named = json!({ "file_path": transcript, "mode": "range", "start_line": lines["first"], "end_line": lines["last"] });
+    assert_eq!(client.call("inspect_output", named).unwrap()["data"]["content"], "error: it broke");
     let others: Vec<&str> = last["terminals"]
         .as_array()
         .unwrap()
@@ -97,11 +102,11 @@ fn every_command_of_an_agent_is_read_in_every_mode() {
         ask = json!({ "terminal_id": long, "cursor": part["cursor"] });
     }
     assert_eq!(whole, numbers(1..=9000));
-    // It has a file of its own, which can be inspected.
+    // It is a range of the transcript, which can be inspected.
     let file = tail["file_path"].as_str().unwrap();
-    assert!(file.ends_with("/command-item_1.log"), "{file}");
     let found = client.call("inspect_output", json!({ "file_path": file, "pattern": "^4242$" })).unwrap();
-    assert_eq!(found["data"]["matches"][0]["line_number"], 4242);
+    let first = tail["file_lines"]["first"].as_u64().unwrap();
+    assert_eq!(found["data"]["matches"][0]["line_number"], first + 4241);
     for (moment, content) in
         [("2020-01-01T00:00:00Z", numbers(1..=9000)), ("2100-01-01T00:00:00Z", String::new())]
     {
@@ -204,29 +209,23 @@ fn a_run_that_is_one_command_is_read_while_it_goes_on() {
 }
 
 #[test]
-fn whoever_reads_one_stream_of_a_run_is_told_of_the_other() {
+fn a_run_that_is_one_command_is_read_with_both_streams_in_order() {
     let env = TestEnv::new();
-    let task = env.submit("echo start; echo error: no >&2").task_id;
+    let task = env.submit("echo start; sleep 0.1; echo error: no >&2; sleep 0.1; echo end").task_id;
     env.await_final(&task);
     let mut client = client(&env);
-    let (output, error) = (format!("{task}/command"), format!("{task}/stderr"));
     let read = look(&mut client, json!({ "terminal_id": task }));
-    assert_eq!((&read["terminal_id"], &read["content"]), (&json!(output), &json!("start\n")));
     assert_eq!(
-        read["next"],
-        format!("this is the end of it; its standard error is apart: 10 bytes, `{error}`")
+        (&read["terminal_id"], &read["content"]),
+        (&json!(format!("{task}/command")), &json!("start\nerror: no\nend\n"))
     );
-    let read = look(&mut client, json!({ "terminal_id": error }));
-    assert_eq!(
-        (&read["content"], &read["terminals"][0]["terminal_id"]),
-        (&json!("error: no\n"), &json!(output))
-    );
+    assert_eq!(read["next"], "this is the end of it");
     let found = client.call("inspect_output", json!({ "task_id": task, "pattern": "error" })).unwrap();
-    let told = "this is stdout.log alone: stderr.log has 10 bytes, which \"artifact\": \"stderr.log\" reads";
-    assert_eq!((&found["data"]["match_count"], &found["data"]["warning"]), (&json!(0), &json!(told)));
-    let named = json!({ "task_id": task, "artifact": "stderr.log", "pattern": "error" });
-    let found = client.call("inspect_output", named).unwrap();
     assert_eq!((&found["data"]["match_count"], found["data"].get("warning")), (&json!(1), None));
+    assert!(found["data"]["file_path"].as_str().unwrap().ends_with("/transcript.log"), "{found:#}");
+    let named = json!({ "task_id": task, "artifact": "stdout.log", "pattern": "error" });
+    assert_eq!(client.call("inspect_output", named).unwrap()["data"]["match_count"], 0);
+    assert_eq!(env.expect(0, &["logs", &task]).stdout, "start\nerror: no\nend\n");
 }
 
 #[test]

@@ -54,7 +54,7 @@ impl World {
         let side = env.side();
         fs::write(&codex, CODEX.replace("HELP", help).replace("SIDE", side.to_str().unwrap())).unwrap();
         fs::set_permissions(&codex, fs::Permissions::from_mode(0o755)).unwrap();
-        env.configure(&format!("codex_path = {codex:?}\n"));
+        env.configure(&format!("codex_path = {codex:?}\ndefault_sandbox = \"workspace-write\"\n"));
         fs::write(env.work().join("kept"), "one\n").unwrap();
         let script = "git init -q -b main . && git add -A && \
                       git -c user.name=dev -c user.email=dev@example.org commit -qm first";
@@ -241,11 +241,11 @@ fn what_still_failed_when_a_run_completed_is_told_and_is_no_failure_of_the_run()
 #[test]
 fn what_failed_before_something_succeeded_is_told_with_that() {
     let built = "    Finished `dev` profile [unoptimized + debuginfo] target(s) in 0.10s\n";
-    let first = [ran("item_1", "cargo build", 101, BROKEN), ran("item_2", "cargo build --quiet", 0, built)];
+    let first = [ran("item_1", "cargo build", 101, BROKEN), ran("item_2", "cargo build 2>&1", 0, built)];
     let world = World::new(&first, &turn_completed(), 0);
     world.side("go");
     let mut client = Client::of(&world.env, &["--tools", "all"], &[]);
-    let line = "`cargo build` failed: mismatched types; `cargo build --quiet` succeeded after it";
+    let line = "`cargo build` failed: mismatched types; passed later";
     let all = ["status: completed", &format!("earlier_errors:\n- {line}\n")];
     let ask = json!({ "task": "do it", "wait_ms": 20_000 });
     let report = Reply::to(&mut client, "delegate_run", ask).has(&all);
@@ -267,7 +267,8 @@ fn what_failed_before_something_succeeded_is_told_with_that() {
         serde_json::from_slice(&fs::read(format!("{run_dir}/evidence.json")).unwrap()).unwrap();
     let expected = json!([{
         "command": "/bin/bash -lc 'cargo build'", "error_message": "mismatched types",
-        "error_type": "compile error E0308", "succeeded_since": "/bin/bash -lc 'cargo build --quiet'",
+        "error_type": "compile error E0308", "succeeded_since": "/bin/bash -lc 'cargo build 2>&1'",
+        "same_command": true,
     }]);
     assert_eq!(evidence["earlier_errors"], expected);
 }

@@ -225,25 +225,19 @@ fn a_run_that_goes_on_can_be_looked_into() {
 }
 
 #[test]
-fn the_long_output_of_a_command_is_an_artifact_of_its_own() {
+fn the_transcript_is_what_is_inspected_where_no_file_is_named() {
     let env = TestEnv::new();
-    let output = format!("{}\n", numbers(1..=500));
-    let ended = |item: &str, output: &str| {
+    let output: String = (1..=500).map(|line| format!("{line}\n")).collect();
+    let ended = |id: &str, output: &str| {
         json!({ "type": "item.completed", "item": {
-            "id": item, "type": "command_execution", "command": "seq 1 500", "aggregated_output": output, "exit_code": 0,
-            "status": "completed",
+            "id": id, "type": "command_execution", "command": "bash -lc 'make all'",
+            "aggregated_output": output, "exit_code": 0, "status": "completed",
         } })
     };
-    let task = crate::captures::replayed(
-        &env,
-        &[ended("item_1", &output), ended("item_2", "short"), ended("../evil", &output)],
-    );
+    let task = crate::captures::replayed(&env, &[ended("item_1", &output), ended("../evil", "short")]);
     let mut client = Client::new(&env, Era::Session);
-    let data = look(
-        &mut client,
-        json!({ "task_id": task, "artifact": "command-item_1.log", "mode": "tail", "lines": 2 }),
-    );
-    assert_eq!((&data["content"], &data["total_lines"]), (&json!("499\n500"), &json!(500)));
+    let data = look(&mut client, json!({ "task_id": task, "mode": "grep", "pattern": "^\\$ make|^\\[exit" }));
+    assert_eq!(data["match_count"], 4, "{data:#}");
     let results = client.call("delegate_results", json!({ "task_id": task })).unwrap();
     let listed: Vec<&str> = results["data"]["artifacts"]
         .as_array()
@@ -251,10 +245,10 @@ fn the_long_output_of_a_command_is_an_artifact_of_its_own() {
         .iter()
         .map(|one| one["ref"].as_str().unwrap())
         .collect();
-    assert!(listed.iter().any(|path| path.ends_with("/command-item_1.log")), "{listed:?}");
-    assert!(!listed.iter().any(|path| path.contains("item_2") || path.contains("evil")), "{listed:?}");
-    let (text, _) = client.read(&format!("delegator://tasks/{task}/command-item_1.log"));
-    assert_eq!(text, output);
+    assert!(listed.iter().any(|path| path.ends_with("/transcript.log")), "{listed:?}");
+    assert!(!listed.iter().any(|path| path.contains("item_1") || path.contains("evil")), "{listed:?}");
+    let (text, _) = client.read(&format!("delegator://tasks/{task}/transcript.log"));
+    assert!(text.starts_with(&format!("$ make all\n{output}[exit 0]\n$ make all\nshort\n")), "{text}");
 }
 
 #[test]

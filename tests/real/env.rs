@@ -235,7 +235,7 @@ impl Drop for TestEnv {
 pub struct Output {
     command: String,
     pub code: Option<i32>,
-    stdout: String,
+    pub stdout: String,
     stderr: String,
 }
 

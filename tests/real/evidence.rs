@@ -92,7 +92,7 @@ fn a_failure_that_was_mended_is_told_as_what_happened() {
     let results = env.results(&run);
     let metadata = &results["metadata"];
     assert_eq!(metadata.get("unresolved_error"), None, "{metadata:#}");
-    let told = "`sh run_tests.sh` failed: 1 != 2; the same succeeded after it";
+    let told = "`sh run_tests.sh` failed: 1 != 2; passed later";
     assert_eq!(metadata["earlier_errors"], json!([told]));
 }
 

@@ -11,6 +11,7 @@ mod cancel;
 mod env;
 mod evidence;
 mod failures;
+mod golden;
 mod guard;
 #[path = "../support/installed.rs"]
 mod installed;

@@ -44,6 +44,8 @@ enum Kind {
     Steps,
     /// What may be left of a run.
     Left,
+    /// How many commands came to what.
+    Commands,
     /// How the tests went.
     Tests,
     /// A line of its own for each.
@@ -70,9 +72,9 @@ enum Kind {
 }
 
 use Kind::{
-    Changed, Commits, Counts, Each, Failed, Files, Hint, Ignored, Kept, Left, Line, LineOrNone, List,
-    ListIfAny, Moved, Next, Refusal, Reported, SoFar, State, Steps, Stock, Suggested, Summary, Tasks, Tests,
-    Tokens, Trouble,
+    Changed, Commands, Commits, Counts, Each, Failed, Files, Hint, Ignored, Kept, Left, Line, LineOrNone,
+    List, ListIfAny, Moved, Next, Refusal, Reported, SoFar, State, Steps, Stock, Suggested, Summary, Tasks,
+    Tests, Tokens, Trouble,
 };
 
 /// Label, manner, and place, in the order of the text.
@@ -107,6 +109,7 @@ const REPORT: Places = &[
     ("commits", Commits, "/file_operations"),
     ("ignored", Ignored, "/file_operations"),
     ("not_known", ListIfAny, "/file_operations/incomplete"),
+    ("commands", Commands, "/commands"),
     ("tests", Tests, "/test_results"),
     ("failed_tests", Failed, "/test_results"),
     ("tokens", Tokens, "/token_usage"),
@@ -151,6 +154,7 @@ const RESULT: Places = &[
     ("commits", Commits, "/metadata/file_operations"),
     ("ignored", Ignored, "/metadata/file_operations"),
     ("not_known", ListIfAny, "/metadata/file_operations/incomplete"),
+    ("commands", Commands, "/metadata/commands"),
     ("tests", Tests, "/metadata/test_results"),
     ("failed_tests", Failed, "/metadata/test_results"),
     ("tokens", Tokens, "/metadata/thread_info/token_usage"),
@@ -368,7 +372,7 @@ impl Facts<'_> {
                 }
             }
             (Left, Some(entry)) => says(entry.value, &lines::left(fact.ok_or("nothing is known of it")?)),
-            (Changed | Left | Moved | Tests | Tokens, None) => {
+            (Changed | Commands | Left | Moved | Tests | Tokens, None) => {
                 same(fact.is_none(), || "it is not in the text".into())
             }
             (Changed, Some(entry)) => {
@@ -391,6 +395,10 @@ impl Facts<'_> {
                     Some(entry) => self.some(entry, &names, left_out),
                     None => same(names.is_empty(), || "they are not in the text".into()),
                 }
+            }
+            (Commands, Some(entry)) => {
+                let stated = lines::commands(fact.ok_or("none ran")?);
+                same(entry.value == stated, || format!("it is {stated}"))
             }
             (Tests, Some(entry)) => {
                 let stated = lines::tested(fact.ok_or("none ran")?);

@@ -161,6 +161,14 @@ pub fn tokens(used: &Value) -> String {
     format!("{all} in ({cached} from the cache), {out} out ({reasoning} for reasoning)")
 }
 
+/// `3 passed, 1 failed, 1 unknown`: those that there are any of.
+pub fn commands(commands: &Value) -> String {
+    let all = ["passed", "failed", "unknown", "refused", "unfinished"];
+    let told =
+        all.iter().filter(|word| commands[**word] != 0).map(|word| format!("{} {word}", commands[*word]));
+    told.collect::<Vec<_>>().join(", ")
+}
+
 /// `3 passed, 1 failed, 0 skipped (pytest; stale: files changed afterwards)`.
 pub fn tested(tests: &Value) -> String {
     let mut notes = words(&tests["frameworks"]).join(", ");
@@ -174,10 +182,17 @@ pub fn tested(tests: &Value) -> String {
             notes = format!("{notes}; {note}");
         }
     }
-    if tests.get("apart").is_some() {
-        let apart = words(&tests["apart"]);
-        let head = if apart.len() == 1 { "a run elsewhere" } else { "runs that may not be added up" };
-        notes = format!("{notes}; {head}: {}", apart.join("; "));
+    let red = tests["not_run_again"].as_array().cloned().unwrap_or_default();
+    if !red.is_empty() {
+        let told = |one: &Value| {
+            let failed = one["failed"].as_u64().map(|failed| format!("{failed} failed"));
+            let moved = one["tree_moved_by"].as_str().map(|by| format!("passed only after `{by}`"));
+            let parts: Vec<String> = failed.into_iter().chain(moved).collect();
+            let notes = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+            format!("`{}`{notes}", one["command"].as_str().unwrap())
+        };
+        notes =
+            format!("{notes}; failed when last run: {}", red.iter().map(told).collect::<Vec<_>>().join(", "));
     }
     match (&tests["passed"], &tests["failed"], &tests["skipped"]) {
         (Value::Null, Value::Null, _) => format!("counts are not known ({notes})"),

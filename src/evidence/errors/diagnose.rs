@@ -1,10 +1,9 @@
 //! The errors that an output tells of, whatever wrote them.
 
-use super::headings::Headings;
+use super::formats::{c, go, java, jest, lint, node, python, rust, tap, tsc};
 use super::place::Location;
 use super::said::{Said, Speakers};
 use super::verdict::Verdict;
-use super::{c, go, java, jest, lint, node, python, rust, tap, tsc};
 use crate::evidence::lines::lines;
 use crate::progress::plain;
 
@@ -12,8 +11,6 @@ const MOST_ERRORS: usize = 20;
 const LONGEST_MESSAGE: usize = 300;
 /// Of calls in more files than these, none is the project's own that anybody would look for.
 const MOST_FRAMES: usize = 64;
-/// A script that shows more of where it goes is not followed.
-const MOST_SHOWN: usize = 8;
 
 /// One error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,18 +28,13 @@ pub(super) struct Diagnosis {
     pub(super) advice: Option<String>,
     /// The line of the output that it begins in.
     pub(super) at: usize,
-    /// Which of the formats it was read in.
-    pub(super) format: usize,
-    /// The names of tests that it is told under, the nearest first.
-    pub(super) under: Vec<String>,
 }
 
 impl Diagnosis {
     pub(super) fn new(at: usize, kind: &str, message: &str, place: Option<Location>) -> Self {
         let kind = plain::line(kind, LONGEST_MESSAGE);
         let message = plain::line(message, LONGEST_MESSAGE);
-        let (frames, under) = (Vec::new(), Vec::new());
-        Self { kind, message, place, frames, entered: None, advice: None, at, format: 0, under }
+        Self { kind, message, place, frames: Vec::new(), entered: None, advice: None, at }
     }
 
     /// Another call led to it.
@@ -53,32 +45,9 @@ impl Diagnosis {
         }
     }
 
-    /// Whether the same is told of the same place. Where that is still to be found, the calls tell it.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        let is_there = (&self.place, &self.frames) == (&other.place, &other.frames);
-        is_there && (&self.kind, &self.message) == (&other.kind, &other.message)
-    }
-
     /// Whether it is of a tool that points at what is wrong.
     pub(super) fn is_fixed_in_place(&self) -> bool {
         self.kind.starts_with("compile error") || self.kind.starts_with("lint error")
-    }
-
-    /// Whether a file could not be read as what it is, wherever that was tried.
-    pub(super) fn is_of_syntax(&self) -> bool {
-        matches!(self.kind.as_str(), "SyntaxError" | "IndentationError" | "TabError")
-    }
-
-    /// Whether it is of code that somebody wrote for once, and of nothing else.
-    pub(super) fn is_slip(&self) -> bool {
-        let is_there = |place: &Location| place.file.starts_with(['<', '[']);
-        let is_kind = self.is_of_syntax() || matches!(self.kind.as_str(), "NameError" | "ReferenceError");
-        is_kind && self.place.as_ref().is_none_or(is_there)
-    }
-
-    /// Whether it is only called an error: a filter may have left out where it is.
-    pub(super) fn is_without_place(&self) -> bool {
-        self.kind == "error" && self.place.is_none()
     }
 
     /// Whether its file is named as `go test` names them.
@@ -86,9 +55,8 @@ impl Diagnosis {
         self.kind == go::OF_TEST && self.place.as_ref().is_some_and(|place| place.has_end(&[".go"]))
     }
 
-    /// The same as read in a format, where `make` said that it works in `directory`.
-    fn read_in(mut self, format: usize, directory: Option<&String>) -> Self {
-        self.format = format;
+    /// The same where `make` said that it works in `directory`.
+    fn read_in(mut self, directory: Option<&String>) -> Self {
         self.entered = directory.cloned();
         if let (Some(place), Some(directory)) = (&mut self.place, directory)
             && !place.file.starts_with('/')
@@ -106,16 +74,6 @@ pub(super) struct Found {
     pub(super) errors: Vec<Diagnosis>,
     /// How many there are in all.
     pub(super) count: u64,
-    /// Whether a program only said something: no more is known of it.
-    pub(super) is_vague: bool,
-    /// Whether it says no more than that something failed.
-    pub(super) is_bare: bool,
-    /// Whether it is a look at a part of a test run, which others may be hidden beside.
-    pub(super) is_glimpse: bool,
-    /// Where a script says that it goes: `cd api && pytest`.
-    pub(super) shown: Vec<String>,
-    /// Files that it is about, of no place in them.
-    pub(super) files: Vec<String>,
 }
 
 /// Reads the lines of one output for one format.
@@ -143,27 +101,19 @@ pub(super) fn diagnose(text: &str, speakers: &Speakers<'_>) -> Option<Found> {
         (Box::new(lint::Lint::default()), Found::default()),
     ];
     let mut entered: Vec<String> = Vec::new();
-    let mut shown: Vec<String> = Vec::new();
     let mut said = Said::new(speakers);
     let mut verdict = Verdict::default();
     let mut died = python::Died::default();
     let mut before = Found::default();
-    let mut headings = Headings::default();
     for (at, line) in lines(text).enumerate() {
-        for (of, (format, found)) in formats.iter_mut().enumerate() {
+        for (format, found) in &mut formats {
             let error = format.line(at, &line);
-            error.into_iter().for_each(|error| found.add(error.read_in(of, entered.last())));
+            error.into_iter().for_each(|error| found.add(error.read_in(entered.last())));
         }
         if let Some(package) = go::failed_package(&line) {
             formats.iter_mut().for_each(|(_, found)| found.are_of_package(package));
         }
         follow(&line, &mut entered);
-        headings.line(at, &line);
-        if let Some(directory) = gone_to(&line)
-            && shown.len() < MOST_SHOWN
-        {
-            shown.push(directory.to_owned());
-        }
         said.line(at, &line);
         died.line(at, &line);
         if verdict.begins(at, &line) {
@@ -173,8 +123,8 @@ pub(super) fn diagnose(text: &str, speakers: &Speakers<'_>) -> Option<Found> {
     // What one program caught before is not what it died of.
     let died = died.of().filter(|_| speakers.programs.len() == 1 && verdict.began.is_none());
     let mut all = Found::default();
-    for (of, (format, found)) in formats.iter_mut().enumerate() {
-        format.end().into_iter().for_each(|error| found.add(error.read_in(of, entered.last())));
+    for (format, found) in &mut formats {
+        format.end().into_iter().for_each(|error| found.add(error.read_in(entered.last())));
         // What was open when a runner told its failures ended after that.
         verdict.began.or(died).into_iter().for_each(|at| found.set_aside(at, &mut before));
         all.count += found.count;
@@ -186,30 +136,13 @@ pub(super) fn diagnose(text: &str, speakers: &Speakers<'_>) -> Option<Found> {
     all.errors.sort_by_key(|error| error.at);
     all.errors.truncate(MOST_ERRORS);
     if all.errors.is_empty() {
-        if let Some((said, is_error)) = said.first() {
-            all.errors.push(said);
-            all.is_vague = !is_error;
-        }
+        all.errors.extend(said.first());
         all.count = all.errors.len() as u64;
     }
-    all.errors.iter_mut().for_each(|error| error.under = headings.above(error.at));
-    all.shown = shown;
     (!all.errors.is_empty()).then_some(all)
 }
 
 impl Found {
-    /// Whether a program only said something, which may have been no reason for anything. That tests
-    /// failed is more than that, whatever they failed of.
-    pub(super) fn is_only_said(&self) -> bool {
-        self.is_vague && self.errors.first().is_none_or(|first| first.kind != "test failure")
-    }
-
-    pub(super) fn is_of_a_compiler(&self) -> bool {
-        self.errors
-            .first()
-            .is_some_and(|error| error.place.is_some() && error.kind.starts_with("compile error"))
-    }
-
     fn add(&mut self, error: Diagnosis) {
         self.count += 1;
         if self.errors.len() < MOST_ERRORS {
@@ -247,16 +180,6 @@ fn follow(line: &str, entered: &mut Vec<String>) {
     } else if line.contains(": Leaving directory ") {
         entered.pop();
     }
-}
-
-/// `cd api && pytest -q`, as make shows what it runs; npm puts a mark before it, and so does a shell.
-fn gone_to(line: &str) -> Option<&str> {
-    let marked = line.strip_prefix("> ").or_else(|| line.strip_prefix("+ ")).unwrap_or(line);
-    let rest = marked.trim_start_matches('(').strip_prefix("cd ")?;
-    let alone = line.starts_with("+ ").then_some(rest.len());
-    let end = rest.find("&&").or_else(|| rest.find(';')).or(alone)?;
-    let directory = rest[..end].trim().trim_matches(['\'', '"']);
-    (!directory.is_empty() && !directory.contains([' ', '$', '`', '*', '~'])).then_some(directory)
 }
 
 /// What only says that something before it failed.

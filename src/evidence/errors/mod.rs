@@ -1,59 +1,141 @@
-//! Why something failed: the first error of a cascade, and where it is.
-//!
-//! From commands that failed and from what the agent reports in its own format;
-//! never from its prose.
+//! Why a command failed: the first error in what it printed, and where that is.
 
-mod again;
-mod aside;
-mod asks;
-mod astray;
-mod behind;
-mod blame;
-mod branch;
-mod cargo;
-mod codes;
-mod collect;
-mod complaints;
 mod diagnose;
-mod died;
-mod earlier;
-mod failing;
-mod failure;
-mod fates;
 mod formats;
-mod frames;
-mod halfway;
-mod headings;
-mod idle;
-mod limits;
-mod makefiles;
-mod marked;
-mod masked;
-mod mends;
-mod not_begun;
-mod of_files;
-mod parts;
 mod place;
-mod proven;
-mod refusals;
 mod said;
-mod scripts;
-mod signs;
-mod template;
-mod thrown;
-mod timed;
-mod turns;
-mod unheard;
 mod verdict;
-mod whereabouts;
-mod whose;
-mod work;
 
-use formats::{c, go, java, jest, lint, node, python, rust, tap, tsc};
+use serde::{Deserialize, Serialize};
 
-pub(super) use codes::printed as succeeded;
-#[cfg(test)]
-pub(super) use collect::left_by;
-pub(crate) use collect::{ErrorEvidence, Errors};
-pub(crate) use earlier::{EarlierError, EarlierErrors};
+use super::command_line::{CommandLine, Joined};
+use super::commands::{CommandOutcome, exit_words};
+use super::tests::TestRun;
+use diagnose::{Diagnosis, diagnose};
+use said::Speakers;
+
 pub(crate) use place::Location;
+pub(super) use place::Place;
+
+const MOST_LOCATIONS: usize = 10;
+
+/// The first error of one command, and the places of those like it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FoundError {
+    /// In the words of the tool: `compile error E0308`, `TypeError`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<String>,
+    pub(crate) message: String,
+    /// As seen from the run's directory, the first error's before any other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) locations: Vec<Location>,
+    /// What the tool itself says to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) advice: Option<String>,
+}
+
+impl FoundError {
+    fn plain(kind: Option<&str>, message: String) -> Self {
+        Self { kind: kind.map(str::to_owned), message, locations: Vec::new(), advice: None }
+    }
+
+    /// The project's own files that errors are in.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let mut files: Vec<String> = Vec::new();
+        for place in &self.locations {
+            if !files.contains(&place.file) {
+                files.push(place.file.clone());
+            }
+        }
+        files
+    }
+
+    /// What to do about it, where its place is known.
+    pub(crate) fn look_at(&self) -> Option<String> {
+        let Location { file, line, .. } = self.locations.first()?;
+        let kind = self.kind.as_deref().unwrap_or_default();
+        let points = kind.starts_with("compile error") || kind.starts_with("lint error");
+        let what = kind.trim_start_matches("compile error").trim_start_matches("lint error").trim();
+        let what: Vec<&str> = [what, &self.message].into_iter().filter(|part| !part.is_empty()).collect();
+        Some(match points {
+            true => format!("fix {file}:{line} first: {}", what.join(" ")),
+            // An exception comes out at a place; what is wrong may be another.
+            false => format!("start at {file}:{line}: {}", what.join(": ")),
+        })
+    }
+}
+
+/// The first error of a command that failed, or of which it is not known whether it did.
+pub(super) fn first_error(
+    line: &CommandLine,
+    tests: &[TestRun],
+    text: &str,
+    outcome: CommandOutcome,
+    exit_code: Option<i64>,
+    place: Place<'_>,
+) -> Option<FoundError> {
+    let is_red = tests.iter().any(TestRun::is_red);
+    // Errors in a text that was only shown are none of the command.
+    let shows = line
+        .steps
+        .iter()
+        .any(|step| step.shows_text() && step.joined != Joined::Pipe && step.writes.is_none());
+    let is_known = outcome == CommandOutcome::Failed && (!shows || is_red);
+    if !is_known && (shows || line.exit_owner().hides.is_empty()) {
+        return failed(tests, exit_code, outcome);
+    }
+    let programs = line.steps.iter().map(|step| step.program()).collect();
+    let found = diagnose(text, &Speakers { programs, lack_one: exit_code == Some(127) });
+    let Some(found) = found else { return failed(tests, exit_code, outcome) };
+    let mut errors = found.errors.into_iter();
+    let first = errors.next()?;
+    let mut locations: Vec<Location> = Vec::new();
+    let told = seen(&first, place);
+    // Where the first error may be anywhere, those of others are not where to look for it.
+    let others = told.is_some().then(|| errors.filter_map(|error| seen(&error, place))).into_iter().flatten();
+    for location in told.clone().into_iter().chain(others) {
+        if locations.len() < MOST_LOCATIONS && !locations.contains(&location) {
+            locations.push(location);
+        }
+    }
+    // Some errors have a name only.
+    let message = if first.message.is_empty() { first.kind.clone() } else { first.message };
+    Some(FoundError { kind: Some(first.kind), message, locations, advice: first.advice })
+}
+
+/// What is told where no error says why.
+fn failed(tests: &[TestRun], exit_code: Option<i64>, outcome: CommandOutcome) -> Option<FoundError> {
+    if outcome != CommandOutcome::Failed {
+        return None;
+    }
+    let of_tests = |message| FoundError::plain(Some("test failure"), message);
+    if let Some(name) = tests.iter().find_map(|run| run.failing.first()) {
+        return Some(of_tests(format!("{name} failed")));
+    }
+    if let Some(said) = tests.iter().find_map(|run| run.said.clone()) {
+        return Some(of_tests(said));
+    }
+    if let Some(counts) = tests.iter().filter_map(|run| run.counts).find(|counts| counts.failed > 0) {
+        let plural = if counts.failed == 1 { "" } else { "s" };
+        return Some(of_tests(format!("{} test{plural} failed", counts.failed)));
+    }
+    Some(FoundError::plain(None, exit_words(exit_code)))
+}
+
+/// Where an error is, as seen from the run's directory.
+fn seen(error: &Diagnosis, place: Place<'_>) -> Option<Location> {
+    let points = error.is_fixed_in_place() || error.kind == "link error";
+    let own = |location: &Location| points || location.is_own();
+    let told = error.place.iter().chain(&error.frames).filter(|location| own(location));
+    told.into_iter().find_map(|location| {
+        let file = place.seen(&location.file).or_else(|| {
+            // The path of a package of Go begins with the name of its module.
+            let parts = location.file.match_indices('/').map(|(at, _)| &location.file[at + 1..]);
+            let of_go =
+                error.is_of_go_test().then(|| parts.into_iter().find_map(|part| place.seen(part))).flatten();
+            // A compiler means what it says.
+            of_go.or_else(|| points.then(|| place.named(&location.file)).flatten())
+        })?;
+        Some(Location { file, ..location.clone() })
+    })
+}

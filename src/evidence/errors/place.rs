@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::command_line::cleaned;
 use crate::evidence::scan::Scan;
 use crate::git::{Found, WorkTree};
 
@@ -84,9 +85,53 @@ impl Location {
     }
 }
 
-/// Whether there is such a file below a directory.
-pub(super) fn is_there(directory: &str, file: &str) -> bool {
-    let tree = WorkTree::open(Path::new(directory));
+/// Where a command worked, and where places are named from.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::evidence) struct Place<'a> {
+    /// The directory that the run works in.
+    pub(in crate::evidence) root: &'a str,
+    pub(in crate::evidence) directory: &'a str,
+}
+
+impl Place<'_> {
+    /// `file` as seen from the run's directory; `None` where no such file is there, or more than one may be meant.
+    pub(super) fn seen(self, file: &str) -> Option<String> {
+        let root = Path::new(self.root);
+        // A whole path says by itself which file is meant.
+        if file.starts_with('/') {
+            return below(root, Path::new(file));
+        }
+        // Java names packages, and cargo and jest name files from the root of a project that may lie further up.
+        let sources: &[&str] = match file.rsplit('.').next() {
+            Some("java") => &["", "src", "src/main/java", "src/test/java"],
+            Some("kt") => &["", "src/main/kotlin", "src/test/kotlin", "src/main/java"],
+            Some("scala") => &["", "src/main/scala", "src/test/scala"],
+            _ => &[""],
+        };
+        let from = [Path::new(self.directory), root];
+        let all = from.iter().flat_map(|from| sources.iter().map(move |source| from.join(source).join(file)));
+        let mut there: Vec<String> =
+            all.filter_map(|path| below(root, &path)).filter(|path| is_there(root, path)).collect();
+        there.dedup();
+        // What is found from where it worked is meant before what is found from the root.
+        there.truncate(1);
+        there.pop()
+    }
+
+    /// `file` as it is named, whether or not it is there.
+    pub(super) fn named(self, file: &str) -> Option<String> {
+        below(Path::new(self.root), &Path::new(self.directory).join(file))
+    }
+}
+
+/// A path as it is named from `root`, where it is below that.
+fn below(root: &Path, path: &Path) -> Option<String> {
+    Some(cleaned(path).strip_prefix(root).ok()?.to_str()?.to_owned()).filter(|path| !path.is_empty())
+}
+
+/// Whether there is such a file below a directory, with no link on the way.
+fn is_there(root: &Path, file: &str) -> bool {
+    let tree = WorkTree::open(root);
     tree.is_ok_and(|mut tree| matches!(tree.look(file.as_bytes()), Found::File(_)))
 }
 

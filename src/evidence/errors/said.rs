@@ -1,10 +1,8 @@
 //! What a program says of its own accord, without a place: the last resort.
 
-use super::cargo;
 use super::diagnose::{Diagnosis, is_echo, named};
-use super::rust;
-use crate::evidence::shell::base_name;
-use crate::evidence::tests::Framework;
+use super::formats::rust;
+use crate::evidence::command_line::base_name;
 
 /// Who may speak in an output under their own name.
 #[derive(Debug, Default)]
@@ -54,7 +52,7 @@ impl<'a> Said<'a> {
             self.headed = head.map(|(kind, words)| Diagnosis::new(at, &kind, words, None));
         }
         if self.could_not.is_none() {
-            let words = cargo::could_not(line);
+            let words = could_not(line);
             self.could_not = words.map(|words| Diagnosis::new(at, "compile error", words, None));
         }
         if self.own.is_none() {
@@ -80,17 +78,15 @@ impl<'a> Said<'a> {
         (says && !rest.trim().is_empty()).then_some(rest)
     }
 
-    /// What says most, and whether it is called an error at all.
-    pub(super) fn first(self) -> Option<(Diagnosis, bool)> {
-        let error = self.listed.or(self.error).map(|error| (error, true));
+    /// What says most.
+    pub(super) fn first(self) -> Option<Diagnosis> {
         let missing = self.missing.filter(|_| self.lack_one);
-        let heads = self.headed.or(self.could_not);
-        error.or_else(|| heads.or(self.own).or(missing).map(|said| (said, false)))
+        self.listed.or(self.error).or(self.headed).or(self.could_not).or(self.own).or(missing)
     }
 }
 
 /// What is called an error.
-pub(super) fn message(line: &str) -> Option<&str> {
+fn message(line: &str) -> Option<&str> {
     let heads = ["error: ", "Error: ", "ERROR: ", "fatal: "];
     // Programs of Python name themselves first.
     let is_name =
@@ -99,26 +95,27 @@ pub(super) fn message(line: &str) -> Option<&str> {
         let both = line.split_once(": error: ").or_else(|| line.split_once(": fatal error: "));
         both.filter(|(name, _)| is_name(name)).map(|(_, text)| text)
     };
-    let none = || found_none(line).map(|(_, words)| words);
-    let message = heads.iter().find_map(|head| line.strip_prefix(head)).or_else(named).or_else(none)?;
+    let message =
+        heads.iter().find_map(|head| line.strip_prefix(head)).or_else(named).or_else(|| found_none(line))?;
     let usage = message.starts_with("usage: ");
     (!message.trim().is_empty() && !usage && !is_nothing(message) && !is_echo(message)).then_some(message)
 }
 
-/// jest, vitest and mocha, of a word that no file has in its name: which of them, and what it says.
-pub(super) fn found_none(line: &str) -> Option<(Framework, &str)> {
+/// ``error: could not compile `a` (lib) due to 4 previous errors``, where the errors were left out.
+fn could_not(line: &str) -> Option<&str> {
+    line.strip_prefix("error: ").filter(|words| words.starts_with("could not compile"))
+}
+
+/// jest, vitest and mocha, of a word that no file has in its name.
+fn found_none(line: &str) -> Option<&str> {
     match line {
-        "No tests found, exiting with code 1" => Some((Framework::Jest, line)),
-        "No test files found, exiting with code 1" => Some((Framework::Vitest, line)),
-        _ => {
-            let words = line.strip_prefix("Error: ")?;
-            words.starts_with("No test files found: ").then_some((Framework::Mocha, words))
-        }
+        "No tests found, exiting with code 1" | "No test files found, exiting with code 1" => Some(line),
+        _ => line.strip_prefix("Error: ").filter(|words| words.starts_with("No test files found: ")),
     }
 }
 
 /// `0 errors` is what there is to say of none.
-pub(super) fn is_nothing(message: &str) -> bool {
+fn is_nothing(message: &str) -> bool {
     let message = message.trim().to_ascii_lowercase();
     let none = ["0 ", "no error", "none", "null", "nil", "undefined"];
     none.iter().any(|head| message.starts_with(head)) && message.len() < 40 || message == "0"
@@ -137,7 +134,7 @@ fn listed(line: &str) -> Option<(&str, &str)> {
 }
 
 /// `bash: line 1: x: command not found`: the program, and what is said of it.
-pub(super) fn not_there(line: &str) -> Option<(&str, &str)> {
+fn not_there(line: &str) -> Option<(&str, &str)> {
     let (before, why) = line.rsplit_once(": ")?;
     let (speaker, program) = before.rsplit_once(": ")?;
     let speaker = base_name(speaker.split(": ").next().unwrap_or(speaker));
@@ -160,7 +157,7 @@ fn has_row(before: &str) -> bool {
 }
 
 /// `rm: cannot remove 'a': No such file or directory`, `bash: line 1: x: command not found`.
-pub(super) fn own<'l>(line: &'l str, programs: &[&str]) -> Option<&'l str> {
+fn own<'l>(line: &'l str, programs: &[&str]) -> Option<&'l str> {
     let (name, rest) = line.split_once(": ")?;
     let name = base_name(name);
     if matches!(name, "bash" | "sh" | "dash" | "zsh") {
@@ -189,7 +186,7 @@ mod tests {
         let speakers = Speakers { programs, lack_one: false };
         let mut said = Said::new(&speakers);
         text.lines().enumerate().for_each(|(at, line)| said.line(at, line));
-        let first = said.first().map(|(first, _)| first);
+        let first = said.first();
         let told = first.as_ref().map(|first| (first.kind.as_str(), first.message.as_str()));
         assert_eq!(told, expected, "{text}");
     }

@@ -24,10 +24,6 @@ pub(super) struct Tally {
     pub(super) headless: bool,
     /// Whether it is of several runs, and which of them each summary is of cannot be told.
     pub(super) mixed: bool,
-    /// How many summaries were added to the first.
-    pub(super) more: u64,
-    /// Whether tests that were found were left out, for whatever reason.
-    pub(super) deselected: bool,
     /// Whether the counts are not to be relied on at all.
     pub(super) unknown: bool,
     /// What it says of a failure that its counts do not have: a file that could not run, an error
@@ -35,12 +31,6 @@ pub(super) struct Tally {
     pub(super) said: Option<String>,
     /// Whether only a part of a summary was there.
     pub(super) loose: bool,
-    /// Whether it is known how many failed, though not how many passed.
-    pub(super) counts_failed: bool,
-    /// Whether it may be the words of others, or of tests that ran again since.
-    pub(super) doubtful: bool,
-    /// Whether the last of what was added up failed.
-    pub(super) last_is_red: Option<bool>,
     /// The binaries or packages that it is the sum of, where they have names.
     pub(super) sources: BTreeSet<String>,
 }
@@ -55,13 +45,7 @@ impl Tally {
         Self { unknown: true, cut: true, loose: true, ..Self::default() }
     }
 
-    /// Whether what ended last says that it failed.
-    pub(super) fn ends_red(&self) -> bool {
-        self.last_is_red.unwrap_or(self.failed > 0 || self.said.is_some())
-    }
-
     pub(super) fn add(&mut self, other: Tally) {
-        self.last_is_red = Some(other.ends_red());
         self.said = self.said.take().or(other.said);
         self.passed = self.passed.saturating_add(other.passed);
         self.failed = self.failed.saturating_add(other.failed);
@@ -74,8 +58,6 @@ impl Tally {
         self.cut |= other.cut;
         self.headless |= other.headless;
         self.mixed |= other.mixed;
-        self.more = self.more.saturating_add(other.more).saturating_add(1);
-        self.deselected |= other.deselected;
         self.unknown |= other.unknown;
         other.sources.into_iter().for_each(|source| self.add_source(source));
     }
@@ -91,11 +73,6 @@ impl Tally {
             sum
         });
         sum.unwrap_or_default()
-    }
-
-    pub(super) fn has_counts_of(&self, other: &Tally) -> bool {
-        let counts = |tally: &Tally| (tally.passed, tally.failed, tally.skipped, tally.duration_ms);
-        counts(self) == counts(other)
     }
 
     pub(super) fn counts(&self) -> Option<Counts> {
@@ -154,11 +131,6 @@ impl Names {
         if fits && !self.list.iter().any(|known| known == name) {
             self.list.push(name.to_owned());
         }
-    }
-
-    /// Keeps those that are among `others`.
-    pub(super) fn keep(&mut self, others: &Names) {
-        self.list.retain(|name| others.list.contains(name));
     }
 
     pub(super) fn len(&self) -> usize {

@@ -3,7 +3,6 @@
 use super::super::diagnose::{Diagnosis, Format, named};
 use super::super::place::Location;
 use crate::evidence::scan::Scan;
-use crate::evidence::tests::moved;
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::errors) struct Java {
@@ -116,7 +115,8 @@ fn frame(text: &str) -> Option<Option<Location>> {
     }
     let (class, _) = method.rsplit_once('.')?;
     let package = class.rsplit_once('.').map_or("", |(package, _)| package).replace('.', "/");
-    Some(Some(Location { file: moved(&package, &place.file), ..place }))
+    let file = if package.is_empty() { place.file.clone() } else { format!("{package}/{}", place.file) };
+    Some(Some(Location { file, ..place }))
 }
 
 fn short(kind: &str) -> &str {

@@ -8,8 +8,6 @@ use crate::evidence::scan::Scan;
 pub(in crate::evidence::tests) struct Cargo {
     /// Whether there is nothing that a failure could keep from running.
     one_target: bool,
-    /// Whether its text comes twice.
-    again: bool,
     /// One for each start of cargo, where that can be told.
     sums: Vec<Tally>,
     sum: Option<Tally>,
@@ -41,10 +39,9 @@ enum Place {
 }
 
 impl Cargo {
-    pub(in crate::evidence::tests) fn new(one_target: bool, again: bool) -> Self {
+    pub(in crate::evidence::tests) fn new(one_target: bool) -> Self {
         Self {
             one_target,
-            again,
             sums: Vec::new(),
             sum: None,
             binary: None,
@@ -117,7 +114,6 @@ impl Parser for Cargo {
             self.concluded |= targets || self.one_target;
             self.failed = true;
             self.words = line.trim_start_matches("error: ").trim_end_matches(':').to_owned();
-            self.sum.iter_mut().for_each(|sum| sum.last_is_red = Some(true));
         } else if let Some(how) = line.strip_prefix("  process didn't exit successfully: ") {
             self.ended = Some(format!("the tests did not exit successfully: {how}"));
         } else if line.starts_with("thread '") && line.ends_with(" has overflowed its stack") {
@@ -137,15 +133,11 @@ impl Cargo {
             // A test printed it: it is not the result of what was announced.
             Some(announced) if announced != ran => return,
             Some(_) => {}
-            // Shown once more.
-            None if self.again && self.sum.is_some() => return,
             // The beginning is missing.
             None => tally.headless = true,
         }
-        match self.binary.take() {
-            Some(binary) => tally.add_source(binary),
-            // It may be one of those before.
-            None => tally.unknown |= self.again,
+        if let Some(binary) = self.binary.take() {
+            tally.add_source(binary);
         }
         self.running = None;
         tally.failing = std::mem::take(&mut self.names);

@@ -38,7 +38,7 @@ impl Parser for Mocha {
         match &mut self.place {
             Place::Before => {
                 if let Some((failed, "failing")) = count(line) {
-                    self.loose = Some(Tally { failed, counts_failed: true, ..Tally::partly_seen() });
+                    self.loose = Some(Tally { failed, ..Tally::partly_seen() });
                 } else if self.loose.is_none() && is_call(line) {
                     // The counts come before what failed, and may be out of sight.
                     self.loose =

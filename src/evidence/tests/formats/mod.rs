@@ -5,6 +5,7 @@ pub(super) mod cargo;
 pub(super) mod go;
 pub(super) mod jest;
 pub(super) mod junit;
+pub(super) mod jvm;
 pub(super) mod mocha;
 pub(super) mod nextest;
 pub(super) mod node;

@@ -1,9 +1,5 @@
 //! Node's own runner: a block of counts after `#` or `ℹ`, in a fixed order.
 
-mod listed;
-
-pub(in crate::evidence::tests) use listed::Listed;
-
 use super::super::Parser;
 use super::super::tally::{Names, Summaries, Tally};
 use crate::evidence::scan::Scan;
@@ -58,7 +54,7 @@ impl Parser for Node {
             && let Some(loose) = &mut self.loose
         {
             loose.failed = loose.failed.saturating_add(cancelled);
-            (loose.counts_failed, loose.cut) = (true, cancelled > 0);
+            loose.cut = cancelled > 0;
         }
         let next = COUNTS.get(self.counts.len()).copied();
         match (next, fact.split_once(' ')) {

@@ -2,11 +2,10 @@
 
 mod marks;
 
-pub(in crate::evidence::tests) use marks::are_of_others;
+pub(in crate::evidence::tests) use marks::by_marks;
 
 use super::super::Parser;
 use super::super::tally::{Names, Summaries, Tally, counted};
-use crate::evidence::lines::lines;
 use crate::evidence::scan::Scan;
 
 #[derive(Debug, Default)]
@@ -97,16 +96,6 @@ fn misused(line: &str) -> Option<&str> {
     (is_own && what.starts_with("unrecognized arguments: ")).then_some(what)
 }
 
-/// Whether an output has the counts that pytest ends with, and nothing that says it was stopped.
-pub(crate) fn came_to_its_end(text: &str) -> bool {
-    lines(text).any(|line| summary(&line).is_some()) && !was_stopped(text)
-}
-
-/// Whether an output says of a pytest that it did not come to its end.
-pub(crate) fn was_stopped(text: &str) -> bool {
-    lines(text).any(|line| stops(&line))
-}
-
 /// What comes before the list of those that failed, and never after it.
 fn is_before_a_list(line: &str) -> bool {
     [" test session starts ", " FAILURES ", " ERRORS "].iter().any(|words| line.contains(words))
@@ -175,8 +164,7 @@ pub(in crate::evidence::tests) fn summary(line: &str) -> Option<Tally> {
             "passed" | "xpassed" => tally.passed = tally.passed.checked_add(count)?,
             "failed" | "error" | "errors" => tally.failed = tally.failed.checked_add(count)?,
             "skipped" | "xfailed" => tally.skipped = tally.skipped.checked_add(count)?,
-            "deselected" => tally.deselected = true,
-            "warning" | "warnings" | "rerun" | "subtests passed" => {}
+            "deselected" | "warning" | "warnings" | "rerun" | "subtests passed" => {}
             _ => return None,
         }
     }

@@ -6,8 +6,6 @@ use crate::evidence::scan::Scan;
 
 #[derive(Debug)]
 pub(in crate::evidence::tests) struct Tap {
-    /// Whether its text comes twice.
-    again: bool,
     /// Whether the outermost are files, which have tests between brackets or could not run.
     by_file: bool,
     plan: Option<u64>,
@@ -39,10 +37,9 @@ const ENDS: [&str; 8] = [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", "
 const INDENT: usize = 4;
 
 impl Tap {
-    pub(in crate::evidence::tests) fn new(again: bool, by_file: bool) -> Self {
+    pub(in crate::evidence::tests) fn new(by_file: bool) -> Self {
         let open = Vec::new();
         Self {
-            again,
             by_file,
             plan: None,
             points: 0,
@@ -106,7 +103,7 @@ impl Parser for Tap {
         let Some(plan) = self.plan else { return Vec::new() };
         let mut tally = self.tally;
         tally.cut |= plan != self.points || !self.open.is_empty();
-        tally.unknown |= self.again || (self.bare > 0 && tally.is_empty());
+        tally.unknown |= self.bare > 0 && tally.is_empty();
         vec![tally]
     }
 }
@@ -212,7 +209,7 @@ mod tests {
 
     #[test]
     fn numbers_may_be_left_out() {
-        let mut parser = Box::new(Tap::new(false, false));
+        let mut parser = Box::new(Tap::new(false));
         ["1..3", "ok", "not ok - b", "ok 3 - c", "okay", "ok then"].iter().for_each(|line| parser.line(line));
         let tally = parser.end().remove(0);
         assert_eq!((tally.passed, tally.failed, tally.cut), (2, 1, false));
@@ -220,7 +217,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: (u64, u64, u64), failing: &[&str], cut: bool) {
-        let mut parser = Box::new(Tap::new(false, false));
+        let mut parser = Box::new(Tap::new(false));
         text.lines().for_each(|line| parser.line(line));
         let tally = parser.end().remove(0);
         assert_eq!(

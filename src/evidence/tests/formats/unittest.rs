@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::super::Parser;
 use super::super::tally::{Names, Summaries, Tally};
 use crate::evidence::scan::Scan;
-use crate::evidence::shell::Command;
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::tests) struct Unittest {
@@ -52,7 +51,7 @@ impl Parser for Unittest {
             self.marks.heading(name);
         } else if let Some(verdict) = verdict(line) {
             let (failed, part) = (verdict.failed, Tally::partly_seen());
-            self.loose = Some(Tally { failed, counts_failed: true, cut: false, ..part });
+            self.loose = Some(Tally { failed, cut: false, ..part });
         } else if line.ends_with("... ok") {
             self.marks.ok += 1;
         } else if is_skipped(line) || line.ends_with("... expected failure") {
@@ -124,7 +123,6 @@ impl Unittest {
             duration_ms: Some(took),
             failing: std::mem::take(&mut self.names),
             unknown: passed.is_none(),
-            counts_failed: true,
             ..Tally::default()
         });
     }
@@ -148,13 +146,6 @@ pub(in crate::evidence::tests) fn ran(line: &str) -> Option<(u64, u64)> {
     let took = scan.seconds()?;
     scan.text("s")?;
     scan.end().map(|()| (count, took))
-}
-
-/// Whether a command prints itself what may be taken for the end of tests: `echo OK`.
-pub(in crate::evidence::tests) fn is_echoed(command: &str) -> bool {
-    let steps = Command::parse(command).steps;
-    let mut printing = steps.iter().filter(|step| matches!(step.program(), "echo" | "printf"));
-    printing.any(|step| step.args().iter().any(|word| verdict(word.trim_end_matches("\\n")).is_some()))
 }
 
 #[derive(Debug, Default)]

@@ -1,8 +1,5 @@
 //! What a very quiet pytest tells without counts: a mark for each test, and how far it got.
 
-use std::borrow::Cow;
-
-use super::super::super::Reading;
 use super::Tally;
 use crate::evidence::lines::lines;
 use crate::evidence::scan::Scan;
@@ -22,31 +19,8 @@ struct Marks {
 /// Longer runs are not counted by hand.
 const MOST_LINES: usize = 10_000;
 
-impl Reading<'_> {
-    /// What was found of a pytest that prints no counts, with those of its marks where all of them
-    /// are there to be seen.
-    pub(in crate::evidence::tests) fn by_marks(&self, mut found: Vec<Tally>) -> Vec<Tally> {
-        let lines = self.text.lines().count();
-        let is_cut = self.detected.pipes.iter().any(|pipe| pipe.may_drop(lines));
-        let [named] = found.as_mut_slice() else {
-            return if found.is_empty() && !is_cut { self.green().into_iter().collect() } else { found };
-        };
-        let marked = by_marks(self.text, named.failing.len()).filter(|_| named.unknown && !is_cut);
-        if let Some(marked) = marked {
-            *named = Tally { failing: std::mem::take(&mut named.failing), ..marked };
-        }
-        found
-    }
-
-    /// Marks of a run that named none as failed, and did not end as if one had.
-    fn green(&self) -> Option<Tally> {
-        let failed = self.detected.owns_exit && self.exit_code != Some(0);
-        by_marks(self.text, 0).filter(|_| !failed)
-    }
-}
-
 /// The counts of a run that named `failing` tests as failed; `None` where they may be others.
-fn by_marks(text: &str, failing: usize) -> Option<Tally> {
+pub(in crate::evidence::tests) fn by_marks(text: &str, failing: usize) -> Option<Tally> {
     let mut marks = Marks::default();
     // What tests printed is shown below.
     lines(text).take_while(|line| !line.starts_with("====")).for_each(|line| marks.line(&line));
@@ -54,22 +28,6 @@ fn by_marks(text: &str, failing: usize) -> Option<Tally> {
     let is_told = marks.failed == failing as u64 && marks.are_all();
     let Marks { passed, failed, skipped, .. } = marks;
     is_told.then(|| Tally { passed, failed, skipped, ..Tally::default() })
-}
-
-/// Whether the tests that `text` begins with were others than those that `tally` counts.
-pub(in crate::evidence::tests) fn are_of_others(text: &str, tally: &Tally) -> bool {
-    let mut marks = Marks::default();
-    let is_marked = |line: &Cow<'_, str>| line.ends_with("%]");
-    for line in lines(text).take(MOST_LINES).skip_while(|line| !is_marked(line)).take_while(is_marked) {
-        // The file that they are of may stand before them.
-        let from = line.find(".py ").map_or(0, |at| at + ".py ".len());
-        marks.line(&line[from..]);
-        if marks.reached.last().is_some_and(|(_, percent)| *percent == 100) {
-            break;
-        }
-    }
-    let Marks { passed, failed, skipped, .. } = marks;
-    marks.are_all() && (passed, failed, skipped) != (tally.passed, tally.failed, tally.skipped)
 }
 
 impl Marks {

@@ -1,0 +1,396 @@
+//! Reads a command line as far as the ledger needs it: its steps, whose exit code it ends with, and what makes
+//! two lines the same.
+//!
+//! No shell: what it does not understand (functions, `eval`, open quotes) proves nothing.
+
+mod lex;
+mod programs;
+
+use std::path::{Component, Path, PathBuf};
+
+use lex::{Op, Token, lex};
+pub(crate) use programs::base_name;
+use programs::{bare, moves_tree, only_asks, only_looks};
+
+/// A longer line is a document in disguise.
+pub(crate) const LONGEST: usize = 16 << 10;
+const DEEPEST: usize = 4;
+
+/// How a step is joined to the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Joined {
+    /// The first, or after `;`, `&` or the end of a line.
+    Next,
+    And,
+    Or,
+    Pipe,
+}
+
+/// One program with its arguments, wrappers such as `timeout 60` taken off.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    pub(crate) words: Vec<String>,
+    pub(crate) joined: Joined,
+    /// The file that its standard output goes to.
+    pub(crate) writes: Option<String>,
+    background: bool,
+}
+
+/// A command line, taken apart.
+#[derive(Debug, Default)]
+pub(crate) struct CommandLine {
+    pub(crate) steps: Vec<Step>,
+    /// Whether it has loops, conditions or functions: which steps ran, and how often, is not known.
+    pub(crate) compound: bool,
+    /// Whether a pipe fails with any of its steps.
+    pipefail: bool,
+    /// Whether it ends at the first failure.
+    errexit: bool,
+}
+
+/// Whose exit code a line ends with.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ExitOwner {
+    /// The program that the shell ran last.
+    pub(crate) program: Option<String>,
+    /// Whether programs that do some work may have failed without changing it.
+    pub(crate) hides: Vec<String>,
+}
+
+impl Step {
+    pub(crate) fn program(&self) -> &str {
+        self.words.first().map_or("", |word| base_name(word))
+    }
+
+    pub(crate) fn args(&self) -> &[String] {
+        self.words.get(1..).unwrap_or_default()
+    }
+
+    /// Whether it may change files.
+    pub(crate) fn may_write(&self) -> bool {
+        let is_file = |file: &String| !file.starts_with("/dev/");
+        self.writes.as_ref().is_some_and(is_file) || programs::may_write(self)
+    }
+
+    /// Whether it prints texts that are there already.
+    pub(crate) fn shows_text(&self) -> bool {
+        programs::shows_text(self)
+    }
+}
+
+impl CommandLine {
+    pub(crate) fn parse(line: &str) -> Self {
+        let mut parsed = Self::default();
+        parsed.read(line, DEEPEST);
+        parsed
+    }
+
+    fn read(&mut self, line: &str, depth: usize) {
+        let Some(tokens) = lex(line).filter(|_| line.len() <= LONGEST) else {
+            self.compound = true;
+            return;
+        };
+        let (mut words, mut joined, mut writes) = (Vec::new(), Joined::Next, None);
+        for token in tokens.iter().chain([&Token::end()]) {
+            match &token.op {
+                None => words.push(token.text.clone()),
+                Some(Op::Writes) => writes = Some(token.text.clone()),
+                Some(Op::Redirects) => {}
+                Some(op) => {
+                    // A bracket after `&&`, and the end of a line after one, join nothing anew.
+                    if words.is_empty() && matches!(op, Op::Group | Op::Next) {
+                        continue;
+                    }
+                    let background = matches!(op, Op::Background);
+                    let step =
+                        Step { words: std::mem::take(&mut words), joined, writes: writes.take(), background };
+                    self.push(step, depth);
+                    joined = match op {
+                        Op::And => Joined::And,
+                        Op::Or => Joined::Or,
+                        Op::Pipe => Joined::Pipe,
+                        _ => Joined::Next,
+                    };
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, mut step: Step, depth: usize) {
+        self.compound |= step.words.first().is_some_and(|word| programs::is_keyword(word));
+        step.words = bare(std::mem::take(&mut step.words));
+        if step.words.is_empty() {
+            return;
+        }
+        if step.program() == "set" {
+            let options: String = step.args().concat();
+            self.pipefail |= options.contains("pipefail");
+            self.errexit |= step
+                .args()
+                .iter()
+                .any(|arg| arg.starts_with('-') && !arg.starts_with("--") && arg.contains('e'));
+            return;
+        }
+        match script_of(&step).filter(|_| depth > 0) {
+            Some((options, script)) => {
+                self.pipefail |= options.contains("pipefail");
+                self.errexit |=
+                    options.split(' ').any(|option| option.starts_with('-') && option.contains('e'));
+                let first = self.steps.len();
+                self.read(&script, depth - 1);
+                if let Some(inner) = self.steps.get_mut(first) {
+                    inner.joined = step.joined;
+                }
+                if let Some(last) = self.steps.get_mut(first..).and_then(<[Step]>::last_mut) {
+                    last.writes = last.writes.take().or(step.writes);
+                    last.background |= step.background;
+                }
+            }
+            None => self.steps.push(step),
+        }
+    }
+
+    /// Whose exit code it ends with, and what that says nothing of.
+    pub(crate) fn exit_owner(&self) -> ExitOwner {
+        let seen = self.seen();
+        let hidden = self.steps.iter().zip(&seen).filter(|(step, seen)| !**seen && !only_looks(step));
+        let mut hides: Vec<String> = hidden.map(|(step, _)| step.program().to_owned()).collect();
+        hides.dedup();
+        ExitOwner { program: self.steps.last().map(|step| step.program().to_owned()), hides }
+    }
+
+    /// For each step, whether its failure would be one of the line.
+    fn seen(&self) -> Vec<bool> {
+        let mut seen = vec![!self.compound; self.steps.len()];
+        // From the end: what a step is followed by decides.
+        let (mut last_list, mut after_or) = (true, false);
+        for at in (0..self.steps.len()).rev() {
+            let next = self.steps.get(at + 1);
+            match next.map(|next| next.joined) {
+                None => {}
+                Some(Joined::Next) => (last_list, after_or) = (self.errexit, false),
+                Some(Joined::Or) => after_or = true,
+                Some(Joined::And | Joined::Pipe) => {}
+            }
+            let piped = next.is_some_and(|next| next.joined == Joined::Pipe) && !self.pipefail;
+            seen[at] &= last_list && !after_or && !piped && !self.steps[at].background;
+        }
+        seen
+    }
+
+    /// Whether an exit code of 1 is only the answer "no": `grep`, `test`, `diff`.
+    pub(crate) fn ends_with_a_question(&self) -> bool {
+        self.steps.last().is_some_and(only_asks)
+    }
+
+    /// Whether git may have changed the files that are checked out.
+    pub(crate) fn moves_tree(&self) -> bool {
+        self.steps.iter().any(moves_tree)
+    }
+}
+
+/// What makes two lines the same: the directory, and the words without what only shows or repeats the result.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Identity {
+    directory: PathBuf,
+    words: String,
+}
+
+impl Identity {
+    pub(crate) fn of(line: &str, directory: &Path) -> Self {
+        let mut directory = directory.to_owned();
+        let mut line = line.trim().to_owned();
+        for _ in 0..DEEPEST {
+            let Some(mut tokens) = lex(&line) else { break };
+            undecorate(&mut tokens);
+            while let Some(there) = goes_to(&tokens) {
+                directory = cleaned(&directory.join(there));
+                tokens.drain(..3);
+            }
+            let words: Vec<String> = tokens
+                .iter()
+                .take_while(|token| token.op.is_none())
+                .map(|token| token.text.clone())
+                .collect();
+            let alone = words.len() == tokens.len();
+            let step = Step { words, joined: Joined::Next, writes: None, background: false };
+            match script_of(&step).filter(|_| alone) {
+                Some((_, script)) => line = script,
+                None => {
+                    let words: Vec<&str> = tokens.iter().map(|token| token.raw.as_str()).collect();
+                    return Self { directory, words: words.join(" ") };
+                }
+            }
+        }
+        Self { directory, words: line }
+    }
+}
+
+/// `cd X &&` or `cd X;` at the beginning.
+fn goes_to(tokens: &[Token]) -> Option<&str> {
+    let [cd, there, next, ..] = tokens else { return None };
+    let is_plain = cd.op.is_none() && cd.text == "cd" && there.op.is_none();
+    let goes_on = matches!(next.op, Some(Op::And | Op::Next));
+    let is_known = !there.text.starts_with(['~', '-']) && !there.raw.contains(['$', '`', '*']);
+    (is_plain && goes_on && is_known).then_some(there.text.as_str())
+}
+
+/// Takes off what only shows or repeats the result: `2>&1`, `| tail -5`, `| head`, `| tee f`, `; echo $?`.
+fn undecorate(tokens: &mut Vec<Token>) {
+    loop {
+        let last = tokens.iter().rposition(|token| token.op.as_ref().is_some_and(Op::separates));
+        let (from, words) = match last {
+            Some(at) => (at, &tokens[at + 1..]),
+            None => (tokens.len(), &[][..]),
+        };
+        let program = words.first().map_or("", |word| base_name(&word.text));
+        let is_decoration = match last.and_then(|at| tokens[at].op.as_ref()) {
+            Some(Op::Pipe) => matches!(program, "tail" | "head" | "tee"),
+            Some(Op::Next) => {
+                words.is_empty() || (program == "echo" && words.iter().any(|word| word.text.contains("$?")))
+            }
+            _ => false,
+        };
+        if is_decoration {
+            tokens.truncate(from);
+        } else if tokens.last().is_some_and(|token| token.raw == "2>&1") {
+            tokens.pop();
+        } else {
+            return;
+        }
+    }
+}
+
+/// The options and the script of `bash -lc 'script'`.
+fn script_of(step: &Step) -> Option<(String, String)> {
+    let is_shell = matches!(step.program(), "sh" | "bash" | "zsh" | "dash");
+    let args = step.args();
+    let at =
+        args.iter().position(|arg| arg.starts_with('-') && !arg.starts_with("--") && arg.ends_with('c'))?;
+    let is_plain = args[..at].iter().all(|arg| arg.starts_with('-') || arg == "pipefail");
+    let script = args.get(at + 1).filter(|_| is_shell && is_plain && args.len() == at + 2)?;
+    Some((args[..=at].join(" "), script.clone()))
+}
+
+/// A path without `.` and `..`, as far as its words tell.
+pub(crate) fn cleaned(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(clean.pop()),
+            part => clean.push(part),
+        }
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owner(line: &str) -> (Option<String>, Vec<String>) {
+        let ExitOwner { program, hides } = CommandLine::parse(line).exit_owner();
+        (program, hides)
+    }
+
+    #[track_caller]
+    fn check_owner(line: &str, program: &str, hides: &[&str]) {
+        assert_eq!(
+            owner(line),
+            (Some(program.to_owned()), hides.iter().map(|&one| one.to_owned()).collect()),
+            "{line}"
+        );
+    }
+
+    #[test]
+    fn an_exit_code_is_that_of_the_last_program_and_says_nothing_of_what_it_hides() {
+        check_owner("pytest -q", "pytest", &[]);
+        check_owner("/bin/bash -lc 'pytest -q 2>&1 | tail -5'", "tail", &["pytest"]);
+        check_owner("cd web && npm ci && npm test", "npm", &[]);
+        check_owner("make; echo $?", "echo", &["make"]);
+        check_owner("make || true", "true", &["make"]);
+        check_owner("pytest; git diff", "git", &["pytest"]);
+        check_owner("server & pytest", "pytest", &["server"]);
+        check_owner("set -o pipefail; pytest | tail", "tail", &[]);
+        check_owner("bash -euo pipefail -c 'make | tail; ls'", "ls", &[]);
+        check_owner("set -e\nmake\npytest", "pytest", &[]);
+        check_owner("for f in a b; do pytest $f; done", "pytest", &["pytest"]);
+        check_owner("if make; then ls; fi", "ls", &["make"]);
+        check_owner("CI=1 timeout 60 uv run pytest | tee log", "tee", &["pytest"]);
+    }
+
+    #[test]
+    fn programs_that_only_look_hide_nothing() {
+        check_owner("cat a.py | head -5; ls", "ls", &[]);
+        check_owner("git status; git diff | head", "head", &[]);
+        check_owner("rg -n foo | head -20 || true", "true", &[]);
+        check_owner("sed -n 1,20p a; git log", "git", &[]);
+        check_owner("git commit -am x | tail -1", "tail", &["git"]);
+    }
+
+    #[test]
+    fn steps_are_read_through_quotes_wrappers_and_shells() {
+        let told = |line: &str| {
+            let steps = CommandLine::parse(line).steps;
+            steps.iter().map(|step| step.words.join(" ")).collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(told("echo 'a; cargo test' # cargo test"), "echo a; cargo test");
+        assert_eq!(told("cat > t.py <<'EOF'\ncargo test\nEOF\npytest t.py"), "cat; pytest t.py");
+        assert_eq!(told("bash -lc \"bash -c 'npm test' | tail -5\""), "npm test; tail -5");
+        assert_eq!(told("A=1 time nice -n 5 sudo -E uv run pytest -q"), "pytest -q");
+        assert_eq!(told("(cd a; npx --yes jest@29 b)"), "cd a; jest@29 b");
+        assert_eq!(told("git commit -m \"$(cargo test; ls)\""), "git commit -m $(cargo test; ls)");
+        assert!(CommandLine::parse("echo 'open").compound);
+    }
+
+    #[test]
+    fn the_same_line_is_known_however_it_is_shown() {
+        let identity = |line: &str| Identity::of(line, Path::new("/w"));
+        let pytest = identity("cd api && pytest -q  tests");
+        for line in [
+            "cd api;  pytest -q tests 2>&1",
+            "bash -lc 'cd api && pytest -q tests 2>&1 | tail -n 20'",
+            "cd ./api && pytest -q tests | tee out.log | head -50; echo $?",
+            "/bin/bash -lc 'cd /w/api && bash -c \"pytest -q tests\"'",
+            "cd web && cd ../api && pytest -q tests; echo \"exit: $?\"",
+        ] {
+            assert_eq!(identity(line), pytest, "{line}");
+        }
+        assert_eq!(Identity::of("pytest -q tests", Path::new("/w/api")), pytest);
+        for line in [
+            "pytest -q tests",
+            "cd api && pytest tests -q",
+            "cd api && pytest -q tests | grep x",
+            "cd $D && pytest -q tests",
+        ] {
+            assert_ne!(identity(line), pytest, "{line}");
+        }
+        assert_ne!(identity("echo \"a  b\""), identity("echo \"a b\""));
+    }
+
+    #[test]
+    fn git_moves_the_tree_where_it_puts_other_files_in_place() {
+        for line in [
+            "git stash",
+            "cd a && git -C b checkout main",
+            "git switch x",
+            "git reset --hard",
+            "bash -c 'git restore a'",
+            "git worktree add ../b",
+            "git stash pop",
+        ] {
+            assert!(CommandLine::parse(line).moves_tree(), "{line}");
+        }
+        for line in [
+            "git stash list",
+            "git checkout -b fix",
+            "git switch -c fix",
+            "git worktree list",
+            "git commit -am x",
+            "echo git stash",
+        ] {
+            assert!(!CommandLine::parse(line).moves_tree(), "{line}");
+        }
+    }
+}

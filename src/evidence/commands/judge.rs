@@ -1,0 +1,88 @@
+//! What one command came to, from its line, its exit code and what it printed.
+
+use super::entry::{CommandOutcome, LedgerEntry, Span};
+use crate::evidence::command_line::{CommandLine, LONGEST};
+use crate::evidence::errors::{Place, first_error};
+use crate::evidence::lines;
+use crate::evidence::tests::{self, Output, Ran, TestRun};
+use crate::model::{ItemStatus, Timestamp};
+
+/// A command that came to its end.
+#[derive(Debug)]
+pub(crate) struct CommandEnd<'a> {
+    pub(crate) number: u64,
+    pub(crate) item: &'a str,
+    pub(crate) line: &'a str,
+    /// Where it was started; empty where that is not known.
+    pub(crate) directory: &'a str,
+    /// The directory that the run works in: places in files are named from there.
+    pub(crate) root: &'a str,
+    pub(crate) started_at: Option<Timestamp>,
+    pub(crate) ended_at: Option<Timestamp>,
+    pub(crate) exit_code: Option<i64>,
+    pub(crate) status: ItemStatus,
+}
+
+/// What it printed, and where that stands.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Printed<'a> {
+    pub(crate) text: &'a str,
+    /// Whether that is all of it.
+    pub(crate) is_whole: bool,
+    pub(crate) span: Option<Span>,
+}
+
+pub(crate) fn judge(end: &CommandEnd<'_>, printed: Printed<'_>) -> LedgerEntry {
+    let line = CommandLine::parse(end.line);
+    let owner = line.exit_owner();
+    let is_refused = end.status == ItemStatus::Declined;
+    let bounded = lines::bounded(printed.text);
+    let text = if is_refused { "" } else { bounded.as_deref().unwrap_or(printed.text) };
+    let is_whole = printed.is_whole && bounded.is_none();
+    let mut tests = tests::read(&line, Output { text, is_whole, exit_code: end.exit_code });
+    if !is_refused && !tests.iter().any(|run| run.counts.is_some()) {
+        let ran = Ran {
+            directory: end.directory,
+            from: end.started_at,
+            to: end.ended_at,
+            exit_code: end.exit_code,
+        };
+        tests = tests::from_report(&line, ran).map_or(tests, |run| vec![run]);
+    }
+    let outcome = outcome(end, &line, &owner.hides, &tests);
+    let may_tell = matches!(outcome, CommandOutcome::Failed | CommandOutcome::Unknown);
+    let place = Place { root: end.root, directory: end.directory };
+    let first_error =
+        may_tell.then(|| first_error(&line, &tests, text, outcome, end.exit_code, place)).flatten();
+    LedgerEntry {
+        number: end.number,
+        item: end.item.to_owned(),
+        line: end.line[..end.line.floor_char_boundary(LONGEST)].to_owned(),
+        directory: end.directory.to_owned(),
+        started_at: end.started_at,
+        ended_at: end.ended_at,
+        exit_code: end.exit_code,
+        exit_of: owner.program.filter(|program| !program.is_empty() && !is_refused),
+        hides: if is_refused { Vec::new() } else { owner.hides },
+        outcome,
+        output: printed.span,
+        output_cut: !printed.is_whole,
+        tests,
+        first_error,
+    }
+}
+
+fn outcome(end: &CommandEnd<'_>, line: &CommandLine, hides: &[String], tests: &[TestRun]) -> CommandOutcome {
+    let is_red = tests.iter().any(TestRun::is_red);
+    match (end.status, end.exit_code) {
+        (ItemStatus::Declined, _) => CommandOutcome::Refused,
+        (ItemStatus::Running, _) => CommandOutcome::Unfinished,
+        _ if is_red => CommandOutcome::Failed,
+        (_, Some(0)) | (ItemStatus::Completed, None) if hides.is_empty() => CommandOutcome::Passed,
+        (_, Some(0)) | (ItemStatus::Completed, None) => CommandOutcome::Unknown,
+        // That is the answer "no".
+        (_, Some(1)) if line.ends_with_a_question() && hides.is_empty() => CommandOutcome::Passed,
+        (_, Some(1)) if line.ends_with_a_question() => CommandOutcome::Unknown,
+        (_, Some(_)) | (ItemStatus::Failed, None) => CommandOutcome::Failed,
+    }
+}

@@ -1,0 +1,12 @@
+//! The ledger: one entry for each command that a run ran, and what all of them come to.
+
+mod entry;
+mod judge;
+mod refusals;
+mod settle;
+
+pub(crate) use entry::{CommandCounts, CommandOutcome, LedgerEntry, Span};
+pub(crate) use judge::{CommandEnd, Printed, judge};
+pub(crate) use refusals::Refusals;
+pub(crate) use settle::{Account, EarlierError, EarlierErrors, ErrorEvidence, settle};
+pub(in crate::evidence) use settle::{Ledger, exit_words};

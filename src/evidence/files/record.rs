@@ -1,0 +1,58 @@
+//! The content of `evidence.json`.
+
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::Files;
+use crate::evidence::{CommandCounts, EarlierErrors, ErrorEvidence, TestResults};
+use crate::host::files::{self, Durability};
+use crate::runs::{self, ReadError};
+
+/// Written once, before the run is sealed. A part that is absent was not
+/// looked for, or not found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Evidence {
+    pub(crate) version: u32,
+    pub(crate) files: Files,
+    /// How many commands came to what. Absent in older evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) commands: Option<CommandCounts>,
+    /// Absent where no test was seen to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tests: Option<TestResults>,
+    /// Absent where nothing is known to have failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) errors: Option<ErrorEvidence>,
+    #[serde(flatten)]
+    pub(crate) earlier: EarlierErrors,
+}
+
+impl Evidence {
+    pub(crate) const VERSION: u32 = 1;
+
+    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
+        let mut bytes = serde_json::to_vec_pretty(self)?;
+        bytes.push(b'\n');
+        files::write(path, &bytes, Durability::Whole)
+    }
+
+    /// `None` where there is no such file.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>, ReadError> {
+        runs::read(path)
+    }
+
+    /// What there is to tell where the file can tell nothing any more: evidence is
+    /// a help, and no reply fails for the want of it.
+    pub(crate) fn unknown(reason: &str) -> Self {
+        Self {
+            version: Self::VERSION,
+            files: Files::unknown(reason.to_owned()),
+            commands: None,
+            tests: None,
+            errors: None,
+            earlier: EarlierErrors::default(),
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Which test framework a step starts, or which script may start one.
+
+use super::Framework;
+use crate::evidence::command_line::{CommandLine, Step, base_name};
+
+/// What a step starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// A framework by its name, with the framework's own arguments.
+    Framework(Framework, Vec<String>),
+    /// A script that runs tests by its name: only its output tells which.
+    Script,
+}
+
+/// Whether a line starts tests by a name: a framework's, or a script's that says so.
+pub(super) fn names_tests(line: &CommandLine) -> bool {
+    line.steps.iter().any(|step| recognise(step).is_some())
+}
+
+pub(super) fn recognise(step: &Step) -> Option<Runs> {
+    // `jest@29`, as `npx` takes it.
+    let program = step.program().split('@').next().unwrap_or_default();
+    let args: Vec<&str> = step.args().iter().map(String::as_str).collect();
+    let framework = |framework, from: usize| of_framework(framework, &args, from);
+    match program {
+        "cargo" => match cargo(&args) {
+            Some((kind, from)) => framework(kind, from),
+            None => (args.contains(&"xtask") && script(step, &args)).then_some(Runs::Script),
+        },
+        "cargo-nextest" => framework(Framework::Nextest, 2),
+        "pytest" | "py.test" | "py.test-3" | "pytest-3" => framework(Framework::Pytest, 0),
+        "nose2" => framework(Framework::Unittest, 0),
+        "jest" => framework(Framework::Jest, 0),
+        "react-scripts" if args.first() == Some(&"test") => framework(Framework::Jest, 1),
+        "vitest" => match args.first() {
+            Some(&"bench" | &"list" | &"init" | &"typecheck") => None,
+            Some(&"run" | &"watch" | &"dev") => framework(Framework::Vitest, 1),
+            _ => framework(Framework::Vitest, 0),
+        },
+        "mocha" | "_mocha" => framework(Framework::Mocha, 0),
+        "go" if args.first() == Some(&"test") && !args.contains(&"-c") => framework(Framework::Go, 1),
+        "go" if args.first() == Some(&"-C") && args.get(2) == Some(&"test") => framework(Framework::Go, 3),
+        // To these it is the question for their version.
+        "tap" | "ava" | "bats" if args.contains(&"-v") => None,
+        "tap" | "tape" | "ava" | "bats" | "prove" | "pg_prove" => framework(Framework::Tap, 0),
+        "mvn" | "mvnw" | "gradle" | "gradlew" if script(step, &args) => framework(Framework::Junit, 0),
+        "node" | "tsx" if args.contains(&"--test") => framework(Framework::Node, 0),
+        name if name.starts_with("python") || name == "pypy3" || name == "py" => match module(&args) {
+            Some(("pytest", from)) => framework(Framework::Pytest, from),
+            Some(("unittest" | "nose2", from)) => framework(Framework::Unittest, from),
+            Some(_) => None,
+            None if args.first() == Some(&"manage.py") && args.get(1) == Some(&"test") => {
+                framework(Framework::Unittest, 2)
+            }
+            None => script(step, &args).then_some(Runs::Script),
+        },
+        "docker" | "podman" | "docker-compose" | "nerdctl" => in_container(step.args()),
+        _ => script(step, &args).then_some(Runs::Script),
+    }
+}
+
+/// Options after which no test runs.
+const ONLY_ASKS: [&str; 16] = [
+    "--help",
+    "-h",
+    "--version",
+    "-V",
+    "--collect-only",
+    "--co",
+    "--fixtures",
+    "--markers",
+    "--setup-plan",
+    "--listTests",
+    "--showConfig",
+    "--no-run",
+    "--list",
+    "--dry-run",
+    "-list",
+    "--clearCache",
+];
+
+fn of_framework(framework: Framework, args: &[&str], from: usize) -> Option<Runs> {
+    let asks = args.iter().any(|arg| ONLY_ASKS.contains(arg));
+    let args = args.get(from..).unwrap_or_default();
+    (!asks).then(|| Runs::Framework(framework, args.iter().map(|arg| (*arg).to_owned()).collect()))
+}
+
+/// The framework of a `cargo` command, and where its own arguments begin.
+fn cargo(args: &[&str]) -> Option<(Framework, usize)> {
+    let valued = ["-C", "-Z", "--manifest-path", "--config", "--color"];
+    let is_value = |at: usize| at > 0 && valued.contains(&args[at - 1]);
+    let verb = (0..args.len()).find(|at| !args[*at].starts_with(['+', '-']) && !is_value(*at))?;
+    match (args[verb], args.get(verb + 1).copied()) {
+        ("test" | "t" | "tarpaulin", _) => Some((Framework::CargoTest, verb + 1)),
+        ("nextest", Some("run" | "r")) => Some((Framework::Nextest, verb + 2)),
+        ("miri" | "llvm-cov" | "hack", Some("test")) => Some((Framework::CargoTest, verb + 2)),
+        ("miri" | "llvm-cov" | "hack", Some("nextest")) => Some((Framework::Nextest, verb + 2)),
+        _ => None,
+    }
+}
+
+/// The module that `python -m` runs, and where its arguments begin.
+fn module<'a>(args: &[&'a str]) -> Option<(&'a str, usize)> {
+    let is_value = |at: usize| at > 0 && matches!(args[at - 1], "-X" | "-W");
+    let starts = |at: &usize| matches!(args[*at], "-m" | "-c") || !args[*at].starts_with('-');
+    let at = (0..args.len()).find(|at| starts(at) && !is_value(*at))?;
+    (args[at] == "-m").then(|| Some((*args.get(at + 1)?, at + 2))).flatten()
+}
+
+/// What a container is to run: the first words that start tests by a name.
+fn in_container(args: &[String]) -> Option<Runs> {
+    let runs = args.iter().position(|arg| matches!(arg.as_str(), "run" | "exec"))?;
+    (runs + 1..args.len()).find_map(|at| {
+        let line = CommandLine::parse(&args[at..].join(" "));
+        let step = line.steps.first().filter(|step| !matches!(step.program(), "docker" | "test"))?;
+        recognise(step)
+    })
+}
+
+/// Whether a task of a build tool or a script runs tests, by its name.
+fn script(step: &Step, args: &[&str]) -> bool {
+    let program = step.program();
+    let words: Vec<&str> = args.iter().copied().filter(|arg| !arg.starts_with('-')).collect();
+    let named = || words.iter().any(|word| tests_by_name(word));
+    match program {
+        "npm" | "pnpm" | "yarn" | "bun" => package_script(&words),
+        "tox" | "nox" | "ctest" | "gotestsum" | "phpunit" => true,
+        "make" | "gmake" | "just" | "task" | "rake" | "invoke" | "inv" | "mage" | "ninja" | "nx"
+        | "turbo" | "lerna" | "bazel" | "meson" | "composer" | "hatch" | "pdm" | "rye" | "cargo" | "moon"
+        | "wireit" => named(),
+        "gradle" | "gradlew" | "mvn" | "mvnw" | "sbt" | "ant" => {
+            named() || words.iter().any(|word| matches!(*word, "build" | "install" | "package"))
+        }
+        "bash" | "sh" | "zsh" | "dash" | "source" | "." | "python" | "python3" | "node" | "tsx" | "ruby"
+        | "perl" | "php" => words.first().is_some_and(|file| tests_by_name(base_name(file))),
+        "deno" => words.first() == Some(&"test"),
+        _ => {
+            let own = step.words.first().is_some_and(|word| word.contains('/'));
+            own && (tests_by_name(program) || words.first() == Some(&"test"))
+        }
+    }
+}
+
+/// `npm test`, `pnpm -r run test:unit`, `yarn jest`.
+fn package_script(words: &[&str]) -> bool {
+    match words {
+        [] | ["add" | "install" | "i" | "ci", ..] => false,
+        ["test" | "t" | "tst" | "it" | "cit" | "install-test", ..] => true,
+        words => words
+            .iter()
+            .take(4)
+            .any(|word| tests_by_name(word) || matches!(*word, "jest" | "vitest" | "mocha")),
+    }
+}
+
+/// Whether a name says that it runs tests: `test:unit`, `runTests`, and not `latest` or `inspect`.
+fn tests_by_name(name: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "test", "tests", "testing", "spec", "specs", "check", "checks", "verify", "coverage", "ci", "unit",
+        "pytest",
+    ];
+    name.contains("e2e") || words_of(name).iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// The words of a name, which stand apart by a sign or a capital letter.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut lower = false;
+    for c in name.chars() {
+        if !c.is_ascii_alphabetic() || (lower && c.is_ascii_uppercase()) {
+            words.push(String::new());
+        }
+        lower = c.is_ascii_lowercase();
+        if c.is_ascii_alphabetic()
+            && let Some(word) = words.last_mut()
+        {
+            word.push(c.to_ascii_lowercase());
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(expected: &str, lines: &[&str]) {
+        for line in lines {
+            let steps = CommandLine::parse(line).steps;
+            let told: Vec<String> = steps
+                .iter()
+                .filter_map(recognise)
+                .map(|runs| match runs {
+                    Runs::Framework(framework, _) => framework.as_str().to_owned(),
+                    Runs::Script => "script".to_owned(),
+                })
+                .collect();
+            assert_eq!(told.join(" + "), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn frameworks_are_known_by_their_commands() {
+        check(
+            "cargo_test",
+            &["cargo test", "cargo +nightly t -p a", "bash -lc 'cd x && RUST_LOG=1 cargo test a 2>&1'"],
+        );
+        check("nextest", &["cargo nextest run", "cargo llvm-cov nextest", "timeout 60 cargo nextest r a"]);
+        check(
+            "pytest",
+            &[
+                "pytest",
+                "python3 -m pytest -q",
+                "uv run --with x pytest",
+                ".venv/bin/pytest a",
+                "coverage run -m pytest",
+            ],
+        );
+        check("unittest", &["python -m unittest discover", "python manage.py test app"]);
+        check("jest", &["npx jest", "./node_modules/.bin/jest a", "npx --yes jest@29 b"]);
+        check("vitest", &["vitest", "npx vitest run", "pnpm exec vitest run x", "bunx vitest"]);
+        check("mocha", &["npx mocha", "nyc mocha", "node_modules/.bin/_mocha a"]);
+        check("node", &["node --test", "node --import tsx --test a.ts"]);
+        check("go", &["go test ./...", "cd x; go test -v ./..."]);
+        check("tap", &["prove -v t/", "bats test", "npx tape a.js"]);
+        check("junit", &["mvn -q test", "./gradlew build"]);
+        check(
+            "pytest",
+            &[
+                "docker run --rm -v .:/app -w /app python:3.12 pytest -q",
+                "docker compose exec -T web python -m pytest",
+            ],
+        );
+        check("pytest + jest", &["pytest && npx jest"]);
+    }
+
+    #[test]
+    fn scripts_are_known_by_their_names() {
+        check(
+            "script",
+            &[
+                "npm test",
+                "pnpm -r run test:unit",
+                "yarn jest",
+                "make test",
+                "./run_tests.sh",
+                "tox",
+                "python3 test_shop.py",
+                "node shop.test.mjs",
+                "sh check.sh",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_shows_text_or_only_asks_runs_none() {
+        check(
+            "",
+            &[
+                "cat a.py",
+                "grep pytest log",
+                "git show",
+                "python3 -c 'print(1)'",
+                "node -e 'x()'",
+                "python3 app.py",
+                "./tools/show-latest",
+                "make",
+                "sh run.sh",
+                "npm run report",
+                "npm install",
+                "pytest --collect-only",
+                "cargo build",
+                "echo cargo test",
+                "less a.t",
+            ],
+        );
+    }
+}
