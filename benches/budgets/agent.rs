@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 use crate::machine;
 
@@ -14,6 +15,11 @@ pub fn plays(args: &[String]) -> bool {
     match args.first().map(String::as_str) {
         Some("flood") => flood(args[1].parse().unwrap()),
         Some("last-act") => last_act(&args[1], &args[2]),
+        Some("flood-and-note") => {
+            flood(args[1].parse().unwrap());
+            fs::write(&args[2], machine::now().as_nanos().to_string()).unwrap();
+        }
+        Some("--version" | "mcp" | "exec") => codex(args),
         _ => return false,
     }
     true
@@ -42,4 +48,26 @@ fn last_act(go: &str, moment: &str) {
     let mut byte = [0];
     let _ = File::open(go).unwrap().read(&mut byte);
     fs::write(moment, machine::now().as_nanos().to_string()).unwrap();
+}
+
+/// Answers as Codex does, to questions late where a file beside the program says by how many milliseconds.
+fn codex(args: &[String]) {
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    if let ["exec", "--json", ..] = words[..] {
+        io::copy(&mut io::stdin(), &mut io::sink()).unwrap();
+        let thread = r#"{"type":"thread.started","thread_id":"019a8b3c-0000-7000-8000-000000000000"}"#;
+        let message =
+            r#"{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"done"}}"#;
+        let turn = r#"{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}"#;
+        println!("{thread}\n{message}\n{turn}");
+        return;
+    }
+    let delay = fs::read_to_string(std::env::current_exe().unwrap().with_file_name("delay"));
+    let delay = delay.ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+    std::thread::sleep(Duration::from_millis(delay));
+    match words[..] {
+        ["--version", ..] => println!("codex-cli 0.166.0"),
+        ["exec", ..] => print!("{}", include_str!("../../tests/corpus/codex/exec_help.txt")),
+        _ => println!("[]"),
+    }
 }

@@ -97,7 +97,15 @@ pub fn measure(effort: Effort, table: &mut Table) {
     fs::write(&index, kept).unwrap();
 
     let ours = [DELEGATOR, "inspect", &long.task, "--summary"];
-    against(&world, effort, table, "summary", &ours, ("wc -l", &["/usr/bin/wc", "-l", file]), Budget::None);
+    against(
+        &world,
+        effort,
+        table,
+        "summary",
+        &ours,
+        ("wc -l", &["/usr/bin/wc", "-l", file]),
+        Budget::AtMost(5.0),
+    );
 
     let mut peak = Samples::default();
     for mode in [

@@ -13,8 +13,10 @@
 
 mod agent;
 mod capture;
+mod codex;
 mod crowd;
 mod disk;
+mod end;
 mod figures;
 mod files;
 mod inspect;
@@ -72,13 +74,15 @@ const QUICK: Effort = Effort {
 
 type Part = fn(Effort, &mut Table);
 
-const PARTS: [(&str, Part); 9] = [
+const PARTS: [(&str, Part); 11] = [
     ("submit", submit::measure),
     ("crowd", crowd::measure),
     ("serve", serve::measure),
     ("memory", memory::measure),
     ("wake", wake::measure),
     ("capture", capture::measure),
+    ("end", end::measure),
+    ("codex", codex::measure),
     ("status", status::measure),
     ("files", files::measure),
     ("inspect", inspect::measure),

@@ -89,6 +89,11 @@ impl World {
         (machine::now() - began, ended)
     }
 
+    /// Writes the configuration anew.
+    pub fn configure(&self, config: &str) {
+        fs::write(self.scratch("config/delegator/config.toml"), config).unwrap();
+    }
+
     /// Submits `task` without waiting for it.
     pub fn submit(&self, agent: &str, task: &str) -> Submitted {
         let began = machine::now();

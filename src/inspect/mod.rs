@@ -9,6 +9,7 @@
 
 mod ahead;
 mod aligned;
+mod alike;
 mod ask;
 mod block;
 mod candidates;
@@ -27,6 +28,7 @@ mod repeats;
 mod scan;
 mod select;
 mod shape;
+mod shared_tally;
 mod sight;
 mod source;
 mod summary;

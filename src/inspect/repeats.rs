@@ -8,14 +8,13 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
 
 const MOST: usize = 4 << 10;
-/// Of a line, as much is compared.
-const COMPARED: usize = 1 << 10;
 
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
-    noted: HashMap<u64, Noted>,
+    noted: HashMap<u64, Noted, BuildHasherDefault<Itself>>,
     /// How much was taken from every count so far to forget the least.
     taken: u64,
 }
@@ -41,13 +40,9 @@ pub(super) struct Repeated {
 }
 
 impl Repeats {
-    /// Notes the line of this number, which starts at `offset`.
-    pub(super) fn push(&mut self, text: &[u8], line: u64, offset: u64) {
-        let text = text.trim_ascii();
-        if text.is_empty() {
-            return;
-        }
-        match self.noted.entry(alike(text)) {
+    /// Notes the line of this number, which starts at `offset`, by its [hash](super::alike).
+    pub(super) fn push(&mut self, hash: u64, line: u64, offset: u64) {
+        match self.noted.entry(hash) {
             Entry::Occupied(mut noted) => noted.get_mut().count += 1,
             Entry::Vacant(new) => {
                 new.insert(Noted { offset, line, count: 1, before: self.taken });
@@ -85,32 +80,36 @@ impl Repeats {
     }
 }
 
-/// The same for lines that differ in their numbers alone: FNV, in which a
-/// number is one digit. Whoever makes lines that collide gets a wrong count of
-/// his own lines.
-fn alike(line: &[u8]) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut in_number = false;
-    for byte in &line[..line.len().min(COMPARED)] {
-        let is_digit = byte.is_ascii_digit();
-        if !(is_digit && in_number) {
-            let byte = if is_digit { b'0' } else { *byte };
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-        }
-        in_number = is_digit;
+/// Takes a hash for its own.
+#[derive(Debug, Default)]
+struct Itself(u64);
+
+impl Hasher for Itself {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0 << 8 | u64::from(*byte));
     }
-    hash
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inspect::alike::of_line;
 
     fn top(lines: impl IntoIterator<Item = String>, most: usize) -> Vec<(String, u64, bool)> {
         let mut repeats = Repeats::default();
         let lines: Vec<String> = lines.into_iter().collect();
         for (number, line) in lines.iter().enumerate() {
-            repeats.push(line.as_bytes(), number as u64 + 1, number as u64);
+            if let Some(hash) = of_line(line.as_bytes()) {
+                repeats.push(hash, number as u64 + 1, number as u64);
+            }
         }
         assert!(repeats.noted.len() <= MOST + 1);
         let shown = |line: &Repeated| lines[line.offset as usize].clone();

@@ -9,7 +9,8 @@ use super::repeats::Repeats;
 use super::scan::{NotJson, Scanner};
 use super::shape::Shape;
 use super::tally::{Longest, Tally};
-use super::{ContentType, Found};
+use super::view::View;
+use super::{ContentType, Found, shared_tally};
 use crate::progress::plain;
 use crate::redact;
 
@@ -70,7 +71,19 @@ pub(super) fn summarise(lines: &mut Lines, content_type: ContentType) -> io::Res
         ContentType::Jsonl => Some(Documents::new(true)),
         ContentType::Log | ContentType::Text | ContentType::Binary | ContentType::Unknown => None,
     };
-    let mut at = 0;
+    if json.is_none()
+        && let Some((file, end)) = lines.view.plain_file(shared_tally::SHORTEST)
+    {
+        shared_tally::count(&file, end, |parts| {
+            for (range, counted) in parts {
+                feed(&mut lines.view, &mut tally, range.start)?;
+                tally.add(&counted);
+                lines.view.check_wanted()?;
+            }
+            io::Result::Ok(())
+        })?;
+    }
+    let mut at = tally.bytes;
     loop {
         let bytes = lines.view.read(at, at + CHUNK)?;
         if bytes.is_empty() {
@@ -106,6 +119,18 @@ pub(super) fn summarise(lines: &mut Lines, content_type: ContentType) -> io::Res
     };
     let summary = Some(Box::new(summary));
     Ok(Found { total_lines: Some(total), summary, cut, warning, ..Found::default() })
+}
+
+/// Counts what comes up to a position.
+fn feed(view: &mut View, tally: &mut Tally, upto: u64) -> io::Result<()> {
+    while tally.bytes < upto {
+        let bytes = view.read(tally.bytes, upto.min(tally.bytes + CHUNK))?;
+        if bytes.is_empty() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        tally.feed(bytes);
+    }
+    Ok(())
 }
 
 /// The lines that came most often, read again where they came first: only
@@ -299,6 +324,29 @@ mod tests {
         let members: Vec<String> = (0..400).map(|number| format!("\"a_name_{number}\": 1")).collect();
         let json = summary(format!("{{{}}}", members.join(",")).as_bytes()).json.unwrap();
         assert_eq!(json.is_cut, json.shape.ends_with('…'));
+    }
+
+    /// What is compressed is counted by one processor.
+    #[test]
+    fn several_processors_count_as_one_does() {
+        for ends in ["\n", "", "no break"] {
+            let mut content = Vec::new();
+            let mut seed = 1_u64;
+            while content.len() < 5 << 20 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let some = seed >> 33;
+                let long = if some % 1_000 == 0 { 300_000 } else { some as usize % 90 };
+                let level =
+                    ["ERROR", "WARN", "0 errors", "INFO", "E1116 05:00:01.123456", ""][some as usize % 6];
+                content.extend(format!("2026-01-02T03:04:{:02}Z {level} {some} ", some % 60).bytes());
+                content.extend(std::iter::repeat_n(b'.', long));
+                content.extend(if some % 7 == 0 { &b"\r\n"[..] } else { b"\n\n" });
+            }
+            content.extend(ends.bytes());
+            let (several, one) = (summary(&content), summary(&gzip(&content)));
+            assert_eq!(several, one);
+            assert!(several.error_lines > 1_000 && several.longest_line.unwrap().bytes > 300_000);
+        }
     }
 
     #[test]

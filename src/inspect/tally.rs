@@ -1,10 +1,12 @@
 //! Counts what a summary tells, as the content goes by.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memchr2_iter, memrchr};
 use regex::bytes::{Regex, RegexBuilder};
 
+use super::alike::{Alike, of_line};
 use super::repeats::Repeats;
 use super::timestamp;
 
@@ -12,7 +14,6 @@ use super::timestamp;
 /// end of a name like `TypeError`.
 const ERRORS: &str =
     r"(?:errors?|exceptions?|\b(?:fatal|panic|panicked|traceback|failed|failures?|critical))\b";
-const WARNINGS: &str = r"\b(?:warn|warnings?)\b";
 /// Before a word, this says that there is nothing of the sort.
 const NONE: &[u8] = b"0 ";
 /// Longer than any of these words, with what may be said before it: shared by
@@ -40,6 +41,21 @@ pub(super) struct Tally {
     length: u64,
     has_error: bool,
     has_warning: bool,
+    alike: Alike,
+}
+
+/// What is counted of lines with their breaks, whatever came before.
+#[derive(Debug, Default)]
+pub(super) struct Counted {
+    bytes: u64,
+    lines: u64,
+    longest: Option<Longest>,
+    errors: u64,
+    warnings: u64,
+    first_time: Option<String>,
+    last_time: Option<String>,
+    /// The hash of each line that is not blank, its number and where it starts.
+    hashes: Vec<(u64, u32, u32)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +80,8 @@ impl Tally {
         let whole = if self.length > 0 { 0 } else { memrchr(b'\n', bytes).map_or(0, |at| at + 1) };
         let (lines, rest) = bytes.split_at(whole);
         if !lines.is_empty() {
-            self.whole_lines(lines, offset);
+            let counted = Counted::of(lines, &mut self.alike);
+            self.count(&counted, offset);
         }
         if !rest.is_empty() {
             if self.length == 0 {
@@ -81,28 +98,25 @@ impl Tally {
         }
     }
 
-    /// Lines with their breaks. Most of what is counted is found faster in many
-    /// lines than in each.
-    fn whole_lines(&mut self, chunk: &[u8], offset: u64) {
-        self.errors += Word::Error.count_lines(chunk);
-        self.warnings += Word::Warning.count_lines(chunk);
-        let lines = || chunk[..chunk.len() - 1].split(|c| *c == b'\n');
-        if self.first_time.is_none() {
-            self.first_time = lines().find_map(timestamp::at_start).map(str::to_owned);
+    /// Goes on with lines where a line starts.
+    pub(super) fn add(&mut self, counted: &Counted) {
+        let offset = self.bytes;
+        self.bytes += counted.bytes;
+        self.count(counted, offset);
+    }
+
+    fn count(&mut self, counted: &Counted, offset: u64) {
+        if let Some(Longest { line, bytes }) = counted.longest {
+            self.note_length(self.lines + line, bytes);
         }
-        let last = if self.first_time.is_some() { lines().rev().find_map(timestamp::at_start) } else { None };
-        self.last_time = last.map(str::to_owned).or(self.last_time.take());
-        let mut from = 0;
-        for at in memchr_iter(b'\n', chunk) {
-            let line = &chunk[from..at];
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            for (word, count) in [(Word::Error, &mut self.errors), (Word::Warning, &mut self.warnings)] {
-                // With the word in it, it is counted already.
-                *count += u64::from(word.is_level_of(line) && !word.is_in(line, 0, End::OfLine));
-            }
-            self.note(line, line.len() as u64, offset + from as u64);
-            from = at + 1;
+        for &(hash, line, start) in &counted.hashes {
+            self.repeats.push(hash, self.lines + u64::from(line), offset + u64::from(start));
         }
+        self.lines += counted.lines;
+        self.errors += counted.errors;
+        self.warnings += counted.warnings;
+        self.first_time = self.first_time.take().or_else(|| counted.first_time.clone());
+        self.last_time = counted.last_time.clone().or(self.last_time.take());
     }
 
     /// A part of a line that goes on, or began before.
@@ -135,18 +149,53 @@ impl Tally {
             self.last_time = Some(time.to_owned());
         }
         let length = std::mem::take(&mut self.length);
-        self.note(&beginning, length - u64::from(self.ending.ends_with(b"\r")), self.start);
+        self.lines += 1;
+        self.note_length(self.lines, length - u64::from(self.ending.ends_with(b"\r")));
+        if let Some(hash) = of_line(&beginning) {
+            self.repeats.push(hash, self.lines, self.start);
+        }
         self.ending.clear();
         beginning.clear();
         self.beginning = beginning;
     }
 
-    fn note(&mut self, beginning: &[u8], bytes: u64, offset: u64) {
-        self.lines += 1;
+    fn note_length(&mut self, line: u64, bytes: u64) {
         if self.longest.is_none_or(|longest| bytes > longest.bytes) {
-            self.longest = Some(Longest { line: self.lines, bytes });
+            self.longest = Some(Longest { line, bytes });
         }
-        self.repeats.push(&beginning[..beginning.len().min(BEGINNING)], self.lines, offset);
+    }
+}
+
+impl Counted {
+    /// Most of it is found faster in many lines than in each.
+    pub(super) fn of(chunk: &[u8], alike: &mut Alike) -> Self {
+        let lines = || chunk[..chunk.len() - 1].split(|c| *c == b'\n');
+        let first_time = lines().find_map(timestamp::at_start).map(str::to_owned);
+        let last_time = first_time.as_ref().and_then(|_| lines().rev().find_map(timestamp::at_start));
+        let mut counted = Self {
+            bytes: chunk.len() as u64,
+            errors: Word::Error.count_lines(chunk),
+            warnings: Word::Warning.count_lines(chunk),
+            last_time: last_time.map(str::to_owned),
+            first_time,
+            ..Self::default()
+        };
+        let Self { lines, longest, errors, warnings, hashes, .. } = &mut counted;
+        alike.lines(chunk, |range, hash| {
+            let start = range.start as u32;
+            let line = &chunk[range];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            *lines += 1;
+            if longest.is_none_or(|longest| line.len() as u64 > longest.bytes) {
+                *longest = Some(Longest { line: *lines, bytes: line.len() as u64 });
+            }
+            for (word, count) in [(Word::Error, &mut *errors), (Word::Warning, &mut *warnings)] {
+                // With the word in it, it is counted already.
+                *count += u64::from(word.is_level_of(line) && !word.is_in(line, 0, End::OfLine));
+            }
+            hashes.extend(hash.map(|hash| (hash, *lines as u32, start)));
+        });
+        counted
     }
 }
 
@@ -164,14 +213,20 @@ enum Word {
 }
 
 impl Word {
-    fn regex(self) -> Option<&'static Regex> {
-        static COMPILED: [OnceLock<Option<Regex>>; 2] = [const { OnceLock::new() }; 2];
-        let (at, words) = match self {
-            Self::Error => (0, ERRORS),
-            Self::Warning => (1, WARNINGS),
-        };
-        let build = || RegexBuilder::new(words).unicode(false).case_insensitive(true).build().ok();
-        COMPILED[at].get_or_init(build).as_ref()
+    /// Where the next one stands, from a position on.
+    fn find(self, bytes: &[u8], from: usize) -> Option<Range<usize>> {
+        match self {
+            Self::Error => {
+                static COMPILED: OnceLock<Option<Regex>> = OnceLock::new();
+                let build = || RegexBuilder::new(ERRORS).unicode(false).case_insensitive(true).build().ok();
+                COMPILED.get_or_init(build).as_ref()?.find_at(bytes, from).map(|found| found.range())
+            }
+            // Some logs have one in every other line, which takes a regular expression long.
+            Self::Warning => {
+                let mut starts = memchr2_iter(b'w', b'W', &bytes[from..]).map(|at| from + at);
+                starts.find_map(|at| Some(at..at + warning(bytes, at)?))
+            }
+        }
     }
 
     /// Whether a line says it by the letter that it begins with.
@@ -205,13 +260,25 @@ impl Word {
     fn end_of_first(self, bytes: &[u8], from: usize) -> Option<usize> {
         let mut at = from;
         loop {
-            let found = self.regex()?.find_at(bytes, at)?;
-            if !says_none(&bytes[..found.start()]) {
-                return Some(found.end());
+            let found = self.find(bytes, at)?;
+            if !says_none(&bytes[..found.start]) {
+                return Some(found.end);
             }
-            at = found.end();
+            at = found.end;
         }
     }
+}
+
+/// How long a `warn`, `warning` or `warnings` is that stands alone here, in any case.
+fn warning(bytes: &[u8], at: usize) -> Option<usize> {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let begins =
+        |word: &[u8]| bytes.get(at..at + word.len()).is_some_and(|here| here.eq_ignore_ascii_case(word));
+    if !begins(b"warn") || at > 0 && is_word(&bytes[at - 1]) {
+        return None;
+    }
+    let length = ["warnings", "warning", "warn"].into_iter().find(|word| begins(word.as_bytes()))?.len();
+    (!bytes.get(at + length).is_some_and(is_word)).then_some(length)
 }
 
 /// Whether what stands before a word is the number nought and not the end of another.

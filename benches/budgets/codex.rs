@@ -1,0 +1,60 @@
+//! What asking Codex before a run adds to it. The program that is asked is this one, which says how long it takes.
+
+use std::fs;
+use std::path::Path;
+
+use crate::Effort;
+use crate::figures::{Budget, Samples, Table};
+use crate::machine::{self, millis};
+use crate::world::{DELEGATOR, World};
+
+/// What the native Codex takes for one answer, and what the one takes that Node starts.
+const DELAYS: [(&str, u64); 2] = [("13 ms", 13), ("75 ms", 75)];
+
+pub fn measure(effort: Effort, table: &mut Table) {
+    let world = World::new("");
+    let bin = world.scratch("bin");
+    fs::create_dir(&bin).unwrap();
+    let codex = bin.join("codex");
+    fs::copy(std::env::current_exe().unwrap(), &codex).unwrap();
+    world.configure(&format!("codex_path = \"{}\"\n", codex.display()));
+    let repository = world.scratch("repository");
+    let made = world.time(&["/usr/bin/env", "git", "init", "-q", repository.to_str().unwrap()]).1;
+    assert_eq!(made.code, Some(0), "`git init` failed");
+    let run = |delay: u64| {
+        fs::write(bin.join("delay"), delay.to_string()).unwrap();
+        run(&world, &repository)
+    };
+    table.section("a whole run of Codex that has nothing to do (three questions before it)");
+    // Whoever is first asks all of them, and the answers are kept.
+    table.row("first run, each question answered at once", run(0), "ms", Budget::None);
+    let mut times = [(); 3].map(|()| Samples::default());
+    for _ in 0..effort.looks {
+        times[0].add(run(0));
+        for (samples, (_, delay)) in times[1..].iter_mut().zip(DELAYS) {
+            samples.add(run(delay));
+        }
+    }
+    let at_once = times[0].median();
+    table.row("later ones, each question answered at once, p50", at_once, "ms", Budget::None);
+    for (samples, (name, delay)) in times[1..].iter().zip(DELAYS) {
+        table.row(
+            &format!("later ones, each answered after {name}, p50"),
+            samples.median(),
+            "ms",
+            Budget::None,
+        );
+        // One question is left: the list of servers depends on settings that change.
+        let budget = if delay <= 20 { Budget::AtMost(10.0) } else { Budget::None };
+        table.row("... more than where it is answered at once", samples.median() - at_once, "ms", budget);
+    }
+}
+
+fn run(world: &World, repository: &Path) -> f64 {
+    let repository = repository.to_str().unwrap();
+    let argv = [DELEGATOR, "run", "--agent", "codex", "--cwd", repository, "--wait", "nothing"];
+    let (took, ended) = world.time(&argv);
+    assert_eq!(ended.code, Some(0), "`delegator run --agent codex` failed");
+    machine::collect_all();
+    millis(took)
+}
