@@ -14,7 +14,7 @@ pub(super) struct Doctor {
     /// Print every configuration key with its default and its meaning
     #[arg(long)]
     config: bool,
-    /// Set the registry aside and make a new one from the run directories
+    /// Bring the registry in line with the run directories; make a new one if it is damaged
     #[arg(long, conflicts_with = "config")]
     rebuild: bool,
 }
@@ -28,7 +28,7 @@ impl Doctor {
             return Ok(Exit::Done);
         }
         if self.rebuild {
-            let data = Rebuilt::of(tasks::rebuild(&call.env)?);
+            let data = Rebuilt::of(&tasks::rebuild(&call.env)?);
             call.answer(RegistryMeta::default(), data, |data| format!("{}\n", data.message))?;
             return Ok(Exit::Done);
         }

@@ -109,6 +109,11 @@ impl Home {
         self.root.join("registry.db")
     }
 
+    /// Held while the registry's file is made.
+    pub(crate) fn making_registry(&self) -> PathBuf {
+        self.root.join("registry.lock")
+    }
+
     pub(crate) fn runs(&self) -> PathBuf {
         self.root.join("runs")
     }

@@ -1,14 +1,14 @@
 //! The one database opener.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
-use super::{migrations, rebuild};
+use super::identity::{self, Identity};
+use super::{migrations, rebuild, remake};
 use crate::host::files;
 use crate::host::paths::Home;
 
@@ -18,10 +18,15 @@ const OLDEST_SQLITE: i32 = 3_051_003;
 #[derive(Debug)]
 pub(crate) struct Registry {
     pub(super) connection: Connection,
-    path: PathBuf,
-    /// Which file it is, whatever its name leads to later.
-    file: Option<(u64, u64)>,
+    home: Home,
+    /// The files that it has open, whatever their names lead to later.
+    files: Identity,
+    was_replaced: bool,
 }
+
+/// What to tell when the files were found to be others while they were in use.
+const REPLACED: &str = "the registry's files were removed or replaced by somebody else while they were in use; they were opened \
+     anew, and every run that has a directory is there";
 
 /// From which length on the log is folded, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,42 +83,91 @@ impl Registry {
         if rusqlite::version_number() < OLDEST_SQLITE {
             return Err(RegistryError::OldLibrary(rusqlite::version()));
         }
+        if remake::is_whole(&home.registry()) {
+            return Self::connect(home);
+        }
+        let _making = remake::exclusive(home)?;
+        // Somebody else may have done it since we looked.
+        if !remake::is_whole(&home.registry()) {
+            remake::make(home)?;
+        }
+        Self::connect(home)
+    }
+
+    /// Opens the files that are there.
+    fn connect(home: &Home) -> Result<Self, RegistryError> {
         let path = home.registry();
-        let has_log = fs::metadata(log(&path)).is_ok_and(|log| log.len() > 0);
+        let has_log = fs::metadata(identity::log(&path)).is_ok_and(|log| log.len() > 0);
         let connection = connect(&path).map_err(|error| at(&path, error))?;
-        let file = identity(&path);
-        let mut registry = Self { connection, path, file };
         // Looked at before anything is set: a file of the future stays as it is.
-        registry.check_version(version(&registry.connection).map_err(|error| at(&registry.path, error))?)?;
-        configure(&registry.connection).map_err(|error| at(&registry.path, error))?;
-        let found = version(&registry.connection).map_err(|error| at(&registry.path, error))?;
+        check_version(&path, version(&connection).map_err(|error| at(&path, error))?)?;
+        configure(&connection).map_err(|error| at(&path, error))?;
+        let found = version(&connection).map_err(|error| at(&path, error))?;
+        // The log is open from here on.
+        let files = Identity::of(&path).map_err(|error| remake::failed(&path, error))?;
+        let mut registry = Self { connection, home: home.clone(), files, was_replaced: false };
         if !has_log {
             // Before anything is in it, so that one that has something has its name
             // on disk. SQLite is built not to do this: it would in every process.
             let _ = files::sync_dir(home.root());
         }
-        registry.migrate(home, found)?;
+        registry.migrate(found)?;
         registry.fold(Length::Long);
         Ok(registry)
     }
 
-    /// Whether this is still the registry of `home`: somebody may have set the
-    /// file aside and made a new one, or a newer program may have changed it.
+    /// Whether this is a registry of `home` that this program knows: a newer one may have changed it.
     pub(crate) fn is_of(&self, home: &Home) -> bool {
-        let same = self.file.is_some() && self.path == home.registry() && self.file == identity(&self.path);
-        same && version(&self.connection).is_ok_and(|found| found == migrations::VERSION)
+        self.home.root() == home.root()
+            && version(&self.connection).is_ok_and(|found| found == migrations::VERSION)
     }
 
-    fn check_version(&self, found: i64) -> Result<(), RegistryError> {
-        if found > migrations::VERSION {
-            return Err(RegistryError::Newer { path: self.path.clone(), found, known: migrations::VERSION });
+    /// Opens the files anew if somebody has removed or replaced them: what is read
+    /// and written here is in nobody else's registry then. Returns whether.
+    pub(crate) fn renew(&mut self) -> Result<bool, RegistryError> {
+        let path = self.home.registry();
+        if !self.was_moved(&path) {
+            return Ok(false);
         }
-        Ok(())
+        let _making = remake::exclusive(&self.home)?;
+        let now = Identity::of(&path).map_err(|error| remake::failed(&path, error))?;
+        // Where one of the two is ours still, it does not fit the other; and SQLite would
+        // let a new connection to our database join the index of the log that we have.
+        if now.database == self.files.database || now.log == self.files.log || !remake::is_whole(&path) {
+            remake::make(&self.home)?;
+        }
+        *self = Self { was_replaced: true, ..Self::connect(&self.home)? };
+        Ok(true)
+    }
+
+    /// What happened to the files while they were in use, to be told once.
+    pub(crate) fn take_notice(&mut self) -> Option<&'static str> {
+        std::mem::take(&mut self.was_replaced).then_some(REPLACED)
+    }
+
+    /// Somebody replaces the files again and again.
+    pub(super) fn keeps_moving(&self) -> RegistryError {
+        let error = std::io::Error::other("somebody keeps removing or replacing it");
+        remake::failed(&self.home.registry(), error)
+    }
+
+    /// Which files it has open.
+    pub(crate) fn files(&self) -> Identity {
+        self.files
+    }
+
+    pub(super) fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// Only what is seen counts: a disk that does not answer has moved nothing.
+    fn was_moved(&self, path: &Path) -> bool {
+        Identity::of(path).is_ok_and(|now| now != self.files)
     }
 
     /// The file whose growth tells of every commit.
     pub(crate) fn log(&self) -> PathBuf {
-        log(&self.path)
+        identity::log(&self.home.registry())
     }
 
     /// Folds the log into the file and empties it, if it is long and nobody is
@@ -126,7 +180,8 @@ impl Registry {
             connection.busy_handler(Some(|_| false))?;
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         };
-        if is_long {
+        // Into a file that is nobody's any more, or that somebody copies at this moment?
+        if is_long && !self.was_moved(&self.home.registry()) {
             let _ = without_waiting(&mut self.connection);
             let _ = self.connection.busy_handler(Some(wait_a_little));
         }
@@ -137,27 +192,25 @@ impl Registry {
         &mut self,
         work: impl FnOnce(&Connection) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let value = work(&transaction)?;
-        transaction.commit()?;
-        Ok(value)
+        self.renew()?;
+        transact(&mut self.connection, work)
     }
 
-    fn migrate(&mut self, home: &Home, found: i64) -> Result<(), RegistryError> {
-        let path = self.path.clone();
+    fn migrate(&mut self, found: i64) -> Result<(), RegistryError> {
+        let path = self.home.registry();
         let classify = |error| match error {
             RegistryError::Sql(source) | RegistryError::Corrupt(source) => at(&path, source),
             other => other,
         };
         if found >= migrations::VERSION {
-            return self.check_version(found);
+            return check_version(&path, found);
         }
-        self.transaction(|transaction| {
+        transact(&mut self.connection, |transaction| {
             // Somebody else may have done it since we looked.
             let found = version(transaction)?;
             migrations::apply(transaction, found)?;
             if found == 0 {
-                rebuild::fill(transaction, home)?;
+                rebuild::fill(transaction, &self.home)?;
             }
             Ok(())
         })
@@ -165,12 +218,29 @@ impl Registry {
     }
 }
 
+pub(super) fn check_version(path: &Path, found: i64) -> Result<(), RegistryError> {
+    if found > migrations::VERSION {
+        return Err(RegistryError::Newer { path: path.to_owned(), found, known: migrations::VERSION });
+    }
+    Ok(())
+}
+
+/// Runs `work` in one IMMEDIATE transaction.
+pub(super) fn transact<T>(
+    connection: &mut Connection,
+    work: impl FnOnce(&Connection) -> Result<T, RegistryError>,
+) -> Result<T, RegistryError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let value = work(&transaction)?;
+    transaction.commit()?;
+    Ok(value)
+}
+
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
-    // Made by us first, so that it is private from its first byte on.
-    let _ = files::create_log(path);
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    // Nobody else opens it, ever: whoever closes any descriptor of it drops the locks of
+    // the whole process. It is there already, private, and gives its mode to log and index.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_handler(Some(wait_a_little))?;
     Ok(connection)
@@ -211,23 +281,12 @@ pub(super) fn wait_a_little(attempt: i32) -> bool {
     attempt < 10_000
 }
 
-fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
+pub(super) fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-fn log(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    name.into()
-}
-
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    let found = fs::metadata(path).ok()?;
-    Some((found.dev(), found.ino()))
-}
-
 /// What went wrong with the file as a whole.
-fn at(path: &Path, source: rusqlite::Error) -> RegistryError {
+pub(super) fn at(path: &Path, source: rusqlite::Error) -> RegistryError {
     let path = path.to_owned();
     match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => RegistryError::Damaged { path, source },

@@ -7,10 +7,12 @@
 mod connection;
 mod find;
 mod finish;
+mod identity;
 mod migrations;
 mod patience;
 mod queue;
 mod rebuild;
+mod remake;
 mod submit;
 mod tasks;
 #[cfg(test)]
@@ -19,6 +21,7 @@ mod waits;
 
 pub(crate) use connection::{Length, Registry, RegistryError};
 pub(crate) use find::{Found, Reference, Scope};
+pub(crate) use identity::Identity;
 pub(crate) use patience::Patience;
 pub(crate) use queue::Claimed;
 pub(crate) use submit::{Submission, Submitted};

@@ -1,48 +1,119 @@
-//! Rows from run directories, when the registry was lost.
+//! Compares the registry with the run directories, and makes rows from them.
 
+use std::collections::HashSet;
 use std::fs;
 
-use rusqlite::{Connection, ErrorCode, params};
+use rusqlite::{Connection, params};
 
-use super::submit::{fingerprint, insert};
-use super::{RegistryError, finish};
-use crate::host::lock;
+use super::submit::{by_key, fingerprint, insert};
+use super::tasks::select;
+use super::{Registry, RegistryError, Row, finish};
+use crate::host::clock;
+use crate::host::lock::{self, Lock};
 use crate::host::paths::Home;
-use crate::model::{RunId, State};
+use crate::model::{FailureCode, Fault, Outcome, Request, RunId, RunResult, State};
 use crate::runs::RunDir;
 
-/// Fills a new registry from the directories there are, oldest first. One that
-/// cannot be read is left alone: it is still there for the owner.
-pub(super) fn fill(connection: &Connection, home: &Home) -> Result<(), RegistryError> {
-    let Ok(entries) = fs::read_dir(home.runs()) else { return Ok(()) };
-    let mut runs: Vec<RunId> =
-        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    runs.sort();
-    for run in runs {
-        restore(connection, &RunDir::at(home.run(&run)))?;
-    }
-    Ok(())
+/// What the registry and the run directories do not agree on.
+#[derive(Debug)]
+pub(crate) struct Differences {
+    pub(crate) runs_without_row: usize,
+    /// Tasks whose run directory is gone, without those that say so.
+    pub(crate) rows_without_run: Vec<Row>,
 }
 
-/// A run that had started is working until recovery looks at its lock; one
-/// that had not waits again.
-fn restore(connection: &Connection, dir: &RunDir) -> Result<(), RegistryError> {
-    let Ok(Some(request)) = dir.read_request() else { return Ok(()) };
+impl Registry {
+    pub(crate) fn differences(&self) -> Result<Differences, RegistryError> {
+        let home = self.home();
+        let mut runs_without_row = 0;
+        // Directories first, rows second: a task that is taken in meanwhile has both.
+        for run in without_row(&self.connection, home)? {
+            // A note tells that somebody is about to make the row or to remove the directory. Asked
+            // before and after, it cannot come and go unseen.
+            let is_unsettled = || note(home, &run) != Note::None;
+            if is_unsettled() || has_row(&self.connection, &run)? || is_unsettled() {
+                continue;
+            }
+            runs_without_row += usize::from(request(&RunDir::at(home.run(&run))).is_some());
+        }
+        Ok(Differences { runs_without_row, rows_without_run: without_run(&self.connection, home)? })
+    }
+
+    /// Makes a row for every run that has none, and removes the rows of finished
+    /// tasks whose run directory is gone. Returns how many of each.
+    pub(crate) fn mend(&mut self) -> Result<(usize, usize), RegistryError> {
+        let home = self.home().clone();
+        self.transaction(|transaction| {
+            let restored = fill(transaction, &home)?;
+            let mut removed = 0;
+            for row in without_run(transaction, &home)?.iter().filter(|row| row.state.is_final()) {
+                removed += transaction.execute("DELETE FROM tasks WHERE seq = ?1", [row.seq])?;
+            }
+            Ok((restored, removed))
+        })
+    }
+}
+
+/// Makes a row for every run that was acknowledged and has none, oldest first.
+/// One whose request cannot be read is left alone: it is still there for the owner.
+pub(super) fn fill(connection: &Connection, home: &Home) -> Result<usize, RegistryError> {
+    let mut runs: Vec<(Note, RunDir)> = without_row(connection, home)?
+        .into_iter()
+        .map(|run| (note(home, &run), RunDir::at(home.run(&run))))
+        .filter(|(note, dir)| was_acknowledged(dir, *note))
+        .collect();
+    // The newest first: it is the last answer that was given under its key. Then those about
+    // which nobody was told yet: their submitter gives the answer that the key has already.
+    runs.reverse();
+    runs.sort_by_key(|(note, _)| *note == Note::Held);
+    let mut keys = HashSet::new();
+    let mut wanted = Vec::new();
+    for (note, dir) in runs {
+        let Some(request) = request(&dir) else { continue };
+        let key = request.idempotency_key.as_ref().map(|key| (request.project().to_owned(), key.clone()));
+        let has_key = key.is_none_or(|key| keys.insert(key)) && by_key(connection, &request)?.is_none();
+        if has_key || note != Note::Held {
+            wanted.push((dir, has_key));
+        }
+    }
+    wanted.sort_by(|(one, _), (other, _)| one.path().cmp(other.path()));
+    for (dir, has_key) in &wanted {
+        restore(connection, dir, *has_key)?;
+    }
+    Ok(wanted.len())
+}
+
+/// Whether somebody was told of the run, or may be told of it any moment.
+///
+/// A submitter takes its note away before it answers. A note that nobody holds
+/// is of one that died before that, or of a cleaner that died.
+fn was_acknowledged(dir: &RunDir, note: Note) -> bool {
+    match note {
+        Note::None => true,
+        Note::Held => !dir.result().exists(),
+        Note::Left => dir.started().exists() && !dir.result().exists(),
+    }
+}
+
+/// A run that had started, or whose lock is held, is working until recovery looks
+/// at its lock; any other waits again. Without its key where a later run has that: then it
+/// must not start any more.
+fn restore(connection: &Connection, dir: &RunDir, has_key: bool) -> Result<(), RegistryError> {
+    let Some(mut request) = request(dir) else { return Ok(()) };
+    let fingerprint = fingerprint(&request);
     let started = dir.read_started().ok().flatten();
+    if !has_key {
+        request.idempotency_key = None;
+        if started.is_none() {
+            give_up(dir, &request);
+        }
+    }
     // While the run works, a record may be anybody's.
     let is_held = lock::is_held(&dir.lock()).unwrap_or(true);
     let result = dir.read_result().ok().flatten().filter(|_| !is_held);
-    let state = if started.is_some() || result.is_some() { State::Working } else { State::Pending };
-    match insert(connection, &request, &fingerprint(&request), state) {
-        // A second directory under one key: its submitter died before it had
-        // removed what was never taken in.
-        Err(RegistryError::Sql(error))
-            if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) =>
-        {
-            return Ok(());
-        }
-        inserted => inserted?,
-    }
+    let works = started.is_some() || result.is_some() || is_held;
+    let state = if works { State::Working } else { State::Pending };
+    insert(connection, &request, &fingerprint, state)?;
     let attempt = result.as_ref().map(|result| result.attempt).or(started.map(|started| started.attempt));
     let attempt = attempt.unwrap_or(0);
     connection.execute(
@@ -53,4 +124,80 @@ fn restore(connection: &Connection, dir: &RunDir) -> Result<(), RegistryError> {
         finish::finish(connection, &result, attempt, result.finished_at)?;
     }
     Ok(())
+}
+
+/// Seals a run that did not start and that another one has taken the place of.
+fn give_up(dir: &RunDir, request: &Request) {
+    if let Ok(Some(_held)) = Lock::take(&dir.lock())
+        && matches!(dir.read_result(), Ok(None))
+    {
+        let fault =
+            Fault::new(FailureCode::Lost, "its row was lost, and its key was used again before it started")
+                .hint("start the task again under another key");
+        let outcome = Outcome::Failed { fault };
+        let (task, run) = (request.task_id.clone(), request.run_id.clone());
+        // Where it cannot be written, the next look tries again.
+        let _ = dir.seal(&RunResult::bare(task, run, 0, outcome, clock::now()));
+        let _ = dir.forget_env();
+    }
+}
+
+/// The request of a run, if it is the run's own.
+fn request(dir: &RunDir) -> Option<Request> {
+    let request = dir.read_request().ok().flatten()?;
+    (dir.path().file_name()? == request.run_id.as_str()).then_some(request)
+}
+
+/// The runs that have a directory and no row, oldest first.
+fn without_row(connection: &Connection, home: &Home) -> Result<Vec<RunId>, RegistryError> {
+    let Ok(entries) = fs::read_dir(home.runs()) else { return Ok(Vec::new()) };
+    let mut runs: Vec<RunId> =
+        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let mut statement = connection.prepare("SELECT run_id FROM tasks")?;
+    let known: HashSet<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    runs.retain(|run| !known.contains(run.as_str()));
+    runs.sort();
+    Ok(runs)
+}
+
+/// The tasks whose run directory is gone. One that ended as lost says so itself.
+fn without_run(connection: &Connection, home: &Home) -> Result<Vec<Row>, RegistryError> {
+    let mut rows = select(connection, "WHERE code IS NOT 'LOST' ORDER BY seq", [])?;
+    rows.retain(|row| {
+        let dir = RunDir::at(home.run(&row.run_id));
+        // Only "not found" counts: a disk that does not answer has lost nothing.
+        [dir.request(), dir.result()].iter().all(|file| file.try_exists().is_ok_and(|exists| !exists))
+    });
+    // A cleaner removes the row first: look once more.
+    let mut still = Vec::new();
+    for row in rows {
+        if has_row(connection, &row.run_id)? {
+            still.push(row);
+        }
+    }
+    Ok(still)
+}
+
+fn has_row(connection: &Connection, run: &RunId) -> Result<bool, RegistryError> {
+    let mut statement = connection.prepare_cached("SELECT 1 FROM tasks WHERE run_id = ?1")?;
+    Ok(statement.exists([run.as_str()])?)
+}
+
+/// The note about a run whose directory and row are not both there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Note {
+    None,
+    /// Its writer is at it.
+    Held,
+    /// Its writer died.
+    Left,
+}
+
+fn note(home: &Home, run: &RunId) -> Note {
+    let path = home.unsettled().join(run.as_str());
+    match Lock::take_existing_note(&path) {
+        Ok(Some(lock)) if lock.is_at(&path) => Note::Left,
+        Ok(None) => Note::Held,
+        Ok(Some(_)) | Err(_) => Note::None,
+    }
 }

@@ -8,7 +8,10 @@ use sha2::{Digest, Sha256};
 use super::tasks::select;
 use super::{Registry, RegistryError, Row};
 use crate::host::lock::Lock;
-use crate::model::{Request, State, ThreadId};
+use crate::model::{Request, State, TaskId, ThreadId};
+
+/// How often the registry may be found replaced while one task is taken in.
+const MOST_REPLACED: u32 = 5;
 
 /// A task about to be taken in. Its directory exists and its lock is held, so
 /// that nobody takes it for abandoned.
@@ -40,42 +43,68 @@ impl Registry {
         let Submission { request, lock, limit, same_within } = submission;
         let fingerprint = fingerprint(request);
         let mut lock = Some(lock);
-        self.transaction(|transaction| {
-            if let Some(row) = by_key(transaction, request)? {
-                return Ok(if row.fingerprint == fingerprint {
-                    Submitted::Existing(row)
-                } else {
-                    Submitted::Conflict(row)
-                });
+        for _ in 0..MOST_REPLACED {
+            let submitted = self.transaction(|transaction| {
+                take_in(transaction, request, &fingerprint, limit, same_within, &mut lock)
+            })?;
+            // What went to a file that is nobody's any more is not taken in.
+            if !self.renew()? {
+                return Ok(submitted);
             }
-            if let Some(within) = same_within
-                && let Some(row) = same(transaction, request, &fingerprint, within)?
-            {
-                return Ok(Submitted::Existing(row));
+            if let Submitted::Claimed { lock: held, .. } = submitted {
+                lock = Some(held);
             }
-            if let Some(resume) = &request.resume
-                && let Some(row) = busy_with(transaction, &resume.thread_id)?
-            {
-                return Ok(Submitted::Busy(row));
-            }
-            let claimed = has_room(transaction, limit)?;
-            insert(
-                transaction,
-                request,
-                &fingerprint,
-                if claimed { State::Working } else { State::Pending },
-            )?;
-            // The lock of a task that waits is free before its row can be
-            // seen: whoever comes next can claim it, even if we die here.
-            match lock.take_if(|_| claimed) {
-                Some(lock) => Ok(Submitted::Claimed { lock, attempt: 1 }),
-                None => {
-                    drop(lock.take());
-                    Ok(Submitted::Queued)
-                }
-            }
-        })
+        }
+        Err(self.keeps_moving())
     }
+}
+
+fn take_in(
+    transaction: &Connection,
+    request: &Request,
+    fingerprint: &str,
+    limit: u32,
+    same_within: Option<Duration>,
+    lock: &mut Option<Lock>,
+) -> Result<Submitted, RegistryError> {
+    if is_in(transaction, &request.task_id)? {
+        // Whoever made the registry anew meanwhile has made this row from the directory.
+        drop(lock.take());
+        return Ok(Submitted::Queued);
+    }
+    if let Some(row) = by_key(transaction, request)? {
+        return Ok(if row.fingerprint == fingerprint {
+            Submitted::Existing(row)
+        } else {
+            Submitted::Conflict(row)
+        });
+    }
+    if let Some(within) = same_within
+        && let Some(row) = same(transaction, request, fingerprint, within)?
+    {
+        return Ok(Submitted::Existing(row));
+    }
+    if let Some(resume) = &request.resume
+        && let Some(row) = busy_with(transaction, &resume.thread_id)?
+    {
+        return Ok(Submitted::Busy(row));
+    }
+    let claimed = lock.is_some() && has_room(transaction, limit)?;
+    let state = if claimed { State::Working } else { State::Pending };
+    insert(transaction, request, fingerprint, state)?;
+    // The lock of a task that waits is free before its row can be
+    // seen: whoever comes next can claim it, even if we die here.
+    match lock.take_if(|_| claimed) {
+        Some(lock) => Ok(Submitted::Claimed { lock, attempt: 1 }),
+        None => {
+            drop(lock.take());
+            Ok(Submitted::Queued)
+        }
+    }
+}
+
+fn is_in(connection: &Connection, id: &TaskId) -> Result<bool, RegistryError> {
+    Ok(connection.prepare_cached("SELECT 1 FROM tasks WHERE id = ?1")?.exists([id.as_str()])?)
 }
 
 /// Room is a free slot with nobody waiting for it.
@@ -107,7 +136,7 @@ fn busy_with(connection: &Connection, thread: &ThreadId) -> Result<Option<Row>, 
     Ok(select(connection, rest, [thread.as_str()])?.pop())
 }
 
-fn by_key(connection: &Connection, request: &Request) -> Result<Option<Row>, RegistryError> {
+pub(super) fn by_key(connection: &Connection, request: &Request) -> Result<Option<Row>, RegistryError> {
     let Some(key) = &request.idempotency_key else { return Ok(None) };
     let project = request.project().to_string_lossy();
     Ok(select(connection, "WHERE project = ?1 AND idempotency_key = ?2", params![project, key])?.pop())

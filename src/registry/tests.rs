@@ -7,7 +7,9 @@ use crate::agents::testing::{request, resumed};
 use crate::host::env::{self, Env};
 use crate::host::lock::Lock;
 use crate::host::paths::Home;
-use crate::model::{AgentName, Outcome, Request, RunId, RunResult, State, TaskId, Timestamp};
+use crate::model::{
+    AgentName, FailureCode, Fault, Outcome, Request, RunId, RunResult, State, TaskId, Timestamp,
+};
 use crate::runs::RunDir;
 
 struct Fixture {
@@ -267,19 +269,138 @@ fn a_lost_registry_is_filled_from_the_directories() {
     assert!(matches!(fixture.submit(&numbered(3, Some("k")), 1), Submitted::Existing(_)), "keys hold on");
 }
 
-#[test]
-fn a_second_directory_under_one_key_does_not_keep_the_others_from_being_found() {
-    let mut fixture = fixture();
-    fixture.submit(&numbered(1, Some("k")), 0);
-    let stray = numbered(2, Some("k"));
-    let dir = RunDir::at(fixture.home.run(&stray.run_id));
+/// Makes a directory that never got a row, as a submitter does.
+fn stray(home: &Home, request: &Request) -> RunDir {
+    let dir = RunDir::at(home.run(&request.run_id));
     dir.create().unwrap();
-    dir.write_request(&stray).unwrap();
-    fixture.submit(&numbered(3, None), 0);
+    dir.write_request(request).unwrap();
+    dir
+}
+
+fn made_anew(fixture: &mut Fixture) {
     std::fs::remove_file(fixture.home.registry()).unwrap();
-    let _ = std::fs::remove_file(fixture.registry.log());
-    let registry = Registry::open(&fixture.home).unwrap();
-    assert_eq!(registry.after(0, 9).unwrap().len(), 2);
+    fixture.registry = Registry::open(&fixture.home).unwrap();
+}
+
+#[test]
+fn a_run_whose_submitter_died_before_it_had_a_row_gets_none() {
+    let mut fixture = fixture();
+    let (died, acknowledged) = (numbered(1, Some("k")), numbered(2, Some("k")));
+    stray(&fixture.home, &died);
+    std::fs::create_dir(fixture.home.unsettled()).unwrap();
+    let note = fixture.home.unsettled().join(died.run_id.as_str());
+    drop(Lock::take_note(&note).unwrap());
+    fixture.submit(&acknowledged, 0);
+    made_anew(&mut fixture);
+    let rows = fixture.registry.after(0, 9).unwrap();
+    assert_eq!(rows.iter().map(|row| &row.id).collect::<Vec<_>>(), [&acknowledged.task_id]);
+    // One who is about to be told of the other one gets none either.
+    let held = Lock::take_note(&note).unwrap();
+    made_anew(&mut fixture);
+    assert_eq!(fixture.registry.after(0, 9).unwrap().len(), 1);
+    drop(held);
+}
+
+/// Its submitter has committed it, perhaps, and may answer at any moment.
+#[test]
+fn a_run_whose_submitter_is_at_it_gets_a_row_and_the_submitter_finds_it() {
+    let mut fixture = fixture();
+    let request = numbered(1, Some("k"));
+    stray(&fixture.home, &request);
+    std::fs::create_dir(fixture.home.unsettled()).unwrap();
+    let note = fixture.home.unsettled().join(request.run_id.as_str());
+    let held = Lock::take_note(&note).unwrap();
+    made_anew(&mut fixture);
+    assert_eq!(fixture.state(&request), State::Pending);
+    assert!(matches!(fixture.submit(&request, 9), Submitted::Queued));
+    assert_eq!(fixture.registry.count().unwrap(), 1);
+    drop(held);
+}
+
+#[test]
+fn of_two_runs_under_one_key_the_newer_keeps_it_and_the_other_never_starts() {
+    let mut fixture = fixture();
+    let requests = [1, 2, 3].map(|number| numbered(number, Some("k")));
+    let dirs = requests.each_ref().map(|request| stray(&fixture.home, request));
+    // The first one has started: it stays what it is.
+    let outcome = Outcome::Completed;
+    let result = RunResult::bare(requests[0].task_id.clone(), requests[0].run_id.clone(), 1, outcome, NOW);
+    dirs[0].seal(&result).unwrap();
+    made_anew(&mut fixture);
+    let states = requests.each_ref().map(|request| fixture.state(request));
+    assert_eq!(states, [State::Completed, State::Failed, State::Pending]);
+    let again = fixture.submit(&numbered(4, Some("k")), 0);
+    assert!(matches!(again, Submitted::Existing(row) if row.id == requests[2].task_id));
+}
+
+#[test]
+fn both_sides_are_compared_and_mended_and_nothing_else_is_touched() {
+    let mut fixture = fixture();
+    let requests = [1, 2, 3, 4, 5].map(|number| numbered(number, None));
+    for request in &requests {
+        fixture.submit(request, 0);
+    }
+    let [fine, forgotten, waiting, ended, lost] = &requests;
+    fixture.finish(fine, 0, Outcome::Completed);
+    fixture.finish(ended, 0, Outcome::Completed);
+    let fault = Fault::new(FailureCode::Lost, "gone");
+    fixture.finish(lost, 0, Outcome::Failed { fault });
+    let before = fixture.registry.task(&fine.task_id).unwrap();
+    for without_run in [waiting, ended, lost] {
+        std::fs::remove_dir_all(fixture.home.run(&without_run.run_id)).unwrap();
+    }
+    let forget = "DELETE FROM tasks WHERE id = ?1";
+    fixture.registry.connection.execute(forget, [forgotten.task_id.as_str()]).unwrap();
+    let found = |fixture: &Fixture| {
+        let found = fixture.registry.differences().unwrap();
+        (found.runs_without_row, found.rows_without_run.iter().map(|row| row.id.clone()).collect::<Vec<_>>())
+    };
+    assert_eq!(found(&fixture), (1, vec![waiting.task_id.clone(), ended.task_id.clone()]));
+    // What waits is ended by the caller, who may find processes.
+    assert_eq!(fixture.registry.mend().unwrap(), (1, 1));
+    assert_eq!(found(&fixture), (0, vec![waiting.task_id.clone()]));
+    assert_eq!(fixture.state(forgotten), State::Pending);
+    assert_eq!(fixture.registry.task(&fine.task_id).unwrap(), before);
+    assert_eq!(fixture.registry.mend().unwrap(), (0, 0));
+}
+
+/// As a copy of the database alone, an outside program that closed it last, or somebody's `rm`.
+#[test]
+fn a_registry_without_its_log_is_completed_from_the_directories() {
+    let mut fixture = fixture();
+    fixture.submit(&numbered(1, None), 0);
+    fixture.registry.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    fixture.registry.connection.execute("UPDATE tasks SET alias = 'kept'", []).unwrap();
+    fixture.registry.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    fixture.submit(&numbered(2, None), 0);
+    std::fs::remove_file(fixture.registry.log()).unwrap();
+    // Two of one process, one after the other: neither joins what the first one had open.
+    assert!(fixture.registry.renew().unwrap());
+    assert!(!fixture.registry.renew().unwrap());
+    let other = Registry::open(&fixture.home).unwrap();
+    for registry in [&fixture.registry, &other] {
+        let rows = registry.after(0, 9).unwrap();
+        let aliases: Vec<_> = rows.iter().map(|row| row.alias.as_deref()).collect();
+        assert_eq!(aliases, [Some("kept"), None]);
+    }
+    assert!(fixture.registry.take_notice().is_some() && fixture.registry.take_notice().is_none());
+}
+
+#[test]
+fn what_is_written_after_a_removal_is_in_the_new_registry() {
+    for names in [&["-wal", "-shm"][..], &["-wal"], &[""], &["", "-wal", "-shm"]] {
+        let mut fixture = fixture();
+        fixture.submit(&numbered(1, None), 0);
+        for suffix in names {
+            std::fs::remove_file(format!("{}{suffix}", fixture.home.registry().display())).unwrap();
+        }
+        assert!(matches!(fixture.submit(&numbered(2, None), 9), Submitted::Queued), "one waits");
+        let other = Registry::open(&fixture.home).unwrap();
+        assert_eq!(other.after(0, 9).unwrap().len(), 2, "{names:?}");
+        drop(other);
+        fixture.finish(&numbered(2, None), 0, Outcome::Completed);
+        assert_eq!(Registry::open(&fixture.home).unwrap().finished(None, 9).unwrap().len(), 1, "{names:?}");
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! `registry_info` about this machine: what works, what can be configured, and
-//! what became of a registry that was made anew.
+//! what was done to a registry that was not in order.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::text::count;
 use crate::config::Key;
-use crate::tasks::{Check, CheckVerdict};
+use crate::tasks::{self, Check, CheckVerdict, Mended};
 
 /// What works on this machine and what does not.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -45,7 +45,7 @@ struct KeyRow {
     meaning: &'static str,
 }
 
-/// A registry made anew from the run directories.
+/// A registry brought in line with the run directories.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Rebuilt {
     #[schemars(extend("enum" = ["rebuild"]))]
@@ -85,11 +85,27 @@ impl Keys {
 }
 
 impl Rebuilt {
-    pub(crate) fn of(tasks: usize) -> Self {
-        let message = format!(
-            "made a new registry of {} from the run directories; the old one is kept beside it",
-            count(tasks, "task")
-        );
+    pub(crate) fn of(rebuilt: &tasks::Rebuilt) -> Self {
+        let (tasks, message) = match rebuilt {
+            tasks::Rebuilt::Anew { tasks } => {
+                let made =
+                    format!("made a new registry of {} from the run directories", count(*tasks, "task"));
+                (*tasks, format!("{made}; the old one is kept beside it"))
+            }
+            tasks::Rebuilt::Mended(mended) => (mended.tasks, mended_message(mended)),
+        };
         Self { operation: "rebuild", tasks, message }
     }
+}
+
+fn mended_message(mended: &Mended) -> String {
+    let Mended { restored, ended, removed, tasks } = mended;
+    let parts = [
+        (*restored, format!("put back {} that had no row", count(*restored, "run"))),
+        (*ended, format!("ended {} whose run directory is gone, as failed", count(*ended, "open task"))),
+        (*removed, format!("removed {} whose run directory is gone", count(*removed, "finished task"))),
+    ];
+    let done: Vec<String> =
+        parts.into_iter().filter(|(number, _)| *number > 0).map(|(_, text)| text).collect();
+    format!("{}; the registry has {} now", done.join(", "), count(*tasks, "task"))
 }

@@ -6,12 +6,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::config::Config;
-use crate::host::env::Env;
+use crate::host::clock;
 use crate::host::paths::Home;
-use crate::host::{clock, files};
 use crate::model::{TaskId, Timestamp};
 use crate::outputs::{self, Cleaning, Stock, Storage};
-use crate::registry::{Registry, RegistryError, Row, Scope};
+use crate::registry::{Row, Scope};
 use crate::runs::{Kept, Policy, expired};
 use crate::tasks::{Context, TaskError, pump, unsettled};
 
@@ -208,35 +207,6 @@ fn size(dir: &Path) -> (u64, u64) {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let files = entries.filter_map(|entry| entry.metadata().ok()).filter(fs::Metadata::is_file);
     files.fold((0, 0), |(files, bytes), found| (files + 1, bytes + found.len()))
-}
-
-/// Sets the damaged registry aside and makes a new one from the directories.
-/// Returns how many tasks it has.
-pub(crate) fn rebuild(env: &Env) -> Result<usize, TaskError> {
-    let home = Home::open(env)?;
-    match Registry::open(&home) {
-        // One from a newer program is not damaged: that program is using it.
-        Err(error @ RegistryError::Newer { .. }) => return Err(error.into()),
-        // Others may be writing to it at this moment.
-        Ok(registry) if registry.is_sound() => return Err(TaskError::NothingToRebuild),
-        Ok(_) | Err(_) => {}
-    }
-    let damaged = home.registry();
-    let stamp = clock::now().run_stamp();
-    for suffix in ["", "-wal", "-shm"] {
-        let mut from = damaged.clone().into_os_string();
-        from.push(suffix);
-        let mut to = damaged.clone().into_os_string();
-        to.push(format!(".damaged-{stamp}{suffix}"));
-        match fs::rename(&from, &to) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(TaskError::Write { path: from.into(), source: error });
-            }
-            _ => {}
-        }
-    }
-    files::sync_dir(home.root()).map_err(TaskError::write(home.root()))?;
-    Ok(usize::try_from(Registry::open(&home)?.count()?).unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -36,7 +36,10 @@ impl Context {
     fn with(env: Env, config: Config, kept: Option<Registry>) -> Result<Self, TaskError> {
         let home = Home::open(&env)?;
         let registry = match kept.filter(|kept| kept.is_of(&home)) {
-            Some(kept) => kept,
+            Some(mut kept) => {
+                kept.renew()?;
+                kept
+            }
             None => Registry::open(&home)?,
         };
         let place = std::env::current_dir().unwrap_or_default();

@@ -93,9 +93,17 @@ pub(crate) fn doctor(env: &Env) -> Vec<Check> {
 }
 
 fn database(home: &Home) -> Check {
-    match Registry::open(home).and_then(|registry| registry.count()) {
-        Ok(tasks) => {
-            Check::new("database", Verdict::Good, format!("{tasks} tasks, SQLite {}", rusqlite::version()))
+    match Registry::open(home).and_then(|registry| Ok((registry.count()?, registry.differences()?))) {
+        Ok((tasks, differences)) => {
+            let found = format!("{tasks} tasks, SQLite {}", rusqlite::version());
+            let (runs, rows) = (differences.runs_without_row, differences.rows_without_run.len());
+            if (runs, rows) == (0, 0) {
+                return Check::new("database", Verdict::Good, found);
+            }
+            let found = format!("{found}; {runs} runs without a row, {rows} rows without a run directory");
+            Check::new("database", Verdict::Bad, found).hint(
+                "`delegator doctor --rebuild` makes the missing rows, ends open tasks and removes finished ones whose directory is gone",
+            )
         }
         Err(error) => {
             let hint = match error {

@@ -52,7 +52,8 @@ fn is_gone(dir: &RunDir) -> bool {
     dir.request().try_exists().is_ok_and(|exists| !exists)
 }
 
-fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), TaskError> {
+/// Recovers one open task whose lock is free, or whose directory is gone.
+pub(super) fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), TaskError> {
     if is_gone(dir) {
         // Its processes may still be there; its supervisor can have sealed it.
         sweep_marked(&mark(context, row), None);

@@ -36,8 +36,8 @@ impl Accepted {
         Self { task_id, state, deduplicated: false, warnings: Vec::new() }
     }
 
-    fn warned(mut self, warning: Option<String>) -> Self {
-        self.warnings.extend(warning);
+    fn warned(mut self, warnings: impl Iterator<Item = String>) -> Self {
+        self.warnings.extend(warnings);
         self
     }
 }
@@ -79,17 +79,23 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
         let _ = fs::remove_dir_all(dir.path());
     }
     note.settle();
+    let notice = context.registry.take_notice();
+    let warnings = taken.into_iter().chain(notice.map(str::to_owned));
     match submitted {
         Submitted::Claimed { lock, attempt } => {
             let started =
                 pump::launch(context, &request.run_id, &request.within, lock, attempt, Ties::Detached);
             match started {
-                Ok(_) => Ok(Accepted::new(request.task_id, State::Working).warned(taken)),
-                Err(_) => Ok(queued(context, &request).warned(taken)),
+                Ok(_) => Ok(Accepted::new(request.task_id, State::Working).warned(warnings)),
+                Err(_) => Ok(queued(context, &request).warned(warnings)),
             }
         }
-        Submitted::Queued => Ok(queued(context, &request).warned(taken)),
-        Submitted::Existing(row) => Ok(Accepted { deduplicated: true, ..Accepted::new(row.id, row.state) }),
+        Submitted::Queued => Ok(queued(context, &request).warned(warnings)),
+        Submitted::Existing(row) => {
+            // Its submitter may have died before it came to that: from here on, somebody is told of it.
+            unsettled::forget(context, &row.run_id);
+            Ok(Accepted { deduplicated: true, ..Accepted::new(row.id, row.state) })
+        }
         Submitted::Conflict(row) => {
             Err(TaskError::KeyConflict { key: request.idempotency_key.unwrap_or_default(), task: row.id })
         }

@@ -55,6 +55,11 @@ impl Note {
     }
 }
 
+/// Takes away the note about a run whose directory and row are both there.
+pub(super) fn forget(context: &Context, run: &RunId) {
+    let _ = fs::remove_file(context.home.unsettled().join(run.as_str()));
+}
+
 /// Removes the directories that nobody owns. Returns how many there were.
 pub(super) fn sweep(context: &mut Context) -> Result<u32, TaskError> {
     let Ok(entries) = fs::read_dir(context.home.unsettled()) else { return Ok(0) };

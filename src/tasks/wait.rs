@@ -9,6 +9,7 @@ use crate::host::clock;
 use crate::host::close_in_child::close_files_in_a_child;
 use crate::host::watch::{Watch, Woken};
 use crate::model::TaskId;
+use crate::registry::Identity;
 use crate::runs::RunDir;
 use crate::tasks::{Context, TaskError, View, find, nested, pump, view};
 
@@ -127,6 +128,8 @@ fn look(context: &mut Context, ids: &[TaskId]) -> Result<Vec<View>, TaskError> {
 #[derive(Debug)]
 pub(super) struct Watching {
     watch: Watch,
+    /// Those of the registry whose log is watched.
+    files: Identity,
     /// Those that are watched: of no run that has ended.
     locks: BTreeSet<PathBuf>,
     /// The queue could not be moved: somebody else kept the registry locked.
@@ -145,7 +148,7 @@ impl Watching {
         }
         // Where it is missing there was no commit yet, and nothing to wait for.
         let _ = watch.add(&context.registry.log());
-        Ok(Self { watch, locks: BTreeSet::new(), was_busy: false })
+        Ok(Self { watch, files: context.registry.files(), locks: BTreeSet::new(), was_busy: false })
     }
 
     /// Sleeps until something changes, or as long as it may.
@@ -155,6 +158,11 @@ impl Watching {
 
     /// Watches the locks of runs that started since, and acts on freed ones.
     pub(super) fn follow_the_queue(&mut self, context: &mut Context) -> Result<(), TaskError> {
+        context.registry.renew()?;
+        if self.files != context.registry.files() {
+            self.files = context.registry.files();
+            let _ = self.watch.add(&context.registry.log());
+        }
         let working = pump::working(context)?;
         self.watch_locks(working.iter().map(RunDir::lock).collect());
         let due = pump::is_due(context, &working)?;

@@ -111,9 +111,15 @@ impl Call {
         })
     }
 
-    /// What the reader should know beside the answer: finished runs of this
-    /// project whose result nobody has fetched. `but` are those in the answer.
+    /// What the reader should know beside the answer: what happened to the
+    /// registry, and finished runs of this project whose result nobody has fetched. `but` are those in the answer.
     pub(super) fn notice(&mut self, but: &[TaskId]) -> Option<String> {
+        let notice = self.context.registry.take_notice().map(str::to_owned);
+        let parts: Vec<String> = notice.into_iter().chain(self.unread(but)).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    fn unread(&self, but: &[TaskId]) -> Option<String> {
         let (rows, count) = tasks::unread(&self.context, but, NAMED).ok()?;
         let many = if count == tasks::MANY { " or more" } else { "" };
         let names: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();

@@ -11,6 +11,7 @@ mod cleaning;
 mod client;
 mod commands;
 mod completion;
+mod database;
 mod deaf;
 mod durable;
 mod edge;

@@ -1,0 +1,86 @@
+//! Brings the registry in line with the run directories again.
+
+use std::fs;
+use std::io;
+
+use crate::host::env::Env;
+use crate::host::paths::Home;
+use crate::host::{clock, files};
+use crate::registry::{Registry, RegistryError};
+use crate::tasks::{Context, TaskError, recover};
+
+/// What was done to the registry.
+#[derive(Debug)]
+pub(crate) enum Rebuilt {
+    /// It was damaged and is set aside; the new one has this many tasks.
+    Anew { tasks: usize },
+    /// It was sound: only where it and the run directories did not agree, something was changed.
+    Mended(Mended),
+}
+
+#[derive(Debug)]
+pub(crate) struct Mended {
+    /// Runs that got a row.
+    pub(crate) restored: usize,
+    /// Open tasks without a run directory, which have failed now.
+    pub(crate) ended: usize,
+    /// Rows of finished tasks without a run directory.
+    pub(crate) removed: usize,
+    /// How many tasks there are now.
+    pub(crate) tasks: usize,
+}
+
+pub(crate) fn rebuild(env: &Env) -> Result<Rebuilt, TaskError> {
+    let home = Home::open(env)?;
+    match Registry::open(&home) {
+        // One from a newer program is not damaged: that program is using it.
+        Err(error @ RegistryError::Newer { .. }) => return Err(error.into()),
+        // Others may be writing to it at this moment.
+        Ok(registry) if registry.is_sound() => {}
+        Ok(_) | Err(_) => {
+            set_aside(&home)?;
+            return Ok(Rebuilt::Anew { tasks: count(&Registry::open(&home)?)? });
+        }
+    }
+    mend(&mut Context::open_to_look(env.clone())?)
+}
+
+fn mend(context: &mut Context) -> Result<Rebuilt, TaskError> {
+    let mut ended = 0;
+    for row in context.registry.differences()?.rows_without_run {
+        if !row.state.is_final() {
+            let dir = context.dir(&row.run_id);
+            recover::recover_one(context, &row, &dir)?;
+            ended += 1;
+        }
+    }
+    let (restored, removed) = context.registry.mend()?;
+    if (restored, ended, removed) == (0, 0, 0) {
+        return Err(TaskError::NothingToRebuild);
+    }
+    Ok(Rebuilt::Mended(Mended { restored, ended, removed, tasks: count(&context.registry)? }))
+}
+
+/// Renames the files of a damaged registry. The database goes last: whoever opens
+/// it meanwhile must not read a log into it that belongs to another one.
+fn set_aside(home: &Home) -> Result<(), TaskError> {
+    let damaged = home.registry();
+    let stamp = clock::now().run_stamp();
+    for suffix in ["-shm", "-wal", ""] {
+        let mut from = damaged.clone().into_os_string();
+        from.push(suffix);
+        let mut to = damaged.clone().into_os_string();
+        to.push(format!(".damaged-{stamp}{suffix}"));
+        match fs::rename(&from, &to) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(TaskError::Write { path: from.into(), source: error });
+            }
+            _ => {}
+        }
+    }
+    files::sync_dir(home.root()).map_err(TaskError::write(home.root()))
+}
+
+fn count(registry: &Registry) -> Result<usize, TaskError> {
+    Ok(usize::try_from(registry.count()?).unwrap_or(0))
+}
