@@ -200,7 +200,9 @@ fn sources() -> Vec<Source> {
 
 /// The modules that `dir` declares for tests and fuzzers alone.
 fn tests_of(dir: &Path) -> Vec<String> {
-    let contents = fs::read_to_string(dir.join("mod.rs")).unwrap_or_default();
+    let contents = [dir.join("mod.rs"), dir.with_extension("rs")]
+        .map(|file| fs::read_to_string(file).unwrap_or_default());
+    let contents = contents.concat();
     let marks = ["#[cfg(test)]\n", "#[cfg(any(test, fuzzing))]\n"];
     let marked = marks.iter().flat_map(|mark| contents.split(mark).skip(1));
     let declared = marked.filter_map(|rest| rest.lines().next()?.split_once("mod "));
