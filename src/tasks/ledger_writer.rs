@@ -119,7 +119,8 @@ impl<P: Pages> LedgerWriter<P> {
         self.write(&format!("{}\n", transcript::ended(status, exit_code)));
         self.headed = None;
         let printed = Printed { text, is_whole: text.len() < MOST_PRINTED, span };
-        self.enter(item, command, since, at, exit_code, status, printed);
+        let ran = RunningCommand { item: item.to_owned(), command: command.to_owned(), since };
+        self.enter(&ran, at, exit_code, status, printed);
     }
 
     /// Writes what a command printed, and says where. It ends with a line, whatever was printed.
@@ -141,9 +142,7 @@ impl<P: Pages> LedgerWriter<P> {
 
     fn enter(
         &mut self,
-        item: &str,
-        line: &str,
-        started_at: Option<Timestamp>,
+        ran: &RunningCommand,
         ended_at: Option<Timestamp>,
         exit_code: Option<i64>,
         status: ItemStatus,
@@ -153,11 +152,11 @@ impl<P: Pages> LedgerWriter<P> {
         let (number, root) = (self.number, self.root.clone());
         let end = CommandEnd {
             number,
-            item,
-            line,
+            item: &ran.item,
+            line: &ran.command,
             directory: &root,
             root: &root,
-            started_at,
+            started_at: ran.since,
             ended_at,
             exit_code,
             status,
@@ -185,9 +184,9 @@ impl<P: Pages> LedgerWriter<P> {
 
     /// Enters what has not ended, at the end of the run.
     pub(super) fn finish(mut self, at: Option<Timestamp>) -> (P, Told) {
-        for RunningCommand { item, command, since } in std::mem::take(&mut self.running) {
+        for running in std::mem::take(&mut self.running) {
             let printed = Printed { is_whole: true, ..Printed::default() };
-            self.enter(&item, &command, since, at, None, ItemStatus::Running, printed);
+            self.enter(&running, at, None, ItemStatus::Running, printed);
         }
         (self.pages, self.told)
     }

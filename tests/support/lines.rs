@@ -189,7 +189,7 @@ pub fn tested(tests: &Value) -> String {
             let moved = one["tree_moved_by"].as_str().map(|by| format!("passed only after `{by}`"));
             let parts: Vec<String> = failed.into_iter().chain(moved).collect();
             let notes = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
-            format!("`{}`{notes}", one["command"].as_str().unwrap())
+            format!("`{}`{notes}", one["command"].as_str().expect("a command has a line"))
         };
         notes =
             format!("{notes}; failed when last run: {}", red.iter().map(told).collect::<Vec<_>>().join(", "));

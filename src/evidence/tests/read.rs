@@ -286,7 +286,7 @@ fn in_form(framework: Framework, args: &[String], text: &str) -> Vec<Tally> {
     found
 }
 
-fn reporter<'a>(framework: Framework, args: &'a [String]) -> Option<&'a str> {
+fn reporter(framework: Framework, args: &[String]) -> Option<&str> {
     let options: &[&str] = match framework {
         Framework::Mocha => &["-R", "--reporter"],
         Framework::Node => &["--test-reporter"],

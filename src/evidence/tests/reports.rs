@@ -41,15 +41,14 @@ pub(in crate::evidence) fn from_report(line: &CommandLine, ran: Ran<'_>) -> Opti
         Runs::Framework(framework, _) => framework,
         Runs::Script => Framework::Junit,
     };
+    let stopped_early = tally.failed > 0 && line.steps.iter().any(stops_early);
+    let is_complete = ran.exit_code.is_some() && !(stopped_early || tally.is_partial() || tally.unknown);
     Some(TestRun {
         framework,
         counts: tally.counts(),
         unit: tally.unit,
         duration_ms: tally.duration_ms,
-        complete: !(tally.failed > 0 && line.steps.iter().any(stops_early))
-            && !tally.is_partial()
-            && !tally.unknown
-            && ran.exit_code.is_some(),
+        complete: is_complete,
         said: tally.said.clone(),
         failing: tally.failing.into_list(),
     })
