@@ -128,7 +128,7 @@ fn packed(word: u64, left: u8) -> u64 {
     let (mut packed, mut length) = (0, 0);
     for at in 0..WORD {
         let is_left = u64::from(left >> at & 1);
-        packed |= ((word >> (8 * at) & 0xff) * is_left) << (8 * length & 63);
+        packed |= ((word >> (8 * at) & 0xff) * is_left) << ((8 * length) & 63);
         length += is_left;
     }
     packed

@@ -335,12 +335,12 @@ mod tests {
             while content.len() < 5 << 20 {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let some = seed >> 33;
-                let long = if some % 1_000 == 0 { 300_000 } else { some as usize % 90 };
+                let long = if some.is_multiple_of(1_000) { 300_000 } else { some as usize % 90 };
                 let level =
                     ["ERROR", "WARN", "0 errors", "INFO", "E1116 05:00:01.123456", ""][some as usize % 6];
                 content.extend(format!("2026-01-02T03:04:{:02}Z {level} {some} ", some % 60).bytes());
                 content.extend(std::iter::repeat_n(b'.', long));
-                content.extend(if some % 7 == 0 { &b"\r\n"[..] } else { b"\n\n" });
+                content.extend(if some.is_multiple_of(7) { &b"\r\n"[..] } else { b"\n\n" });
             }
             content.extend(ends.bytes());
             let (several, one) = (summary(&content), summary(&gzip(&content)));
