@@ -9,7 +9,7 @@ mod verdict;
 use serde::{Deserialize, Serialize};
 
 use super::command_line::{CommandLine, Joined};
-use super::commands::{CommandOutcome, exit_words};
+use super::commands::CommandOutcome;
 use super::tests::TestRun;
 use diagnose::{Diagnosis, diagnose};
 use said::Speakers;
@@ -35,8 +35,8 @@ pub(crate) struct FoundError {
 }
 
 impl FoundError {
-    fn plain(kind: Option<&str>, message: String) -> Self {
-        Self { kind: kind.map(str::to_owned), message, locations: Vec::new(), advice: None }
+    fn of_tests(message: String) -> Self {
+        Self { kind: Some("test failure".to_owned()), message, locations: Vec::new(), advice: None }
     }
 
     /// The project's own files that errors are in.
@@ -82,11 +82,11 @@ pub(super) fn first_error(
         .any(|step| step.shows_text() && step.joined != Joined::Pipe && step.writes.is_none());
     let is_known = outcome == CommandOutcome::Failed && (!shows || is_red);
     if !is_known && (shows || line.exit_owner().hides.is_empty()) {
-        return failed(tests, exit_code, outcome);
+        return failed(tests, outcome);
     }
     let programs = line.steps.iter().map(|step| step.program()).collect();
     let found = diagnose(text, &Speakers { programs, lack_one: exit_code == Some(127) });
-    let Some(found) = found else { return failed(tests, exit_code, outcome) };
+    let Some(found) = found else { return failed(tests, outcome) };
     let mut errors = found.errors.into_iter();
     let first = errors.next()?;
     let mut locations: Vec<Location> = Vec::new();
@@ -104,11 +104,11 @@ pub(super) fn first_error(
 }
 
 /// What is told where no error says why.
-fn failed(tests: &[TestRun], exit_code: Option<i64>, outcome: CommandOutcome) -> Option<FoundError> {
+fn failed(tests: &[TestRun], outcome: CommandOutcome) -> Option<FoundError> {
     if outcome != CommandOutcome::Failed {
         return None;
     }
-    let of_tests = |message| FoundError::plain(Some("test failure"), message);
+    let of_tests = FoundError::of_tests;
     if let Some(name) = tests.iter().find_map(|run| run.failing.first()) {
         return Some(of_tests(format!("{name} failed")));
     }
@@ -119,7 +119,7 @@ fn failed(tests: &[TestRun], exit_code: Option<i64>, outcome: CommandOutcome) ->
         let plural = if counts.failed == 1 { "" } else { "s" };
         return Some(of_tests(format!("{} test{plural} failed", counts.failed)));
     }
-    Some(FoundError::plain(None, exit_words(exit_code)))
+    None
 }
 
 /// Where an error is, as seen from the run's directory.

@@ -132,7 +132,11 @@ fn script(step: &Step, args: &[&str]) -> bool {
             named() || words.iter().any(|word| matches!(*word, "build" | "install" | "package"))
         }
         "bash" | "sh" | "zsh" | "dash" | "source" | "." | "python" | "python3" | "node" | "tsx" | "ruby"
-        | "perl" | "php" => words.first().is_some_and(|file| tests_by_name(base_name(file))),
+        | "perl" | "php" => {
+            // Code on the command line is no file.
+            let is_code = args.iter().any(|arg| matches!(*arg, "-c" | "-e" | "-p" | "-r" | "-" | "--eval"));
+            !is_code && words.first().is_some_and(|file| tests_by_name(base_name(file)))
+        }
         "deno" => words.first() == Some(&"test"),
         _ => {
             let own = step.words.first().is_some_and(|word| word.contains('/'));
