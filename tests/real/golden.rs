@@ -53,7 +53,7 @@ fn told(commands: &[&str], answer: &str) -> String {
     let wanted = ["commands", "test_results", "error_context", "unresolved_error", "earlier_errors"];
     let structure: Value = wanted.iter().map(|name| (*name, results["metadata"][*name].clone())).collect();
     let told = format!("{shown}\n{structure:#}\n");
-    let told = told.replace(env.root().to_str().unwrap(), "ROOT");
+    let told = told.replace(env.root().to_str().expect("a path of text"), "ROOT");
     let changing = [
         ("T-local-[0-9a-z]{12}", "TASK"),
         ("[0-9]{4}-[0-9]{2}-[0-9]{2}_[0-9]{9}_[0-9a-f]{12}", "RUN"),
@@ -63,7 +63,7 @@ fn told(commands: &[&str], answer: &str) -> String {
         ("[0-9a-f]{10} -> [0-9a-f]{10}", "COMMIT -> COMMIT"),
     ];
     changing.iter().fold(told, |told, (pattern, name)| {
-        Regex::new(pattern).unwrap().replace_all(&told, *name).into_owned()
+        Regex::new(pattern).expect("a pattern").replace_all(&told, *name).into_owned()
     })
 }
 
