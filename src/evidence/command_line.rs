@@ -15,6 +15,7 @@ use programs::{bare, moves_tree, only_asks, only_looks};
 /// A longer line is a document in disguise.
 pub(crate) const LONGEST: usize = 16 << 10;
 const DEEPEST: usize = 4;
+const LONGEST_NAME: usize = 24;
 
 /// How a step is joined to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,9 +155,9 @@ impl CommandLine {
     pub(crate) fn exit_owner(&self) -> ExitOwner {
         let seen = self.seen();
         let hidden = self.steps.iter().zip(&seen).filter(|(step, seen)| !**seen && !only_looks(step));
-        let mut hides: Vec<String> = hidden.map(|(step, _)| step.program().to_owned()).collect();
+        let mut hides: Vec<String> = hidden.map(|(step, _)| named(step)).collect();
         hides.dedup();
-        ExitOwner { program: self.steps.last().map(|step| step.program().to_owned()), hides }
+        ExitOwner { program: self.steps.last().map(named), hides }
     }
 
     /// For each step, whether its failure would be one of the line.
@@ -187,6 +188,14 @@ impl CommandLine {
     pub(crate) fn moves_tree(&self) -> bool {
         self.steps.iter().any(moves_tree)
     }
+}
+
+/// The name of a program. What does not look like one may be a part of a secret, which nobody could tell any more.
+fn named(step: &Step) -> String {
+    let name = step.program();
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+' | '[' | ':');
+    let is_name = name.len() <= LONGEST_NAME && !name.starts_with('-') && name.chars().all(plain);
+    if is_name { name.to_owned() } else { "another program".to_owned() }
 }
 
 /// What makes two lines the same: the directory, and the words without what only shows or repeats the result.

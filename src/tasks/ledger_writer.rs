@@ -193,7 +193,7 @@ impl<P: Pages> LedgerWriter<P> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use crate::agents::testing::request;
     use crate::evidence::CommandOutcome;

@@ -214,7 +214,7 @@ fn logs_shows_what_was_printed_or_what_happened() {
     let logs = |args: &[&str]| env.expect(0, &[&["logs", &task], args].concat()).stdout;
     assert_eq!(logs(&[]), "one\ntwo\nthree\nbad\n");
     assert_eq!(logs(&["--stderr"]), "bad\n");
-    assert_eq!(logs(&["--tail", "2"]), "two\nthree\nbad\n");
+    assert_eq!(logs(&["--tail", "2"]), "three\nbad\n");
     assert_eq!(logs(&["-f"]), "one\ntwo\nthree\nbad\n");
     let replay = env.expect(0, &["run", "--agent", "replay", "--wait", "fix-test --instant"]);
     let id = value(&replay.stdout, "task_id");

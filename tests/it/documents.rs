@@ -128,7 +128,7 @@ fn tokens_and_output_are_there_where_they_are_known() {
     assert_eq!(thread["token_usage"]["output_tokens"], 912);
     assert!(thread["cache_hit_rate"].as_f64().is_some_and(|rate| (0.77..0.78).contains(&rate)), "{thread:#}");
     assert_eq!((&data["output"]["included"], &data["events"]["included"]), (&json!(true), &json!(true)));
-    assert!(data["output"]["stdout"].as_str().unwrap().contains("running: cargo test --quiet\n"), "{data:#}");
+    assert!(data["output"]["stdout"].as_str().unwrap().contains("$ cargo test --quiet"), "{data:#}");
     assert_eq!(data["events"]["items"].as_array().map(Vec::len), Some(20));
     assert_eq!(data["metadata"].get("error_context"), None);
     let files = &data["metadata"]["file_operations"];

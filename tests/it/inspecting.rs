@@ -48,7 +48,7 @@ fn a_document_has_the_lines_and_where_they_are() {
         );
         assert_eq!(data["content"].as_str().unwrap(), numbers(start..=end).trim_end());
         assert_eq!(data["matches"], Value::Null);
-        assert!(data["file_path"].as_str().unwrap().ends_with("/stdout.log"), "{data:#}");
+        assert!(data["file_path"].as_str().unwrap().ends_with("/transcript.log"), "{data:#}");
         assert_eq!(printed(&env, &[&[task.as_str()], args].concat()), numbers(start..=end));
     }
 }

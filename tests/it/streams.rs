@@ -17,7 +17,7 @@ fn inspect_reads_both_streams_in_the_order_in_which_they_came() {
     let env = TestEnv::new();
     let both = ran(&env, "echo start; sleep 0.1; echo error: no >&2");
     let found = env.expect(0, &["inspect", &both, "--grep", "error"]);
-    assert_eq!((found.stdout.as_str(), found.stderr.as_str()), ("2:error: no\n", ""));
+    assert_eq!((found.stdout.as_str(), found.stderr.as_str()), ("1-start\n2:error: no\n", ""));
     let shown = env.expect(0, &["inspect", &both]);
     assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("start\nerror: no\n", ""));
     let named = env.expect(0, &["inspect", &both, "stderr.log", "--grep", "error"]);

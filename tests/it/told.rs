@@ -186,9 +186,9 @@ fn the_demonstration_ends_with_what_works_where_it_was_given() {
 }
 
 #[test]
-fn one_stream_after_the_other_begins_a_line() {
+fn two_streams_do_not_meet_in_the_middle_of_a_line() {
     let env = TestEnv::new();
     let task = env.submit("printf last; echo warn >&2").task_id;
     env.await_final(&task);
-    assert_eq!(env.expect(0, &["logs", &task]).stdout, "last\nwarn\n");
+    assert_eq!(env.expect(0, &["logs", &task]).stdout, "warn\nlast");
 }

@@ -50,13 +50,13 @@ fn the_last_five_lines_of_a_run_are_there_where_they_are_asked_for() {
 }
 
 #[test]
-fn a_run_that_goes_on_shows_the_stream_that_it_wrote_to_last() {
+fn a_run_that_goes_on_shows_what_both_streams_said_last() {
     let env = TestEnv::new();
     let mut client = Client::new(&env, Era::Session);
     let task = env.submit("echo begun; sleep 0.1; echo 'and complains' >&2; sleep 60").task_id;
     wait_for("both lines", PATIENCE, || {
         let status = client.call("delegate_status", json!({ "task_id": task, "verbose": true })).ok()?;
-        (last_lines(&status, "tasks") == ["and complains"]).then_some(())
+        (last_lines(&status, "tasks") == ["begun", "and complains"]).then_some(())
     });
     client.call("delegate_cancel", json!({ "task_id": task })).unwrap();
 }

@@ -8,5 +8,5 @@ mod settle;
 pub(crate) use entry::{CommandCounts, CommandOutcome, LedgerEntry, Span};
 pub(crate) use judge::{CommandEnd, Printed, judge};
 pub(crate) use refusals::Refusals;
+pub(in crate::evidence) use settle::Ledger;
 pub(crate) use settle::{Account, EarlierError, EarlierErrors, ErrorEvidence, settle};
-pub(in crate::evidence) use settle::{Ledger, exit_words};

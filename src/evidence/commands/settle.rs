@@ -247,7 +247,7 @@ fn told(entry: &LedgerEntry) -> (String, Option<String>) {
     }
 }
 
-pub(in crate::evidence) fn exit_words(exit_code: Option<i64>) -> String {
+fn exit_words(exit_code: Option<i64>) -> String {
     exit_code.map_or_else(|| "failed".to_owned(), |code| format!("exited with code {code}"))
 }
 
@@ -258,7 +258,7 @@ fn shown(line: &str) -> String {
 fn errors(first: Option<&LedgerEntry>, refusals: Refusals, fault: Option<&Fault>) -> Option<ErrorEvidence> {
     let kind = fault.and_then(|fault| kind_of(fault.code));
     // The account or the sandbox is the reason, whatever else failed.
-    let first = first.filter(|_| kind.is_none());
+    let first = first.filter(|entry| kind.is_none() && (fault.is_none() || entry.first_error.is_some()));
     let mut evidence = ErrorEvidence::default();
     if let Some(entry) = first {
         let (message, kind) = told(entry);

@@ -8,8 +8,8 @@ mod verdict;
 
 use serde::{Deserialize, Serialize};
 
-use super::command_line::{CommandLine, Joined};
-use super::commands::{CommandOutcome, exit_words};
+use super::command_line::{CommandLine, Joined, Step};
+use super::commands::CommandOutcome;
 use super::tests::TestRun;
 use diagnose::{Diagnosis, diagnose};
 use said::Speakers;
@@ -35,8 +35,8 @@ pub(crate) struct FoundError {
 }
 
 impl FoundError {
-    fn plain(kind: Option<&str>, message: String) -> Self {
-        Self { kind: kind.map(str::to_owned), message, locations: Vec::new(), advice: None }
+    fn of_tests(message: String) -> Self {
+        Self { kind: Some("test failure".to_owned()), message, locations: Vec::new(), advice: None }
     }
 
     /// The project's own files that errors are in.
@@ -75,18 +75,16 @@ pub(super) fn first_error(
     place: Place<'_>,
 ) -> Option<FoundError> {
     let is_red = tests.iter().any(TestRun::is_red);
-    // Errors in a text that was only shown are none of the command.
-    let shows = line
-        .steps
-        .iter()
-        .any(|step| step.shows_text() && step.joined != Joined::Pipe && step.writes.is_none());
+    // Errors in a file that was only shown are none of the command.
+    let is_file = |step: &&Step| !matches!(step.program(), "echo" | "printf") && step.joined != Joined::Pipe;
+    let shows = line.steps.iter().filter(is_file).any(|step| step.shows_text() && step.writes.is_none());
     let is_known = outcome == CommandOutcome::Failed && (!shows || is_red);
     if !is_known && (shows || line.exit_owner().hides.is_empty()) {
-        return failed(tests, exit_code, outcome);
+        return failed(tests, outcome);
     }
     let programs = line.steps.iter().map(|step| step.program()).collect();
     let found = diagnose(text, &Speakers { programs, lack_one: exit_code == Some(127) });
-    let Some(found) = found else { return failed(tests, exit_code, outcome) };
+    let Some(found) = found else { return failed(tests, outcome) };
     let mut errors = found.errors.into_iter();
     let first = errors.next()?;
     let mut locations: Vec<Location> = Vec::new();
@@ -104,11 +102,11 @@ pub(super) fn first_error(
 }
 
 /// What is told where no error says why.
-fn failed(tests: &[TestRun], exit_code: Option<i64>, outcome: CommandOutcome) -> Option<FoundError> {
+fn failed(tests: &[TestRun], outcome: CommandOutcome) -> Option<FoundError> {
     if outcome != CommandOutcome::Failed {
         return None;
     }
-    let of_tests = |message| FoundError::plain(Some("test failure"), message);
+    let of_tests = FoundError::of_tests;
     if let Some(name) = tests.iter().find_map(|run| run.failing.first()) {
         return Some(of_tests(format!("{name} failed")));
     }
@@ -119,7 +117,7 @@ fn failed(tests: &[TestRun], exit_code: Option<i64>, outcome: CommandOutcome) ->
         let plural = if counts.failed == 1 { "" } else { "s" };
         return Some(of_tests(format!("{} test{plural} failed", counts.failed)));
     }
-    Some(FoundError::plain(None, exit_words(exit_code)))
+    None
 }
 
 /// Where an error is, as seen from the run's directory.

@@ -128,7 +128,7 @@ impl Started {
         };
         let starts: Vec<Vec<String>> = self.starts.iter().filter_map(of).collect();
         let args = starts.last().cloned().unwrap_or_default();
-        let found = in_form(framework, &args, output.text);
+        let found = in_form(framework, &args, output.text, self.filtered);
         let (parts, mut found): (Vec<Tally>, Vec<Tally>) = found.into_iter().partition(|tally| tally.loose);
         if found.is_empty() {
             // A part of a summary may be anybody's where another text is shown.
@@ -184,7 +184,10 @@ impl Started {
     /// One run; `is_last` where the exit code may be its own.
     fn run(&self, framework: Framework, tally: Tally, output: Output<'_>, is_last: bool) -> TestRun {
         let owns_exit = is_last && self.owns_exit;
-        let unexplained = owns_exit && tally.failed == 0 && output.exit_code != Some(0) && !tally.is_empty();
+        // So nextest ends where none was left to run.
+        let none_ran = framework == Framework::Nextest && tally.passed == 0 && output.exit_code == Some(4);
+        let unexplained =
+            owns_exit && !none_ran && tally.failed == 0 && output.exit_code != Some(0) && !tally.is_empty();
         // Of several blocks, which one is missing cannot be seen.
         let any_missing =
             framework.has_many_blocks() || !matches!(self.starts.as_slice(), [Runs::Framework(..)]);
@@ -211,11 +214,17 @@ impl Started {
 
 /// Whether what a step starts ends at the first failure: what is left then did not run.
 pub(super) fn stops_early(step: &Step) -> bool {
-    const OPTIONS: [&str; 9] =
-        ["-x", "-qx", "--exitfirst", "--maxfail", "--bail", "-b", "--fail-fast", "--failfast", "-failfast"];
+    const OPTIONS: [&str; 8] =
+        ["-x", "-qx", "--exitfirst", "--maxfail", "--bail", "--fail-fast", "--failfast", "-failfast"];
     let is_one =
         |arg: &String| OPTIONS.contains(&arg.split_once('=').map_or(arg.as_str(), |(option, _)| option));
-    recognise(step).is_some() && step.args().iter().any(is_one)
+    match recognise(step) {
+        Some(Runs::Framework(Framework::Unittest, args)) => {
+            args.iter().any(|arg| arg == "-f" || arg == "--failfast")
+        }
+        Some(_) => step.args().iter().any(is_one),
+        None => false,
+    }
 }
 
 /// Whether a line goes on after its tests with what may change files.
@@ -251,7 +260,7 @@ fn most_lines(args: &[String]) -> Option<usize> {
 }
 
 /// What a framework printed, in the form that it was asked for.
-fn in_form(framework: Framework, args: &[String], text: &str) -> Vec<Tally> {
+fn in_form(framework: Framework, args: &[String], text: &str, filtered: bool) -> Vec<Tally> {
     let asked = reporter(framework, args);
     let of_vitest = framework == Framework::Vitest;
     match asked {
@@ -277,7 +286,10 @@ fn in_form(framework: Framework, args: &[String], text: &str) -> Vec<Tally> {
         };
         found = if others.is_empty() { found } else { others };
     }
-    if framework == Framework::Pytest && (found.is_empty() || found.iter().all(|tally| tally.unknown)) {
+    if framework == Framework::Pytest
+        && !filtered
+        && (found.is_empty() || found.iter().all(|tally| tally.unknown))
+    {
         let names = found.first().map(|tally| tally.failing.clone()).unwrap_or_default();
         if let Some(marked) = pytest::by_marks(text, names.len()) {
             found = vec![Tally { failing: names, ..marked }];

@@ -132,7 +132,11 @@ fn script(step: &Step, args: &[&str]) -> bool {
             named() || words.iter().any(|word| matches!(*word, "build" | "install" | "package"))
         }
         "bash" | "sh" | "zsh" | "dash" | "source" | "." | "python" | "python3" | "node" | "tsx" | "ruby"
-        | "perl" | "php" => words.first().is_some_and(|file| tests_by_name(base_name(file))),
+        | "perl" | "php" => {
+            // Code on the command line is no file.
+            let is_code = args.iter().any(|arg| matches!(*arg, "-c" | "-e" | "-p" | "-r" | "-" | "--eval"));
+            !is_code && words.first().is_some_and(|file| tests_by_name(base_name(file)))
+        }
         "deno" => words.first() == Some(&"test"),
         _ => {
             let own = step.words.first().is_some_and(|word| word.contains('/'));
@@ -159,7 +163,10 @@ fn tests_by_name(name: &str) -> bool {
         "test", "tests", "testing", "spec", "specs", "check", "checks", "verify", "coverage", "ci", "unit",
         "pytest",
     ];
-    name.contains("e2e") || words_of(name).iter().any(|word| WORDS.contains(&word.as_str()))
+    const SHOWS: [&str; 6] = ["log", "logs", "print", "report", "show", "summary"];
+    let words = words_of(name);
+    let has = |those: &[&str]| words.iter().any(|word| those.contains(&word.as_str()));
+    !has(&SHOWS) && (name.contains("e2e") || has(&WORDS))
 }
 
 /// The words of a name, which stand apart by a sign or a capital letter.
