@@ -256,11 +256,12 @@ fn a_name_that_can_be_guessed_stays_in_its_project() {
 fn a_lost_registry_is_filled_from_the_directories() {
     let mut fixture = fixture();
     let (ended, waiting) = (numbered(1, Some("k")), numbered(2, None));
-    let _held = fixture.submit(&ended, 1);
+    let held = fixture.submit(&ended, 1);
     fixture.submit(&waiting, 1);
     let outcome = Outcome::Completed;
     let result = RunResult::bare(ended.task_id.clone(), ended.run_id.clone(), 1, outcome, NOW);
     RunDir::at(fixture.home.run(&ended.run_id)).seal(&result).unwrap();
+    drop(held);
     for suffix in ["", "-wal", "-shm"] {
         let _ = std::fs::remove_file(Path::new(&format!("{}{suffix}", fixture.home.registry().display())));
     }

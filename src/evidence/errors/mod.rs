@@ -8,7 +8,7 @@ mod verdict;
 
 use serde::{Deserialize, Serialize};
 
-use super::command_line::{CommandLine, Joined};
+use super::command_line::{CommandLine, Joined, Step};
 use super::commands::CommandOutcome;
 use super::tests::TestRun;
 use diagnose::{Diagnosis, diagnose};
@@ -75,11 +75,9 @@ pub(super) fn first_error(
     place: Place<'_>,
 ) -> Option<FoundError> {
     let is_red = tests.iter().any(TestRun::is_red);
-    // Errors in a text that was only shown are none of the command.
-    let shows = line
-        .steps
-        .iter()
-        .any(|step| step.shows_text() && step.joined != Joined::Pipe && step.writes.is_none());
+    // Errors in a file that was only shown are none of the command.
+    let is_file = |step: &&Step| !matches!(step.program(), "echo" | "printf") && step.joined != Joined::Pipe;
+    let shows = line.steps.iter().filter(is_file).any(|step| step.shows_text() && step.writes.is_none());
     let is_known = outcome == CommandOutcome::Failed && (!shows || is_red);
     if !is_known && (shows || line.exit_owner().hides.is_empty()) {
         return failed(tests, outcome);

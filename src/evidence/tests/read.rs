@@ -218,7 +218,13 @@ pub(super) fn stops_early(step: &Step) -> bool {
         ["-x", "-qx", "--exitfirst", "--maxfail", "--bail", "--fail-fast", "--failfast", "-failfast"];
     let is_one =
         |arg: &String| OPTIONS.contains(&arg.split_once('=').map_or(arg.as_str(), |(option, _)| option));
-    recognise(step).is_some() && step.args().iter().any(is_one)
+    match recognise(step) {
+        Some(Runs::Framework(Framework::Unittest, args)) => {
+            args.iter().any(|arg| arg == "-f" || arg == "--failfast")
+        }
+        Some(_) => step.args().iter().any(is_one),
+        None => false,
+    }
 }
 
 /// Whether a line goes on after its tests with what may change files.

@@ -163,7 +163,10 @@ fn tests_by_name(name: &str) -> bool {
         "test", "tests", "testing", "spec", "specs", "check", "checks", "verify", "coverage", "ci", "unit",
         "pytest",
     ];
-    name.contains("e2e") || words_of(name).iter().any(|word| WORDS.contains(&word.as_str()))
+    const SHOWS: [&str; 6] = ["log", "logs", "print", "report", "show", "summary"];
+    let words = words_of(name);
+    let has = |those: &[&str]| words.iter().any(|word| those.contains(&word.as_str()));
+    !has(&SHOWS) && (name.contains("e2e") || has(&WORDS))
 }
 
 /// The words of a name, which stand apart by a sign or a capital letter.
