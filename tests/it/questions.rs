@@ -86,7 +86,8 @@ fn the_tree_is_looked_at_while_codex_is_asked() {
     let env = with_codex();
     let hold = env.side().join("hold");
     fs::write(&hold, "").unwrap();
-    let submitted = acknowledged(&run(&env, &[])).unwrap();
+    // Of a run that only reads, nobody looks at the tree.
+    let submitted = acknowledged(&run(&env, &["--sandbox", "workspace-write"])).unwrap();
     let dir = env.run_dir(&submitted.run_id);
     wait_for("the first look at the tree", PATIENCE, || dir.join("tree/before").exists().then_some(()));
     assert!(!dir.join("started.json").exists(), "it started before its program had answered");
