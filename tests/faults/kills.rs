@@ -141,7 +141,7 @@ fn kill_at_random(phase: &Phase, windows: &mut Windows) {
 fn kill_at_chosen_calls(phase: &Phase, windows: &mut Windows) {
     phase.limit(0);
     let task = playing(&phase.env, "brief", &["say one", "exit 0"]);
-    let tasks: Vec<Submitted> = (0..41).map(|_| phase.submit(&task)).collect();
+    let tasks: Vec<Submitted> = (0..61).map(|_| phase.submit(&task)).collect();
     let first = claim(phase, &tasks[0]);
     let (ran, points) = phase.points_of(|tracer| first.supervise(phase, tracer));
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
@@ -151,7 +151,7 @@ fn kill_at_chosen_calls(phase: &Phase, windows: &mut Windows) {
     };
     let started = renamed("started.json").expect("started.json is renamed into place");
     let sealed = renamed("result.json").expect("result.json is renamed into place");
-    let chosen = spread(&points[..started]).chain(points[sealed + 1..].iter().take(20));
+    let chosen = spread(&points[..started]).chain(points[sealed + 1..].iter().take(40));
     for (point, submitted) in chosen.zip(&tasks[1..]) {
         let claimed = claim(phase, submitted);
         let ran = crash(phase, point, |tracer| claimed.supervise(phase, tracer));
