@@ -13,15 +13,15 @@ impl RunDir {
     /// For the supervisor alone, which is the one to seal its run.
     pub(crate) fn reject_result(&self) -> io::Result<bool> {
         let aside = self.file("result.json.foreign");
-        match fs::rename(self.result(), &aside) {
-            Ok(()) => Ok(true),
+        let move_aside = || match fs::rename(self.result(), &aside) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            moved => moved.map(|()| true),
+        };
+        move_aside().or_else(|_| {
             // Somebody thought of that as well.
-            Err(_) => {
-                let _ = fs::remove_file(&aside).or_else(|_| fs::remove_dir_all(&aside));
-                fs::rename(self.result(), &aside).map(|()| true)
-            }
-        }
+            let _ = fs::remove_file(&aside).or_else(|_| fs::remove_dir_all(&aside));
+            move_aside()
+        })
     }
 
     /// Writes `result.json`, durably, unless the run is sealed already.
