@@ -9,6 +9,7 @@ use crate::agents;
 use crate::evidence::{CommandEnd, LedgerEntry, Printed, Span, judge};
 use crate::host::files;
 use crate::host::joined::Stretch;
+use crate::host::line_index::{self, LineIndex};
 use crate::model::{Exit, ItemStatus, Request, Stdout};
 use crate::prompts;
 use crate::runs::RunDir;
@@ -191,7 +192,10 @@ pub(super) fn printed_by_command(dir: &RunDir) -> (String, Option<Span>) {
         true => read(0, length),
         false => [read(0, HEAD), b"\n".to_vec(), read(length - TAIL, length)].concat(),
     };
-    let lines = stream::count_lines(&all, 0..length);
+    // The index beside the transcript has counted almost all of them.
+    let index = File::open(line_index::beside(&dir.transcript())).map(LineIndex::read).unwrap_or_default();
+    let counted = index.last(length);
+    let lines = counted.breaks + stream::count_lines(&all, counted.offset..length);
     let span = Span { start: 0, end: length, first_line: 1, last_line: lines.max(1) };
     (String::from_utf8_lossy(&bytes).into_owned(), Some(span).filter(|_| length > 0))
 }

@@ -79,7 +79,11 @@ fn an_agent_that_spoils_its_own_record_is_judged_by_what_it_did() {
                 let sealed: Value =
                     serde_json::from_slice(&fs::read(dir.join("result.json")).unwrap()).unwrap();
                 assert_eq!(sealed.pointer("/outcome/state").unwrap(), state, "{what}");
-                assert_eq!(dir.join("result.json.foreign").symlink_metadata().is_ok(), file == "result.json", "{what}");
+                assert_eq!(
+                    dir.join("result.json.foreign").symlink_metadata().is_ok(),
+                    file == "result.json",
+                    "{what}"
+                );
                 phase.faults.fetch_add(1, Ordering::Relaxed);
             }
         }

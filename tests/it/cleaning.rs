@@ -202,7 +202,7 @@ fn the_oldest_runs_go_until_the_rest_fits_but_none_that_is_live_or_pinned() {
     let live = env.submit("until [ -e go ]; do sleep 0.02; done");
     env.expect(0, &["pin", &runs[0].task_id]);
     // The live one and the pinned one, and one more.
-    env.configure("retention_bytes = 300000\n");
+    env.configure("retention_bytes = 550000\n");
     check(&cleaned(&env, &["--dry-run"]), "runs", &[("count", 5), ("expired", 2), ("removed", 0)]);
     check(&cleaned(&env, &[]), "runs", &[("count", 3), ("removed", 2), ("pinned", 1), ("live", 1)]);
     let there = |run: &Submitted| env.run_dir(&run.run_id).exists();
