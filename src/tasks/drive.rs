@@ -1,6 +1,6 @@
 //! Drives one run from claim to end: what `delegator supervise` does.
 //!
-//! The order of the end is sweep, seal, row, pump. SQLite is not opened before
+//! The order of the end is sweep, seal, free the lock, row, pump. SQLite is not opened before
 //! the run is sealed, but for a run below that asks for its queue to be moved.
 
 use std::ffi::OsStr;
@@ -46,11 +46,11 @@ pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32)
         result.warnings.push(PLANTED.to_owned());
     }
     dir.seal(&result).map_err(TaskError::write(dir.result()))?;
+    // From now on everybody may believe the record, also while the registry is locked and the row has to wait.
+    drop(lock);
     let mut context = Context::open(env)?;
     recover::finish(&mut context, &result)?;
     InnerRuns::of(&dir, &request.run_id, request.within.len()).finish(&mut context)?;
-    // Free before the pump: what it starts must not find us alive.
-    drop(lock);
     pump(&mut context)?;
     if result.outcome == Outcome::Completed {
         history::write(&context, &dir, &request);
