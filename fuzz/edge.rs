@@ -1,4 +1,4 @@
-//! Feeds libFuzzer's inputs to the edge of the protocol. What must hold is in `src/tools/edge.rs`.
+//! Feeds libFuzzer's inputs to the edge of the protocol. What must hold is in `src/mcp/protocol/fuzz_edge.rs`.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Feeds libFuzzer's inputs to what reads long files. What must hold is in `src/inspect/checks.rs`.
+//! Feeds libFuzzer's inputs to what reads long files. What must hold is in `src/inspect/invariants.rs`.
 
 #![no_main]
 

@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 use hints::{CHANGED, home_hint, registry_hint, setup_failure, terminal_failure, token_hint};
 
 use crate::config::ConfigError;
-use crate::host::listen::ListenError;
+use crate::context::{TaskError, Unprinted, one_line, quoted};
+use crate::host::ListenError;
 use crate::inspect::InspectError;
-use crate::progress::plain;
 use crate::redact;
 use crate::registry::RegistryError;
-use crate::tasks::{TaskError, Unprinted, one_line, quoted};
+use crate::text::plain;
 
 /// In characters.
 const LONGEST_MESSAGE: usize = 1000;

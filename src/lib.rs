@@ -4,47 +4,36 @@
 //! use cases, and the surfaces. Each layer uses only those above it.
 
 mod model;
-
 mod redact;
-
-mod host;
-
-mod git;
+mod text;
 
 mod config;
-
-mod supervisor;
-
+mod git;
+mod host;
+mod registry;
 mod runs;
-
+mod setup;
+mod supervisor;
 mod terminals;
 
-mod setup;
-
-mod registry;
-
 mod agents;
-
-mod prompts;
-
-mod progress;
-
-mod captures;
-mod inspect;
-
-mod outputs;
-
 mod evidence;
+mod inspect;
+mod ledger;
+mod progress;
+mod prompts;
+mod storage;
 
+mod context;
+mod execution;
+mod reading;
+mod submit;
 mod tasks;
 
-mod failure;
-
-mod reply;
-
-mod tools;
-
 mod cli;
+mod failure;
+mod mcp;
+mod reply;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -59,11 +48,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// One input of a fuzz target in `fuzz/`. No other build has it.
 #[cfg(fuzzing)]
 pub fn fuzz_edge(bytes: &[u8]) {
-    tools::edge::check(bytes);
+    mcp::protocol::fuzz_edge::check(bytes);
 }
 
 /// The same of the other one.
 #[cfg(fuzzing)]
 pub fn fuzz_inspect(bytes: &[u8]) {
-    inspect::drawn::check(bytes);
+    inspect::fuzz_input::check(bytes);
 }

@@ -68,9 +68,9 @@ impl Abilities {
 impl AgentName {
     pub(crate) fn abilities(self) -> &'static Abilities {
         match self {
-            AgentName::Codex => &super::codex::ABILITIES,
-            AgentName::Command => &super::command::ABILITIES,
-            AgentName::Replay => &super::replay::ABILITIES,
+            AgentName::Codex => &crate::agents::codex::ABILITIES,
+            AgentName::Command => &crate::agents::command::ABILITIES,
+            AgentName::Replay => &crate::agents::replay::ABILITIES,
         }
     }
 }

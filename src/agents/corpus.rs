@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::codex::Codex;
-use super::sketches::claude::Claude;
-use super::sketches::gemini::Gemini;
-use super::testing::{request, resumed};
-use super::{Agent, End, Verdict};
+use crate::agents::codex::Codex;
+use crate::agents::sketches::Claude;
+use crate::agents::sketches::Gemini;
+use crate::agents::testing::{request, resumed};
+use crate::agents::{Agent, End, Verdict};
 use crate::model::{Counters, Event, Exit, Fault, Progress, Request, Timestamp, Usage};
 use crate::progress::Reducer;
 

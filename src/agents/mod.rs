@@ -8,9 +8,8 @@ mod codex;
 mod command;
 #[cfg(test)]
 mod corpus;
-mod cut;
 mod replay;
-mod signals;
+mod signal_names;
 #[cfg(test)]
 mod sketches;
 #[cfg(test)]
@@ -26,9 +25,9 @@ pub(crate) use codex::{
     is_rollout_of, native_candidates, parse_version, rollout_folders,
 };
 pub(crate) use command::{Cell, LEAKED, LEAKS};
-pub(crate) use cut::cut;
+
 pub(crate) use replay::{BadRecording, check_task, is_shipped, play};
-pub(crate) use signals::signal_name;
+pub(crate) use signal_names::signal_name;
 
 /// The adapter for `name`.
 pub(crate) fn agent(name: AgentName) -> &'static dyn Agent {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::call::Call;
+use crate::cli::invocation::Call;
 use crate::failure::{Exit, Failure};
 use crate::reply::{Cancellation, RegistryMeta};
 use crate::tasks;

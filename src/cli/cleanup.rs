@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::call::Call;
-use super::table::table;
+use crate::cli::invocation::Call;
+use crate::cli::table::table;
 use crate::failure::{Exit, Failure};
 use crate::host::clock;
 use crate::reply;
-use crate::tasks::{self, CleanupAsk};
+use crate::tasks;
+use crate::tasks::CleanupAsk;
 
 #[derive(Debug, Args)]
 pub(super) struct Cleanup {

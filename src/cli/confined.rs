@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::agents::{LEAKED, LEAKS};
-use crate::host::{confine, ids, spawn};
+use crate::host::{ids, sandbox_lockdown, spawn};
 
 pub(super) fn run(args: &[OsString]) -> ExitCode {
     let args = args.get(2..).unwrap_or_default();
@@ -19,7 +19,8 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
     let open = open(&outside);
     match (args.get(end + 1..), open.is_empty()) {
         (Some([program, rest @ ..]), true) => {
-            let error = spawn::become_program(Path::new(program), rest, ("TMPDIR", confine::SCRATCH));
+            let error =
+                spawn::become_program(Path::new(program), rest, ("TMPDIR", sandbox_lockdown::SCRATCH));
             eprintln!("delegator: failed to start `{}`: {error}", program.display());
             ExitCode::from(127)
         }
@@ -35,11 +36,11 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
 }
 
 fn open(outside: &[PathBuf]) -> Vec<String> {
-    if let Err(error) = confine::close_sockets() {
+    if let Err(error) = sandbox_lockdown::close_sockets() {
         return vec![format!("sockets cannot be closed ({error})")];
     }
     match ids::secret() {
-        Ok(name) => confine::ways_out(outside, &format!(".delegator-{name}")),
+        Ok(name) => sandbox_lockdown::ways_out(outside, &format!(".delegator-{name}")),
         Err(error) => vec![format!("it cannot be tried ({error})")],
     }
 }

@@ -1,18 +1,25 @@
 //! `delegator demo`: one task from start to end, for somebody who has never
 //! seen one. Needs no agent, no project, and no terminal.
 
+use crate::reading;
+use crate::submit;
 use std::time::Duration;
 
 use clap::Args;
 
-use super::call::{self, Call};
-use super::live::Show;
-use super::source::Source;
-use super::{print, wait};
+use crate::cli::growing_file::Source;
+use crate::cli::invocation;
+use crate::cli::invocation::Call;
+use crate::cli::progress_line::Show;
+use crate::cli::{print, wait};
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::model::AgentName;
+use crate::reading::{ResultAsk, View};
 use crate::reply;
-use crate::tasks::{self, Ask, Context, ResultAsk, Until, View};
+use crate::submit::Ask;
+use crate::tasks;
+use crate::tasks::Until;
 
 const RECORDING: &str = "fix-test";
 /// How much of the log is shown.
@@ -33,7 +40,7 @@ impl Demo {
         let task = if self.instant { format!("{RECORDING} --instant") } else { RECORDING.to_owned() };
         say(call, &format!("1. Hand in a task\n\n   $ delegator run --agent replay {task}\n"));
         let ask = Ask { agent: Some(AgentName::Replay), task, ..Ask::default() };
-        let id = tasks::start(&mut context, ask)?.task_id;
+        let id = submit::start(&mut context, ask)?.task_id;
         say(call, &format!("   {id}\n\n"));
         say(
             call,
@@ -44,11 +51,11 @@ impl Demo {
         let show = if call.json { Show::Nothing } else { Show::Progress { every: Duration::ZERO } };
         let waited = wait::until(&mut context, std::slice::from_ref(&id), Until::All, None, show)?;
         let Some(view) = waited.views.into_iter().next() else { return Ok(Exit::StillWorking) };
-        let results = tasks::gather(view, ResultAsk::default());
-        let (view, report) = (&results.view, call::report(&results));
+        let results = reading::gather(view, ResultAsk::default());
+        let (view, report) = (&results.view, invocation::report(&results));
         if call.json {
             call.print(&report);
-            return Ok(call::exit_of(view.state()));
+            return Ok(invocation::exit_of(view.state()));
         }
         say(
             call,
@@ -62,7 +69,7 @@ impl Demo {
             &format!("4. A look into what it did\n\n   $ delegator logs {id}\n{}\n", first_lines(view)),
         );
         say(call, &what_next(&context, view, codex));
-        Ok(call::exit_of(view.state()))
+        Ok(invocation::exit_of(view.state()))
     }
 }
 

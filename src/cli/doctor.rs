@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::call::Call;
-use super::table::table;
+use crate::cli::invocation::Call;
+use crate::cli::table::table;
 use crate::config::{Config, KEYS, Key};
 use crate::failure::{Exit, Failure};
 use crate::reply::{Diagnosis, Keys, Rebuilt, RegistryMeta};

@@ -1,15 +1,17 @@
 //! `delegator inspect`: a part of a file that a run left, as `head`, `tail`,
 //! `sed -n` and `grep -n` would print it.
 
+use crate::reading;
 use clap::Args;
 
-use super::call::Call;
-use super::print;
-use super::usage::bad;
+use crate::cli::invocation::Call;
+use crate::cli::print;
+use crate::cli::usage_errors::bad;
+use crate::context::TaskError;
 use crate::failure::{Exit, Failure, Voice};
 use crate::inspect::{Ask, MOST_CONTEXT, MOST_MATCHES, ModeName, Question, Wanted};
+use crate::reading::Of;
 use crate::reply::{Inspection, RegistryMeta};
-use crate::tasks::{self, Of, TaskError};
 
 /// More than a person reads at once; beyond it there is a cursor.
 const ROOM: usize = 1 << 20;
@@ -60,7 +62,7 @@ impl Inspect {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
         let context = call.open_to_look()?;
         let ask = self.ask()?;
-        let inspected = tasks::inspect(&context, &self.of(), &ask, Wanted::always())?;
+        let inspected = reading::inspect(&context, &self.of(), &ask, Wanted::always())?;
         let data = Inspection::of(inspected, &ask, Voice::Shell);
         let (next, rest) = (data.next_cursor.clone(), data.rest().map(str::to_owned));
         if call.json {

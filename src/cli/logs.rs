@@ -1,19 +1,23 @@
 //! `delegator logs`: what a run printed or did, once or as it comes.
 
+use crate::execution;
+use crate::reading;
+use crate::tasks;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
-use super::call::Call;
-use super::source::Source;
-use super::{interrupt, print};
+use crate::cli::growing_file::Source;
+use crate::cli::invocation::Call;
+use crate::cli::{interrupt, print};
+use crate::context::{Context, TaskError, Unprinted};
 use crate::failure::{Exit, Failure};
+use crate::host::Watch;
 use crate::host::clock;
-use crate::host::watch::Watch;
-use crate::progress::plain;
+use crate::reading::{Excerpt, View};
 use crate::reply::{Log, RegistryMeta, Stream};
-use crate::tasks::{self, Context, Excerpt, TaskError, Unprinted, View};
+use crate::text::plain;
 
 /// Most of an output that one JSON document holds.
 const LONGEST: usize = 64 << 10;
@@ -40,8 +44,8 @@ pub(super) struct Logs {
 impl Logs {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
         let mut context = call.open_to_look()?;
-        let row = tasks::find(&context, &self.id)?;
-        let view = tasks::view(&mut context, row)?;
+        let row = reading::find(&context, &self.id)?;
+        let view = tasks::look(&mut context, row)?;
         let mut source = self.source(&view)?;
         if call.json {
             return self.document(call, &mut context, view, &mut source);
@@ -121,8 +125,8 @@ impl Logs {
         };
         let view = if self.follow {
             follow(context, &view, source, &mut keep)?;
-            let row = tasks::find(context, view.row.id.as_str())?;
-            tasks::view(context, row)?
+            let row = reading::find(context, view.row.id.as_str())?;
+            tasks::look(context, row)?
         } else {
             source.once(&mut keep);
             view
@@ -158,17 +162,17 @@ fn follow(
         // Watch first, read second: what comes in between wakes us.
         unwatched.retain(|path| watch.add(path).is_err());
         source.read(each);
-        if view.dir.result().exists() && !tasks::is_alive(&view.dir) {
+        if view.dir.result().exists() && !reading::is_alive(&view.dir) {
             break;
         }
         // Its supervisor may have died: then nobody seals it but we.
         if clock::monotonic() >= look_at {
             look_at = clock::monotonic() + LOOK;
-            tasks::pump(context)?;
-            if tasks::find(context, id.as_str())?.state.is_final() {
+            execution::pump(context)?;
+            if reading::find(context, id.as_str())?.state.is_final() {
                 break;
             }
-            if !is_told && tasks::is_apart(source.path()) {
+            if !is_told && crate::ledger::is_apart(source.path()) {
                 is_told = true;
                 print::note(&format!(
                     "delegator: the output passed `max_stream_bytes`: its end follows when the run is over; \

@@ -4,44 +4,44 @@
 //! command means is decided in `tasks`, what went wrong is worded in `failure`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the one place")]
 
-mod call;
 mod cancel;
 mod check_schema;
 mod cleanup;
 mod confined;
 mod demo;
 mod doctor;
+mod growing_file;
 mod inspect;
 mod interrupt;
-mod live;
+mod invocation;
 mod logs;
 mod pin;
 mod play;
 mod print;
+mod progress_line;
 mod results;
 mod resume;
 mod run;
 mod schema;
 mod serve;
 mod setup;
-mod source;
 mod status;
 mod supervise;
 mod table;
 mod task_args;
 mod terminal;
-mod usage;
+mod usage_errors;
 mod wait;
 
+use crate::execution;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::host::env::Env;
-use crate::tasks;
-use call::Call;
+use crate::host::Env;
+use invocation::Call;
 
 /// Runs the program with its arguments, its own name first.
 pub(crate) fn run(args: Vec<OsString>) -> ExitCode {
@@ -51,18 +51,18 @@ pub(crate) fn run(args: Vec<OsString>) -> ExitCode {
         Some("supervise") => return supervise::run(&args),
         Some("play") => return play::run(&args),
         Some("confined") => return confined::run(&args),
-        Some(tasks::CHECK_SCHEMA) => return check_schema::run(),
+        Some(execution::CHECK_SCHEMA) => return check_schema::run(),
         _ => {}
     }
-    let args = usage::asks_for_help(args);
-    let (tool, category) = usage::tool(&args);
+    let args = usage_errors::asks_for_help(args);
+    let (tool, category) = usage_errors::tool(&args);
     let json = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
     let call = Call { env: Env::read(), json, tool, category };
     match Cli::try_parse_from(&args) {
         Ok(cli) => finish(&Call { json: cli.json, ..call }, cli.verb),
-        Err(error) if usage::is_answer(&error) => usage::answer(&error),
+        Err(error) if usage_errors::is_answer(&error) => usage_errors::answer(&error),
         Err(error) => {
-            let failure = usage::failure(&error, usage::verb(&args));
+            let failure = usage_errors::failure(&error, usage_errors::verb(&args));
             call.complain(&failure);
             ExitCode::from(failure.exit as u8)
         }

@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-use super::call::Call;
+use crate::cli::invocation::Call;
 use crate::failure::{Exit, Failure};
-use crate::outputs::Wanted;
 use crate::reply::{Pinning, RegistryMeta};
+use crate::storage::Wanted;
 use crate::tasks;
 
 #[derive(Debug, Args)]

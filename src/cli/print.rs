@@ -1,7 +1,8 @@
 //! Writing to the two streams. A reader that has gone away is no error: the
 //! program ends quietly, as everything else in a pipeline does.
 
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io;
+use std::io::{ErrorKind, IsTerminal, Write};
 
 use serde::Serialize;
 

@@ -1,14 +1,17 @@
 //! `delegator results`: what came of a task, with as much of its output as
 //! asked for.
 
+use crate::tasks;
 use clap::Args;
 
-use super::call::{self, Call};
-use super::print;
+use crate::cli::invocation;
+use crate::cli::invocation::Call;
+use crate::cli::print;
 use crate::failure::{Exit, Failure, Voice};
 use crate::host::clock;
-use crate::reply::{self, ResultMeta, TaskResult};
-use crate::tasks::{self, ResultAsk};
+use crate::reading::ResultAsk;
+use crate::reply;
+use crate::reply::{ResultMeta, TaskResult};
 
 /// Bytes of output, unless told otherwise.
 const OUTPUT: u64 = 16_384;
@@ -35,7 +38,7 @@ impl Results {
             events: self.events,
         };
         let results = tasks::results(&mut context, &self.id, ask)?;
-        let exit = call::exit_of(results.view.state());
+        let exit = invocation::exit_of(results.view.state());
         if call.json {
             let data = TaskResult::of(&results, clock::now(), Voice::Shell);
             let meta = ResultMeta { count: 1, notice: None };
@@ -43,7 +46,7 @@ impl Results {
         } else {
             print::out(&reply::report(
                 call.tool,
-                &call::report(&results).in_envelope(&results.view),
+                &invocation::report(&results).in_envelope(&results.view),
                 reply::events(&results),
                 context.config.cuts(),
             ));

@@ -1,12 +1,13 @@
 //! `delegator resume`: goes on with the thread of an earlier task.
 
+use crate::submit;
 use clap::{Arg, Args};
 
-use super::call::Call;
-use super::run;
-use super::task_args::TaskArgs;
+use crate::cli::invocation::Call;
+use crate::cli::run;
+use crate::cli::task_args::TaskArgs;
 use crate::failure::{Exit, Failure};
-use crate::tasks::{self, ResumeAsk};
+use crate::submit::ResumeAsk;
 
 #[derive(Debug, Args)]
 #[command(
@@ -42,7 +43,7 @@ impl Resume {
         let ask = self.args.into_ask()?;
         let mut context = call.open()?;
         call.tell_reach(&context, &self.of)?;
-        let accepted = tasks::resume(&mut context, ResumeAsk { of: self.of, ask })?;
+        let accepted = submit::resume(&mut context, ResumeAsk { of: self.of, ask })?;
         run::answer(call, &mut context, &accepted, patience)
     }
 }

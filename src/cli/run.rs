@@ -1,17 +1,25 @@
 //! `delegator run`: starts a task, and waits for it where asked to.
 
+use crate::reading;
+use crate::submit;
+use crate::tasks;
 use std::time::Duration;
 
 use clap::Args;
 
-use super::call::{self, Call};
-use super::live::Show;
-use super::task_args::{Patience, TaskArgs};
-use super::{print, wait};
+use crate::cli::invocation;
+use crate::cli::invocation::Call;
+use crate::cli::progress_line::Show;
+use crate::cli::task_args::{Patience, TaskArgs};
+use crate::cli::{print, wait};
+use crate::context::Context;
 use crate::failure::{Exit, Failure, Voice};
 use crate::model::State;
-use crate::reply::{self, Next, Report};
-use crate::tasks::{self, Accepted, Context, ResultAsk, Until};
+use crate::reading::ResultAsk;
+use crate::reply;
+use crate::reply::{Next, Report};
+use crate::submit::Accepted;
+use crate::tasks::Until;
 
 #[derive(Debug, Args)]
 pub(super) struct Run {
@@ -24,7 +32,7 @@ impl Run {
         let patience = self.args.patience();
         let ask = self.args.into_ask()?;
         let mut context = call.open()?;
-        let accepted = tasks::start(&mut context, ask)?;
+        let accepted = submit::start(&mut context, ask)?;
         answer(call, &mut context, &accepted, patience)
     }
 }
@@ -38,10 +46,10 @@ pub(super) fn answer(
 ) -> Result<Exit, Failure> {
     match patience {
         Patience::None if call.json => {
-            let row = tasks::find(context, accepted.task_id.as_str())?;
-            let view = tasks::view(context, row)?;
-            let results = tasks::gather(view, ResultAsk::default());
-            call.print(&told(accepted, call::report(&results)));
+            let row = reading::find(context, accepted.task_id.as_str())?;
+            let view = tasks::look(context, row)?;
+            let results = reading::gather(view, ResultAsk::default());
+            call.print(&told(accepted, invocation::report(&results)));
             Ok(Exit::Done)
         }
         Patience::None => {
@@ -55,14 +63,15 @@ pub(super) fn answer(
             let waited =
                 wait::until(context, std::slice::from_ref(&accepted.task_id), Until::All, limit, show)?;
             let Some(view) = waited.views.into_iter().next() else { return Ok(Exit::StillWorking) };
-            let results = tasks::gather(view, ResultAsk::default());
-            let report = Report { wait_exceeded: waited.exceeded, ..told(accepted, call::report(&results)) };
+            let results = reading::gather(view, ResultAsk::default());
+            let report =
+                Report { wait_exceeded: waited.exceeded, ..told(accepted, invocation::report(&results)) };
             if call.json {
                 call.print(&report);
             } else {
                 print::out(&reply::report(call.tool, &report, None, context.config.cuts()));
             }
-            Ok(call::exit_of(results.view.state()))
+            Ok(invocation::exit_of(results.view.state()))
         }
     }
 }

@@ -6,10 +6,10 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use serde_json::Value;
 
-use super::{print, usage};
+use crate::cli::{print, usage_errors};
 use crate::failure::{Exit, Failure};
+use crate::mcp::tools;
 use crate::reply;
-use crate::tools;
 
 #[derive(Debug, Args)]
 pub(super) struct Schema {
@@ -35,7 +35,7 @@ impl Schema {
                 Some(schema) => print::document(&schema),
                 None => {
                     let known = tools::names().collect::<Vec<_>>().join(", ");
-                    return Err(usage::bad(format!("`{name}` is no tool"), format!("known: {known}")));
+                    return Err(usage_errors::bad(format!("`{name}` is no tool"), format!("known: {known}")));
                 }
             },
         }

@@ -4,12 +4,12 @@ use std::net::{AddrParseError, SocketAddr};
 
 use clap::Args;
 
-use super::call::Call;
-use super::{print, usage};
+use crate::cli::invocation::Call;
+use crate::cli::{print, usage_errors};
 use crate::config::{Config, Profile};
 use crate::failure::{Code, Exit, Failure};
-use crate::host::env::{self, Env};
-use crate::tools::{self, Ended};
+use crate::host::{Env, env};
+use crate::mcp::Ended;
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
@@ -35,7 +35,7 @@ impl Serve {
                         "delegator: this speaks MCP on standard input; docs/clients.md says how a client starts it",
                     );
                 }
-                tools::serve(call.env.clone(), profile).map_err(|error| unable(&error))?;
+                crate::mcp::serve(call.env.clone(), profile).map_err(|error| unable(&error))?;
                 Ok(Exit::Done)
             }
         }
@@ -49,7 +49,7 @@ impl Serve {
         match env.text(env::TOOLS).map(str::parse) {
             Some(Ok(profile)) => Ok(profile),
             Some(Err(message)) => {
-                Err(usage::bad(format!("{}: {message}", env::TOOLS), "unset it, or correct it"))
+                Err(usage_errors::bad(format!("{}: {message}", env::TOOLS), "unset it, or correct it"))
             }
             // A configuration that cannot be read is told by every call.
             None => Ok(Config::load(env).unwrap_or_default().profile()),
@@ -58,7 +58,7 @@ impl Serve {
 }
 
 fn http(call: &Call, address: SocketAddr, profile: Profile) -> Result<Exit, Failure> {
-    let listening = tools::listen(&call.env, address)?;
+    let listening = crate::mcp::listen(&call.env, address)?;
     print::note(&format!(
         "delegator: serving {}; the token is in {}",
         listening.url(),

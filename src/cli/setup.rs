@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
-use super::call::Call;
-use super::usage;
+use crate::cli::invocation::Call;
+use crate::cli::usage_errors;
+use crate::context::TaskError;
 use crate::failure::{Exit, Failure};
 use crate::host::paths;
 use crate::reply::{RegistryMeta, SetupReply};
-use crate::setup::{self, Shell, Way};
-use crate::tasks::TaskError;
+use crate::setup;
+use crate::setup::{Shell, Way};
 
 #[derive(Debug, Args)]
 pub(super) struct Setup {
@@ -82,7 +83,7 @@ impl Setup {
 /// a newer version takes over, else where it is now.
 fn program(call: &Call) -> Result<PathBuf, Failure> {
     let own = std::env::current_exe().map_err(|error| {
-        usage::bad("this program cannot find itself", format!("call it by its path: {error}"))
+        usage_errors::bad("this program cannot find itself", format!("call it by its path: {error}"))
     })?;
     let same = |path: &Path| {
         let which = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));

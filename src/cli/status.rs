@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::call::Call;
-use super::print;
-use super::table::{drawn, table};
+use crate::cli::invocation::Call;
+use crate::cli::print;
+use crate::cli::table::{drawn, table};
 use crate::failure::{Exit, Failure, Voice};
 use crate::model::State;
-use crate::progress::plain;
+use crate::reading;
 use crate::reply::{StatusSnapshot, duration};
 use crate::tasks;
+use crate::text::plain;
 
 /// Below this, a line has room for the task's own words and no more.
 const WIDE: usize = 100;
@@ -76,7 +77,7 @@ fn list(data: &StatusSnapshot, project: Option<PathBuf>) -> String {
     let more = match data.more_ended {
         0 => String::new(),
         more => {
-            let least = if more >= tasks::MANY_MORE as usize { "at least " } else { "" };
+            let least = if more >= reading::MANY_MORE as usize { "at least " } else { "" };
             format!(" ({least}{more} more: `--limit {}`)", ended + more)
         }
     };

@@ -5,25 +5,26 @@
 //! Read by hand: a supervisor's memory is what it touches, and there may be
 //! many of them.
 
+use crate::execution;
+use crate::tasks;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::{print, usage};
+use crate::cli::{print, usage_errors};
 use crate::failure::{Exit, Failure};
-use crate::host::env::Env;
-use crate::tasks;
+use crate::host::Env;
 
 pub(super) fn run(args: &[OsString]) -> ExitCode {
     let dir = args.last().map(PathBuf::from).unwrap_or_default();
     let lasting = dir.clone();
-    std::panic::set_hook(Box::new(move |panic| tasks::complain(&lasting, &panic.to_string())));
+    std::panic::set_hook(Box::new(move |panic| execution::complain(&lasting, &panic.to_string())));
     let exit = match supervise(args) {
         Ok(()) => Exit::Done,
         Err(failure) => {
             // Somebody who typed the word sees it; a supervisor of ours has only the file.
             print::note(&format!("delegator: {}", failure.message));
-            tasks::complain(&dir, &failure.message);
+            execution::complain(&dir, &failure.message);
             failure.exit
         }
     };
@@ -33,7 +34,7 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
 /// Takes exactly what `host::spawn` writes: nobody else calls it.
 fn supervise(args: &[OsString]) -> Result<(), Failure> {
     let unknown =
-        || usage::bad("`supervise` is started by delegator itself", "`delegator run` starts a task");
+        || usage_errors::bad("`supervise` is started by delegator itself", "`delegator run` starts a task");
     let [_, _, lock, descriptor, attempts, attempt, run_dir] = args else { return Err(unknown()) };
     let number = |text: &OsStr| text.to_str().and_then(|text| text.parse::<u32>().ok());
     match (lock == "--lock-fd", number(descriptor), attempts == "--attempt", number(attempt)) {

@@ -2,17 +2,19 @@
 //! how long to wait for it.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::usage;
+use crate::cli::usage_errors;
+use crate::context::TaskError;
 use crate::failure::Failure;
 use crate::model::{AgentName, Sandbox};
-use crate::tasks::{Ask, Caller, LimitAsk, TaskError};
+use crate::submit::{Ask, Caller, LimitAsk};
 
 /// More of a task than this is not read from standard input; far less is taken.
 const LONGEST_INPUT: u64 = 64 << 20;
@@ -126,10 +128,10 @@ fn task(words: Vec<String>) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let read = io::stdin().take(LONGEST_INPUT).read_to_end(&mut bytes);
     read.map_err(|error| {
-        usage::bad(format!("failed to read the task: {error}"), "give the task as an argument")
+        usage_errors::bad(format!("failed to read the task: {error}"), "give the task as an argument")
     })?;
     String::from_utf8(bytes)
-        .map_err(|_| usage::bad("the task on standard input is not UTF-8", "convert it first"))
+        .map_err(|_| usage_errors::bad("the task on standard input is not UTF-8", "convert it first"))
 }
 
 fn read_schema(path: PathBuf) -> Result<serde_json::Value, TaskError> {

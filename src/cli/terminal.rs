@@ -1,6 +1,7 @@
 //! `delegator terminal`: a shell or a command in a recorded terminal, and a
 //! look at what was recorded.
 
+use crate::reading;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -8,17 +9,18 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::call::Call;
-use super::table::table;
-use super::{print, usage};
+use crate::cli::invocation::Call;
+use crate::cli::table::table;
+use crate::cli::{print, usage_errors};
+use crate::context::{TaskError, one_line};
 use crate::failure::{Exit, Failure};
 use crate::host::env;
 use crate::host::{clock, spawn};
 use crate::model::Timestamp;
-use crate::progress::plain;
 use crate::reply::{RegistryMeta, TerminalList, TerminalOutput, TerminalRow, duration};
-use crate::tasks::{self, TaskError, one_line};
-use crate::terminals::{self, Ask, Form, Part, Program, TerminalError};
+use crate::terminals;
+use crate::terminals::{Ask, Form, Part, Program, TerminalError};
+use crate::text::plain;
 
 const LINES: u64 = 100;
 /// Of one JSON document.
@@ -94,7 +96,7 @@ impl Terminal {
 fn record(call: &Call, name: Option<String>, words: &[OsString]) -> Result<ExitCode, Failure> {
     if call.json {
         let hint = "`terminal list` and `terminal read` take it";
-        return Err(usage::bad("`--json` cannot be used for a terminal that is to be recorded", hint));
+        return Err(usage_errors::bad("`--json` cannot be used for a terminal that is to be recorded", hint));
     }
     let name = name.map(checked).transpose()?;
     let command = Program::command(words);
@@ -131,7 +133,7 @@ fn record(call: &Call, name: Option<String>, words: &[OsString]) -> Result<ExitC
 fn checked(name: String) -> Result<String, Failure> {
     if name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
         let hint = format!("use a short name of printable characters, at most {LONGEST_NAME}");
-        return Err(usage::bad("this cannot be the name of a terminal", hint));
+        return Err(usage_errors::bad("this cannot be the name of a terminal", hint));
     }
     Ok(name)
 }
@@ -151,8 +153,8 @@ fn not_started(error: &io::Error) -> ExitCode {
 fn list(call: &Call, task: Option<&str>) -> Result<ExitCode, Failure> {
     let mut context = call.open_to_look()?;
     let screens = match task {
-        Some(task) => tasks::terminals_of(&mut context, task)?,
-        None => tasks::terminals(&context, None),
+        Some(task) => reading::terminals_of(&mut context, task)?,
+        None => reading::terminals(&context, None),
     };
     let data = TerminalList::of(&screens);
     let meta = RegistryMeta { count: Some(data.terminals.len()), ..RegistryMeta::default() };
@@ -206,7 +208,7 @@ impl Read {
         let (part, mode) = self.part()?;
         let form = if self.raw { Form::Raw } else { Form::Plain };
         let mut context = call.open_to_look()?;
-        let screens = tasks::terminal(&mut context, self.id.as_deref(), None)?;
+        let screens = reading::terminal(&mut context, self.id.as_deref(), None)?;
         let recording = &screens.reader;
         if call.json {
             let piece = recording.read(&Ask { part, form, room: ROOM }).map_err(told)?;

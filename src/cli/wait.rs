@@ -1,20 +1,26 @@
 //! `delegator wait`: sleeps until tasks are done, and shows what came of them.
 
+use crate::reading;
 use std::time::Duration;
 
 use clap::Args;
 
-use super::call::{self, Call};
-use super::live::{Live, Show};
-use super::table::table;
-use super::task_args::seconds;
-use super::{interrupt, print};
+use crate::cli::invocation;
+use crate::cli::invocation::Call;
+use crate::cli::progress_line::{Live, Show};
+use crate::cli::table::table;
+use crate::cli::task_args::seconds;
+use crate::cli::{interrupt, print};
 use crate::config::Cuts;
+use crate::context::Context;
 use crate::failure::{Exit, Failure, Voice};
 use crate::host::clock;
 use crate::model::TaskId;
-use crate::reply::{self, Report, WaitData};
-use crate::tasks::{self, Context, ResultAsk, Results, Until, View, Waited};
+use crate::reading::{ResultAsk, Results, View};
+use crate::reply;
+use crate::reply::{Report, WaitData};
+use crate::tasks;
+use crate::tasks::{Until, Waited};
 
 #[derive(Debug, Args)]
 pub(super) struct Wait {
@@ -34,7 +40,7 @@ impl Wait {
         let mut context = call.open_to_look()?;
         let mut ids: Vec<TaskId> = Vec::new();
         for reference in &self.ids {
-            let id = tasks::find(&context, reference)?.id;
+            let id = reading::find(&context, reference)?.id;
             if !ids.contains(&id) {
                 ids.push(id);
             }
@@ -45,7 +51,7 @@ impl Wait {
         let exit = exit(&waited);
         let exceeded = waited.exceeded;
         let results: Vec<Results> =
-            waited.views.into_iter().map(|view| tasks::gather(view, ResultAsk::default())).collect();
+            waited.views.into_iter().map(|view| reading::gather(view, ResultAsk::default())).collect();
         if call.json {
             let (meta, data) = WaitData::of(&results, self.timeout, clock::now(), Voice::Shell);
             call.document(meta, data)?;
@@ -81,7 +87,8 @@ fn exit(waited: &Waited) -> Exit {
     if waited.exceeded {
         return Exit::StillWorking;
     }
-    let ended = waited.views.iter().map(View::state).filter(|state| state.is_final()).map(call::exit_of);
+    let ended =
+        waited.views.iter().map(View::state).filter(|state| state.is_final()).map(invocation::exit_of);
     ended
         .max_by_key(|exit| match exit {
             Exit::RunFailed => 2,
@@ -100,13 +107,13 @@ fn text(call: &Call, waited: &[Results], wait_exceeded: bool, cuts: Cuts) -> Str
     if let [one] = waited {
         return reply::report(
             call.tool,
-            &Report { wait_exceeded, ..call::report(one).in_envelope(&one.view) },
+            &Report { wait_exceeded, ..invocation::report(one).in_envelope(&one.view) },
             None,
             cuts,
         );
     }
     let row = |one: &Results| {
-        let (view, report) = (&one.view, call::report(one).in_envelope(&one.view));
+        let (view, report) = (&one.view, invocation::report(one).in_envelope(&one.view));
         let took = report.timing.duration_ms.map(reply::duration).unwrap_or_default();
         let facts = report.facts_line();
         let what = format!("{}{facts}", reply::title(&report.summary));

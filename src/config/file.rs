@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::{Profile, wrong};
-use crate::host::env::Env;
+use crate::config::{Profile, config_error};
+use crate::host::Env;
 use crate::model::{AgentName, Inline, KillLevel, Limits, Sandbox};
 
 #[derive(Debug, Clone, Deserialize)]
@@ -130,7 +130,7 @@ impl Config {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let config: Self = toml::from_str(text).map_err(|error| wrong::told(text, &error))?;
+        let config: Self = toml::from_str(text).map_err(|error| config_error::told(text, &error))?;
         if config.default_sandbox > config.max_sandbox {
             return Err("`default_sandbox` allows more than `max_sandbox`".into());
         }

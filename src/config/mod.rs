@@ -1,9 +1,9 @@
 //! What the operator allows and prefers.
 
+mod config_error;
 mod file;
 mod keys;
 mod profile;
-mod wrong;
 
 pub(crate) use file::{Config, ConfigError, Cuts};
 pub(crate) use keys::{KEYS, Key};

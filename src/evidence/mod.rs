@@ -6,8 +6,8 @@ mod command_line;
 mod commands;
 mod errors;
 mod files;
-mod lines;
-mod scan;
+mod line_scanner;
+mod screen_lines;
 mod tests;
 
 // Beside the recordings, the histories and the projects that they read.

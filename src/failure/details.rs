@@ -3,11 +3,11 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::context::TaskError;
 use crate::inspect::InspectError;
-use crate::progress::plain;
 use crate::registry::RegistryError;
-use crate::tasks::TaskError;
 use crate::terminals::TerminalError;
+use crate::text::plain;
 
 /// Of one value.
 const LONGEST: usize = 500;

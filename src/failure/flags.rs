@@ -1,8 +1,8 @@
 //! What a field of a request is called by whoever wrote it: its own name in a
 //! call of a tool, an option at a shell.
 
-use super::Voice;
-use crate::tasks::TaskError;
+use crate::context::TaskError;
+use crate::failure::Voice;
 
 /// The field that an error is about.
 pub(super) fn field(error: &TaskError) -> Option<&'static str> {

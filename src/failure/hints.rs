@@ -1,8 +1,8 @@
 //! What to try next, for errors that come in kinds of their own.
 
-use super::{Code, Exit, Voice};
-use crate::host::paths::HomeError;
-use crate::host::token::TokenError;
+use crate::failure::{Code, Exit, Voice};
+use crate::host::HomeError;
+use crate::host::TokenError;
 use crate::registry::RegistryError;
 use crate::setup::SetupError;
 use crate::terminals::TerminalError;

@@ -8,10 +8,11 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::object::Oid;
-use super::repository::{Head, Repository, bounded};
-use super::snapshot::{Before, Trouble};
-use super::worktrees::{self, Other, Step};
+use crate::git::object::Oid;
+use crate::git::other_worktrees;
+use crate::git::other_worktrees::{Other, Step};
+use crate::git::repository::{Head, Repository, bounded};
+use crate::git::snapshot::{Before, Trouble};
 use crate::host::files;
 
 /// More are counted and not listed.
@@ -77,7 +78,7 @@ impl Before {
             known.lines().filter_map(|line| Oid::from_hex(line.strip_prefix('^')?)).collect();
         // Git dates what it does by the second, and by the clock that files have.
         let since = self.since().0;
-        let elsewhere = worktrees::branches(others, head);
+        let elsewhere = other_worktrees::branches(others, head);
         let mut references = self.repository.references();
         // One that was left there in the meantime is still theirs.
         references.retain(|(name, _)| !elsewhere.contains(name) && !self.elsewhere.contains(name));
@@ -87,7 +88,7 @@ impl Before {
         let own: Vec<Step> = made
             .iter()
             .flat_map(Other::journal)
-            .chain(worktrees::journal(&self.repository.dir))
+            .chain(other_worktrees::journal(&self.repository.dir))
             .filter(|step| step.at >= since)
             .collect();
         let heads = made.iter().filter_map(|other| other.head.commit).chain(head.commit);

@@ -6,12 +6,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::index_file;
-use super::line_ends::{self, LeftAlone};
-use super::object::{Format, Oid};
-use super::runner::{Git, Question, quoted};
-use super::snapshot::Before;
-use crate::host::talk::TalkError;
+use crate::git::index_file;
+use crate::git::line_ends;
+use crate::git::line_ends::LeftAlone;
+use crate::git::object::{Format, Oid};
+use crate::git::runner::{Git, Question, quoted};
+use crate::git::snapshot::Before;
+use crate::host::TalkError;
 
 /// How many files git may die of before it is asked no more.
 const MOST_DEATHS: usize = 100;
@@ -50,7 +51,7 @@ impl Before {
         deciding: Vec<PathBuf>,
         until: Duration,
     ) -> Conversion<'_> {
-        let reach = if self.has_encodings() || paths.any(super::filters::is_list) {
+        let reach = if self.has_encodings() || paths.any(crate::git::filters::is_list) {
             Reach::Anything
         } else if self.may_convert() {
             Reach::Seen

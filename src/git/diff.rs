@@ -8,11 +8,11 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
 
-use super::content::LARGE;
-use super::differences::Changed;
-use super::object::Oid;
-use super::snapshot::{Before, Trouble};
-use super::state::{Counted, State};
+use crate::git::changed_content::LARGE;
+use crate::git::differences::Changed;
+use crate::git::file_state::{Counted, State};
+use crate::git::object::Oid;
+use crate::git::snapshot::{Before, Trouble};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {

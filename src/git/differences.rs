@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::ignored::IgnoredChange;
-use super::state::State;
-use super::touched::Touched;
-use super::worktree::Time;
+use crate::git::file_state::State;
+use crate::git::ignored::IgnoredChange;
+use crate::git::touched_below::Touched;
+use crate::git::tree_walk::Time;
 
 /// One path that is not what it was. Absent means that nothing was, or is, there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,11 +7,11 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::index;
-use super::repository::bounded;
-use super::runner::Question;
-use super::snapshot::Before;
-use super::worktree::{Found, WorkTree};
+use crate::git::index;
+use crate::git::repository::bounded;
+use crate::git::runner::Question;
+use crate::git::snapshot::Before;
+use crate::git::tree_walk::{Found, WorkTree};
 use crate::host::{clock, files};
 
 /// No list of attributes is longer.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
 
-use super::ignored_changes::above;
-use super::worktree::Time;
+use crate::git::ignored_changes::above;
+use crate::git::tree_walk::Time;
 
 /// How many ignored files are looked at that stand among others.
 const MOST_FILES: usize = 5_000;

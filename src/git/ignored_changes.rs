@@ -11,11 +11,12 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::differences::Changed;
-use super::ignored::{self, IgnoredChange, Trace, Traces};
-use super::index;
-use super::snapshot::Before;
-use super::worktree::Time;
+use crate::git::differences::Changed;
+use crate::git::ignored;
+use crate::git::ignored::{IgnoredChange, Trace, Traces};
+use crate::git::index;
+use crate::git::snapshot::Before;
+use crate::git::tree_walk::Time;
 
 struct Ignored<'a> {
     root: &'a Path,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use regex::bytes::RegexBuilder;
 
-use super::repository::Repository;
+use crate::git::repository::Repository;
 
 /// What conditions are about.
 pub(super) struct Place<'a> {

@@ -4,8 +4,8 @@
 //! By ourselves, because git believes bits that an agent can set ("assume
 //! unchanged", "skip worktree"), and because nothing is faster than not asking.
 
-use super::object::{Format, Oid};
-use super::worktree::{Stat, Time};
+use crate::git::object::{Format, Oid};
+use crate::git::tree_walk::{Stat, Time};
 
 /// One tracked path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,7 +191,7 @@ pub(crate) fn without_sparse(bytes: &[u8], format: Format) -> Result<Option<Vec<
     })?;
     let mut whole = [b"DIRC".as_slice(), &3_u32.to_be_bytes(), &count.to_be_bytes()].concat();
     whole.extend(plain);
-    let sum = super::object::sum(format, &whole);
+    let sum = crate::git::object::sum(format, &whole);
     whole.extend(sum);
     Ok(Some(whole))
 }

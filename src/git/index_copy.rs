@@ -7,14 +7,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
-use super::index::{self, IndexError};
-use super::index_file;
-use super::object::Format;
-use super::repository::Repository;
-use super::runner::Git;
-use super::snapshot::Trouble;
-use super::sparse;
-use super::worktree::Time;
+use crate::git::index;
+use crate::git::index::IndexError;
+use crate::git::index_file;
+use crate::git::object::Format;
+use crate::git::repository::Repository;
+use crate::git::runner::Git;
+use crate::git::snapshot::Trouble;
+use crate::git::sparse;
+use crate::git::tree_walk::Time;
 use crate::host::files;
 
 /// Copies the index, in one piece; says when it was written.

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::index::IndexError;
-use super::snapshot::Trouble;
+use crate::git::index::IndexError;
+use crate::git::snapshot::Trouble;
 use crate::host::files;
 
 /// No index is larger; one of a million files has half of it.

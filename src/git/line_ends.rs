@@ -5,11 +5,11 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 
-use super::content::LARGE;
-use super::conversion::Conversion;
-use super::index;
-use super::object::Oid;
-use crate::host::talk::TalkError;
+use crate::git::changed_content::LARGE;
+use crate::git::conversion::Conversion;
+use crate::git::index;
+use crate::git::object::Oid;
+use crate::host::TalkError;
 
 /// Most that is read of git's objects at a time, and in all.
 const MOST_AT_ONCE: u64 = 64 << 20;

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use super::pack::Pack;
+use crate::git::pack::Pack;
 
 /// How a repository names its objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

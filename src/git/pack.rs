@@ -7,11 +7,12 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io;
+use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::object::{Format, Kind, Oid, stored, sum};
+use crate::git::object::{Format, Kind, Oid, stored, sum};
 use crate::host::files;
 
 /// What is written before it is known how many objects follow.
@@ -64,7 +65,7 @@ impl Pack {
         let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         let header = [b"PACK".as_slice(), &2_u32.to_be_bytes(), &count.to_be_bytes()].concat();
         file.write_all_at(&header, 0)?;
-        let hex = super::object::hex(&name);
+        let hex = crate::git::object::hex(&name);
         files::put(self.dir.join(format!("pack-{hex}.idx")), index(format, &objects, &names, &name))?;
         std::fs::rename(self.dir.join("new"), self.dir.join(format!("pack-{hex}.pack")))
     }

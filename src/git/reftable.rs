@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::object::Oid;
-use super::repository::{LARGEST_REFS, Reference, bounded};
+use crate::git::object::Oid;
+use crate::git::repository::{LARGEST_REFS, Reference, bounded};
 
 const LARGEST_LIST: u64 = 1 << 20;
 /// Git merges tables long before there are so many.

@@ -6,8 +6,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::object::Oid;
-use super::reftable::{self, References};
+use crate::git::object::Oid;
+use crate::git::reftable;
+use crate::git::reftable::References;
 use crate::host::files;
 
 /// No list of references is longer; a file that is was put there for us.

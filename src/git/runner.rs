@@ -13,11 +13,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::object::Format;
-use super::stalls::Stalls;
+use crate::git::object::Format;
+use crate::git::stall_guards::Stalls;
 use crate::host::files;
 use crate::host::paths;
-use crate::host::talk::{Talk, TalkError};
+use crate::host::{Talk, TalkError};
 
 /// Most that one answer may hold; the names of a million files fit.
 const MOST: usize = 128 << 20;

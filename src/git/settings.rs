@@ -10,11 +10,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::config_file;
-use super::includes::{Place, expanded};
-use super::object::Format;
-use super::repository::{Repository, bounded};
-use super::runner::{Git, Question};
+use crate::git::config_file;
+use crate::git::includes::{Place, expanded};
+use crate::git::object::Format;
+use crate::git::repository::{Repository, bounded};
+use crate::git::runner::{Git, Question};
 use crate::host::files;
 
 /// No file of settings or rules is longer.

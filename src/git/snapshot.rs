@@ -9,22 +9,26 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::commits;
-use super::content::{Candidate, Contents, Need};
-use super::filters;
-use super::ignored::{self, Traces};
-use super::index::{self, Entry, IndexError};
-use super::index_copy;
-use super::moment;
-use super::object::{Format, Oid, Store};
-use super::own;
-use super::repository::{Head, Left, Repository, head_of};
-use super::runner::{Git, Question};
-use super::settings::{self, User};
-use super::state::{self, GITLINK, State, States};
-use super::worktree::{Found, Stat, Time, WorkTree};
-use super::worktrees;
-use crate::host::talk::TalkError;
+use crate::git::changed_content::{Candidate, Contents, Need};
+use crate::git::commits;
+use crate::git::file_state;
+use crate::git::file_state::{GITLINK, State, States};
+use crate::git::file_times;
+use crate::git::filters;
+use crate::git::home_in_checkout;
+use crate::git::ignored;
+use crate::git::ignored::Traces;
+use crate::git::index;
+use crate::git::index::{Entry, IndexError};
+use crate::git::index_copy;
+use crate::git::object::{Format, Oid, Store};
+use crate::git::other_worktrees;
+use crate::git::repository::{Head, Left, Repository, head_of};
+use crate::git::runner::{Git, Question};
+use crate::git::settings;
+use crate::git::settings::User;
+use crate::git::tree_walk::{Found, Stat, Time, WorkTree};
+use crate::host::TalkError;
 use crate::host::{clock, files};
 
 /// How long git may look for what it does not track.
@@ -117,7 +121,7 @@ impl Before {
         let head = repository.head();
         let others = repository.other_trees();
         let mut before = Self {
-            elsewhere: worktrees::branches(&others, &head),
+            elsewhere: other_worktrees::branches(&others, &head),
             trees: others.iter().map(|other| other.name(&repository)).collect(),
             head,
             repository,
@@ -128,7 +132,7 @@ impl Before {
             written,
             file_mode: settings.file_mode,
             links: settings.links,
-            own: own::below(root, ours),
+            own: home_in_checkout::below(root, ours),
             unread: 0,
             first_unread: None,
             unseen: 0,
@@ -207,7 +211,7 @@ impl Before {
         let first = read.iter().zip(&candidates).find(is_unread).map(|(_, candidate)| candidate.path.clone());
         let paths = candidates.into_iter().map(|candidate| candidate.path);
         states.extend(paths.zip(read.into_iter().map(Some)));
-        state::write(&self.git.file("states"), &states)?;
+        file_state::write(&self.git.file("states"), &states)?;
         if let Some(ignored) = ignored {
             let traces = ignored::trace(&self.repository.root, &ignored, self.own_path().as_deref());
             files::put(self.git.file("ignored"), ignored::told(&traces))?;
@@ -296,7 +300,7 @@ impl Before {
     }
 
     pub(super) fn states(&self) -> io::Result<States> {
-        state::read(&self.git.file("states"))
+        file_state::read(&self.git.file("states"))
     }
 
     /// `None` where nobody could say what is ignored.
@@ -306,7 +310,7 @@ impl Before {
 
     /// What is younger may have come after the look.
     pub(crate) fn since(&self) -> Time {
-        moment::surely_before(self.taken_at)
+        file_times::surely_before(self.taken_at)
     }
 
     /// Our copy of the index.

@@ -6,11 +6,12 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use super::ignored_changes::above;
-use super::index::{self, IndexError};
-use super::object::{Format, Oid};
-use super::snapshot::Before;
-use super::state::State;
+use crate::git::file_state::State;
+use crate::git::ignored_changes::above;
+use crate::git::index;
+use crate::git::index::IndexError;
+use crate::git::object::{Format, Oid};
+use crate::git::snapshot::Before;
 use crate::host::files;
 
 /// Such directories, each with the tree that it stands for. Paths end in `/`.
@@ -18,7 +19,7 @@ use crate::host::files;
 pub(super) struct Sparse(Vec<(Vec<u8>, Oid)>);
 
 /// Writes down those of an index.
-pub(super) fn keep(index: &[u8], format: Format, to: &Path) -> Result<(), super::snapshot::Trouble> {
+pub(super) fn keep(index: &[u8], format: Format, to: &Path) -> Result<(), crate::git::snapshot::Trouble> {
     let mut bytes = Vec::new();
     let read: Result<(), IndexError> = index::read(index, format, |entry| {
         if index::is_sparse(entry) {

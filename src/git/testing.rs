@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use super::conversion::{Conversion, Reach};
-use super::object::Format;
-use super::runner::Git;
+use crate::git::conversion::{Conversion, Reach};
+use crate::git::object::Format;
+use crate::git::runner::Git;
 
 /// A tree with `files`, each of one line that says its name, and git beside it.
 pub(super) fn world(files: &[&str]) -> (tempfile::TempDir, Git) {

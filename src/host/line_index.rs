@@ -8,10 +8,11 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::files;
+use crate::host::files;
 
 /// Between two checkpoints, in bytes.
 const STEP: u64 = 1 << 20;

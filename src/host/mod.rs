@@ -1,33 +1,55 @@
 //! The machine: the only modules that touch clock, randomness, environment,
 //! processes, locks, and notifications. One thing each.
 
-pub(crate) mod arrivals;
-pub(crate) mod beneath;
+pub(crate) mod blocking_io;
 pub(crate) mod clock;
 pub(crate) mod close_in_child;
-pub(crate) mod confine;
 pub(crate) mod disk;
+pub(crate) mod empty_dir_cleanup;
 pub(crate) mod env;
 pub(crate) mod files;
-pub(crate) mod ground;
-pub(crate) mod held;
+pub(crate) mod http_token;
 pub(crate) mod ids;
-pub(crate) mod joined;
-#[cfg(target_os = "linux")]
-mod lent;
 pub(crate) mod line_index;
 pub(crate) mod listen;
-pub(crate) mod litter;
 pub(crate) mod lock;
-pub(crate) mod memory;
+pub(crate) mod multi_file_reader;
+pub(crate) mod open_beneath;
+pub(crate) mod opened_dirs;
 pub(crate) mod paths;
-pub(crate) mod proc;
+pub(crate) mod processes;
 pub(crate) mod pty;
 pub(crate) mod rlimits;
+pub(crate) mod run_bounded;
+pub(crate) mod sandbox_lockdown;
 pub(crate) mod signal;
+pub(crate) mod signal_pipe;
 pub(crate) mod spawn;
-pub(crate) mod streams;
-pub(crate) mod talk;
+pub(crate) mod spawn_agent;
+#[cfg(target_os = "linux")]
+mod spawn_detached;
 pub(crate) mod terminal;
-pub(crate) mod token;
+pub(crate) mod trim_memory;
 pub(crate) mod watch;
+
+pub(crate) use close_in_child::close_files_in_a_child;
+pub(crate) use empty_dir_cleanup::Litter;
+pub(crate) use env::Env;
+pub(crate) use files::Durability;
+pub(crate) use http_token::{Token, TokenError};
+pub(crate) use ids::NoRandomness;
+pub(crate) use line_index::{Checkpoint, LineIndex, LineIndexWriter};
+pub(crate) use listen::{ListenError, Reach, reach};
+pub(crate) use lock::Lock;
+pub(crate) use multi_file_reader::{Joined, Stretch, fill};
+pub(crate) use open_beneath::BeneathError;
+pub(crate) use opened_dirs::{Ground, GroundError, Links};
+pub(crate) use paths::{Home, HomeError, git_root};
+pub(crate) use processes::{Found, Process};
+pub(crate) use pty::{Pty, Reading};
+pub(crate) use run_bounded::{Care, Silent, Talk, TalkError};
+pub(crate) use signal_pipe::{Arrivals, Ignored};
+pub(crate) use spawn::{Reaped, Ties, Unanswered};
+pub(crate) use spawn_agent::{Launch, Started};
+pub(crate) use terminal::{Raw, Size};
+pub(crate) use watch::{Watch, Woken};

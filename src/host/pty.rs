@@ -10,7 +10,7 @@ use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr, tcsetwinsize,
 };
 
-use super::terminal::Size;
+use crate::host::terminal::Size;
 
 #[derive(Debug)]
 pub(crate) struct Pty {

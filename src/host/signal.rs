@@ -9,7 +9,8 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal as Number, kill_process, kill_process_group};
 
-use crate::host::proc::{self, Process};
+use crate::host::processes;
+use crate::host::processes::Process;
 use crate::model::Signal;
 
 /// Signals `process`. One that is gone is no error, and one that has its
@@ -171,7 +172,7 @@ fn way(opened: Result<(), Errno>, found: Option<u64>, recorded: u64) -> Way {
 fn send_number(process: Process, number: Number, open: impl Fn(Pid) -> Result<OwnedFd, Errno>) {
     let Some(pid) = valid(process.pid) else { return };
     let opened = open(pid);
-    let found = proc::read(process.pid).map(|found| found.started);
+    let found = processes::read(process.pid).map(|found| found.started);
     match (way(opened.as_ref().map(drop).map_err(|error| *error), found, process.started), opened) {
         (Way::Descriptor, Ok(descriptor)) => send_through(&descriptor, number),
         (Way::Number, _) => drop(kill_process(pid, number)),
@@ -203,7 +204,7 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "a process to be signalled")]
     fn child() -> (Child, Process) {
         let child = Command::new("/bin/cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let process = proc::read(i32::try_from(child.id()).unwrap()).unwrap();
+        let process = processes::read(i32::try_from(child.id()).unwrap()).unwrap();
         (child, process)
     }
 

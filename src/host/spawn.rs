@@ -1,23 +1,24 @@
 //! The one spawn point: how every program of ours is started.
 //!
-//! Four kinds: an agent ([held](super::held) by its supervisor), a supervisor
+//! Four kinds: an agent ([held](crate::host::spawn_agent) by its supervisor), a supervisor
 //! (detached from whoever starts it), whoever is asked something, and what a
 //! person runs in a terminal of ours.
 
 use std::ffi::{CStr, OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use crate::host::held::die_with_parent;
-#[cfg(target_os = "linux")]
-use crate::host::lent;
 use crate::host::lock::Lock;
 use crate::host::signal;
+use crate::host::spawn_agent::die_with_parent;
+#[cfg(target_os = "linux")]
+use crate::host::spawn_detached;
 use crate::model::Signal;
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
@@ -53,7 +54,7 @@ fn started(
     ties: Ties,
 ) -> io::Result<Option<i32>> {
     // The link still works when the file was replaced by a newer version.
-    lent::Program::new("/proc/self/exe", args, environment, descriptor)?.start(ties)
+    spawn_detached::Program::new("/proc/self/exe", args, environment, descriptor)?.start(ties)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -332,7 +333,7 @@ pub(crate) fn exit_of(status: i32) -> crate::model::Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{clock, proc};
+    use crate::host::{clock, processes};
 
     const LONG: Duration = Duration::from_secs(20);
 
@@ -349,7 +350,7 @@ mod tests {
         assert!(clock::monotonic() < until, "{script}");
         for pid in std::fs::read_to_string(pids).unwrap_or_default().lines() {
             let pid: i32 = pid.parse().unwrap();
-            while proc::read(pid).is_some_and(|process| !process.zombie) {
+            while processes::read(pid).is_some_and(|process| !process.zombie) {
                 assert!(clock::monotonic() < until, "{script}: {pid} is left");
                 std::thread::sleep(Duration::from_millis(1));
             }

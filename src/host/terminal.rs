@@ -1,6 +1,7 @@
 //! What the person's terminal is like, and how it is taken over for a while.
 
-use std::io::{self, IsTerminal};
+use std::io;
+use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
 use rustix::termios::{OptionalActions, Termios, Winsize, tcgetattr, tcgetwinsize, tcsetattr};

@@ -2,7 +2,7 @@
 
 use serde::de::IgnoredAny;
 
-use super::timestamp;
+use crate::inspect::timestamp;
 
 /// Lines that are looked at before a file is taken for a log.
 const LINES: usize = 50;

@@ -4,9 +4,9 @@ use std::io;
 
 use memchr::memchr_iter;
 
-use super::view::View;
-use super::wide::wide;
-use crate::host::line_index::{Checkpoint, LineIndex};
+use crate::host::{Checkpoint, LineIndex};
+use crate::inspect::file_view::View;
+use crate::inspect::simd::wide;
 
 /// The lines of a file that is no longer than this are simply counted.
 const EASILY_COUNTED: u64 = 4 << 20;

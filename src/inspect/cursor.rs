@@ -4,11 +4,13 @@
 //! goes on inside of a value. A client may hand back anything: every value is
 //! safe, one that is made up shows another part of the same file.
 
-use std::fmt::{self, Display, Formatter};
+use crate::text;
+use std::fmt;
+use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
-use super::InspectError;
-use super::value::Within;
+use crate::inspect::InspectError;
+use crate::inspect::json_value::Within;
 
 /// A cursor is never longer: a letter, four numbers, three dots.
 const LONGEST: usize = 1 + 4 * 13 + 3;
@@ -62,7 +64,7 @@ impl FromStr for Cursor {
 
     fn from_str(text: &str) -> Result<Self, InspectError> {
         let text = text.trim();
-        parse(text).ok_or_else(|| InspectError::NoCursor(crate::progress::plain::line(text, REPEATED)))
+        parse(text).ok_or_else(|| InspectError::NoCursor(text::line(text, REPEATED)))
     }
 }
 

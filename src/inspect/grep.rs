@@ -11,18 +11,18 @@ use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
-use super::ahead::{Breaks, Told, Verdict, look_ahead};
-use super::block::{Hit, around, beginning, cost, ending};
-use super::candidates::Candidates;
-use super::cursor::{Cursor, Way};
-use super::keys::LOOKED_AHEAD;
-use super::page::byte_of;
-use super::piece::{LONGEST_LINE, Lines, Piece};
-use super::sight::Sight;
-use super::unlike::unlike_shown;
-use super::{Block, Found, Pattern, count};
-use crate::host::joined::Joined;
-use crate::host::line_index::{Checkpoint, LineIndex};
+use crate::host::Joined;
+use crate::host::{Checkpoint, LineIndex};
+use crate::inspect::candidate_lines::Candidates;
+use crate::inspect::control_bytes::unlike_shown;
+use crate::inspect::cursor::{Cursor, Way};
+use crate::inspect::line_pieces::{LONGEST_LINE, Lines, Piece};
+use crate::inspect::match_context::{Hit, around, beginning, cost, ending};
+use crate::inspect::page::byte_of;
+use crate::inspect::parallel_prefilter::{Breaks, Told, Verdict, look_ahead};
+use crate::inspect::pattern_visibility::Sight;
+use crate::inspect::private_keys::LOOKED_AHEAD;
+use crate::inspect::{Block, Found, Pattern, count};
 
 /// Searched at once: what the processor's second cache holds.
 const CHUNK: u64 = 512 << 10;

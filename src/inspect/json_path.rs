@@ -1,11 +1,13 @@
 //! Paths to values in a document: the part of JSONPath that can be followed
 //! while the document goes by.
 
-use std::fmt::{self, Display, Formatter};
+use crate::text;
+use std::fmt;
+use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
-use super::InspectError;
-use super::scan::Kind;
+use crate::inspect::InspectError;
+use crate::inspect::json_scanner::Kind;
 
 /// So many steps have their place in a set of bits.
 const MOST_STEPS: usize = 60;
@@ -89,9 +91,8 @@ impl FromStr for JsonPath {
         };
         let mut steps = Vec::new();
         while !rest.is_empty() {
-            let (step, after) = step(rest).ok_or_else(|| {
-                refuse(format!("`{}` is not understood", crate::progress::plain::line(rest, 40)))
-            })?;
+            let (step, after) =
+                step(rest).ok_or_else(|| refuse(format!("`{}` is not understood", text::line(rest, 40))))?;
             steps.push(step);
             rest = after;
         }

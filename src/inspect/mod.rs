@@ -7,66 +7,66 @@
 //! comes out is redacted and safe to show, and was so before it was cut or
 //! matched.
 
-mod ahead;
-mod aligned;
-mod alike;
-mod ask;
-mod block;
-mod candidates;
+mod aligned_buffer;
+mod candidate_lines;
 mod content_type;
+mod control_bytes;
 mod count;
 mod cursor;
+mod file_view;
 mod grep;
-mod in_order;
 mod json_path;
-mod keys;
+mod json_scanner;
+mod json_select;
+mod json_shape;
+mod json_value;
+mod line_fingerprint;
+mod line_pieces;
+mod match_context;
+mod opened_file;
+mod ordered_workers;
 mod page;
+mod parallel_prefilter;
+mod parallel_tally;
 mod pattern;
-mod piece;
-mod question;
-mod repeats;
-mod scan;
-mod select;
-mod shape;
-mod shared_tally;
-mod sight;
-mod source;
+mod pattern_overlap;
+mod pattern_visibility;
+mod private_keys;
+mod query;
+mod query_defaults;
+mod repeated_lines;
+mod simd;
+mod still_wanted;
 mod summary;
 mod tally;
 mod timestamp;
-mod touch;
-mod unlike;
-mod value;
-mod view;
-mod wanted;
-mod wide;
-mod word;
+mod word_search;
 
-#[cfg(test)]
-mod by_whole;
 #[cfg(any(test, fuzzing))]
-mod checks;
+pub(crate) mod fuzz_input;
 #[cfg(any(test, fuzzing))]
-pub(crate) mod drawn;
+mod invariants;
 #[cfg(test)]
-mod properties;
+mod line_in_file;
+#[cfg(test)]
+mod property_tests;
 #[cfg(any(test, fuzzing))]
-mod reference;
+mod reference_answers;
 #[cfg(test)]
-mod secrets;
+mod secret_tests;
 
-pub(crate) use ask::{Ask, Block, Found, InspectError, Mode, PartialLine};
 pub(crate) use content_type::ContentType;
 pub(crate) use cursor::Cursor;
 pub(crate) use json_path::JsonPath;
 pub(crate) use pattern::{Case, Pattern};
-pub(crate) use question::{MOST_CONTEXT, MOST_MATCHES, ModeName, Question};
+pub(crate) use query::{Ask, Block, Found, InspectError, Mode, PartialLine};
+pub(crate) use query_defaults::{MOST_CONTEXT, MOST_MATCHES, ModeName, Question};
+pub(crate) use still_wanted::Wanted;
 pub(crate) use summary::{JsonSummary, RepeatedLine, Summary};
 pub(crate) use tally::Longest;
-pub(crate) use wanted::Wanted;
 
-use crate::host::joined::Joined;
-use crate::host::line_index::LineIndex;
+use crate::host::Joined;
+use crate::host::LineIndex;
 
 /// Answers `ask` about `file`, as long as that is wanted. `index` is its
 /// sidecar, where it has one.
@@ -76,5 +76,5 @@ pub(crate) fn inspect(
     ask: &Ask,
     wanted: Wanted,
 ) -> Result<Found, InspectError> {
-    source::Source::new(file, index, wanted)?.answer(ask)
+    opened_file::Source::new(file, index, wanted)?.answer(ask)
 }

@@ -8,10 +8,10 @@ use std::io;
 
 use memchr::{memchr, memrchr};
 
-use super::PartialLine;
-use super::cursor::{Cursor, Way};
-use super::piece::{Lines, Piece};
-use super::view::LONGEST_READ;
+use crate::inspect::PartialLine;
+use crate::inspect::cursor::{Cursor, Way};
+use crate::inspect::file_view::LONGEST_READ;
+use crate::inspect::line_pieces::{Lines, Piece};
 
 /// Below this a page would hold hardly more than the marks of its cuts.
 const LEAST_ROOM: usize = 16;
@@ -224,7 +224,7 @@ pub(super) fn byte_of(text: &str, character: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use crate::inspect::Mode;
-    use crate::inspect::reference::{added, ask, gzip, pages};
+    use crate::inspect::reference_answers::{added, ask, gzip, pages};
 
     #[test]
     fn a_line_that_nobody_sees_is_looked_at_a_piece_at_a_time() {

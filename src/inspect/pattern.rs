@@ -1,15 +1,16 @@
 //! A pattern to look for in lines: ripgrep's syntax and engine, linear in time
 //! whatever the pattern, and limited in size.
 
-use std::fmt::{self, Debug, Formatter};
+use std::fmt;
+use std::fmt::{Debug, Formatter};
 
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
-use super::InspectError;
-use super::sight::{Kinds, Sight, all_kinds, is_understood, loosened, word};
-use super::word::Word;
-use crate::progress::plain;
+use crate::inspect::InspectError;
+use crate::inspect::pattern_visibility::{Kinds, Sight, all_kinds, is_understood, loosened, word};
+use crate::inspect::word_search::Word;
+use crate::text::plain;
 
 const LONGEST: usize = 4 << 10;
 /// Of a compiled pattern, and of what it builds while it searches, in bytes.

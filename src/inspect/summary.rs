@@ -4,15 +4,15 @@ use std::io;
 
 use memchr::memchr;
 
-use super::piece::{Lines, shown_part};
-use super::repeats::Repeats;
-use super::scan::{NotJson, Scanner};
-use super::shape::Shape;
-use super::tally::{Longest, Tally};
-use super::view::View;
-use super::{ContentType, Found, shared_tally};
-use crate::progress::plain;
+use crate::inspect::file_view::View;
+use crate::inspect::json_scanner::{NotJson, Scanner};
+use crate::inspect::json_shape::Shape;
+use crate::inspect::line_pieces::{Lines, shown_part};
+use crate::inspect::repeated_lines::Repeats;
+use crate::inspect::tally::{Longest, Tally};
+use crate::inspect::{ContentType, Found, parallel_tally};
 use crate::redact;
+use crate::text::plain;
 
 const CHUNK: u64 = 256 << 10;
 const MOST_REPEATED: usize = 5;
@@ -72,9 +72,9 @@ pub(super) fn summarise(lines: &mut Lines, content_type: ContentType) -> io::Res
         ContentType::Log | ContentType::Text | ContentType::Binary | ContentType::Unknown => None,
     };
     if json.is_none()
-        && let Some((file, end)) = lines.view.plain_file(shared_tally::SHORTEST)
+        && let Some((file, end)) = lines.view.plain_file(parallel_tally::SHORTEST)
     {
-        shared_tally::count(&file, end, |parts| {
+        parallel_tally::count(&file, end, |parts| {
             for (range, counted) in parts {
                 feed(&mut lines.view, &mut tally, range.start)?;
                 tally.add(&counted);
@@ -232,7 +232,7 @@ impl Documents {
 mod tests {
     use super::*;
     use crate::inspect::Mode;
-    use crate::inspect::reference::{ask, gzip};
+    use crate::inspect::reference_answers::{ask, gzip};
 
     fn summary(stored: &[u8]) -> Summary {
         *ask(stored, Mode::Summary, None, 1000).summary.unwrap()

@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use memchr::{memchr, memchr2_iter, memrchr};
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::alike::{Alike, of_line};
-use super::repeats::Repeats;
-use super::timestamp;
+use crate::inspect::line_fingerprint::{Alike, of_line};
+use crate::inspect::repeated_lines::Repeats;
+use crate::inspect::timestamp;
 
 /// A word that says that something went wrong, in any case: alone, or as the
 /// end of a name like `TypeError`.

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use super::{Fault, Usage};
+use crate::model::{Fault, Usage};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]

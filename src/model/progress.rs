@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PlanStep, Timestamp};
+use crate::model::{PlanStep, Timestamp};
 
 /// The content of `progress.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

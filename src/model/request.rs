@@ -10,7 +10,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Inline, KillLevel, Limits, MadeIn, RunId, TaskId, ThreadId, Timestamp, Usage};
+use crate::model::{Inline, KillLevel, Limits, MadeIn, RunId, TaskId, ThreadId, Timestamp, Usage};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Request {

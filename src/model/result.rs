@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Exit, Outcome, Progress, RunId, State, TaskId, Timestamp, Usage};
+use crate::model::{Answer, Exit, Outcome, Progress, RunId, State, TaskId, Timestamp, Usage};
 
 /// Written once, at the end, and never again. A row can be finished from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 //!
 //! Wording only: what is going on is the reducer's to know.
 
-use super::plain;
+use crate::text::plain;
 
 const LONGEST: usize = 120;
 

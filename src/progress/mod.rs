@@ -3,12 +3,11 @@
 //! Data in, data out: when to write it down and who sees it is not known here.
 
 mod activity;
-mod eta;
-mod outlook;
-pub(crate) mod plain;
+pub(crate) mod eta;
+mod eta_tracker;
 mod reduce;
 
 pub(crate) use activity::inner_command;
 pub(crate) use eta::eta;
-pub(crate) use outlook::Outlook;
+pub(crate) use eta_tracker::Outlook;
 pub(crate) use reduce::Reducer;

@@ -6,8 +6,9 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use super::{activity, plain};
 use crate::model::{Counters, Event, ItemStatus, Phase, PlanStep, Progress, Timestamp};
+use crate::progress::activity;
+use crate::text::plain;
 
 /// Of a plan; what is counted of it is of these.
 const MOST_STEPS: usize = 1_000;

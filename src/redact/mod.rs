@@ -5,35 +5,35 @@
 //! their owner. A secret becomes `[redacted:<kind>]`, which tells nothing of
 //! its length. Redact before cutting: half a key is not recognised.
 
-mod additions;
-mod anchors;
-mod assigned;
-mod escaped;
-mod forms;
-mod judge;
+mod context_rules;
+mod human_words;
+mod literal_finder;
+mod name_suffixes;
+mod named_values;
 mod pem;
+mod plausibility;
 mod rules;
-mod suspects;
+mod suspect_lines;
 #[cfg(test)]
 mod tests;
+mod unescape;
 mod vendors;
-mod words;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use anchors::{Anchor, Owner};
-use escaped::Unescaped;
-use judge::MARK;
+use literal_finder::{Anchor, Owner};
+use plausibility::MARK;
+use unescape::Unescaped;
 
 pub(crate) use pem::{
     KeyMark, first_end as first_key_end, has_marker as has_key_marker, key_lines_before,
     last_mark as last_key_mark, may_be_before_end as may_be_before_key_end, may_be_line as may_be_key_line,
     names_key, open_key_at_end,
 };
-pub(crate) use suspects::Suspects;
+pub(crate) use suspect_lines::Suspects;
 
 /// No secret is shorter together with what tells it.
 const SHORTEST: usize = 8;
@@ -143,7 +143,7 @@ pub(crate) fn value(value: &mut Value) {
         }
         Value::Object(members) => {
             for (name, member) in members.iter_mut() {
-                let kind = member.as_str().and_then(|value| assigned::member(name, value));
+                let kind = member.as_str().and_then(|value| named_values::member(name, value));
                 match kind {
                     Some(kind) => *member = Value::String(mark(kind)),
                     None => self::value(member),
@@ -183,10 +183,10 @@ fn found(text: &str) -> Vec<(usize, Span)> {
     let mut found: Vec<(usize, Span)> = keys.collect();
     // Up to where the text was read, for each rule and for the names.
     let mut read = [0; rules::RULES.len() + 1];
-    for anchor in anchors::find(text.as_bytes()) {
+    for anchor in literal_finder::find(text.as_bytes()) {
         let (rank, secret): (usize, &dyn Fn() -> _) = match anchor.owner {
             Owner::Rule(at) => (at, &move || rules::find(text, at, anchor.start)),
-            Owner::Name => (rules::RULES.len(), &|| assigned::find(text, anchor.start..anchor.end)),
+            Owner::Name => (rules::RULES.len(), &|| named_values::find(text, anchor.start..anchor.end)),
             Owner::Escape => continue,
         };
         if anchor.start < read[rank] {
@@ -224,12 +224,12 @@ fn merge(mut found: Vec<(usize, Span)>) -> Vec<Span> {
 /// none: what is escaped may be any.
 pub(crate) fn suspects(bytes: &[u8]) -> impl Iterator<Item = (usize, Option<&'static str>)> {
     let kind = |anchor: &Anchor| String::from_utf8_lossy(&bytes[anchor.start..anchor.end]).into_owned();
-    anchors::find(bytes).map(move |anchor| (anchor.start, anchor.owner.kind(&kind(&anchor))))
+    literal_finder::find(bytes).map(move |anchor| (anchor.start, anchor.owner.kind(&kind(&anchor))))
 }
 
 /// Every kind of secret.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
-    let named = assigned::KINDS.iter().copied().chain([PRIVATE_KEY]);
+    let named = named_values::KINDS.iter().copied().chain([PRIVATE_KEY]);
     rules::RULES.iter().map(|rule| rule.kind).chain(named)
 }
 

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use memchr::memmem;
 use regex::Regex;
 
-use super::{MARK, judge};
+use crate::redact::{MARK, plausibility};
 
 const MARKER: &str = "-{4,5} ?(?:BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}\
     |Private-(?:Lines: ?[0-9]{1,4}\\b|MAC: ?[0-9a-f]{40,64})";
@@ -144,8 +144,9 @@ pub(crate) fn names_key(bytes: &[u8]) -> bool {
 fn is_key(after: &str) -> bool {
     let soon = &after.as_bytes()[..after.len().min(SOON)];
     let may_go_on = |c: &u8| is_base64(*c) || c.is_ascii_whitespace() || *c == b'\\';
-    let is_run =
-        |run: &[u8]| run.len() >= SHORTEST_RUN && std::str::from_utf8(run).is_ok_and(judge::is_shuffled);
+    let is_run = |run: &[u8]| {
+        run.len() >= SHORTEST_RUN && std::str::from_utf8(run).is_ok_and(plausibility::is_shuffled)
+    };
     soon.len() < SOON && soon.iter().all(may_go_on) || soon.split(|c| !is_base64(*c)).any(is_run)
 }
 

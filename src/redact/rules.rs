@@ -9,9 +9,9 @@ use std::sync::OnceLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::forms::FORMS;
-use super::judge;
-use super::vendors::VENDORS;
+use crate::redact::context_rules::FORMS;
+use crate::redact::plausibility;
+use crate::redact::vendors::VENDORS;
 
 /// Of a compiled pattern, in bytes; the largest needs a third of it.
 const MOST_MEMORY: usize = 1 << 15;
@@ -144,14 +144,14 @@ impl Chars {
         /// Judged before the rest is read, lest a long text be read again and again.
         const JUDGED: usize = 256;
         if self == Self::Uuid {
-            return text.get(..least).filter(|uuid| judge::is_uuid(uuid)).map(str::len);
+            return text.get(..least).filter(|uuid| plausibility::is_uuid(uuid)).map(str::len);
         }
         let run = |text: &str| text.bytes().take_while(|c| self.has(*c)).count();
         let judged = &text[..run(&text[..text.floor_char_boundary(JUDGED)])];
         let judged = judged.trim_end_matches('.');
         let is_secret = match self {
-            Self::Hex | Self::Capital | Self::Alnum => judge::has_mixed_sorts(judged),
-            Self::Word | Self::Url | Self::Dotted | Self::Base64 | Self::Uuid => judge::is_key(judged),
+            Self::Hex | Self::Capital | Self::Alnum => plausibility::has_mixed_sorts(judged),
+            Self::Word | Self::Url | Self::Dotted | Self::Base64 | Self::Uuid => plausibility::is_key(judged),
         };
         let rest = || if judged.len() == JUDGED { run(&text[JUDGED..]) } else { 0 };
         (judged.len() >= least && is_secret).then(|| judged.len() + rest())

@@ -112,7 +112,7 @@ fn every_vendor_has_samples_of_tokens_and_of_other_words() {
         check(&given, &expected);
         let (other, _) = expand(other);
         check(&other, &other);
-        for anchor in anchors::find(other.as_bytes()) {
+        for anchor in literal_finder::find(other.as_bytes()) {
             if let Owner::Rule(at) = anchor.owner {
                 refused.push(at);
             }
@@ -163,7 +163,7 @@ fn tokens_are_redacted_wherever_they_stand() {
 #[test]
 fn a_mark_tells_of_no_other_secret() {
     for kind in kinds() {
-        for found in anchors::find(mark(kind).as_bytes()) {
+        for found in literal_finder::find(mark(kind).as_bytes()) {
             // Of names, none stands before the end of a mark and has a value.
             if let Owner::Rule(at) = found.owner {
                 assert_eq!(rules::find(&mark(kind), at, found.start), None, "{kind}");
@@ -178,9 +178,9 @@ fn a_mark_tells_of_no_other_secret() {
 
 #[test]
 fn the_ending_of_a_name_tells_the_kind_of_its_value() {
-    for ending in assigned::ENDINGS {
+    for ending in named_values::ENDINGS {
         let given = format!("api_{ending} = \"a7Bq9ZkT3mXw5Rc1VnY8dLf2\"");
-        let kind = assigned::kind(ending);
+        let kind = named_values::kind(ending);
         assert_eq!(text(&given), format!("api_{ending} = \"{}\"", mark(kind)));
     }
 }

@@ -4,21 +4,21 @@
 //! tokens have no prefix (a bare UUID or hex) is recognised by the name beside
 //! the token, in `assigned.rs`.
 
-use super::judge;
-use super::rules::Chars::{Alnum, Base64, Capital, Dotted, Hex, Url, Uuid, Word};
-use super::rules::Rule;
+use crate::redact::plausibility;
+use crate::redact::rules::Chars::{Alnum, Base64, Capital, Dotted, Hex, Url, Uuid, Word};
+use crate::redact::rules::Rule;
 
 pub(super) const VENDORS: &[Rule] = &[
     // Models and agents
-    Rule::whole("anthropic", &["sk-ant-"], "sk-ant-[A-Za-z0-9_-]{16,}").when(judge::is_no_word),
+    Rule::whole("anthropic", &["sk-ant-"], "sk-ant-[A-Za-z0-9_-]{16,}").when(plausibility::is_no_word),
     Rule::token("langfuse", &["sk-lf-"], Uuid, 36),
-    Rule::whole("openai", &["sk-"], "sk-[A-Za-z0-9_-]{20,}").when(judge::is_openai),
-    Rule::whole("huggingface", &["hf_"], "hf_[A-Za-z0-9]{30,}\\b").when(judge::is_no_word),
+    Rule::whole("openai", &["sk-"], "sk-[A-Za-z0-9_-]{20,}").when(plausibility::is_openai),
+    Rule::whole("huggingface", &["hf_"], "hf_[A-Za-z0-9]{30,}\\b").when(plausibility::is_no_word),
     Rule::whole("huggingface", &["api_org_"], "api_org_[A-Za-z0-9]{30,}\\b"),
-    Rule::whole("api-key", &["gsk_"], "gsk_[A-Za-z0-9_]{40,}").when(judge::is_no_word),
-    Rule::whole("api-key", &["xai-"], "xai-[A-Za-z0-9_-]{40,}").when(judge::is_no_word),
-    Rule::whole("api-key", &["pplx-"], "pplx-[A-Za-z0-9_-]{40,}").when(judge::is_no_word),
-    Rule::whole("api-key", &["r8_"], "r8_[A-Za-z0-9_]{30,}").when(judge::is_no_word),
+    Rule::whole("api-key", &["gsk_"], "gsk_[A-Za-z0-9_]{40,}").when(plausibility::is_no_word),
+    Rule::whole("api-key", &["xai-"], "xai-[A-Za-z0-9_-]{40,}").when(plausibility::is_no_word),
+    Rule::whole("api-key", &["pplx-"], "pplx-[A-Za-z0-9_-]{40,}").when(plausibility::is_no_word),
+    Rule::whole("api-key", &["r8_"], "r8_[A-Za-z0-9_]{30,}").when(plausibility::is_no_word),
     Rule::token("api-key", &["csk-", "llx-"], Alnum, 40), // Cerebras, LlamaCloud
     Rule::token("api-key", &["fw_"], Alnum, 22),          // Fireworks
     Rule::token("api-key", &["jina_", "tgp_v1_", "nvapi-", "pcsk_"], Url, 36), // Jina, Together, NVIDIA, Pinecone
@@ -71,8 +71,8 @@ pub(super) const VENDORS: &[Rule] = &[
         &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],
         r"gh[pousr]_[A-Za-z0-9_]{20,}(?:\.[A-Za-z0-9_-]{10,}){0,2}",
     )
-    .when(judge::is_no_word),
-    Rule::whole("github", &["github_pat_"], "github_pat_[A-Za-z0-9_]{20,}").when(judge::is_no_word),
+    .when(plausibility::is_no_word),
+    Rule::whole("github", &["github_pat_"], "github_pat_[A-Za-z0-9_]{20,}").when(plausibility::is_no_word),
     Rule::whole(
         "gitlab",
         &[
@@ -81,13 +81,13 @@ pub(super) const VENDORS: &[Rule] = &[
         ],
         r"gl[a-z]{2,5}-[A-Za-z0-9_-]{20,}(?:\.[A-Za-z0-9_-]{2,}){0,3}",
     )
-    .when(judge::is_no_word),
+    .when(plausibility::is_no_word),
     Rule::token("gitlab", &["GR1348941"], Url, 20),
     Rule::token("api-key", &["ATATT3", "ATCTT3", "ATBB"], Base64, 28), // Atlassian
     Rule::whole("npm", &["npm_"], r"npm_[A-Za-z0-9]{36}\b"),
     Rule::whole("pypi", &["pypi-Ag"], "pypi-Ag[A-Za-z0-9_-]{30,}"),
-    Rule::token("api-key", &["cio"], Alnum, 32).when(judge::is_key), // crates.io
-    Rule::token("api-key", &["oy2"], Alnum, 43).when(judge::is_key), // NuGet
+    Rule::token("api-key", &["cio"], Alnum, 32).when(plausibility::is_key), // crates.io
+    Rule::token("api-key", &["oy2"], Alnum, 43).when(plausibility::is_key), // NuGet
     Rule::token("api-key", &["rubygems_"], Hex, 40),
     Rule::token("api-key", &["CLOJARS_"], Alnum, 50),
     Rule::token("api-key", &["AKCp", "cmVmdGtu"], Alnum, 55), // Artifactory
@@ -96,7 +96,7 @@ pub(super) const VENDORS: &[Rule] = &[
     Rule::token("api-key", &["CCIPAT_", "CCIPRJ_"], Word, 40), // CircleCI
     Rule::token("api-key", &["squ_", "sqp_", "sqa_"], Hex, 40), // Sonar
     Rule::token("api-key", &["sgp_", "slk_", "sgd_"], Word, 40), // Sourcegraph
-    Rule::token("api-key", &["API-"], Capital, 25).when(judge::is_key), // Octopus Deploy
+    Rule::token("api-key", &["API-"], Capital, 25).when(plausibility::is_key), // Octopus Deploy
     Rule::token("api-key", &["odt_"], Alnum, 32),             // Dependency-Track
     Rule::token("api-key", &["hawk."], Dotted, 40),           // StackHawk
     // Chat, mail and phones
@@ -105,9 +105,9 @@ pub(super) const VENDORS: &[Rule] = &[
         &["xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"],
         "xox[a-z]-[A-Za-z0-9%+/_-]{10,}",
     )
-    .when(judge::is_no_word),
+    .when(plausibility::is_no_word),
     Rule::whole("slack", &["xoxe.xox", "xapp-", "xwfp-"], "(?:xoxe[.]xox[bp]|xapp|xwfp)-[A-Za-z0-9-]{10,}")
-        .when(judge::is_no_word),
+        .when(plausibility::is_no_word),
     Rule::group("slack", &["hooks.slack.com"], "[a-zA-Z.]+/[a-z]+/([A-Za-z0-9/_+-]{20,})"),
     Rule::group("api-key", &["/incomingwebhook/"], "(?i:/incomingwebhook/)([A-Za-z0-9/-]{32,})"), // Teams
     Rule::group("api-key", &["hooks.zapier.com"], "[a-zA-Z.]+/hooks/catch/([A-Za-z0-9/]{10,})"),
@@ -119,7 +119,8 @@ pub(super) const VENDORS: &[Rule] = &[
         r"MT[A-Za-z0-9]{21,26}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",
     ),
     Rule::group("discord", &["/api/webhooks/"], "/api/webhooks/[0-9]+/([A-Za-z0-9_-]{40,})"),
-    Rule::whole("api-key", &["SG."], r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}").when(judge::is_no_word),
+    Rule::whole("api-key", &["SG."], r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")
+        .when(plausibility::is_no_word),
     Rule::token("api-key", &["key-"], Hex, 32), // Mailgun
     Rule::token("api-key", &["xkeysib-", "xsmtpsib-"], Url, 60), // Brevo
     Rule::token("api-key", &["mlsn."], Hex, 60), // MailerSend
@@ -145,10 +146,10 @@ pub(super) const VENDORS: &[Rule] = &[
         &["sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "rk_prod_"],
         "[sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,}",
     )
-    .when(judge::is_no_word),
-    Rule::whole("stripe", &["whsec_"], "whsec_[A-Za-z0-9+/_-]{24,}={0,2}").when(judge::is_no_word),
+    .when(plausibility::is_no_word),
+    Rule::whole("stripe", &["whsec_"], "whsec_[A-Za-z0-9+/_-]{24,}={0,2}").when(plausibility::is_no_word),
     Rule::token("api-key", &["sq0csp-", "sq0atp-"], Url, 22), // Square
-    Rule::whole("api-key", &["EAA"], "EAA[A-Za-z0-9_-]{50,}").when(judge::is_dense), // Facebook, Square
+    Rule::whole("api-key", &["EAA"], "EAA[A-Za-z0-9_-]{50,}").when(plausibility::is_dense), // Facebook, Square
     Rule::whole(
         "api-key",
         &["access_token$"],
@@ -173,24 +174,25 @@ pub(super) const VENDORS: &[Rule] = &[
     Rule::whole("api-key", &["FLWSECK"], "FLWSECK(?:_TEST)?-[a-f0-9]{12,}(?:-X)?"), // Flutterwave
     Rule::token("api-key", &["pdl_live_apikey_", "pdl_sdbx_apikey_"], Word, 40),    // Paddle
     // Data, logs and monitoring
-    Rule::whole("api-key", &["dapi"], r"dapi[a-f0-9]{32}(?:-[0-9])?\b").when(judge::is_no_word), // Databricks
-    Rule::token("api-key", &["glsa_", "glc_", "eyJrIjoi"], Base64, 32),                          // Grafana
-    Rule::token("api-key", &["sntrys_", "sntryu_"], Base64, 30),                                 // Sentry
-    Rule::token("api-key", &["NRAK-", "NRII-", "NRJS-", "NRRA-"], Url, 19),                      // New Relic
-    Rule::token("api-key", &["dt0c01.", "dt0s01."], Dotted, 60),                                 // Dynatrace
-    Rule::token("api-key", &["phx_", "phs_", "phc_"], Word, 40),                                 // PostHog
-    Rule::token("api-key", &["essu_"], Base64, 40), // Elastic Cloud
-    Rule::token("api-key", &["4b1d"], Alnum, 38).when(judge::is_key), // ClickHouse
-    Rule::token("api-key", &["cflt"], Base64, 56).when(judge::is_key), // Confluent
-    Rule::token("api-key", &["mdb_sa_sk_"], Url, 36), // MongoDB Atlas
+    Rule::whole("api-key", &["dapi"], r"dapi[a-f0-9]{32}(?:-[0-9])?\b").when(plausibility::is_no_word), // Databricks
+    Rule::token("api-key", &["glsa_", "glc_", "eyJrIjoi"], Base64, 32), // Grafana
+    Rule::token("api-key", &["sntrys_", "sntryu_"], Base64, 30),        // Sentry
+    Rule::token("api-key", &["NRAK-", "NRII-", "NRJS-", "NRRA-"], Url, 19), // New Relic
+    Rule::token("api-key", &["dt0c01.", "dt0s01."], Dotted, 60),        // Dynatrace
+    Rule::token("api-key", &["phx_", "phs_", "phc_"], Word, 40),        // PostHog
+    Rule::token("api-key", &["essu_"], Base64, 40),                     // Elastic Cloud
+    Rule::token("api-key", &["4b1d"], Alnum, 38).when(plausibility::is_key), // ClickHouse
+    Rule::token("api-key", &["cflt"], Base64, 56).when(plausibility::is_key), // Confluent
+    Rule::token("api-key", &["mdb_sa_sk_"], Url, 36),                   // MongoDB Atlas
     Rule::token("api-key", &["pscale_tkn_", "pscale_pw_", "pscale_oauth_"], Dotted, 32), // PlanetScale
-    Rule::token("api-key", &["sbp_", "sb_secret_"], Word, 28), // Supabase
-    Rule::token("api-key", &["napi_"], Alnum, 40),  // Neon
-    Rule::token("api-key", &["aio_"], Alnum, 28),   // Adafruit
+    Rule::token("api-key", &["sbp_", "sb_secret_"], Word, 28),          // Supabase
+    Rule::token("api-key", &["napi_"], Alnum, 40),                      // Neon
+    Rule::token("api-key", &["aio_"], Alnum, 28),                       // Adafruit
     Rule::whole("api-key", &["_mmk"], "[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\\b").before(36), // MaxMind
     Rule::token("api-key", &["sm_aat_", "sm_pat_", "sm_sat_"], Alnum, 16), // SettleMint
     // Infrastructure and secrets
-    Rule::whole("api-key", &["hvs.", "hvb.", "hvr."], r"hv[sbr]\.[A-Za-z0-9_-]{24,}").when(judge::is_no_word),
+    Rule::whole("api-key", &["hvs.", "hvb.", "hvr."], r"hv[sbr]\.[A-Za-z0-9_-]{24,}")
+        .when(plausibility::is_no_word),
     Rule::whole("api-key", &[".atlasv1."], r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{50,}").before(14),
     Rule::token("api-key", &["pul-"], Hex, 40),           // Pulumi
     Rule::token("api-key", &["ico-"], Alnum, 32),         // Infracost
@@ -203,9 +205,10 @@ pub(super) const VENDORS: &[Rule] = &[
     ),
     Rule::token("api-key", &["dp.ct.", "dp.pt.", "dp.st.", "dp.sa.", "dp.scim.", "dp.audit."], Dotted, 36), // Doppler
     Rule::token("api-key", &["ops_eyJ"], Base64, 60), // 1Password
-    Rule::token("api-key", &["A3-"], Url, 31).when(judge::is_key), // 1Password
-    Rule::whole("api-key", &["AGE-SECRET-KEY-1"], r"AGE-SECRET-KEY-1[A-Z0-9]{50,}\b").when(judge::is_no_word),
-    Rule::whole("api-key", &["tskey-"], "tskey-[a-z]+-[A-Za-z0-9_-]{20,}").when(judge::is_no_word),
+    Rule::token("api-key", &["A3-"], Url, 31).when(plausibility::is_key), // 1Password
+    Rule::whole("api-key", &["AGE-SECRET-KEY-1"], r"AGE-SECRET-KEY-1[A-Z0-9]{50,}\b")
+        .when(plausibility::is_no_word),
+    Rule::whole("api-key", &["tskey-"], "tskey-[a-z]+-[A-Za-z0-9_-]{20,}").when(plausibility::is_no_word),
     Rule::token("api-key", &["dnkey-"], Url, 60),
     Rule::token("api-key", &["sdk-", "mob-", "api-"], Uuid, 36), // LaunchDarkly
     // Documents and other services
@@ -226,6 +229,6 @@ pub(super) const VENDORS: &[Rule] = &[
     Rule::whole("api-key", &["00D"], r"00D[A-Za-z0-9]{12,15}![A-Za-z0-9._]{60,}"), // Salesforce
     // Twitter: the bearer token of an app
     Rule::whole("bearer", &["AAAAAAAAAAAAAAAAAAAA"], "A{20,24}[B-Za-z0-9%][A-Za-z0-9%]{50,}")
-        .when(judge::is_dense),
+        .when(plausibility::is_dense),
     Rule::group("api-key", &["base64:"], "base64:([A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{22}==)"), // Laravel
 ];

@@ -7,10 +7,11 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
-use super::identity::{self, Identity};
-use super::{migrations, rebuild, remake};
+use crate::host::Home;
 use crate::host::files;
-use crate::host::paths::Home;
+use crate::registry::file_identity;
+use crate::registry::file_identity::Identity;
+use crate::registry::{migrations, rebuild, recreate};
 
 /// The first version without the bug that could lose a write-ahead log.
 const OLDEST_SQLITE: i32 = 3_051_003;
@@ -83,13 +84,13 @@ impl Registry {
         if rusqlite::version_number() < OLDEST_SQLITE {
             return Err(RegistryError::OldLibrary(rusqlite::version()));
         }
-        if remake::is_whole(&home.registry()) {
+        if recreate::is_whole(&home.registry()) {
             return Self::connect(home);
         }
-        let _making = remake::exclusive(home)?;
+        let _making = recreate::exclusive(home)?;
         // Somebody else may have done it since we looked.
-        if !remake::is_whole(&home.registry()) {
-            remake::make(home)?;
+        if !recreate::is_whole(&home.registry()) {
+            recreate::make(home)?;
         }
         Self::connect(home)
     }
@@ -97,14 +98,14 @@ impl Registry {
     /// Opens the files that are there.
     fn connect(home: &Home) -> Result<Self, RegistryError> {
         let path = home.registry();
-        let has_log = fs::metadata(identity::log(&path)).is_ok_and(|log| log.len() > 0);
+        let has_log = fs::metadata(file_identity::log(&path)).is_ok_and(|log| log.len() > 0);
         let connection = connect(&path).map_err(|error| at(&path, error))?;
         // Looked at before anything is set: a file of the future stays as it is.
         check_version(&path, version(&connection).map_err(|error| at(&path, error))?)?;
         configure(&connection).map_err(|error| at(&path, error))?;
         let found = version(&connection).map_err(|error| at(&path, error))?;
         // The log is open from here on.
-        let files = Identity::of(&path).map_err(|error| remake::failed(&path, error))?;
+        let files = Identity::of(&path).map_err(|error| recreate::failed(&path, error))?;
         let mut registry = Self { connection, home: home.clone(), files, was_replaced: false };
         if !has_log {
             // Before anything is in it, so that one that has something has its name
@@ -129,12 +130,12 @@ impl Registry {
         if !self.was_moved(&path) {
             return Ok(false);
         }
-        let _making = remake::exclusive(&self.home)?;
-        let now = Identity::of(&path).map_err(|error| remake::failed(&path, error))?;
+        let _making = recreate::exclusive(&self.home)?;
+        let now = Identity::of(&path).map_err(|error| recreate::failed(&path, error))?;
         // Where one of the two is ours still, it does not fit the other; and SQLite would
         // let a new connection to our database join the index of the log that we have.
-        if now.database == self.files.database || now.log == self.files.log || !remake::is_whole(&path) {
-            remake::make(&self.home)?;
+        if now.database == self.files.database || now.log == self.files.log || !recreate::is_whole(&path) {
+            recreate::make(&self.home)?;
         }
         *self = Self { was_replaced: true, ..Self::connect(&self.home)? };
         Ok(true)
@@ -148,7 +149,7 @@ impl Registry {
     /// Somebody replaces the files again and again.
     pub(super) fn keeps_moving(&self) -> RegistryError {
         let error = std::io::Error::other("somebody keeps removing or replacing it");
-        remake::failed(&self.home.registry(), error)
+        recreate::failed(&self.home.registry(), error)
     }
 
     /// Which files it has open.
@@ -167,7 +168,7 @@ impl Registry {
 
     /// The file whose growth tells of every commit.
     pub(crate) fn log(&self) -> PathBuf {
-        identity::log(&self.home.registry())
+        file_identity::log(&self.home.registry())
     }
 
     /// Folds the log into the file and empties it, if it is long and nobody is

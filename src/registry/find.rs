@@ -2,9 +2,9 @@
 
 use rusqlite::params;
 
-use super::tasks::select;
-use super::{Registry, RegistryError, Row};
 use crate::model::{RunId, TaskId, ThreadId};
+use crate::registry::tasks::select;
+use crate::registry::{Registry, RegistryError, Row};
 
 /// What a person or a model wrote where a task is meant.
 #[derive(Debug, Clone)]

@@ -2,8 +2,8 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Registry, RegistryError, Row};
 use crate::model::{Exit, RunResult, Timestamp};
+use crate::registry::{Registry, RegistryError, Row};
 
 impl Registry {
     /// Finishes the row from the sealed record, which is the first and only one

@@ -5,8 +5,8 @@
 
 use rusqlite::Connection;
 
-use super::RegistryError;
 use crate::model::State;
+use crate::registry::RegistryError;
 
 /// The format this program writes.
 pub(crate) const VERSION: i64 = 3;

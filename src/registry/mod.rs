@@ -5,25 +5,25 @@
 //! the run's directory.
 
 mod connection;
+mod file_identity;
 mod find;
 mod finish;
-mod identity;
+mod lock_wait;
 mod migrations;
-mod patience;
+mod polled_waits;
 mod queue;
 mod rebuild;
-mod remake;
+mod recreate;
 mod submit;
 mod tasks;
 #[cfg(test)]
 mod tests;
-mod waits;
 
 pub(crate) use connection::{Length, Registry, RegistryError};
+pub(crate) use file_identity::Identity;
 pub(crate) use find::{Found, Reference, Scope};
-pub(crate) use identity::Identity;
-pub(crate) use patience::Patience;
+pub(crate) use lock_wait::Patience;
+pub(crate) use polled_waits::Wait;
 pub(crate) use queue::Claimed;
 pub(crate) use submit::{Submission, Submitted};
 pub(crate) use tasks::Row;
-pub(crate) use waits::Wait;

@@ -3,10 +3,10 @@
 
 use rusqlite::{Connection, params};
 
-use super::tasks::select;
-use super::{Registry, RegistryError, Row};
-use crate::host::lock::Lock;
+use crate::host::Lock;
 use crate::model::{State, Timestamp};
+use crate::registry::tasks::select;
+use crate::registry::{Registry, RegistryError, Row};
 
 /// A task that is now ours to start.
 #[derive(Debug)]

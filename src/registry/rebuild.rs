@@ -5,13 +5,13 @@ use std::fs;
 
 use rusqlite::{Connection, params};
 
-use super::submit::{by_key, fingerprint, insert};
-use super::tasks::select;
-use super::{Registry, RegistryError, Row, finish};
+use crate::host::Home;
 use crate::host::clock;
-use crate::host::lock::{self, Lock};
-use crate::host::paths::Home;
+use crate::host::{Lock, lock};
 use crate::model::{FailureCode, Fault, Outcome, Request, RunId, RunResult, State};
+use crate::registry::submit::{by_key, fingerprint, insert};
+use crate::registry::tasks::select;
+use crate::registry::{Registry, RegistryError, Row, finish};
 use crate::runs::RunDir;
 
 /// What the registry and the run directories do not agree on.

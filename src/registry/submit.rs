@@ -5,10 +5,10 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
-use super::tasks::select;
-use super::{Registry, RegistryError, Row};
-use crate::host::lock::Lock;
+use crate::host::Lock;
 use crate::model::{Request, State, TaskId, ThreadId};
+use crate::registry::tasks::select;
+use crate::registry::{Registry, RegistryError, Row};
 
 /// How often the registry may be found replaced while one task is taken in.
 const MOST_REPLACED: u32 = 5;
@@ -113,7 +113,7 @@ fn has_room(connection: &Connection, limit: u32) -> Result<bool, RegistryError> 
         .prepare_cached("SELECT seq FROM tasks WHERE state = 'pending' LIMIT 1")?
         .query_row([], |row| row.get(0))
         .optional()?;
-    Ok(waiting.is_none() && super::queue::taken(connection)? < limit)
+    Ok(waiting.is_none() && crate::registry::queue::taken(connection)? < limit)
 }
 
 /// An identical task that was taken in a moment ago and is still open.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{Registry, RegistryError, migrations};
 use crate::model::{AgentName, RunId, State, TaskId, Timestamp, Usage};
+use crate::registry::{Registry, RegistryError, migrations};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::*;
 use crate::agents::testing::{request, resumed};
-use crate::host::env::{self, Env};
-use crate::host::lock::Lock;
-use crate::host::paths::Home;
+use crate::host::Home;
+use crate::host::Lock;
+use crate::host::{Env, env};
 use crate::model::{
     AgentName, FailureCode, Fault, Outcome, Request, RunId, RunResult, State, TaskId, Timestamp,
 };

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::text::count;
 use crate::config::Key;
-use crate::tasks::{self, Check, CheckVerdict, Mended};
+use crate::reply::report_text::count;
+use crate::tasks;
+use crate::tasks::{Check, CheckVerdict, Mended};
 
 /// What works on this machine and what does not.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -5,10 +5,10 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::text::duration;
 use crate::model::Timestamp;
 use crate::progress::eta;
-use crate::tasks::View;
+use crate::reading::View;
+use crate::reply::report_text::duration;
 
 /// What is left in whole seconds, as a range, from how long runs of this agent in this project took.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]

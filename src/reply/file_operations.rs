@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::evidence::{ChangeOf, FileRecord, Files, IgnoredRecord, Position, Source};
 use crate::model::TaskId;
-use crate::progress::plain;
-use crate::tasks::View;
+use crate::reading::View;
+use crate::text::plain;
 
 /// Of each list; the counts are of all.
 const MOST_NAMED: usize = 100;

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::file_summary::FileSummary;
-use super::text::{count, fence};
 use crate::failure::Voice;
 use crate::inspect::{Ask, Block, Found, Mode};
 use crate::model::TaskId;
+use crate::reading::Inspected;
+use crate::reply::file_summary::FileSummary;
+use crate::reply::report_text::{count, fence};
 use crate::runs::ArtifactName;
-use crate::tasks::Inspected;
 
 /// A part of a file, and where it is in it.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -303,7 +303,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::host::joined::Joined;
+    use crate::host::Joined;
     use crate::inspect::{Case, InspectError, Pattern, Wanted, inspect};
 
     fn of_file(found: Found, ask: &Ask) -> Inspection {

@@ -7,18 +7,19 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::cause::{self, Cause, Unresolved};
-use super::commands_seen::CommandsSeen;
-use super::earlier;
-use super::facts::{Facts, Trouble};
-use super::file_operations::FileOperations;
-use super::next::Next;
-use super::tests_seen::TestsSeen;
-use super::tokens::Tokens;
 use crate::evidence::ErrorEvidence;
 use crate::failure::Voice;
 use crate::model::{Limit, Timestamp, Usage};
-use crate::tasks::{Partial, Results};
+use crate::reading::{Partial, Results};
+use crate::reply::command_counts::CommandsSeen;
+use crate::reply::failed_commands;
+use crate::reply::failure_cause;
+use crate::reply::failure_cause::{Cause, Unresolved};
+use crate::reply::file_operations::FileOperations;
+use crate::reply::next_steps::Next;
+use crate::reply::task_facts::{Facts, Trouble};
+use crate::reply::test_results::TestsSeen;
+use crate::reply::token_usage::Tokens;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Metadata {
@@ -123,7 +124,9 @@ impl Metadata {
                 .as_ref()
                 .map(|trouble| context(trouble, errors, results.partial.as_ref(), trouble.hint(voice), next)),
             unresolved_error: Unresolved::of(errors, facts.trouble.as_ref()),
-            earlier_errors: evidence.map(|evidence| earlier::lines(&evidence.earlier)).unwrap_or_default(),
+            earlier_errors: evidence
+                .map(|evidence| failed_commands::lines(&evidence.earlier))
+                .unwrap_or_default(),
             task_status: facts.state.in_envelope(),
         }
     }
@@ -136,7 +139,7 @@ fn context(
     hint: Option<String>,
     next: Vec<String>,
 ) -> ErrorContext {
-    let own = errors.map(|errors| cause::suggestions(errors, hint.as_deref())).unwrap_or_default();
+    let own = errors.map(|errors| failure_cause::suggestions(errors, hint.as_deref())).unwrap_or_default();
     ErrorContext {
         code: trouble.code.clone(),
         error_message: trouble.message.clone(),

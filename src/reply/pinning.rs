@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::outputs::Wanted;
+use crate::storage::Wanted;
 use crate::tasks::{Pinnable, Pinned};
 
 #[derive(Debug, Serialize, JsonSchema)]

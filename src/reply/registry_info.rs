@@ -4,13 +4,13 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::metadata::seconds;
-use super::storage::Storage;
-use super::text::count;
 use crate::config::Config;
 use crate::model::{Outcome, TaskId, Timestamp};
-use crate::progress::plain;
+use crate::reply::metadata::seconds;
+use crate::reply::report_text::count;
+use crate::reply::storage::Storage;
 use crate::tasks::{Cancelled, Cleaned, CleanupAsk};
+use crate::text::plain;
 
 /// What each kind of reply says about itself; most say nothing.
 #[derive(Debug, Default, Serialize, JsonSchema)]

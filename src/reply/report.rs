@@ -5,20 +5,21 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cause::{self, Cause, Unresolved};
-use super::commands_seen::CommandsSeen;
-use super::earlier;
-use super::eta::Eta;
-use super::facts::Facts;
-use super::file_operations::FileOperations;
-use super::next::Next;
-use super::result_set::Output;
-use super::so_far::SoFar;
-use super::tests_seen::TestsSeen;
-use super::tokens::Tokens;
 use crate::failure::Voice;
 use crate::model::{Deliverable, RunId, State, TaskId, Timestamp};
-use crate::tasks::{Artifact, Results, View};
+use crate::reading::{Artifact, Results, View};
+use crate::reply::command_counts::CommandsSeen;
+use crate::reply::eta::Eta;
+use crate::reply::failed_commands;
+use crate::reply::failure_cause;
+use crate::reply::failure_cause::{Cause, Unresolved};
+use crate::reply::file_operations::FileOperations;
+use crate::reply::next_steps::Next;
+use crate::reply::progress_text::SoFar;
+use crate::reply::result_set::Output;
+use crate::reply::task_facts::Facts;
+use crate::reply::test_results::TestsSeen;
+use crate::reply::token_usage::Tokens;
 
 /// What came of one run, small enough to read whole; everything else is a file
 /// that it points to.
@@ -178,11 +179,11 @@ impl Report {
                 hint: trouble.hint(voice),
                 cause: errors.map(Cause::of).unwrap_or_default(),
                 suggestions: errors
-                    .map(|errors| cause::suggestions(errors, trouble.hint(voice).as_deref()))
+                    .map(|errors| failure_cause::suggestions(errors, trouble.hint(voice).as_deref()))
                     .unwrap_or_default(),
             }),
             unresolved: Unresolved::of(errors, facts.trouble.as_ref()),
-            earlier: evidence.map(|evidence| earlier::lines(&evidence.earlier)).unwrap_or_default(),
+            earlier: evidence.map(|evidence| failed_commands::lines(&evidence.earlier)).unwrap_or_default(),
             error: facts.trouble.as_ref().map(|trouble| trouble.message.clone()),
             warnings: facts.warnings.clone(),
             eta: Eta::of(view, now),

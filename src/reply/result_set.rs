@@ -1,23 +1,24 @@
 //! `result_set`: everything worth knowing of one task, with its output where
 //! it was asked for or the run went wrong.
 
+use crate::reading;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::cause::Unresolved;
-use super::facts::Facts;
-use super::file_operations::FileOperations;
-use super::metadata::{Metadata, seconds};
-use super::snapshot::Progress;
-use super::so_far::SoFar;
-use super::tests_seen::TestsSeen;
-use super::text::title;
 use crate::failure::Voice;
 use crate::model::{AgentName, Deliverable, RunId, TaskId, Timestamp};
-use crate::tasks::{self, Results};
+use crate::reading::Results;
+use crate::reply::failure_cause::Unresolved;
+use crate::reply::file_operations::FileOperations;
+use crate::reply::metadata::{Metadata, seconds};
+use crate::reply::progress_text::SoFar;
+use crate::reply::report_text::title;
+use crate::reply::snapshot::Progress;
+use crate::reply::task_facts::Facts;
+use crate::reply::test_results::TestsSeen;
 
 fn unasked_output(voice: Voice) -> &'static str {
     voice.say(
@@ -217,7 +218,7 @@ impl TaskResult {
 }
 
 impl ArtifactRef {
-    fn of(artifact: &tasks::Artifact) -> Self {
+    fn of(artifact: &reading::Artifact) -> Self {
         Self { kind: "file", path: artifact.path.clone(), size: artifact.bytes }
     }
 }
@@ -235,8 +236,8 @@ impl Output {
         }
     }
 
-    pub(super) fn of(output: &tasks::Output) -> Self {
-        let tasks::Output { max_bytes, stdout, stderr } = output;
+    pub(super) fn of(output: &reading::Output) -> Self {
+        let reading::Output { max_bytes, stdout, stderr } = output;
         let truncated = stdout.cut || stderr.cut;
         Self {
             included: true,

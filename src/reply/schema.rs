@@ -7,19 +7,19 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use super::ack::{Ack, AckMeta};
-use super::diagnosis::{Diagnosis, Keys, Rebuilt};
-use super::envelope::{Category, Envelope, Nothing};
-use super::inspection::Inspection;
-use super::log::Log;
-use super::pinning::Pinning;
-use super::registry_info::{Cancellation, Cleanup, RegistryMeta};
-use super::report::Report;
-use super::result_set::{ResultMeta, TaskResult};
-use super::setup::SetupReply;
-use super::snapshot::{SnapshotMeta, StatusSnapshot};
-use super::terminal::{TerminalList, TerminalOutput};
-use super::wait_result::{WaitData, WaitMeta};
+use crate::reply::diagnosis::{Diagnosis, Keys, Rebuilt};
+use crate::reply::envelope::{Category, Envelope, Nothing};
+use crate::reply::execution_ack::{Ack, AckMeta};
+use crate::reply::inspection::Inspection;
+use crate::reply::output_reply::Log;
+use crate::reply::pinning::Pinning;
+use crate::reply::registry_info::{Cancellation, Cleanup, RegistryMeta};
+use crate::reply::report::Report;
+use crate::reply::result_set::{ResultMeta, TaskResult};
+use crate::reply::setup_reply::SetupReply;
+use crate::reply::snapshot::{SnapshotMeta, StatusSnapshot};
+use crate::reply::terminal::{TerminalList, TerminalOutput};
+use crate::reply::wait_result::{WaitData, WaitMeta};
 
 /// One schema: its name, the tools and commands that reply in it, and its type.
 #[derive(Debug)]

@@ -7,19 +7,21 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::cause::Unresolved;
-use super::eta::Eta;
-use super::facts::{Facts, is_reported};
-use super::file_operations::FileOperations;
-use super::metadata::seconds;
-use super::next::Next;
-use super::tests_seen::TestsSeen;
-use super::text::title;
 use crate::failure::Voice;
-use crate::model::{self, AgentName, Phase, TaskId, Timestamp};
-use crate::progress::plain;
+use crate::model;
+use crate::model::{AgentName, Phase, TaskId, Timestamp};
+use crate::reading::Snapshot;
+use crate::reading::View;
 use crate::registry::Row;
-use crate::tasks::{Snapshot, View};
+use crate::reply::eta::Eta;
+use crate::reply::failure_cause::Unresolved;
+use crate::reply::file_operations::FileOperations;
+use crate::reply::metadata::seconds;
+use crate::reply::next_steps::Next;
+use crate::reply::report_text::title;
+use crate::reply::task_facts::{Facts, is_reported};
+use crate::reply::test_results::TestsSeen;
+use crate::text::plain;
 
 /// How often it is worth to ask again. Waiting is better: it costs nothing.
 const POLL_MS: u64 = 15_000;

@@ -5,9 +5,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::text::count;
 use crate::model::Timestamp;
-use crate::outputs;
+use crate::reply::report_text::count;
+use crate::storage;
 use crate::tasks::Cleaned;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -102,9 +102,9 @@ impl Storage {
 }
 
 impl Stock {
-    fn of(stock: outputs::Stock, age: Duration) -> Self {
-        let outputs::Stock { count, files, bytes, oldest, pinned, live, .. } = stock;
-        let outputs::Stock { expired, removed, compressible, compressed, bytes_saved, .. } = stock;
+    fn of(stock: storage::Stock, age: Duration) -> Self {
+        let storage::Stock { count, files, bytes, oldest, pinned, live, .. } = stock;
+        let storage::Stock { expired, removed, compressible, compressed, bytes_saved, .. } = stock;
         Self {
             count,
             file_count: files,

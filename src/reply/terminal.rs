@@ -4,11 +4,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::text::fence;
 use crate::model::{TaskId, Timestamp};
-use crate::progress::plain;
-use crate::tasks::{AgentCommand, CommandLife, Screen, Screens};
+use crate::reading::{AgentCommand, CommandLife, Screen, Screens};
+use crate::reply::report_text::fence;
 use crate::terminals::{Form, Life, Piece, Terminal};
+use crate::text::plain;
 
 /// Most of the others that a reply names.
 const OTHERS: usize = 5;

@@ -5,11 +5,11 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::facts::Facts;
-use super::result_set::{Brief, TaskResult};
 use crate::failure::Voice;
 use crate::model::Timestamp;
-use crate::tasks::Results;
+use crate::reading::Results;
+use crate::reply::result_set::{Brief, TaskResult};
+use crate::reply::task_facts::Facts;
 
 /// The first four fields are of the one task that was waited for.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::artifact::ArtifactName;
 use crate::model::RunId;
+use crate::runs::artifact_names::ArtifactName;
 
 /// One run's directory.
 #[derive(Debug, Clone)]

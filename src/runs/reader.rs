@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::RunDir;
 use crate::host::files;
 use crate::model::{KillLevel, Progress, Request, RunResult, Timestamp};
+use crate::runs::RunDir;
 
 /// The content of `started.json`, durable before the agent runs: from here on
 /// the run is the agent's, and losing it is a loss.

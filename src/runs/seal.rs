@@ -3,9 +3,9 @@
 use std::fs;
 use std::io;
 
-use super::{ReadError, RunDir, writer};
-use crate::host::files::{self, Durability};
+use crate::host::{Durability, files};
 use crate::model::RunResult;
+use crate::runs::{ReadError, RunDir, writer};
 
 impl RunDir {
     /// Moves whatever is in the place of `result.json` aside; whether there was something.

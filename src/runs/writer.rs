@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{RunDir, Started};
-use crate::host::files::{self, Durability};
+use crate::host::{Durability, files};
 use crate::model::{Progress, Request};
+use crate::runs::{RunDir, Started};
 
 /// Enough for `result.json` and what little else the end of a run writes.
 const RESERVE: usize = 64 << 10;

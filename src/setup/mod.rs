@@ -17,7 +17,7 @@ pub(crate) use error::SetupError;
 pub(crate) use shell::{Shell, shell};
 pub(crate) use vscode::vscode;
 
-use crate::host::files::{self, Durability};
+use crate::host::{Durability, files};
 
 /// What to do to a file of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

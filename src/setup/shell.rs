@@ -11,8 +11,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Change, Directory, SetupError, Way, text_of};
-use crate::host::env::{self, Env};
+use crate::host::{Env, env};
+use crate::setup::{Change, Directory, SetupError, Way, text_of};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shell {

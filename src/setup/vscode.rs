@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::jsonc::{self, Layout, Object};
-use super::{Backup, Change, SetupError, Way, text_of};
-use crate::host::env::{self, Env};
+use crate::host::{Env, env};
+use crate::setup::jsonc;
+use crate::setup::jsonc::{Layout, Object};
+use crate::setup::{Backup, Change, SetupError, Way, text_of};
 
 const PROFILE: &str = "delegator";
 #[cfg(not(target_os = "macos"))]

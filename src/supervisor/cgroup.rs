@@ -7,9 +7,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::host::proc::{self, Process};
+use crate::host::{Process, processes};
 use crate::model::RunId;
-use crate::supervisor::mark::Mark;
+use crate::supervisor::process_mark::Mark;
 
 /// What the groups of runs are in.
 const PARENT: &str = "delegator";
@@ -60,7 +60,7 @@ impl Cgroup {
     /// The processes in it. One that ended while we looked is left out: its
     /// number may have passed to a stranger before we read who has it.
     pub(crate) fn members(&self) -> Vec<Process> {
-        let found: Vec<Process> = self.numbers().into_iter().filter_map(proc::read).collect();
+        let found: Vec<Process> = self.numbers().into_iter().filter_map(processes::read).collect();
         let still = if found.is_empty() { Vec::new() } else { self.numbers() };
         found.into_iter().filter(|process| still.contains(&process.pid)).collect()
     }
@@ -125,9 +125,9 @@ fn is_of_a_run(name: &str) -> bool {
 
 /// Our own group in the version 2 hierarchy, wherever that is mounted.
 fn own_group() -> Option<PathBuf> {
-    let groups = proc::text("/proc/self/cgroup");
+    let groups = processes::text("/proc/self/cgroup");
     let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
-    let mounts = proc::text("/proc/self/mounts");
+    let mounts = processes::text("/proc/self/mounts");
     let mount = mounts.lines().find_map(|line| {
         let mut fields = line.split(' ');
         let (_, at, kind) = (fields.next()?, fields.next()?, fields.next()?);

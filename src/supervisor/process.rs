@@ -4,20 +4,21 @@
 //! come, and every decision is the lifecycle's.
 
 use std::collections::HashSet;
-use std::io::{self, Read, Write};
+use std::io;
+use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{ChildStderr, ChildStdin, ChildStdout};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::capture::Stream;
-use super::lifecycle::{Action, Input, Lifecycle};
-use super::tree::{Scope, Swept, Tree, Whose};
-use crate::host::held::{self, Launch, Started};
-use crate::host::spawn::{self, Reaped};
-use crate::host::{clock, memory, signal};
+use crate::host::{Launch, Started, spawn_agent};
+use crate::host::{Reaped, spawn};
+use crate::host::{clock, signal, trim_memory};
 use crate::model::{CommandSpec, Exit, KillLevel, Limits, Reach, Signal, Stdin, StopReason};
+use crate::supervisor::lifecycle::{Action, Input, Lifecycle};
+use crate::supervisor::process_tree::{Scope, Swept, Tree, Whose};
+use crate::supervisor::stream_capture::Stream;
 
 /// How often the observer is called when nothing happens.
 const TICK: Duration = Duration::from_secs(1);
@@ -150,7 +151,7 @@ impl<'a> Driver<'a> {
         tree: &'a mut Tree,
         inner: &'a mut dyn Inner,
     ) -> io::Result<Self> {
-        let Started { pid, stdin, stdout, stderr } = held::agent(launch, tree.cgroup_path())?;
+        let Started { pid, stdin, stdout, stderr } = spawn_agent::agent(launch, tree.cgroup_path())?;
         let spec = launch.spec;
         for pipe in [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()] {
             do_not_block(pipe)?;
@@ -203,7 +204,7 @@ impl<'a> Driver<'a> {
 
     fn settle(&mut self) {
         if self.settles.take_if(|at| clock::monotonic() >= *at).is_some() {
-            memory::release_program();
+            trim_memory::release_program();
         }
     }
 

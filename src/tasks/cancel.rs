@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
+use crate::context::{Context, TaskError};
+use crate::execution::{Message, control};
+use crate::execution::{pump, recover};
+use crate::host::Lock;
 use crate::host::clock;
-use crate::host::lock::Lock;
 use crate::model::{State, TaskId};
+use crate::reading::{View, find, stopped_supervisor};
 use crate::registry::Row;
-use crate::tasks::control::{self, Message};
-use crate::tasks::{Context, Look, TaskError, Until, View, find, pump, recover, stopped, view, wait};
+use crate::tasks::{Look, Until, look, wait};
 
 /// How often a supervisor is looked at that does not end its run. One that is stopped has to go on to do that.
 const URGE: Duration = Duration::from_millis(100);
@@ -34,7 +37,7 @@ pub(crate) fn cancel(
     reason: Option<&str>,
 ) -> Result<Cancelled, TaskError> {
     let row = find(context, reference)?;
-    let before = view(context, row)?;
+    let before = look(context, row)?;
     let previous_state = before.state();
     if previous_state.is_final() {
         return Ok(Cancelled { view: before, previous_state, was_final: true, still_ending: false });
@@ -48,7 +51,7 @@ pub(crate) fn cancel(
     pump(context)?;
     let give_up = clock::monotonic() + GIVE_UP;
     let mut urge = |views: &[View]| {
-        match views.first().and_then(|view| stopped::supervisor(&view.dir)) {
+        match views.first().and_then(|view| stopped_supervisor::supervisor(&view.dir)) {
             Some(stopped) if clock::monotonic() >= give_up => stopped.end(),
             Some(stopped) => stopped.go_on(),
             None => {}

@@ -6,13 +6,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::config::Config;
+use crate::context::{Context, TaskError};
+use crate::execution::{pending_dirs, pump};
+use crate::host::Home;
 use crate::host::clock;
-use crate::host::paths::Home;
 use crate::model::{TaskId, Timestamp};
-use crate::outputs::{self, Cleaning, Stock, Storage};
 use crate::registry::{Row, Scope};
 use crate::runs::{Kept, Policy, expired};
-use crate::tasks::{Context, TaskError, pump, unsettled};
+use crate::storage;
+use crate::storage::{Cleaning, Stock, Storage};
 
 /// Somebody who cleans up as well is mostly done by then.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -56,7 +58,7 @@ pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned,
     let working: Vec<TaskId> =
         context.registry.working()?.into_iter().filter(own).map(|row| row.id).collect();
     // Before the pump, which does the same and does not count.
-    let abandoned = unsettled::sweep(context)?;
+    let abandoned = pending_dirs::sweep(context)?;
     pump(context)?;
     let mut recovered = Vec::new();
     for id in working {
@@ -70,13 +72,13 @@ pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned,
 }
 
 /// Whether nobody has cleaned up for an hour. One look at the disk.
-pub(super) fn is_due(home: &Home) -> bool {
-    outputs::until_due(outputs::last_cleaned(home), clock::now()).is_zero()
+pub(crate) fn is_due(home: &Home) -> bool {
+    storage::until_due(storage::last_cleaned(home), clock::now()).is_zero()
 }
 
 /// Cleans up everything, if nobody has for an hour and nobody is at it.
 /// Returns whether it did.
-pub(super) fn cleanup_if_due(context: &mut Context) -> Result<bool, TaskError> {
+pub(crate) fn cleanup_if_due(context: &mut Context) -> Result<bool, TaskError> {
     if !is_due(&context.home) {
         return Ok(false);
     }
@@ -89,7 +91,7 @@ pub(super) fn cleanup_if_due(context: &mut Context) -> Result<bool, TaskError> {
     Ok(true)
 }
 
-pub(super) fn begin(context: &Context, patience: Duration) -> Result<Option<Cleaning>, TaskError> {
+pub(crate) fn begin(context: &Context, patience: Duration) -> Result<Option<Cleaning>, TaskError> {
     Cleaning::begin(&context.home, patience).map_err(TaskError::write(context.home.cleaning()))
 }
 
@@ -101,15 +103,15 @@ fn clean(context: &mut Context, ask: CleanupAsk, cleaning: Option<&Cleaning>) ->
     }
     let runs = measured(context)?;
     let newest = runs.iter().map(|run| run.finished_at.unwrap_or(run.created_at)).max();
-    let now = outputs::look_at_clock(&context.home, newest, cleaning);
+    let now = storage::look_at_clock(&context.home, newest, cleaning);
     let bytes_before = runs.iter().map(|run| run.bytes).sum();
     let age = ask.older_than.unwrap_or(context.config.retention_age());
     let policy = Policy { age, bytes: context.config.retention_bytes };
     let old = expired(&runs, policy, now.believed);
     let output_policy =
-        outputs::Policy { age: context.config.output_age(), compress: context.config.compress_large };
+        storage::Policy { age: context.config.output_age(), compress: context.config.compress_large };
     let in_doubt = if now.is_doubted() {
-        let outputs = |now| outputs::look(&context.home, output_policy, now).expired();
+        let outputs = |now| storage::look(&context.home, output_policy, now).expired();
         let by_wall = expired(&runs, policy, now.wall).len() as u64 + outputs(now.wall);
         by_wall.saturating_sub(old.len() as u64 + outputs(now.believed))
     } else {
@@ -128,8 +130,8 @@ fn clean(context: &mut Context, ask: CleanupAsk, cleaning: Option<&Cleaning>) ->
     let gone: HashSet<i64> = removed.iter().map(|row| row.seq).collect();
     let stock = stock(&runs, old.len(), |run| gone.contains(&run.seq));
     let outputs = match cleaning {
-        Some(cleaning) => outputs::sweep(&context.home, output_policy, now.believed, cleaning),
-        None => outputs::look(&context.home, output_policy, now.believed),
+        Some(cleaning) => storage::sweep(&context.home, output_policy, now.believed, cleaning),
+        None => storage::look(&context.home, output_policy, now.believed),
     };
     Ok(Cleaned {
         recovered: Vec::new(),
@@ -175,7 +177,7 @@ fn remove(context: &mut Context, row: &Row) -> Result<bool, TaskError> {
     // The row first, with a note: whoever dies in between leaves something
     // that the next one finishes, never a row that points nowhere.
     let failed = TaskError::write(context.home.unsettled());
-    let note = unsettled::note(context, &row.run_id).map_err(failed)?;
+    let note = pending_dirs::note(context, &row.run_id).map_err(failed)?;
     let removed = context.registry.remove(&row.id)?;
     if removed {
         let _ = fs::remove_dir_all(context.dir(&row.run_id).path());

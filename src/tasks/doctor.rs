@@ -3,18 +3,20 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::agents::{self, Program};
+use crate::agents;
+use crate::agents::Program;
 use crate::config::{Config, ConfigError};
+use crate::context::one_line;
+use crate::host::Env;
 use crate::host::disk;
-use crate::host::env::Env;
-use crate::host::paths::{self, Home};
-use crate::host::spawn::{self, Unanswered};
+use crate::host::{Home, paths};
+use crate::host::{Unanswered, spawn};
 use crate::model::{AgentName, KillLevel, Sandbox};
+use crate::reading::stopped_supervisor;
 use crate::registry::{Registry, RegistryError};
+use crate::submit::codex_program;
+use crate::submit::jail;
 use crate::supervisor::best_level;
-use crate::tasks::error::one_line;
-use crate::tasks::resolve::codex_program;
-use crate::tasks::{jail, stopped};
 
 /// How long one program may take to answer.
 const ASK: Duration = Duration::from_secs(10);
@@ -120,7 +122,7 @@ fn database(home: &Home) -> Check {
 /// Trouble with the database has a row of its own.
 fn stopped_supervisors(home: &Home) -> Option<Check> {
     let registry = Registry::open(home).ok()?;
-    let found = stopped::all(&registry, home).ok().filter(|found| !found.is_empty())?;
+    let found = stopped_supervisor::all(&registry, home).ok().filter(|found| !found.is_empty())?;
     Some(Check::new("supervisors", Verdict::Worth, found.join("; ")))
 }
 

@@ -1,99 +1,33 @@
 //! The use cases, one file per verb. Every surface calls these and no others.
 
-mod artifact;
-mod caller;
 mod cancel;
-mod cleanup;
-mod commands;
-mod context;
-mod control;
+pub(crate) mod cleanup;
+mod detached_waits;
 mod doctor;
-mod drive;
-mod error;
-mod evidence;
-mod excerpt;
-mod failing;
-mod gaps;
-mod guarded;
-mod history;
-mod inner;
-mod input;
-mod inspect;
-mod jail;
-mod keeper;
-mod last_lines;
-mod ledger;
-mod ledger_writer;
-mod left_out;
-mod names;
-mod nested;
-mod overlap;
-mod overrides;
-mod parked;
+mod look;
 mod pin;
-mod places;
-mod pump;
-mod questions;
+mod queue_watcher;
 mod rebuild;
-mod record;
-mod recover;
-mod replay_events;
-mod resolve;
 mod results;
-mod resume;
-mod rollout;
-mod rollout_merge;
-mod run_pages;
-mod saying;
-mod schema_check;
-mod schema_expansion;
-mod source;
-mod start;
 mod status;
-mod stopped;
-mod stream;
-mod stream_transcript;
-mod summary;
-mod terminal;
-#[cfg(test)]
-mod testing;
-mod transcript;
-mod unprinted;
-mod unread;
-mod unsettled;
-mod view;
+mod supervise;
 mod wait;
 
-pub(crate) use artifact::{Ends, artifact};
-pub(crate) use caller::{Caller, Ceiling, Client};
 pub(crate) use cancel::{Cancelled, cancel};
 pub(crate) use cleanup::{Cleaned, CleanupAsk, cleanup};
-pub(crate) use commands::{AgentCommand, CommandLife};
-pub(crate) use context::Context;
+
 pub(crate) use doctor::{Check, Verdict as CheckVerdict, doctor, is_installed};
-pub(crate) use drive::{complain, supervise};
-pub(crate) use error::{TaskError, one_line, quoted};
-pub(crate) use excerpt::Excerpt;
-pub(crate) use failing::LAST_FAILED;
-pub(crate) use inspect::{Inspected, inspect};
-pub(crate) use keeper::{has_registry, keep};
-pub(crate) use left_out::{Mark, mark, marks};
-pub(crate) use names::names;
-pub(crate) use parked::{KEPT, park, parked, settle, unpark};
+
+pub(crate) use queue_watcher::{has_registry, keep};
+
+pub(crate) use detached_waits::{KEPT, park, parked, settle, unpark};
 pub(crate) use pin::{Pinnable, Pinned, pin};
-pub(crate) use pump::pump;
+
 pub(crate) use rebuild::{Mended, Rebuilt, rebuild};
-pub(crate) use resolve::{Ask, LimitAsk};
-pub(crate) use results::{Artifact, Output, Partial, ResultAsk, Results, gather, results};
-pub(crate) use resume::{ResumeAsk, resume};
-pub(crate) use schema_check::{VERB as CHECK_SCHEMA, answer_question};
-pub(crate) use schema_expansion::SchemaExpansion;
-pub(crate) use source::Of;
-pub(crate) use start::{Accepted, start};
-pub(crate) use status::{MANY_MORE, Snapshot, status, status_of};
-pub(crate) use stream::{is_apart, so_far};
-pub(crate) use terminal::{Screen, Screens, terminal, terminals, terminals_of};
-pub(crate) use unprinted::Unprinted;
-pub(crate) use unread::{MANY, mark_read, unread};
-pub(crate) use view::{View, find, is_alive, reaches_into, view};
+
+pub(crate) use look::look;
+pub(crate) use results::results;
+pub(crate) use status::{status, status_of};
+
+pub(crate) use supervise::supervise;
 pub(crate) use wait::{Look, Until, Waited, wait};

@@ -4,11 +4,14 @@ use std::fs;
 use std::io;
 use std::time::Duration;
 
+use crate::context::{Context, TaskError};
 use crate::host::files;
-use crate::outputs::{self, Kind, Marking, Wanted};
+use crate::reading::find;
 use crate::registry::Row;
-use crate::tasks::{Context, TaskError, find};
-use crate::terminals::{self, TerminalError};
+use crate::storage;
+use crate::storage::{Kind, Marking, Wanted};
+use crate::terminals;
+use crate::terminals::TerminalError;
 
 /// Who cleans up may have much to remove.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -32,7 +35,7 @@ pub(crate) struct Pinned {
 /// Sets or takes away the mark of whatever `reference` means.
 pub(crate) fn pin(context: &mut Context, reference: &str, wanted: Wanted) -> Result<Pinned, TaskError> {
     let reference = reference.trim();
-    if outputs::find(&context.home, reference).is_some() {
+    if storage::find(&context.home, reference).is_some() {
         return pin_output(context, reference, wanted);
     }
     match find(context, reference) {
@@ -72,10 +75,10 @@ fn pin_output(context: &Context, reference: &str, wanted: Wanted) -> Result<Pinn
     let marking = Marking::begin(&context.home, PATIENCE).map_err(failed)?;
     let Some(marking) = marking else { return Err(TaskError::CleaningUp) };
     // Nobody removes it from here on; somebody may have just before.
-    let output = outputs::find(&context.home, reference);
+    let output = storage::find(&context.home, reference);
     let output = output.ok_or_else(|| TaskError::NothingToPin(reference.to_owned()))?;
     let failed = TaskError::write(context.home.root());
-    let changed = outputs::mark(&output, wanted, &marking).map_err(failed)?;
+    let changed = storage::mark(&output, wanted, &marking).map_err(failed)?;
     let what = match output.kind {
         Kind::Capture => Pinnable::Capture,
         Kind::Terminal => Pinnable::Terminal,

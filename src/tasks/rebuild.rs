@@ -3,11 +3,12 @@
 use std::fs;
 use std::io;
 
-use crate::host::env::Env;
-use crate::host::paths::Home;
+use crate::context::{Context, TaskError};
+use crate::execution::recover;
+use crate::host::Env;
+use crate::host::Home;
 use crate::host::{clock, files};
 use crate::registry::{Registry, RegistryError};
-use crate::tasks::{Context, TaskError, recover};
 
 /// What was done to the registry.
 #[derive(Debug)]

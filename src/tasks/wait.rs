@@ -5,17 +5,20 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::context::{Context, TaskError};
+use crate::execution::pump;
 use crate::host::clock;
-use crate::host::close_in_child::close_files_in_a_child;
-use crate::host::watch::{Watch, Woken};
+use crate::host::close_files_in_a_child;
+use crate::host::{Watch, Woken};
 use crate::model::TaskId;
+use crate::reading::{View, enclosing_runs, find};
 use crate::registry::Identity;
 use crate::runs::RunDir;
-use crate::tasks::{Context, TaskError, View, find, nested, pump, view};
+use crate::tasks;
 
 /// How long one sleep lasts at most. Nothing depends on it; it only bounds the
 /// harm of a notification that never came.
-pub(super) const HEARTBEAT: Duration = Duration::from_secs(10);
+pub(crate) const HEARTBEAT: Duration = Duration::from_secs(10);
 
 /// A run that is over at once is waited for without notifications: closing
 /// them takes the kernel some 20 ms, longer than such a run takes.
@@ -56,7 +59,7 @@ impl Waited {
     /// longer than the answer took. A child does it, but not inside a run, whose
     /// supervisor would find that child left behind.
     pub(crate) fn close_in_a_child(&self, context: &Context) {
-        if self.watching.is_some() && nested::within(&context.env).depth == 0 {
+        if self.watching.is_some() && enclosing_runs::within(&context.env).depth == 0 {
             close_files_in_a_child();
         }
     }
@@ -118,7 +121,7 @@ fn look(context: &mut Context, ids: &[TaskId]) -> Result<Vec<View>, TaskError> {
     let mut views = Vec::with_capacity(ids.len());
     for id in ids {
         let row = find(context, id.as_str())?;
-        views.push(view(context, row)?);
+        views.push(tasks::look(context, row)?);
     }
     Ok(views)
 }
@@ -126,7 +129,7 @@ fn look(context: &mut Context, ids: &[TaskId]) -> Result<Vec<View>, TaskError> {
 /// What a waiter watches: the directories of its tasks, the registry's log,
 /// which grows with every commit, and the locks of all runs that are working.
 #[derive(Debug)]
-pub(super) struct Watching {
+pub(crate) struct Watching {
     watch: Watch,
     /// Those of the registry whose log is watched.
     files: Identity,
@@ -137,7 +140,7 @@ pub(super) struct Watching {
 }
 
 impl Watching {
-    pub(super) fn new(context: &Context, ids: &[TaskId]) -> Result<Self, TaskError> {
+    pub(crate) fn new(context: &Context, ids: &[TaskId]) -> Result<Self, TaskError> {
         let mut watch = Watch::new();
         for id in ids {
             let dir = context.dir(&find(context, id.as_str())?.run_id);
@@ -152,12 +155,12 @@ impl Watching {
     }
 
     /// Sleeps until something changes, or as long as it may.
-    pub(super) fn sleep(&mut self, at_most: Duration) -> Woken {
+    pub(crate) fn sleep(&mut self, at_most: Duration) -> Woken {
         self.watch.sleep(if self.was_busy { at_most.min(BUSY_LOOK) } else { at_most })
     }
 
     /// Watches the locks of runs that started since, and acts on freed ones.
-    pub(super) fn follow_the_queue(&mut self, context: &mut Context) -> Result<(), TaskError> {
+    pub(crate) fn follow_the_queue(&mut self, context: &mut Context) -> Result<(), TaskError> {
         context.registry.renew()?;
         if self.files != context.registry.files() {
             self.files = context.registry.files();

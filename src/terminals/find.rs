@@ -4,14 +4,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::TerminalError;
-use super::meta::Meta;
-use super::names::{META, OUTPUT, PIN, TIMES, is_live};
-use super::packed::stored;
-use super::read::Reader;
 use crate::host::files;
-use crate::host::paths::{self, Home};
+use crate::host::{Home, paths};
 use crate::model::{Exit, TerminalId, Timestamp};
+use crate::terminals::TerminalError;
+use crate::terminals::compressed_reader::stored;
+use crate::terminals::file_names::{META, OUTPUT, PIN, TIMES, is_live};
+use crate::terminals::meta::Meta;
+use crate::terminals::read::Reader;
 
 /// One recorded terminal, as it is now.
 #[derive(Debug, Clone)]

@@ -1,13 +1,14 @@
 //! What a recording says about itself.
 
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::names::META;
-use crate::host::files::{self, Durability};
+use crate::host::{Durability, files};
 use crate::model::{Exit, TerminalId, Timestamp};
+use crate::terminals::file_names::META;
 
 pub(super) const VERSION: u32 = 1;
 /// Nobody's words about a session are longer.

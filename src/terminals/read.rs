@@ -11,15 +11,16 @@ use std::fs::File;
 use std::io;
 use std::ops::{ControlFlow, Range};
 
-use super::TerminalError;
-use super::drawn::shown_as_sent;
-use super::index::Index;
-use super::packed::Bytes;
-use super::part::Part;
-use super::segments::{Cutter, Form, Segment};
-use super::shown::{self, shown};
-use crate::host::joined::Stretch;
+use crate::host::Stretch;
 use crate::model::Timestamp;
+use crate::terminals::TerminalError;
+use crate::terminals::compressed_reader::Bytes;
+use crate::terminals::part_request::Part;
+use crate::terminals::redact_escapes::shown_as_sent;
+use crate::terminals::redact_text;
+use crate::terminals::redact_text::shown;
+use crate::terminals::segments::{Cutter, Form, Segment};
+use crate::terminals::time_index::Index;
 
 const CHUNK: usize = 64 << 10;
 /// Most of a recording that one call goes through.
@@ -27,8 +28,8 @@ pub(super) const WORK: u64 = 8 << 20;
 /// How far a line is followed back to where it begins.
 const LINE: u64 = 64 << 10;
 /// How much before a part, and on both sides of it, tells what of it is a secret.
-const BEFORE: u64 = shown::REACH as u64;
-const AROUND: u64 = shown::AROUND as u64;
+const BEFORE: u64 = redact_text::REACH as u64;
+const AROUND: u64 = redact_text::AROUND as u64;
 
 /// What is read at a time fits, so that nothing is passed over.
 const LEAST_ROOM: usize = 8_400;
@@ -390,10 +391,10 @@ mod tests {
     use std::path::Path;
     use std::time::{Duration, UNIX_EPOCH};
 
-    use super::super::index::Entry;
-    use super::super::packed::Stored;
+    use super::super::compressed_reader::Stored;
+    use super::super::time_index::Entry;
     use super::*;
-    use crate::host::terminal::Size;
+    use crate::host::Size;
 
     fn reader(file: File, times: Option<File>) -> Reader {
         let bytes = Stored::Plain(file).open(Path::new("/nowhere")).unwrap();

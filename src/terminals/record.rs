@@ -13,17 +13,17 @@ use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::TerminalError;
-use super::find::{is_recorded, root_of};
-use super::meta::{Meta, VERSION};
-use super::writer::Recording;
-use crate::host::arrivals::{self, Arrivals, Ignored};
-use crate::host::env::{self, Env};
-use crate::host::paths::{self, Home};
-use crate::host::pty::{self, Pty, Reading};
-use crate::host::terminal::{Raw, Size};
-use crate::host::{clock, ids, signal, spawn, streams};
+use crate::host::{Arrivals, Ignored, signal_pipe};
+use crate::host::{Env, env};
+use crate::host::{Home, paths};
+use crate::host::{Pty, Reading, pty};
+use crate::host::{Raw, Size};
+use crate::host::{blocking_io, clock, ids, signal, spawn};
 use crate::model::{Exit, TerminalId};
+use crate::terminals::TerminalError;
+use crate::terminals::find::{is_recorded, root_of};
+use crate::terminals::meta::{Meta, VERSION};
+use crate::terminals::writer::Recording;
 
 /// How long what was told to end may take, before the terminal goes away.
 const GRACE: Duration = Duration::from_secs(2);
@@ -287,7 +287,7 @@ fn show(ours: &OwnedFd, gone: &PipeReader, recording: &Shared) {
     let (mut left, mut patience) = (None, SETTLED);
     loop {
         match left {
-            None if streams::is_told(ours, gone) => {
+            None if blocking_io::is_told(ours, gone) => {
                 left = Some(LEFT);
                 continue;
             }
@@ -295,24 +295,24 @@ fn show(ours: &OwnedFd, gone: &PipeReader, recording: &Shared) {
             Some(0) => break,
             Some(_) => {
                 let asked = clock::monotonic();
-                if !streams::is_readable(ours, patience) {
+                if !blocking_io::is_readable(ours, patience) {
                     break;
                 }
                 // What is there already takes none of it, however slow the screen is.
                 patience = patience.saturating_sub(clock::monotonic() - asked);
             }
         }
-        let Ok(read @ 1..) = streams::read(ours, &mut bytes) else { break };
+        let Ok(read @ 1..) = blocking_io::read(ours, &mut bytes) else { break };
         left = left.map(|left: usize| left.saturating_sub(read));
         if let Some(recording) = recording.get().as_mut() {
             recording.write(&bytes[..read], clock::now());
         }
-        if shown && streams::write_all(std::io::stdout(), &bytes[..read]).is_err() {
+        if shown && blocking_io::write_all(std::io::stdout(), &bytes[..read]).is_err() {
             shown = false;
-            arrivals::announce(CLOSED);
+            signal_pipe::announce(CLOSED);
         }
     }
-    arrivals::announce(DRAINED);
+    signal_pipe::announce(DRAINED);
 }
 
 /// Hands over what is typed. A terminal that ends was closed; anything else
@@ -320,14 +320,14 @@ fn show(ours: &OwnedFd, gone: &PipeReader, recording: &Shared) {
 fn type_in(ours: &OwnedFd) {
     let mut bytes = vec![0; 4 << 10];
     let mut last = b'\n';
-    while let Ok(read @ 1..) = streams::read(std::io::stdin(), &mut bytes) {
+    while let Ok(read @ 1..) = blocking_io::read(std::io::stdin(), &mut bytes) {
         last = bytes[read - 1];
-        if streams::write_all(ours, &bytes[..read]).is_err() {
+        if blocking_io::write_all(ours, &bytes[..read]).is_err() {
             return;
         }
     }
     if rustix::termios::isatty(std::io::stdin()) {
-        return arrivals::announce(CLOSED);
+        return signal_pipe::announce(CLOSED);
     }
     // The first one ends a line that nobody has ended.
     let mut times = if last == b'\n' { 1 } else { 2 };
@@ -337,7 +337,7 @@ fn type_in(ours: &OwnedFd) {
         // A shell at its prompt takes it for the end, anything else for a key:
         // who reads keys is told once, whenever it begins to.
         if reading == Reading::Lines || told != Some(reading) {
-            if streams::write_all(ours, &vec![end; times]).is_err() {
+            if blocking_io::write_all(ours, &vec![end; times]).is_err() {
                 return;
             }
             (times, told) = (1, Some(reading));

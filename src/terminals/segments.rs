@@ -3,7 +3,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::strip::{End, Strip};
+use crate::text::{End, Strip};
 
 const ESCAPE: u8 = 0x1b;
 

@@ -1,17 +1,19 @@
 //! Keeps the bytes of one session. What cannot be kept is missed from there
 //! on; whoever hands the bytes in never notices.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::fs::File;
+use std::io;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::index::{EVERY_BYTES, EVERY_MILLIS, Entry};
-use super::meta::Meta;
-use super::names::{LOCK, OUTPUT, RESERVE, TIMES};
-use crate::host::files::{self, Durability};
-use crate::host::lock::Lock;
-use crate::host::terminal::Size;
+use crate::host::Lock;
+use crate::host::Size;
+use crate::host::{Durability, files};
 use crate::model::{Exit, TerminalId, Timestamp};
+use crate::terminals::file_names::{LOCK, OUTPUT, RESERVE, TIMES};
+use crate::terminals::meta::Meta;
+use crate::terminals::time_index::{EVERY_BYTES, EVERY_MILLIS, Entry};
 
 const RESERVED: usize = 8 << 10;
 

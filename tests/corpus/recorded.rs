@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 
 use super::commands::{CommandEnd, CommandOutcome, LedgerEntry, Printed, judge};
-use super::lines::HANDED_OUT;
+use super::screen_lines::HANDED_OUT;
 use super::tests::TestRun;
 use crate::model::ItemStatus;
 

@@ -4,28 +4,33 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module uses only those before it.
-const LAYERS: [&str; 22] = [
+const LAYERS: [&str; 27] = [
     "model",
     "redact",
+    "text",
     "host",
     "git",
     "config",
     "supervisor",
     "runs",
+    "registry",
     "terminals",
     "setup",
-    "registry",
     "agents",
     "prompts",
     "progress",
     "inspect",
-    "captures",
-    "outputs",
+    "storage",
     "evidence",
+    "ledger",
+    "context",
+    "reading",
+    "execution",
+    "submit",
     "tasks",
     "failure",
     "reply",
-    "tools",
+    "mcp",
     "cli",
 ];
 
@@ -110,7 +115,7 @@ fn a_file_opens_with_what_it_is_for() {
 #[test]
 fn what_leaves_a_server_passes_one_funnel() {
     check(|source| match source.layer() {
-        "tools" => found(source, &["crate::redact"]),
+        "mcp" => found(source, &["crate::redact"]),
         _ => Vec::new(),
     });
 }

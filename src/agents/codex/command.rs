@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use super::guard;
-use super::offers::{Offers, parse_version};
+use crate::agents::codex::cli_options::{Offers, parse_version};
+use crate::agents::codex::recursion_guard;
 use crate::agents::{DecidedBy, Files, Finding, Plan, Probe};
 use crate::model::{
     CommandSpec, FailureCode, Fault, Reach, Request, Resumed, Sandbox, Signal, Stdin, Stdout, Stop,
@@ -30,7 +30,7 @@ pub(super) fn probes(request: &Request) -> Vec<Probe> {
     let mut servers = ask(&["mcp", "list", "--json"], DecidedBy::Configuration);
     // The list depends on what is trusted: ask under the same terms as the run,
     // or a server might be turned off that the run does not know, which it refuses.
-    if let Ok(untrusted) = guard::untrusted(request) {
+    if let Ok(untrusted) = recursion_guard::untrusted(request) {
         servers.args.extend(["-c".to_owned(), untrusted]);
     }
     let program = DecidedBy::Program;
@@ -69,7 +69,7 @@ pub(super) fn plan(
     );
     // Without a network Codex would try for ever.
     line.set("features.unbounded_connection_retries=false");
-    line.set(guard::untrusted(request)?);
+    line.set(recursion_guard::untrusted(request)?);
     line.turn_us_off(answer(2));
     // Progress in percent comes from the agent's own plan.
     line.set("tools.update_plan.enabled=true");
@@ -84,9 +84,14 @@ pub(super) fn plan(
     }
     line.reach(request);
     for dir in &request.add_dirs {
-        line.offered("--add-dir", Some(guard::utf8(dir)?), "the directory cannot be written to");
+        line.offered("--add-dir", Some(recursion_guard::utf8(dir)?), "the directory cannot be written to");
     }
-    line.add(["--output-schema", guard::utf8(&files.schema)?, "-o", guard::utf8(&files.last_message)?]);
+    line.add([
+        "--output-schema",
+        recursion_guard::utf8(&files.schema)?,
+        "-o",
+        recursion_guard::utf8(&files.last_message)?,
+    ]);
     // What follows `resume` may not be an option of `exec`: it comes last.
     if let Some(Resumed { thread_id, .. }) = &request.resume {
         line.add(["resume", thread_id.as_str()]);
@@ -138,7 +143,7 @@ impl Arguments<'_> {
     }
 
     fn turn_us_off(&mut self, list: Option<&str>) {
-        match list.map(guard::servers_off) {
+        match list.map(recursion_guard::servers_off) {
             Some(Ok(Some(off))) => self.set(off),
             Some(Ok(None)) => {}
             Some(Err(_)) | None => self.warnings.push(

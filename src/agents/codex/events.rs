@@ -4,8 +4,8 @@
 
 use serde_json::Value;
 
-use super::causes;
-use super::line::{Key, Line};
+use crate::agents::codex::failure_causes;
+use crate::agents::codex::stream_line::{Key, Line};
 use crate::model::{Change, ChangeKind, Event, ItemStatus, PlanStep, Usage};
 
 /// How Codex begins the notice that it tries again. It comes as a top-level
@@ -20,7 +20,7 @@ pub(super) fn event(line: &mut Line) -> Option<Event> {
         "thread.started" => Event::Thread { id: line.take_text(Key::ThreadId), model: None },
         "turn.started" => Event::TurnStarted,
         "turn.completed" => Event::TurnCompleted { usage: line.get(Key::Usage).and_then(usage) },
-        "turn.failed" => Event::TurnFailed { fault: causes::fault(&error_text(line)) },
+        "turn.failed" => Event::TurnFailed { fault: failure_causes::fault(&error_text(line)) },
         "error" => complaint(line.take_text(Key::Message)),
         "item.started" => item(line, Step::Started),
         "item.updated" => item(line, Step::Updated),
@@ -46,7 +46,7 @@ fn item(line: &mut Line, step: Step) -> Event {
         }
         ("reasoning", Step::Completed) => Event::Reasoning { text: item.take_text(Key::Text) },
         ("error", Step::Completed) => {
-            Event::Warning { message: causes::reduced(&item.take_text(Key::Message)) }
+            Event::Warning { message: failure_causes::reduced(&item.take_text(Key::Message)) }
         }
         ("command_execution", Step::Started) => {
             Event::CommandStarted { item: item.take_text(Key::Id), command: item.take_text(Key::Command) }
@@ -83,7 +83,7 @@ fn complaint(message: String) -> Event {
     if message.starts_with(RETRY) {
         Event::Retry { message }
     } else {
-        Event::Warning { message: causes::reduced(&message) }
+        Event::Warning { message: failure_causes::reduced(&message) }
     }
 }
 

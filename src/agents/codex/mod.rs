@@ -4,25 +4,25 @@
 //! itself: what it must know of the installed version it asks for in probes.
 
 mod answer;
-mod causes;
+mod cli_options;
 mod command;
 mod events;
-mod guard;
-mod judge;
-mod line;
+mod failure_causes;
 mod locate;
-mod offers;
 mod reader;
+mod recursion_guard;
 mod rollout;
 mod stderr;
+mod stream_line;
 mod unreported;
+mod verdict;
 
-use super::{Abilities, Agent, Edits, Files, Finding, Plan, Probe, Program, Reader, TaskText};
+use crate::agents::{Abilities, Agent, Edits, Files, Finding, Plan, Probe, Program, Reader, TaskText};
 use crate::model::{Fault, Request};
 
 pub(crate) use answer::{NOTHING_SAID, answer_schema};
+pub(crate) use cli_options::parse_version;
 pub(crate) use locate::{Platform, native_candidates};
-pub(crate) use offers::parse_version;
 pub(super) use reader::CodexReader;
 pub(crate) use rollout::{Mark, Ran, Told, is_older_than, is_rollout_of, rollout_folders};
 pub(crate) use unreported::{Silence, Unreported};

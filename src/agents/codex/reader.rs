@@ -3,11 +3,11 @@
 //! Remembers what the verdict needs and nothing that grows with the output: a
 //! run may print gigabytes.
 
-use super::answer::Shape;
-use super::events;
-use super::judge;
-use super::line::Line;
-use super::stderr::Refusals;
+use crate::agents::codex::answer::Shape;
+use crate::agents::codex::events;
+use crate::agents::codex::stderr::Refusals;
+use crate::agents::codex::stream_line::Line;
+use crate::agents::codex::verdict;
 use crate::agents::{CommandOutput, End, Reader, Reading, Verdict};
 use crate::model::{Event, FailureCode, Fault, Request, Usage};
 
@@ -84,7 +84,7 @@ impl Reader for CodexReader {
     }
 
     fn verdict(&self, end: &End) -> Verdict {
-        judge::verdict(&self.asked, &self.seen, end)
+        verdict::verdict(&self.asked, &self.seen, end)
     }
 }
 

@@ -3,9 +3,9 @@
 //! Runs that never reach a turn leave no event behind, and an action that the
 //! sandbox refused leaves one log line and nothing else.
 
-use super::causes;
-use crate::agents::cut;
+use crate::agents::codex::failure_causes;
 use crate::model::{FailureCode, Fault};
+use crate::text::cut;
 
 const LONGEST_REASON: usize = 500;
 const MOST_REFUSALS: usize = 5;
@@ -75,7 +75,7 @@ pub(super) fn fault(stderr: &str) -> Option<Fault> {
         Some((mark, code, hint)) => {
             Fault { thread_gone: *mark == THREAD_GONE, ..Fault::new(*code, reason).hint(*hint) }
         }
-        None => causes::fault(&reason),
+        None => failure_causes::fault(&reason),
     })
 }
 

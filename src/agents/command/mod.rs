@@ -10,13 +10,14 @@ mod jail;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{
+use crate::agents::{
     Abilities, Agent, Edits, End, Files, Finding, Plan, Probe, Program, Reader, Reading, TaskText, Verdict,
-    cut, signal_name,
+    signal_name,
 };
 use crate::model::{
     CommandSpec, Exit, FailureCode, Fault, Jail, Reach, Request, Sandbox, Signal, Stdin, Stdout, Stop,
 };
+use crate::text::cut;
 
 pub(crate) use jail::Cell;
 

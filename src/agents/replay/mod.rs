@@ -4,14 +4,14 @@
 //! Our own binary is the program: its hidden command `play` prints the
 //! recording, and Codex's reader reads it. The task names the recording.
 
-mod play;
+pub(crate) mod play;
 mod recordings;
 mod task;
 
 use std::time::Duration;
 
-use super::codex::CodexReader;
-use super::{Abilities, Agent, Edits, Files, Finding, Plan, Probe, Program, Reader, TaskText};
+use crate::agents::codex::CodexReader;
+use crate::agents::{Abilities, Agent, Edits, Files, Finding, Plan, Probe, Program, Reader, TaskText};
 use crate::model::{CommandSpec, FailureCode, Fault, Reach, Request, Signal, Stdin, Stdout, Stop};
 
 pub(crate) use play::play;

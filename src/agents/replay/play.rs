@@ -4,11 +4,13 @@
 //! its pauses; any other file is taken for a raw stream and printed at once.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io;
+use std::io::{BufRead, BufReader, Write};
 use std::time::Duration;
 
-use super::recordings::{self, Cue};
-use super::task::{Pace, Playback, Source};
+use crate::agents::replay::recordings;
+use crate::agents::replay::recordings::Cue;
+use crate::agents::replay::task::{Pace, Playback, Source};
 
 /// Bad arguments, as everywhere on the command line.
 const USAGE: i32 = 2;

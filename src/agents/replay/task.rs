@@ -5,7 +5,7 @@
 
 use std::str::FromStr;
 
-use super::recordings;
+use crate::agents::replay::recordings;
 
 /// One playing of a recording.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Seen, plan};
+use crate::agents::sketches::{Seen, plan};
 use crate::agents::{Agent, End, Files, Finding, Plan, Probe, Reader, Reading, Verdict};
 use crate::model::{Event, FailureCode, Fault, ItemStatus, PlanStep, Request, Stdin};
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{Seen, plan};
+use crate::agents::sketches::{Seen, plan};
 use crate::agents::{Agent, DecidedBy, End, Files, Finding, Plan, Probe, Reader, Reading, Verdict};
 use crate::model::{Change, ChangeKind, Event, FailureCode, Fault, ItemStatus, Request, Stdin, Usage};
 

@@ -10,7 +10,7 @@ pub(super) mod gemini;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Plan, Verdict};
+use crate::agents::{Plan, Verdict};
 use crate::model::{
     Answer, CommandSpec, FailureCode, Fault, Reach, Request, Signal, Stdin, Stdout, Stop, Usage,
 };
@@ -61,3 +61,6 @@ impl Seen {
         }
     }
 }
+
+pub(crate) use claude::Claude;
+pub(crate) use gemini::Gemini;

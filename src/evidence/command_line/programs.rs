@@ -1,7 +1,7 @@
 //! What is known of programs by their names: those that only start others, only look, only ask, or let git
 //! change the tree.
 
-use super::Step;
+use crate::evidence::command_line::Step;
 
 /// Programs that run the one after their options, and which of those options have a value beside them.
 const WRAPPERS: &[(&str, &[&str])] = &[

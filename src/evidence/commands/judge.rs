@@ -1,10 +1,11 @@
 //! What one command came to, from its line, its exit code and what it printed.
 
-use super::entry::{CommandOutcome, LedgerEntry, Span};
 use crate::evidence::command_line::{CommandLine, LONGEST};
+use crate::evidence::commands::entry::{CommandOutcome, LedgerEntry, Span};
 use crate::evidence::errors::{Place, first_error};
-use crate::evidence::lines;
-use crate::evidence::tests::{self, Output, Ran, TestRun};
+use crate::evidence::screen_lines;
+use crate::evidence::tests;
+use crate::evidence::tests::{Output, Ran, TestRun};
 use crate::model::{ItemStatus, Timestamp};
 
 /// A command that came to its end.
@@ -36,7 +37,7 @@ pub(crate) fn judge(end: &CommandEnd<'_>, printed: Printed<'_>) -> LedgerEntry {
     let line = CommandLine::parse(end.line);
     let owner = line.exit_owner();
     let is_refused = end.status == ItemStatus::Declined;
-    let bounded = lines::bounded(printed.text);
+    let bounded = screen_lines::bounded(printed.text);
     let text = if is_refused { "" } else { bounded.as_deref().unwrap_or(printed.text) };
     let is_whole = printed.is_whole && bounded.is_none();
     let mut tests = tests::read(&line, Output { text, is_whole, exit_code: end.exit_code });

@@ -1,9 +1,9 @@
 //! The ledger: one entry for each command that a run ran, and what all of them come to.
 
 mod entry;
-mod judge;
+pub(crate) mod judge;
 mod refusals;
-mod settle;
+pub(crate) mod settle;
 
 pub(crate) use entry::{CommandCounts, CommandOutcome, LedgerEntry, Span};
 pub(crate) use judge::{CommandEnd, Printed, judge};

@@ -1,8 +1,8 @@
 //! Actions that the agent reports as refused by a sandbox or a policy.
 
-use super::settle::LONGEST_COMMAND;
+use crate::evidence::commands::settle::LONGEST_COMMAND;
 use crate::model::{Event, ItemStatus};
-use crate::progress::plain;
+use crate::text::plain;
 
 const MOST_NAMED: usize = 5;
 

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::{CommandCounts, CommandOutcome, LedgerEntry};
-use super::refusals::Refusals;
 use crate::evidence::command_line::Identity;
+use crate::evidence::commands::entry::{CommandCounts, CommandOutcome, LedgerEntry};
+use crate::evidence::commands::refusals::Refusals;
 use crate::evidence::errors::{FoundError, Location};
 use crate::evidence::tests::{Changed, TestResults, results};
 use crate::model::{FailureCode, Fault};
-use crate::progress::plain;
+use crate::text::plain;
 
 const MOST: usize = 16;
 pub(super) const LONGEST_COMMAND: usize = 200;

@@ -1,11 +1,11 @@
 //! The errors that an output tells of, whatever wrote them.
 
-use super::formats::{c, go, java, jest, lint, node, python, rust, tap, tsc};
-use super::place::Location;
-use super::said::{Said, Speakers};
-use super::verdict::Verdict;
-use crate::evidence::lines::lines;
-use crate::progress::plain;
+use crate::evidence::errors::formats::{c, go, java, jest, lint, node, python, rust, tap, tsc};
+use crate::evidence::errors::place::Location;
+use crate::evidence::errors::program_message::{Said, Speakers};
+use crate::evidence::errors::test_verdict::Verdict;
+use crate::evidence::screen_lines::lines;
+use crate::text::plain;
 
 const MOST_ERRORS: usize = 20;
 const LONGEST_MESSAGE: usize = 300;

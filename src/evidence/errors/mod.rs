@@ -3,16 +3,16 @@
 mod diagnose;
 mod formats;
 mod place;
-mod said;
-mod verdict;
+mod program_message;
+mod test_verdict;
 
 use serde::{Deserialize, Serialize};
 
-use super::command_line::{CommandLine, Joined, Step};
-use super::commands::CommandOutcome;
-use super::tests::TestRun;
+use crate::evidence::command_line::{CommandLine, Joined, Step};
+use crate::evidence::commands::CommandOutcome;
+use crate::evidence::tests::TestRun;
 use diagnose::{Diagnosis, diagnose};
-use said::Speakers;
+use program_message::Speakers;
 
 pub(crate) use place::Location;
 pub(super) use place::Place;

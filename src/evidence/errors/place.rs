@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::command_line::cleaned;
-use crate::evidence::scan::Scan;
+use crate::evidence::line_scanner::Scan;
 use crate::git::{Found, WorkTree};
 
 /// A longer path is none that a person wrote.

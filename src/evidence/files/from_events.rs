@@ -3,11 +3,11 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::edits::Edits;
-use super::{ChangeOf, FileRecord, Files, Source, Totals};
+use crate::evidence::files::edits::Edits;
+use crate::evidence::files::{ChangeOf, FileRecord, Files, Source, Totals};
 use crate::git::{Format, Found, Stat, WorkTree};
 use crate::model::ChangeKind;
-use crate::progress::plain;
+use crate::text::plain;
 
 /// Larger files are told without their hash.
 const LARGEST_HASHED: u64 = 64 << 20;

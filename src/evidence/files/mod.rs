@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::git::{Commit, FileChange, Head, History, IgnoredChange, Kind, Lines, State};
 use crate::model::{RunId, TaskId};
-use crate::progress::plain;
+use crate::text::plain;
 
 pub(crate) use edits::Edits;
 pub(crate) use record::Evidence;

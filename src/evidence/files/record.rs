@@ -5,10 +5,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::Files;
+use crate::evidence::files::Files;
 use crate::evidence::{CommandCounts, EarlierErrors, ErrorEvidence, TestResults};
-use crate::host::files::{self, Durability};
-use crate::runs::{self, ReadError};
+use crate::host::{Durability, files};
+use crate::runs;
+use crate::runs::ReadError;
 
 /// Written once, before the run is sealed. A part that is absent was not
 /// looked for, or not found.

@@ -1,12 +1,12 @@
 //! How many tests of a command have passed so far, from what it has printed by now: by the summaries in it, or by
 //! the lines of single tests. Numbers never fall: what is forgotten of a long output still happened.
 
-use super::Framework;
-use super::formats::tap;
-use super::read::{Output, read};
-use super::recognise::{Runs, names_tests, recognise};
 use crate::evidence::command_line::CommandLine;
-use crate::evidence::lines::lines;
+use crate::evidence::screen_lines::lines;
+use crate::evidence::tests::Framework;
+use crate::evidence::tests::formats::tap;
+use crate::evidence::tests::read::{Output, read};
+use crate::evidence::tests::recognise::{Runs, names_tests, recognise};
 
 #[derive(Debug)]
 pub(crate) struct LiveCount {

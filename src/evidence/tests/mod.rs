@@ -7,7 +7,7 @@ mod live;
 mod read;
 mod recognise;
 mod reports;
-mod results;
+pub(crate) mod results;
 mod tally;
 
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,13 @@
 //! Reads the summaries of test frameworks in what one command line printed.
 
-use super::formats::{cargo, go, jest, junit, jvm, mocha, nextest, node, pytest, tap, unittest, vitest};
-use super::recognise::{Runs, recognise};
-use super::tally::Tally;
-use super::{Framework, Parser, TestRun};
 use crate::evidence::command_line::{CommandLine, Joined, Step};
-use crate::evidence::lines::lines;
+use crate::evidence::screen_lines::lines;
+use crate::evidence::tests::formats::{
+    cargo, go, jest, junit, jvm, mocha, nextest, node, pytest, tap, unittest, vitest,
+};
+use crate::evidence::tests::recognise::{Runs, recognise};
+use crate::evidence::tests::tally::Tally;
+use crate::evidence::tests::{Framework, Parser, TestRun};
 
 /// Every framework whose summary nothing else prints, for scripts that may have run any.
 const BY_OUTPUT: [Framework; 11] = [

@@ -1,7 +1,7 @@
 //! Which test framework a step starts, or which script may start one.
 
-use super::Framework;
 use crate::evidence::command_line::{CommandLine, Step, base_name};
+use crate::evidence::tests::Framework;
 
 /// What a step starts.
 #[derive(Debug, Clone, PartialEq, Eq)]

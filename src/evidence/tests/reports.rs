@@ -7,12 +7,12 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::formats::junit;
-use super::read::stops_early;
-use super::recognise::{Runs, recognise};
-use super::{Framework, TestRun};
 use crate::evidence::command_line::{CommandLine, Step, cleaned};
-use crate::host::beneath;
+use crate::evidence::tests::formats::junit;
+use crate::evidence::tests::read::stops_early;
+use crate::evidence::tests::recognise::{Runs, recognise};
+use crate::evidence::tests::{Framework, TestRun};
+use crate::host::open_beneath;
 use crate::model::Timestamp;
 
 const MOST_BYTES: u64 = 16 << 20;
@@ -71,7 +71,7 @@ fn directory(line: &CommandLine, start: &str) -> Option<String> {
 fn read(ran: Ran<'_>, directory: &str, file: &str) -> Option<super::Tally> {
     let root = Path::new(ran.directory);
     let path = cleaned(&Path::new(directory).join(file));
-    let file = beneath::open(root, path.strip_prefix(root).ok()?).ok()?;
+    let file = open_beneath::open(root, path.strip_prefix(root).ok()?).ok()?;
     let found = file.metadata().ok()?;
     let written = found.mtime().saturating_mul(1000).saturating_add(found.mtime_nsec() / 1_000_000);
     let (from, to) = (ran.from?.as_millis(), ran.to?.as_millis());

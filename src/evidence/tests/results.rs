@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Framework, TestRun, Unit, goes_on};
 use crate::evidence::command_line::CommandLine;
 use crate::evidence::commands::{CommandOutcome, Ledger, LedgerEntry};
+use crate::evidence::tests::{Framework, TestRun, Unit, goes_on};
 use crate::model::Timestamp;
-use crate::progress::plain;
+use crate::text::plain;
 
 const LONGEST_COMMAND: usize = 200;
 const MOST_RED: usize = 16;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::{Counts, Unit};
+use crate::evidence::tests::{Counts, Unit};
 
 /// Summaries of one output; what has more did not run tests once.
 const MOST_SUMMARIES: usize = 64;

@@ -1,7 +1,7 @@
 //! gcc, clang and the linker.
 
-use super::super::diagnose::{Diagnosis, Format};
-use super::super::place::Location;
+use crate::evidence::errors::diagnose::{Diagnosis, Format};
+use crate::evidence::errors::place::Location;
 
 #[derive(Debug)]
 pub(in crate::evidence::errors) struct C;

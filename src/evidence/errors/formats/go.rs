@@ -1,7 +1,7 @@
 //! The Go compiler, failed tests, and panics.
 
-use super::super::diagnose::{Diagnosis, Format};
-use super::super::place::Location;
+use crate::evidence::errors::diagnose::{Diagnosis, Format};
+use crate::evidence::errors::place::Location;
 
 /// The kind of what a test itself reports, in a file that is named without its directory.
 pub(in crate::evidence::errors) const OF_TEST: &str = "test failure";

@@ -1,8 +1,8 @@
 //! javac, Maven, the Kotlin compiler, and exceptions with their causes.
 
-use super::super::diagnose::{Diagnosis, Format, named};
-use super::super::place::Location;
-use crate::evidence::scan::Scan;
+use crate::evidence::errors::diagnose::{Diagnosis, Format, named};
+use crate::evidence::errors::place::Location;
+use crate::evidence::line_scanner::Scan;
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::errors) struct Java {

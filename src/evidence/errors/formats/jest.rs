@@ -1,9 +1,9 @@
 //! What jest tells of a failed test by its message alone: it names no plain `Error`, and
 //! nothing that is none. Errors that have a name are read as those of Node are.
 
-use super::super::diagnose::{Diagnosis, Format, named};
-use super::super::place::Location;
-use super::node::frame;
+use crate::evidence::errors::diagnose::{Diagnosis, Format, named};
+use crate::evidence::errors::formats::node::frame;
+use crate::evidence::errors::place::Location;
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::errors) struct Jest {

@@ -1,7 +1,7 @@
 //! Errors of JavaScript with their stack, as Node, jest, mocha and vitest show them.
 
-use super::super::diagnose::{Diagnosis, Format, named};
-use super::super::place::Location;
+use crate::evidence::errors::diagnose::{Diagnosis, Format, named};
+use crate::evidence::errors::place::Location;
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::errors) struct Node {

@@ -1,8 +1,8 @@
 //! Tracebacks, syntax errors, and what pytest shows of a failure.
 
-use super::super::diagnose::{Diagnosis, Format, named};
-use super::super::place::Location;
-use crate::evidence::scan::Scan;
+use crate::evidence::errors::diagnose::{Diagnosis, Format, named};
+use crate::evidence::errors::place::Location;
+use crate::evidence::line_scanner::Scan;
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::errors) struct Python {

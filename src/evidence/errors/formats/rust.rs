@@ -1,7 +1,7 @@
 //! rustc, in its long and short form, and panics.
 
-use super::super::diagnose::{Diagnosis, Format, is_echo};
-use super::super::place::Location;
+use crate::evidence::errors::diagnose::{Diagnosis, Format, is_echo};
+use crate::evidence::errors::place::Location;
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::errors) struct Rust {

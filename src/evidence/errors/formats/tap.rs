@@ -1,7 +1,7 @@
 //! What Node's own runner and vitest tell of a failed test in the form of TAP.
 
-use super::super::diagnose::{Diagnosis, Format};
-use super::super::place::Location;
+use crate::evidence::errors::diagnose::{Diagnosis, Format};
+use crate::evidence::errors::place::Location;
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::errors) struct Tap {

@@ -1,8 +1,8 @@
 //! The TypeScript compiler, in its plain and its pretty form.
 
-use super::super::diagnose::{Diagnosis, Format};
-use super::super::place::Location;
-use crate::evidence::scan::Scan;
+use crate::evidence::errors::diagnose::{Diagnosis, Format};
+use crate::evidence::errors::place::Location;
+use crate::evidence::line_scanner::Scan;
 
 #[derive(Debug)]
 pub(in crate::evidence::errors) struct Tsc;

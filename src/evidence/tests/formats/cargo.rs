@@ -1,8 +1,8 @@
 //! `cargo test`: one block a test binary, each with a result line of its own.
 
-use super::super::Parser;
-use super::super::tally::{Names, Tally};
-use crate::evidence::scan::Scan;
+use crate::evidence::line_scanner::Scan;
+use crate::evidence::tests::Parser;
+use crate::evidence::tests::tally::{Names, Tally};
 
 #[derive(Debug)]
 pub(in crate::evidence::tests) struct Cargo {

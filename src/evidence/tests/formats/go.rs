@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::super::tally::{Names, Tally};
-use super::super::{Parser, Unit};
-use crate::evidence::scan::Scan;
+use crate::evidence::line_scanner::Scan;
+use crate::evidence::tests::tally::{Names, Tally};
+use crate::evidence::tests::{Parser, Unit};
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::tests) struct Go {

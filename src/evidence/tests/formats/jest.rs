@@ -1,8 +1,8 @@
 //! jest: a table of suites, tests and time at the end.
 
-use super::super::Parser;
-use super::super::tally::{Names, Summaries, Tally, counted, files_failed};
-use crate::evidence::scan::Scan;
+use crate::evidence::line_scanner::Scan;
+use crate::evidence::tests::Parser;
+use crate::evidence::tests::tally::{Names, Summaries, Tally, counted, files_failed};
 
 /// What stands after the bullet that is no test.
 const NO_TESTS: [&str; 4] = ["Console", "Validation Warning", "Deprecation Warning", "Validation Error"];

@@ -6,7 +6,7 @@
 use memchr::memchr;
 use memchr::memmem::find;
 
-use super::super::tally::Tally;
+use crate::evidence::tests::tally::Tally;
 
 /// The counts of all test cases, `None` where there is no suite.
 pub(in crate::evidence::tests) fn read(text: &str) -> Option<Tally> {

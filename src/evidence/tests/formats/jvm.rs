@@ -1,8 +1,8 @@
 //! Maven's and Gradle's own words on the tests they ran.
 
-use super::super::Parser;
-use super::super::tally::{Names, Tally};
-use crate::evidence::scan::Scan;
+use crate::evidence::line_scanner::Scan;
+use crate::evidence::tests::Parser;
+use crate::evidence::tests::tally::{Names, Tally};
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::tests) struct Jvm {

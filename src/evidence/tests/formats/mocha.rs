@@ -1,8 +1,8 @@
 //! mocha: counts, then every failure with its titles from the outermost in.
 
-use super::super::Parser;
-use super::super::tally::{Summaries, Tally};
-use crate::evidence::scan::Scan;
+use crate::evidence::line_scanner::Scan;
+use crate::evidence::tests::Parser;
+use crate::evidence::tests::tally::{Summaries, Tally};
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::tests) struct Mocha {

@@ -1,8 +1,8 @@
 //! `cargo nextest run`: one summary, with those that failed before and after it.
 
-use super::super::Parser;
-use super::super::tally::{Names, Summaries, Tally, counted};
-use crate::evidence::scan::Scan;
+use crate::evidence::line_scanner::Scan;
+use crate::evidence::tests::Parser;
+use crate::evidence::tests::tally::{Names, Summaries, Tally, counted};
 
 /// How a line begins that names a test which did not pass for good.
 const FAILED: [&str; 9] =

@@ -1,8 +1,8 @@
 //! Node's own runner: a block of counts after `#` or `ℹ`, in a fixed order.
 
-use super::super::Parser;
-use super::super::tally::{Names, Summaries, Tally};
-use crate::evidence::scan::Scan;
+use crate::evidence::line_scanner::Scan;
+use crate::evidence::tests::Parser;
+use crate::evidence::tests::tally::{Names, Summaries, Tally};
 
 const COUNTS: [&str; 7] = ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo"];
 

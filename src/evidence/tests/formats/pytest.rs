@@ -4,9 +4,9 @@ mod marks;
 
 pub(in crate::evidence::tests) use marks::by_marks;
 
-use super::super::Parser;
-use super::super::tally::{Names, Summaries, Tally, counted};
-use crate::evidence::scan::Scan;
+use crate::evidence::line_scanner::Scan;
+use crate::evidence::tests::Parser;
+use crate::evidence::tests::tally::{Names, Summaries, Tally, counted};
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::tests) struct Pytest {

@@ -1,8 +1,8 @@
 //! The Test Anything Protocol: a plan, and one line a test.
 
-use super::super::Parser;
-use super::super::tally::Tally;
-use crate::evidence::scan::Scan;
+use crate::evidence::line_scanner::Scan;
+use crate::evidence::tests::Parser;
+use crate::evidence::tests::tally::Tally;
 
 #[derive(Debug)]
 pub(in crate::evidence::tests) struct Tap {

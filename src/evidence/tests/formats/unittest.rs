@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::super::Parser;
-use super::super::tally::{Names, Summaries, Tally};
-use crate::evidence::scan::Scan;
+use crate::evidence::line_scanner::Scan;
+use crate::evidence::tests::Parser;
+use crate::evidence::tests::tally::{Names, Summaries, Tally};
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::tests) struct Unittest {

@@ -1,8 +1,8 @@
 //! vitest: a table of files, tests and time at the end.
 
-use super::super::Parser;
-use super::super::tally::{Names, Summaries, Tally, counted, files_failed};
-use crate::evidence::scan::Scan;
+use crate::evidence::line_scanner::Scan;
+use crate::evidence::tests::Parser;
+use crate::evidence::tests::tally::{Names, Summaries, Tally, counted, files_failed};
 
 #[derive(Debug, Default)]
 pub(in crate::evidence::tests) struct Vitest {

@@ -1,8 +1,8 @@
 //! What a very quiet pytest tells without counts: a mark for each test, and how far it got.
 
-use super::Tally;
-use crate::evidence::lines::lines;
-use crate::evidence::scan::Scan;
+use crate::evidence::line_scanner::Scan;
+use crate::evidence::screen_lines::lines;
+use crate::evidence::tests::formats::pytest::Tally;
 
 /// The marks so far, and whether they are those of a run that came to its end.
 #[derive(Debug, Default)]

@@ -1,0 +1,285 @@
+//! Why a turn failed, from the message Codex gives with it.
+//!
+//! Only that message is read, never the model's own prose: a model that writes
+//! about quotas has not met one.
+
+use serde_json::Value;
+
+use crate::model::{FailureCode, Fault};
+use crate::text::cut;
+
+const LONGEST_MESSAGE: usize = 1000;
+
+/// What a failure is, and what to try next.
+#[derive(Debug, Clone, Copy)]
+struct Cause {
+    code: FailureCode,
+    hint: &'static str,
+    /// Whether it comes again until somebody changes something.
+    lasts: bool,
+}
+
+const WAIT: Cause =
+    passing(FailureCode::RateLimited, "wait until the limit resets, or use another account or model");
+const PAY: Cause = Cause {
+    lasts: true,
+    ..passing(FailureCode::RateLimited, "check the plan and billing of the account that Codex uses")
+};
+const SLOW_DOWN: Cause =
+    passing(FailureCode::RateLimited, "try again in a while, or with fewer runs at once");
+const SHORTEN: Cause =
+    passing(FailureCode::ToolError, "start a new run instead of resuming this thread, or ask for less");
+const OVERLOADED: Cause =
+    passing(FailureCode::ToolError, "the model's service is overloaded: resume the thread later");
+const GO_ON: Cause = passing(FailureCode::ToolError, "resume the thread to go on from here");
+const REACH: Cause = passing(FailureCode::ToolError, "check the network and the model provider's address");
+const LOG_IN: Cause = passing(
+    FailureCode::Auth,
+    "run `codex login`, or hand over a key with `--env CODEX_API_KEY` or `options.env_from` (configuration key `env_allow`)",
+);
+
+const fn passing(code: FailureCode, hint: &'static str) -> Cause {
+    Cause { code, hint, lasts: false }
+}
+
+/// Codes of an error body.
+const CODES: &[(&[&str], Cause)] = &[
+    (&["usage_limit_reached"], WAIT),
+    (&["insufficient_quota", "quota_exceeded", "billing_hard_limit_reached", "usage_not_included"], PAY),
+    (&["rate_limit_exceeded", "rate_limit_error", "rate_limit"], SLOW_DOWN),
+    (
+        &["invalid_api_key", "authentication_error", "unauthorized", "token_expired", "token_invalidated"],
+        LOG_IN,
+    ),
+    (&["context_length_exceeded"], SHORTEN),
+    (&["server_is_overloaded", "overloaded_error", "slow_down"], OVERLOADED),
+];
+
+const STATUSES: &[(u64, Cause)] = &[(401, LOG_IN), (429, SLOW_DOWN)];
+
+/// How Codex's own messages begin, in lower case. Words further in may be those of
+/// the request that was refused.
+const BEGINNINGS: &[(&str, Cause)] = &[
+    ("you've hit your usage limit", WAIT),
+    ("usage limit", WAIT),
+    ("insufficient_quota", PAY),
+    ("quota exceeded", PAY),
+    ("you exceeded your current quota", PAY),
+    ("rate limit exceeded", SLOW_DOWN),
+    ("rate limit reached", SLOW_DOWN),
+    ("too many requests", SLOW_DOWN),
+    ("429 too many requests", SLOW_DOWN),
+    ("401 unauthorized", LOG_IN),
+    ("unauthorized", LOG_IN),
+    ("not logged in", LOG_IN),
+    ("incorrect api key", LOG_IN),
+    ("codex ran out of room in the model's context window", SHORTEN),
+    ("we're currently experiencing high demand", OVERLOADED),
+    ("stream disconnected", GO_ON),
+    ("connection failed", REACH),
+];
+
+/// The failure that `turn.failed` reports.
+pub(super) fn fault(message: &str) -> Fault {
+    let cause = cause(message);
+    let message = reduced(message);
+    if message.is_empty() {
+        return Fault::new(FailureCode::ToolError, "codex reported a failed turn without a reason");
+    }
+    if let Some(name) = missing_variable(&message) {
+        let hint = format!(
+            "hand it over with `--env {name}` or `options.env_from`; the configuration key `env_allow` must list it"
+        );
+        return Fault::new(FailureCode::Auth, message).hint(hint);
+    }
+    match cause {
+        Some(Cause { code, hint, lasts }) => Fault { lasts, ..Fault::new(code, message).hint(hint) },
+        None => Fault::new(FailureCode::ToolError, message),
+    }
+}
+
+/// What a message means: by the code of the error body in it, else by the status
+/// before that, else by how it begins.
+fn cause(message: &str) -> Option<Cause> {
+    let message = unwrapped(message.trim());
+    let codes = message.find('{').map(|at| body_codes(&message[at..])).unwrap_or_default();
+    let by_code = CODES.iter().find(|(known, _)| codes.iter().any(|code| known.contains(&code.as_str())));
+    if let Some((_, cause)) = by_code {
+        return Some(*cause);
+    }
+    // What is in quotes or in a body is the request's, or the server's own account of it.
+    let own = message.split(['"', '`', '{']).next().unwrap_or_default().to_lowercase();
+    let by_status = STATUSES.iter().find(|(status, _)| has_status(&own, *status));
+    if let Some((_, cause)) = by_status {
+        return Some(*cause);
+    }
+    let reduced = reduced(message).to_lowercase().replace('\u{2019}', "'");
+    let start = unwrapped(&reduced);
+    let inner = start.strip_prefix("stream disconnected before completion: ");
+    let begins = |text: &str| BEGINNINGS.iter().find(|(words, _)| text.starts_with(words));
+    inner.and_then(begins).or_else(|| begins(start)).map(|(_, cause)| *cause)
+}
+
+/// A message without what Codex writes around it.
+fn unwrapped(message: &str) -> &str {
+    let inner = message.strip_prefix("error: ").unwrap_or(message);
+    let retried = inner.get(..12).filter(|head| head.eq_ignore_ascii_case("reconnecting"));
+    match (retried, inner.split_once(" (")) {
+        (Some(_), Some((_, reason))) => reason.strip_suffix(')').unwrap_or(reason),
+        _ => inner,
+    }
+}
+
+/// `unexpected status 401 Unauthorized`, `last status: 429`.
+fn has_status(text: &str, status: u64) -> bool {
+    ["status ", "status: "].iter().any(|word| {
+        text.match_indices(word).any(|(at, found)| {
+            let rest = &text[at + found.len()..];
+            let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+            rest[..digits].parse() == Ok(status)
+        })
+    })
+}
+
+/// The code and the type of an error body.
+fn body_codes(text: &str) -> Vec<String> {
+    let body = serde_json::Deserializer::from_str(text).into_iter::<Value>().next();
+    let Some(Ok(body)) = body else { return Vec::new() };
+    let error = body.get("error").unwrap_or(&body);
+    ["code", "type"].iter().filter_map(|name| Some(error.get(name)?.as_str()?.to_lowercase())).collect()
+}
+
+/// A message without the JSON that a server wrapped around it.
+///
+/// Some failures carry a whole error body, alone or after a status line.
+pub(super) fn reduced(message: &str) -> String {
+    let message = message.trim();
+    let reduced = match message.find('{').and_then(|at| Some((at, body_message(&message[at..])?))) {
+        Some((at, (inner, end))) => format!("{}{inner}{}", &message[..at], &message[at + end..]),
+        None => message.to_owned(),
+    };
+    cut(&reduced, LONGEST_MESSAGE)
+}
+
+/// The message inside an error body, and where the body ends.
+fn body_message(text: &str) -> Option<(String, usize)> {
+    let mut bodies = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let body = bodies.next()?.ok()?;
+    let error = body.get("error").unwrap_or(&body);
+    let inner = error.get("message").or_else(|| error.get("detail")).unwrap_or(error).as_str()?;
+    Some((inner.to_owned(), bodies.byte_offset()))
+}
+
+/// The name in ``Missing environment variable: `NAME`.``
+fn missing_variable(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("issing environment variable: `")?;
+    rest.split('`').next().filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(message: &str, code: FailureCode, expected: &str) {
+        let fault = fault(message);
+        assert_eq!((fault.code, fault.message.as_str()), (code, expected));
+    }
+
+    #[test]
+    fn limits_of_the_account_are_told_apart_from_failures() {
+        for message in [
+            "exceeded retry limit, last status: 429 Too Many Requests",
+            "You’ve hit your usage limit. Try again at 3:33 AM.",
+            "rate limit exceeded: Please try again in 1s.",
+            "Quota exceeded. Check your plan and billing details.",
+            "error: insufficient_quota",
+        ] {
+            check(message, FailureCode::RateLimited, message);
+        }
+        let message = "Incomplete response returned, reason: max_output_tokens";
+        check(message, FailureCode::ToolError, message);
+    }
+
+    #[test]
+    fn what_has_to_be_paid_for_first_comes_again() {
+        let lasts = |message: &str| fault(message).lasts;
+        assert!(lasts("Quota exceeded. Check your plan and billing details."));
+        assert!(!lasts("exceeded retry limit, last status: 429 Too Many Requests"));
+    }
+
+    #[test]
+    fn a_number_inside_another_is_no_status() {
+        let message = "request req_1429 took 4290 ms";
+        check(message, FailureCode::ToolError, message);
+    }
+
+    #[test]
+    fn words_of_the_request_are_no_reason() {
+        for message in [
+            "unknown parameter in tools[401].name",
+            "Invalid prompt: \"implement a rate limit for the API\" was flagged",
+            "Invalid prompt: handle 429 and 401 unauthorized, usage limit, quota exceeded",
+            "unexpected status 400 Bad Request: \"status 401\"",
+        ] {
+            check(message, FailureCode::ToolError, message);
+        }
+        check(
+            r#"unexpected status 400 Bad Request: {"error":{"message":"Rate limit: explain it","code":"bad_prompt"}}"#,
+            FailureCode::ToolError,
+            "unexpected status 400 Bad Request: Rate limit: explain it",
+        );
+    }
+
+    #[test]
+    fn the_code_of_an_error_body_decides() {
+        for (code, expected) in [
+            ("rate_limit_exceeded", FailureCode::RateLimited),
+            ("insufficient_quota", FailureCode::RateLimited),
+            ("invalid_api_key", FailureCode::Auth),
+            ("invalid_prompt", FailureCode::ToolError),
+        ] {
+            let message = format!(r#"{{"error":{{"message":"no","type":"x","code":"{code}"}}}}"#);
+            check(&message, expected, "no");
+        }
+        check(
+            "stream disconnected before completion: Rate limit reached for m",
+            FailureCode::RateLimited,
+            "stream disconnected before completion: Rate limit reached for m",
+        );
+        check(
+            "Reconnecting... 2/5 (unexpected status 401 Unauthorized)",
+            FailureCode::Auth,
+            "Reconnecting... 2/5 (unexpected status 401 Unauthorized)",
+        );
+    }
+
+    #[test]
+    fn a_missing_variable_is_named_in_the_hint() {
+        let fault = fault("Missing environment variable: `FAKE_KEY`.");
+        assert_eq!(fault.code, FailureCode::Auth);
+        let hint = fault.hint.unwrap();
+        assert!(hint.contains("`--env FAKE_KEY`") && hint.contains("`env_allow`"), "{hint}");
+    }
+
+    #[test]
+    fn an_error_body_is_reduced_to_its_message() {
+        check(
+            r#"{"error": {"message": "Invalid schema", "type": "invalid_request_error"}}"#,
+            FailureCode::ToolError,
+            "Invalid schema",
+        );
+        check(
+            r#"unexpected status 401 Unauthorized: {"error":{"message":"no key"}}, url: http://127.0.0.1/v1"#,
+            FailureCode::Auth,
+            "unexpected status 401 Unauthorized: no key, url: http://127.0.0.1/v1",
+        );
+        check(r#"{"detail":"model not found"}"#, FailureCode::ToolError, "model not found");
+        check("bad value {x}", FailureCode::ToolError, "bad value {x}");
+    }
+
+    #[test]
+    fn no_reason_is_said_to_be_none() {
+        check("  ", FailureCode::ToolError, "codex reported a failed turn without a reason");
+    }
+}

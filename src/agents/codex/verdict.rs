@@ -1,0 +1,256 @@
+//! How a Codex run ended, from its last turn, its exit, and its standard error.
+//!
+//! Success needs both an exit of 0 and a completed turn: Codex ends with 0
+//! after much that went wrong, and without any event after much else.
+
+use crate::agents::codex::answer;
+use crate::agents::codex::answer::Shape;
+use crate::agents::codex::reader::{Asked, Seen};
+use crate::agents::codex::stderr;
+use crate::agents::{End, Verdict, signal_name};
+use crate::model::{Exit, FailureCode, Fault};
+
+const NO_SANDBOX: &str = "no command ran: this system does not let Codex set up its sandbox (user namespaces are off); \
+                          `codex sandbox -- /bin/true` shows it";
+
+pub(super) fn verdict(asked: &Asked, seen: &Seen, end: &End) -> Verdict {
+    let message = seen.last_message.as_deref().or(end.last_message.as_deref()).unwrap_or_default();
+    let mut warnings = seen.warnings.clone();
+    // The end of it may be all that there is.
+    let mut refusals = seen.refusals.clone();
+    end.stderr_tail.lines().for_each(|line| refusals.line(line));
+    warnings.extend(refusals.into_warnings());
+    if seen.commands_ended > 0 && seen.commands_ended == seen.commands_without_sandbox {
+        warnings.push(NO_SANDBOX.to_owned());
+    }
+
+    let reply = answer::read(message, asked.shape);
+    let ended = ending(asked, seen, end);
+    let (result, summary) = match ended {
+        Ok(()) => {
+            warnings.extend(reply.warning);
+            (Ok(()), reply.summary)
+        }
+        Err(fault) => {
+            // The failure repeats the last complaint; saying it twice helps nobody.
+            warnings.retain(|warning| *warning != fault.message);
+            let summary = if message.trim().is_empty() { fault.message.clone() } else { reply.summary };
+            (Err(fault), summary)
+        }
+    };
+    // Codex counts a thread's whole life; this run's part is the difference.
+    let usage = match (&asked.thread, asked.usage_before) {
+        (None, _) => seen.total,
+        (Some(_), Some(before)) => seen.total.and_then(|total| total.since(before)),
+        (Some(_), None) => None,
+    };
+    Verdict {
+        summary,
+        unchecked: (asked.shape == Shape::Callers && result.is_ok()).then(|| message.trim().to_owned()),
+        answer: reply.answer,
+        result,
+        warnings,
+        thread_id: seen.thread.clone(),
+        model: asked.model.clone(),
+        usage,
+        usage_total: seen.total,
+    }
+}
+
+fn ending(asked: &Asked, seen: &Seen, end: &End) -> Result<(), Fault> {
+    if let Some(stray) = &seen.stray {
+        return Err(stray.clone());
+    }
+    match (&seen.turn, end.exit) {
+        (Some(Err(fault)), Exit::Code(_) | Exit::Signal(_)) => Err(fault.clone()),
+        (Some(Ok(())), Exit::Code(0)) => Ok(()),
+        (Some(Ok(())), Exit::Code(code)) => {
+            let why = stderr::fault(&end.stderr_tail)
+                .map(|fault| format!(": {}", fault.message))
+                .unwrap_or_default();
+            let message = format!("codex finished its turn, then ended with exit code {code}{why}");
+            Err(Fault::new(FailureCode::ToolError, message))
+        }
+        (None, Exit::Code(code)) => {
+            Err(stderr::fault(&end.stderr_tail).unwrap_or_else(|| unexplained(seen, code)))
+        }
+        (_, Exit::Signal(signal)) => Err(signalled(asked, seen, signal)),
+    }
+}
+
+fn unexplained(seen: &Seen, code: i32) -> Fault {
+    // A complaint that no turn repeated is the only reason there is.
+    match seen.warnings.last().or(seen.retrying.as_ref()) {
+        Some(last) => crate::agents::codex::failure_causes::fault(last),
+        None => {
+            let message =
+                format!("codex ended with exit code {code} before its turn was over and gave no reason");
+            Fault::new(FailureCode::ToolError, message).hint("`stderr.log` of the run has what it printed")
+        }
+    }
+}
+
+fn signalled(asked: &Asked, seen: &Seen, signal: i32) -> Fault {
+    let while_doing = match &seen.retrying {
+        Some(retry) => format!(" while it tried again: {retry}"),
+        None => String::new(),
+    };
+    let message = format!("codex was ended by {}{while_doing}", signal_name(signal));
+    let fault = Fault::new(FailureCode::ToolError, message);
+    // Threads survive a kill, so the work done so far can be taken up.
+    match seen.thread.as_ref().or(asked.thread.as_ref()) {
+        Some(_) => fault.hint("resume the thread to go on from here"),
+        None => fault,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::testing::{request, resumed};
+    use crate::agents::{Agent, codex::Codex};
+    use crate::model::{Request, Usage};
+
+    const STARTED: &str = r#"{"type":"thread.started","thread_id":"01a1de11-e775-7fc2-8102-aec1425b9fd0"}"#;
+    const DONE: &str = r#"{"type":"turn.completed","usage":{"input_tokens":100,"cached_input_tokens":10,"output_tokens":5,"reasoning_output_tokens":1}}"#;
+    const ANSWER: &str = r#"{"type":"item.completed","item":{"type":"agent_message","text":"{\"summary\":\"s\",\"deliverables\":[],\"open_questions\":[],\"next_actions\":[]}"}}"#;
+    const THREAD: &str = "01a1de11-e775-7fc2-8102-aec1425b9fd0";
+
+    fn judged(request: &Request, lines: &[&str], exit: Exit, stderr: &str) -> Verdict {
+        let mut reader = Codex.reader(request, "");
+        for line in lines {
+            reader.line(line.as_bytes());
+        }
+        reader.verdict(&End {
+            exit,
+            stderr_tail: stderr.to_owned(),
+            last_line: String::new(),
+            last_error: String::new(),
+            last_message: None,
+        })
+    }
+
+    #[track_caller]
+    fn check(lines: &[&str], exit: Exit, stderr: &str, expected: Result<(), (FailureCode, &str)>) {
+        let verdict = judged(&request(), lines, exit, stderr);
+        let result = verdict.result.as_ref().map_err(|fault| (fault.code, fault.message.as_str()));
+        assert_eq!(result.copied(), expected);
+    }
+
+    #[test]
+    fn exit_zero_without_a_completed_turn_is_no_success() {
+        check(
+            &[STARTED],
+            Exit::Code(0),
+            "",
+            Err((
+                FailureCode::ToolError,
+                "codex ended with exit code 0 before its turn was over and gave no reason",
+            )),
+        );
+    }
+
+    #[test]
+    fn a_completed_turn_with_another_exit_is_no_success() {
+        check(
+            &[STARTED, DONE],
+            Exit::Code(101),
+            "thread 'main' panicked at x\n",
+            Err((
+                FailureCode::ToolError,
+                "codex finished its turn, then ended with exit code 101: thread 'main' panicked at x",
+            )),
+        );
+    }
+
+    #[test]
+    fn a_turn_begun_after_a_completed_one_counts() {
+        check(
+            &[STARTED, DONE, r#"{"type":"turn.started"}"#],
+            Exit::Signal(9),
+            "",
+            Err((FailureCode::ToolError, "codex was ended by signal 9 (SIGKILL)")),
+        );
+    }
+
+    #[test]
+    fn a_complaint_that_no_turn_repeats_is_the_reason() {
+        check(
+            &[STARTED, r#"{"type":"error","message":"You’ve hit your usage limit."}"#],
+            Exit::Code(1),
+            "",
+            Err((FailureCode::RateLimited, "You’ve hit your usage limit.")),
+        );
+    }
+
+    /// A model that writes about quotas has not met one.
+    #[test]
+    fn an_agent_that_writes_of_a_limit_has_met_none() {
+        let text = "You've hit your usage limit.";
+        let item =
+            |kind: &str| format!(r#"{{"type":"item.completed","item":{{"type":"{kind}","text":"{text}"}}}}"#);
+        for said in [item("agent_message"), item("reasoning")] {
+            check(&[STARTED, &said, DONE], Exit::Code(0), "", Ok(()));
+            let unexplained = "codex ended with exit code 1 before its turn was over and gave no reason";
+            check(&[STARTED, &said], Exit::Code(1), "", Err((FailureCode::ToolError, unexplained)));
+            let late = "codex finished its turn, then ended with exit code 1";
+            check(&[STARTED, &said, DONE], Exit::Code(1), "", Err((FailureCode::ToolError, late)));
+        }
+    }
+
+    #[test]
+    fn a_refusal_long_ago_is_still_told() {
+        let mut reader = Codex.reader(&request(), "");
+        let refused = "2026-11-15T07:23:46.9Z ERROR codex_core: error=patch rejected: outside; no";
+        reader.stderr_line(refused.as_bytes());
+        [STARTED, ANSWER, DONE].iter().for_each(|line| drop(reader.line(line.as_bytes())));
+        let (stderr_tail, last_line) = ("WARN x\n".repeat(9000), String::new());
+        let last_error = String::new();
+        let end = End { exit: Exit::Code(0), stderr_tail, last_line, last_error, last_message: None };
+        assert_eq!(reader.verdict(&end).warnings, ["the sandbox refused a patch: outside"]);
+    }
+
+    #[test]
+    fn a_failure_is_not_repeated_as_a_warning() {
+        let lines = [
+            STARTED,
+            r#"{"type":"item.completed","item":{"type":"error","message":"model metadata missing"}}"#,
+            r#"{"type":"error","message":"boom"}"#,
+            r#"{"type":"turn.failed","error":{"message":"boom"}}"#,
+        ];
+        let verdict = judged(&request(), &lines, Exit::Code(1), "");
+        assert_eq!(verdict.warnings, ["model metadata missing"]);
+        assert_eq!(verdict.summary, "boom");
+    }
+
+    #[test]
+    fn commands_that_all_met_no_sandbox_are_one_warning() {
+        let refused = r#"{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"bwrap: Creating new namespace failed: x","exit_code":1,"status":"failed"}}"#;
+        let fine = r#"{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"a","exit_code":0,"status":"completed"}}"#;
+        let warnings = |lines: &[&str]| judged(&request(), lines, Exit::Code(0), "").warnings;
+        assert_eq!(warnings(&[STARTED, refused, refused, ANSWER, DONE]), [NO_SANDBOX]);
+        assert_eq!(warnings(&[STARTED, refused, fine, ANSWER, DONE]), [""; 0]);
+    }
+
+    #[test]
+    fn a_resumed_thread_costs_the_difference_where_it_is_known() {
+        let used = Usage { input_tokens: 60, ..Usage::default() };
+        let usage = |request: &Request| judged(request, &[STARTED, DONE], Exit::Code(0), "").usage;
+        assert_eq!(usage(&request()).map(|usage| usage.input_tokens), Some(100));
+        assert_eq!(usage(&resumed(THREAD, Some(used))).map(|usage| usage.input_tokens), Some(40));
+        assert_eq!(usage(&resumed(THREAD, None)), None);
+    }
+
+    #[test]
+    fn another_thread_than_the_one_asked_for_ends_the_run() {
+        let mut reader = Codex.reader(&resumed("11111111-2222-7333-8444-555555555555", None), "");
+        let fault = reader.line(STARTED.as_bytes()).abort.unwrap();
+        assert_eq!(fault.code, FailureCode::ToolError);
+        assert!(
+            fault.message.starts_with("codex started another thread than the one asked for"),
+            "{}",
+            fault.message
+        );
+        assert!(Codex.reader(&resumed(THREAD, None), "").line(STARTED.as_bytes()).abort.is_none());
+    }
+}

@@ -1,0 +1,146 @@
+//! A file of a run that may still grow, read from where the last look ended.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::host::Joined;
+
+const CHUNK: usize = 64 << 10;
+
+pub(super) struct Source {
+    path: PathBuf,
+    file: Option<File>,
+    /// What comes next begins here.
+    at: u64,
+    /// Lines of the first look to keep; all when absent.
+    tail: Option<usize>,
+}
+
+impl Source {
+    pub(super) fn new(path: PathBuf, tail: Option<usize>) -> Self {
+        Self { path, file: None, at: 0, tail }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        crate::ledger::so_far(&self.path).map_or(true, |found| found.length() == 0)
+    }
+
+    /// Hands on all that there is now, also where the end is apart from the
+    /// beginning.
+    pub(super) fn once(&mut self, each: &mut dyn FnMut(&[u8])) {
+        let now = crate::ledger::so_far(&self.path);
+        let _ = now.and_then(|now| self.read_on(&now, each));
+    }
+
+    /// Hands on what has come since the last look. A file that is not there
+    /// yet has nothing to say.
+    pub(super) fn read(&mut self, each: &mut dyn FnMut(&[u8])) {
+        // Trouble with one file is no reason to hide the others.
+        let _ = self.grown().and_then(|grown| self.read_on(&grown, each));
+    }
+
+    /// The file as long as it is now.
+    fn grown(&mut self) -> io::Result<Joined> {
+        let file = match &self.file {
+            Some(file) => file,
+            None => self.file.insert(File::open(&self.path)?),
+        };
+        Joined::whole(file.try_clone()?)
+    }
+
+    fn read_on(&mut self, stream: &Joined, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        if let Some(lines) = self.tail.take() {
+            self.at = start_of_last(stream, lines)?;
+        }
+        copy(stream, &mut self.at, each)
+    }
+}
+
+fn copy(stream: &Joined, at: &mut u64, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match stream.read_at(&mut chunk, *at) {
+            Ok(0) => return Ok(()),
+            Ok(read) => {
+                *at += read as u64;
+                each(&chunk[..read]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Where the last `lines` lines begin, looked for from the end.
+fn start_of_last(stream: &Joined, lines: usize) -> io::Result<u64> {
+    let length = stream.length();
+    let mut end = length;
+    let mut found = 0;
+    while end > 0 {
+        let start = end.saturating_sub(CHUNK as u64);
+        let mut chunk = vec![0; (end - start) as usize];
+        stream.read_exact_at(&mut chunk, start)?;
+        for (at, _) in chunk.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n') {
+            let after = start + at as u64 + 1;
+            // The newline that ends the last line begins no line.
+            if after < length {
+                found += 1;
+                if found == lines {
+                    return Ok(after);
+                }
+            } else if lines == 0 {
+                return Ok(length);
+            }
+        }
+        end = start;
+    }
+    Ok(if lines == 0 { length } else { 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(source: &mut Source) -> String {
+        let mut seen = Vec::new();
+        source.read(&mut |bytes| seen.extend_from_slice(bytes));
+        String::from_utf8(seen).unwrap()
+    }
+
+    #[track_caller]
+    fn check(content: &str, tail: usize, expected: &str) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("stdout.log");
+        std::fs::write(&path, content).unwrap();
+        assert_eq!(read(&mut Source::new(path, Some(tail))), expected);
+    }
+
+    #[test]
+    fn a_tail_is_so_many_lines() {
+        check("a\nb\nc\n", 2, "b\nc\n");
+        check("a\nb\nc", 2, "b\nc");
+        check("a\n", 5, "a\n");
+        check("a\nb\n", 0, "");
+        check("", 3, "");
+        let long = "x".repeat(CHUNK);
+        check(&format!("a\n{long}\n{long}\n"), 2, &format!("{long}\n{long}\n"));
+    }
+
+    #[test]
+    fn what_came_since_is_read_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("stdout.log");
+        let mut source = Source::new(path.clone(), None);
+        assert_eq!(read(&mut source), "");
+        std::fs::write(&path, "one\n").unwrap();
+        assert_eq!(read(&mut source), "one\n");
+        assert_eq!(read(&mut source), "");
+        std::fs::write(&path, "one\ntwo\n").unwrap();
+        assert_eq!(read(&mut source), "two\n");
+    }
+}

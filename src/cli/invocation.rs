@@ -1,0 +1,120 @@
+//! One call of the program: what it was called with, and how it answers.
+
+use crate::reading;
+use serde::Serialize;
+
+use crate::cli::print;
+use crate::config::Config;
+use crate::context::{Context, TaskError};
+use crate::failure::{Exit, Failure, Voice};
+use crate::host::Env;
+use crate::host::Home;
+use crate::host::{clock, ids};
+use crate::model::State;
+use crate::reading::Results;
+use crate::reply::{Budget, Category, Envelope, Funnel, Report, Stamp};
+use crate::storage::Captures;
+use crate::text::plain;
+
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) env: Env,
+    pub(super) json: bool,
+    pub(super) tool: &'static str,
+    pub(super) category: Category,
+}
+
+impl Call {
+    pub(super) fn open(&self) -> Result<Context, Failure> {
+        Ok(Context::open(self.env.clone())?)
+    }
+
+    /// For commands that look or end: a broken configuration keeps nobody from it.
+    pub(super) fn open_to_look(&self) -> Result<Context, Failure> {
+        Ok(Context::open_to_look(self.env.clone())?)
+    }
+
+    /// Says so where a name reaches into another project: what comes next is done there.
+    pub(super) fn tell_reach(&self, context: &Context, name: &str) -> Result<(), Failure> {
+        if let Some(project) = reading::reaches_into(context, name)?.filter(|_| !self.json) {
+            let project = plain::line(&project.display().to_string(), usize::MAX);
+            print::note(&format!("delegator: `{name}` is a task of another project, {project}"));
+        }
+        Ok(())
+    }
+
+    fn stamp(&self) -> Result<Stamp, Failure> {
+        let request_id = ids::request_id().map_err(TaskError::from)?;
+        Ok(Stamp { tool: self.tool, category: self.category, request_id, at: clock::now() })
+    }
+
+    /// Prints the envelope, or the text that `say` makes of its data.
+    pub(super) fn answer<M: Serialize, D: Serialize>(
+        &self,
+        meta: M,
+        data: D,
+        say: impl FnOnce(&D) -> String,
+    ) -> Result<(), Failure> {
+        if self.json {
+            return self.document(meta, data);
+        }
+        print::out(&say(&data));
+        Ok(())
+    }
+
+    /// Prints the envelope; long texts in it become files, as they do for clients.
+    pub(super) fn document<M: Serialize, D: Serialize>(&self, meta: M, data: D) -> Result<(), Failure> {
+        self.print(&Envelope::ok(self.stamp()?, meta, data));
+        Ok(())
+    }
+
+    /// Prints the envelope with all that was asked for in it.
+    pub(super) fn whole<M: Serialize, D: Serialize>(&self, meta: M, data: D) -> Result<(), Failure> {
+        print::document(&Envelope::ok(self.stamp()?, meta, data));
+        Ok(())
+    }
+
+    /// Prints one document; long texts in it become files.
+    pub(super) fn print(&self, document: &impl Serialize) {
+        let Ok(mut value) = serde_json::to_value(document) else { return print::document(document) };
+        // Whoever only looks makes no home, unless there is something to keep.
+        let keep = |text: &str| Captures::of(&Home::open(&self.env).ok()?).keep(text, self.tool).ok();
+        let inline = Config::load(&self.env).unwrap_or_default().inline();
+        Funnel { inline, keep: &keep }.pass(&mut value, String::new().into(), Budget::ENDLESS);
+        print::document(&value);
+    }
+
+    /// Prints what went wrong: one line and one hint, or one document.
+    pub(super) fn complain(&self, failure: &Failure) {
+        match self.stamp() {
+            Ok(stamp) if self.json => print::document(&Envelope::error(stamp, failure)),
+            Ok(_) | Err(_) => {
+                print::note(&format!("delegator: {}", failure.message));
+                if let Some(hint) = &failure.hint {
+                    print::note(&format!("hint: {hint}"));
+                }
+            }
+        }
+    }
+}
+
+impl From<TaskError> for Failure {
+    fn from(error: TaskError) -> Self {
+        Failure::of(&error, Voice::Shell)
+    }
+}
+
+/// The report of a task as it is now.
+pub(super) fn report(results: &Results) -> Report {
+    Report::of(results, clock::now(), Voice::Shell)
+}
+
+/// The exit code for a task in this state.
+pub(super) fn exit_of(state: State) -> Exit {
+    match state {
+        State::Completed => Exit::Done,
+        State::Failed | State::TimedOut => Exit::RunFailed,
+        State::Cancelled => Exit::Cancelled,
+        State::Pending | State::Working | State::InputRequired => Exit::StillWorking,
+    }
+}

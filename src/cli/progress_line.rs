@@ -1,0 +1,191 @@
+//! The progress of a wait: one line rewritten in place on a terminal, a line
+//! now and then where there is none.
+
+use std::time::Duration;
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::cli::print;
+use crate::cli::table::drawn;
+use crate::host::Env;
+use crate::host::{clock, terminal};
+use crate::model::{Phase, State, Timestamp};
+use crate::reading::View;
+use crate::reply::{Eta, brief, duration};
+use crate::tasks::Look;
+
+/// How often the line is drawn anew while nothing happens: it shows seconds.
+const TICK: Duration = Duration::from_secs(1);
+
+/// How much of what goes on is shown before anything else gives way to it.
+const MOST_KEPT: usize = 24;
+
+/// How much of a wait is shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Show {
+    Nothing,
+    /// Without a terminal, at most one line in this time.
+    Progress {
+        every: Duration,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct Live {
+    show: Show,
+    /// The terminal, where there is one, can draw a line anew.
+    draws: bool,
+    drawn: bool,
+    told: Key,
+    told_at: Option<Duration>,
+}
+
+/// What must change for a new line to be worth it.
+type Key = (State, Phase);
+
+impl Live {
+    pub(super) fn new(show: Show, env: &Env) -> Self {
+        let draws = env.text("TERM") != Some("dumb");
+        // That it starts goes without saying.
+        Self { show, draws, drawn: false, told: (State::Working, Phase::Starting), told_at: None }
+    }
+
+    /// Shows where the tasks are; says when it wants to look again.
+    pub(super) fn show(&mut self, views: &[View]) -> Look {
+        let Show::Progress { every } = self.show else { return Look::OnChange };
+        let Some(open) = views.iter().find(|view| !view.state().is_final()) else { return Look::OnChange };
+        let line = Line::of(views, open, clock::now());
+        match terminal::stderr_width().filter(|_| self.draws) {
+            Some(width) => {
+                // One column stays free: some terminals wrap when the last is used.
+                let width = width.saturating_sub(1);
+                print::note_part(&format!("\r{}\u{1b}[K", drawn(&line.within(width), width)));
+                self.drawn = true;
+                Look::Within(TICK)
+            }
+            None => self.tell(&line.whole(), key(open), every),
+        }
+    }
+
+    fn tell(&mut self, text: &str, key: Key, every: Duration) -> Look {
+        let now = clock::monotonic();
+        let next = self.told_at.map_or(Duration::ZERO, |at| at + every);
+        // Its end is told by its result.
+        if key == self.told || key.1 == Phase::Finished {
+            return Look::OnChange;
+        }
+        if now < next {
+            return Look::Within(next - now);
+        }
+        print::note(text);
+        self.told = key;
+        self.told_at = Some(now);
+        Look::OnChange
+    }
+
+    /// Leaves the terminal as it was.
+    pub(super) fn clear(&mut self) {
+        if std::mem::take(&mut self.drawn) {
+            print::note_part("\r\u{1b}[K");
+        }
+    }
+}
+
+fn key(view: &View) -> Key {
+    (view.state(), view.progress.as_ref().map_or(Phase::Starting, |progress| progress.phase))
+}
+
+/// What there is to show of a wait, part by part.
+#[derive(Debug, Default)]
+struct Line {
+    /// How many of several tasks are done.
+    others: Option<String>,
+    id: String,
+    elapsed: String,
+    /// How far it is.
+    brief: Option<String>,
+    eta: Option<Eta>,
+    /// What it does now.
+    what: String,
+}
+
+impl Line {
+    fn of(views: &[View], open: &View, now: Timestamp) -> Self {
+        let since = open.row.started_at.unwrap_or(open.row.created_at);
+        let what = match (open.state(), &open.progress) {
+            (State::Pending, _) => "waiting in the queue",
+            (_, Some(progress)) => progress.activity.as_str(),
+            (_, None) => "starting",
+        };
+        let ended = views.iter().filter(|view| view.state().is_final()).count();
+        Self {
+            others: (views.len() > 1).then(|| format!("{ended} of {} done ", views.len())),
+            id: open.row.id.to_string(),
+            elapsed: seconds(now.millis_since(since)),
+            brief: open.progress.as_ref().and_then(brief).map(|brief| format!(" {brief}")),
+            eta: Eta::of(open, now),
+            what: what.to_owned(),
+        }
+    }
+
+    fn whole(&self) -> String {
+        let left = self.eta.as_ref().map(Eta::line);
+        self.joined(Some(&self.id), left)
+    }
+
+    /// As much as leaves room for the beginning of what goes on: how the rest of the time is known goes first, then
+    /// that time, then the name of the task, which was printed when it started.
+    fn within(&self, width: usize) -> String {
+        let short = || self.eta.as_ref().map(Eta::short);
+        let all = [
+            self.whole(),
+            self.joined(Some(&self.id), short()),
+            self.joined(Some(&self.id), None),
+            self.joined(None, None),
+        ];
+        let cut = self.what.width().saturating_sub(MOST_KEPT);
+        let fits = |line: &&String| line.width() - cut <= width;
+        all.iter().find(fits).unwrap_or(&all[all.len() - 1]).clone()
+    }
+
+    fn joined(&self, id: Option<&str>, left: Option<String>) -> String {
+        let left = left.map(|left| format!(" {left}"));
+        let what = format!(" {}", self.what);
+        let parts = [self.others.as_deref(), id, Some(&self.elapsed), self.brief.as_deref(), left.as_deref()];
+        parts.into_iter().flatten().chain([what.as_str()]).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Whole seconds: anything finer would only flicker.
+fn seconds(millis: u64) -> String {
+    if millis < 60_000 { format!("{}s", millis / 1000) } else { duration(millis) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(width: usize, expected: &str) {
+        let line = Line {
+            id: "T-local-abcdefghijkm".to_owned(),
+            elapsed: "5s".to_owned(),
+            brief: Some(" 33%, 1 of 3 steps".to_owned()),
+            eta: Some(Eta::new(20, 65, 5)),
+            what: "running: cargo test --workspace".to_owned(),
+            ..Line::default()
+        };
+        assert_eq!(drawn(&line.within(width), width), expected);
+    }
+
+    #[test]
+    fn what_goes_on_is_the_last_to_give_way() {
+        let id = "T-local-abcdefghijkm 5s  33%, 1 of 3 steps";
+        let what = "running: cargo test --workspace";
+        check(120, &format!("{id}  20 s to 1m05s left, by 5 earlier runs  {what}"));
+        check(100, &format!("{id}  20 s to 1m05s left  {what}"));
+        check(75, &format!("{id}  {what}"));
+        check(60, "5s  33%, 1 of 3 steps  running: cargo test --workspace");
+        check(30, "5s  33%, 1 of 3 steps  runnin…");
+    }
+}

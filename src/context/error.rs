@@ -1,0 +1,214 @@
+//! Everything that can keep a use case from its end, as facts.
+//!
+//! What to call it and what to try next is decided in `failure`.
+
+use crate::text;
+use std::io;
+use std::path::PathBuf;
+
+use crate::agents::BadRecording;
+use crate::config::ConfigError;
+use crate::context::missing_output::Unprinted;
+use crate::host::HomeError;
+use crate::host::ListenError;
+use crate::host::NoRandomness;
+use crate::host::TokenError;
+use crate::inspect::InspectError;
+use crate::model::schema_expansion::SchemaExpansion;
+use crate::model::{AgentName, Sandbox, TaskId};
+use crate::registry::RegistryError;
+use crate::runs::ReadError;
+use crate::setup::SetupError;
+use crate::terminals::TerminalError;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TaskError {
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    #[error(transparent)]
+    Random(#[from] NoRandomness),
+    #[error(transparent)]
+    Terminal(#[from] TerminalError),
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    #[error("failed to write to `{}`", path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("only {free} bytes are free below `{}`", path.display())]
+    DiskFull { path: PathBuf, free: u64 },
+
+    #[error("the registry is in order: there is nothing to rebuild")]
+    NothingToRebuild,
+    #[error("another cleanup is under way")]
+    CleaningUp,
+    #[error("no task, capture or terminal `{}`", .0.escape_debug())]
+    NothingToPin(String),
+
+    #[error("the task is empty")]
+    EmptyTask,
+    #[error("the task is {bytes} bytes long; at most {limit} are taken")]
+    LongTask { bytes: usize, limit: usize },
+    #[error("a command line cannot hold a NUL character")]
+    NulInTask,
+    #[error("`{field}` needs a sandbox that can write")]
+    NeedsWrite { field: &'static str },
+    #[error("`{name}` is {bytes} bytes long; at most {limit} are taken")]
+    LongField { name: &'static str, bytes: usize, limit: usize },
+    #[error("`{name}` is empty")]
+    EmptyField { name: &'static str },
+    #[error("`{name}` holds characters that cannot be seen, or begins like an option")]
+    OddField { name: &'static str },
+    #[error("`{name}` has {count} entries; at most {limit} are taken")]
+    LongList { name: &'static str, count: usize, limit: usize },
+    #[error("`{}` cannot be an alias", .0.escape_debug())]
+    BadAlias(String),
+    #[error("`{name}` must be a number of seconds above zero, a year at most")]
+    BadLimit { name: &'static str },
+    #[error("the directory `{}` does not exist", .0.display())]
+    NoDirectory(PathBuf),
+    #[error("`{}` is not a directory", .0.display())]
+    NotADirectory(PathBuf),
+    #[error("the name of the directory `{}` is not UTF-8", .0.display())]
+    OddDirectory(PathBuf),
+    #[error("`{}` is not inside a git repository", .0.display())]
+    OutsideGit(PathBuf),
+    #[error("write access to `{}` is never given", .0.display())]
+    ForbiddenRoot(PathBuf),
+    #[error("`{}` is or holds what git or an agent obeys (hooks, settings): a client gets no write access to it", .0.display())]
+    GuardedRoot(PathBuf),
+    #[error("`{agent}` is not installed")]
+    AgentMissing { agent: AgentName },
+    #[error("the agent's program `{}` cannot be run", .0.display())]
+    BadProgram(PathBuf),
+    #[error("agent `{agent}` cannot honour `{field}`")]
+    Unsupported { agent: AgentName, field: &'static str },
+    #[error("sandbox `{asked}` is more than this machine's configuration allows (`{max}`)")]
+    SandboxBeyond { asked: Sandbox, max: Sandbox },
+    #[error("sandbox `{asked}` is more than the client itself has (`{max}`)")]
+    SandboxBeyondClient { asked: Sandbox, max: Sandbox },
+    #[error("`{}` is outside of this client's project", .0.display())]
+    OutsideRoots(PathBuf),
+    #[error("`{}` is outside of what the client itself may write to", .0.display())]
+    OutsideSandbox(PathBuf),
+    #[error("the agent `command` is not offered to clients")]
+    CommandOverMcp,
+    #[error("a command of a client runs in a sandbox, and `danger-full-access` is none")]
+    CommandUnconfined,
+    #[error("nothing here can keep a command in a sandbox: {0}")]
+    NoJail(String),
+    #[error("only the recordings that come with delegator can be replayed for a client")]
+    ForeignRecording,
+    #[error("not enforced yet, so not accepted: {}", quoted(.0))]
+    NotYet(Vec<&'static str>),
+    #[error("network access is not allowed by this machine's configuration")]
+    NetworkOff,
+    #[error("network access is more than the client itself has")]
+    NetworkBeyondClient,
+    #[error("the client itself may not read everything, and no agent can be kept to that")]
+    ReadsBeyondClient,
+    #[error("the variable `{}` may not be handed to an agent", .0.escape_debug())]
+    EnvNotAllowed(String),
+    #[error("the variable `{}` is not set", .0.escape_debug())]
+    EnvNotSet(String),
+    #[error("the override `{}` is not of the form `key=value`", .0.escape_debug())]
+    BadOverride(String),
+    #[error("the override key `{}` is not allowed", .0.escape_debug())]
+    OverrideNotAllowed(String),
+    #[error("the output schema is not a valid JSON Schema: {0}")]
+    BadSchema(String),
+    #[error(transparent)]
+    WideSchema(#[from] SchemaExpansion),
+    #[error("the output schema could not be checked: {0}")]
+    CostlySchema(String),
+    #[error(transparent)]
+    BadRecording(BadRecording),
+    #[error("a task may not be started from inside another one (depth {depth}, allowed {max})")]
+    TooDeep { depth: u32, max: u32 },
+    #[error("the key `{key}` was used for another request (`{task}`)")]
+    KeyConflict { key: String, task: TaskId },
+
+    #[error("`{}` is outside of the home of delegator", .0.escape_debug())]
+    OutsideHome(String),
+    #[error("`{}` is none of the files that can be inspected", .0.escape_debug())]
+    NotInspectable(String),
+    #[error("output file not found: `{}`", .0.escape_debug())]
+    NoOutput(String),
+    #[error("`{}` is not a plain file, or there is a link on the way to it", .0.escape_debug())]
+    NotAPlainFile(String),
+    #[error("failed to read `{}`", path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("`{task}` has no artifact `{}`", name.escape_debug())]
+    NoArtifact { task: TaskId, name: String, there: Vec<String> },
+    #[error("`{task}` has run no command{}", item.as_ref().map(|item| format!(" `{}`", item.escape_debug())).unwrap_or_default())]
+    NoCommand { task: TaskId, item: Option<String>, there: Vec<String> },
+    #[error("`{task}` has no output: {why}")]
+    Unprinted { task: TaskId, why: Unprinted },
+    #[error(transparent)]
+    Inspect(#[from] InspectError),
+
+    #[error("no task `{}`", short(.0))]
+    NotFound(String),
+    #[error("`{}` could be any of {}", short(reference), some(candidates))]
+    Ambiguous { reference: String, candidates: Vec<String> },
+    #[error("`{}` is neither a known task nor a thread id (a UUID)", short(.0))]
+    BadThread(String),
+    #[error("task `{0}` has no thread to go on with")]
+    NoThread(TaskId),
+    #[error("thread `{thread}` is busy with `{task}`")]
+    ThreadBusy { thread: String, task: TaskId },
+}
+
+/// Enough of what a caller wrote to know it again.
+fn short(reference: &str) -> String {
+    text::cut(reference, 100)
+}
+
+/// Enough of them to choose from.
+fn some(candidates: &[String]) -> String {
+    let shown = candidates.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if candidates.len() > 5 { format!("{shown}, and more") } else { shown }
+}
+
+/// An error with its causes, on one line.
+pub(crate) fn one_line(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text.replace('\n', " ")
+}
+
+/// Names of fields, as a sentence lists them.
+pub(crate) fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+impl TaskError {
+    /// For `map_err` on a write below `path`.
+    pub(crate) fn write(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| TaskError::Write { path, source }
+    }
+}

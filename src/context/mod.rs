@@ -1,0 +1,9 @@
+//! What every use case works with: the open home and registry, and the errors it can end with.
+
+mod error;
+mod missing_output;
+mod open;
+
+pub(crate) use error::{TaskError, one_line, quoted};
+pub(crate) use missing_output::{Unprinted, unprinted};
+pub(crate) use open::Context;

@@ -1,0 +1,383 @@
+//! Keeps the record of a run while it happens: raw bytes first, then what
+//! they mean, then where the run is.
+
+use std::io;
+use std::time::Duration;
+
+use crate::agents::{End, Reader, Reading, Verdict};
+use crate::evidence::{CommandEnd, LiveCount, Printed, judge};
+use crate::execution::last_output_line::Saying;
+use crate::execution::run_durations;
+use crate::host::{clock, files};
+use crate::ledger::RunPages;
+use crate::ledger::StreamTranscript;
+use crate::ledger::cut_line;
+use crate::ledger::{LedgerWriter, Told};
+use crate::ledger::{output_stream, read};
+use crate::model::{
+    Event, Exit, FailureCode, Fault, ItemStatus, Progress, Request, RunningCommand, Stdout, StopReason,
+    Streams, Timestamp,
+};
+use crate::progress::{Outlook, Reducer};
+use crate::runs::RunDir;
+use crate::supervisor::{Capture, Input, Lines, Observed, Observer, Stream};
+use crate::text::plain;
+
+/// How often `progress.json` is written at most.
+const PROGRESS_EVERY: Duration = Duration::from_secs(1);
+/// What a verdict may look at of each stream's end.
+const TAIL: usize = 64 << 10;
+
+/// What is looked at of the transcript of a command that runs: its end, and what came since the last look.
+const END: u64 = 64 << 10;
+const LONGEST_COMMAND: usize = 200;
+const MOST_NEW: u64 = 256 << 10;
+
+/// No answer is longer; a file that is was written by somebody else.
+const LONGEST_MESSAGE: u64 = 8 << 20;
+
+pub(crate) struct Recorder {
+    dir: RunDir,
+    kind: Stdout,
+    /// What was asked for: of a command, its command line.
+    task: String,
+    stdout: Capture,
+    stderr: Capture,
+    lines: Lines,
+    stderr_lines: Lines,
+    reader: Box<dyn Reader>,
+    reducer: Reducer,
+    outlook: Outlook,
+    ledger: Ledger,
+    root: String,
+    started_at: Timestamp,
+    /// Of one that runs tests.
+    counting: Option<LiveCount>,
+    saying: Saying,
+    stderr_tail: Vec<u8>,
+    stdout_tail: Vec<u8>,
+    stop: Option<StopReason>,
+    thread_known: bool,
+    stale: bool,
+    written: Option<Duration>,
+}
+
+/// What is written while the run goes on, beside the raw streams.
+enum Ledger {
+    Events(Box<LedgerWriter<RunPages>>),
+    Command {
+        transcript: Box<StreamTranscript>,
+        /// How much of it was there at the last look.
+        seen: u64,
+    },
+}
+
+/// The record when the run is over.
+pub(crate) struct Recorded {
+    pub(crate) verdict: Verdict,
+    pub(crate) progress: Progress,
+    /// What its events told beside commands.
+    pub(crate) told: Told,
+    /// The command that had been running for longest.
+    pub(crate) running: Option<String>,
+    pub(crate) stdout: Streams,
+    pub(crate) stderr: Streams,
+    pub(crate) warnings: Vec<String>,
+    /// A reason to end the run that came with its last output.
+    pub(crate) stop: Option<StopReason>,
+}
+
+impl Recorder {
+    pub(crate) fn create(
+        dir: &RunDir,
+        request: &Request,
+        reader: Box<dyn Reader>,
+        kind: Stdout,
+    ) -> io::Result<Self> {
+        let stdout = match kind {
+            Stdout::Events => dir.events(),
+            Stdout::Text => dir.stdout(),
+        };
+        let ledger = match kind {
+            Stdout::Events => {
+                Ledger::Events(Box::new(LedgerWriter::new(request, RunPages::create(dir, request)?)))
+            }
+            Stdout::Text => {
+                Ledger::Command { transcript: Box::new(StreamTranscript::create(dir, request)?), seen: 0 }
+            }
+        };
+        let mut recorder = Self {
+            dir: dir.clone(),
+            kind,
+            task: request.task.clone(),
+            stdout: Capture::create(stdout, request.max_stream_bytes)?,
+            stderr: Capture::create(dir.stderr(), request.max_stream_bytes)?,
+            lines: Lines::default(),
+            stderr_lines: Lines::default(),
+            reader,
+            reducer: Reducer::new(),
+            outlook: Outlook::new(run_durations::read(dir, request), clock::now()),
+            ledger,
+            root: request.cwd.to_string_lossy().into_owned(),
+            started_at: clock::now(),
+            counting: (kind == Stdout::Text).then(|| LiveCount::of(&request.task)).flatten(),
+            saying: Saying::default(),
+            stderr_tail: Vec::new(),
+            stdout_tail: Vec::new(),
+            stop: None,
+            thread_known: false,
+            stale: true,
+            written: None,
+        };
+        if kind == Stdout::Text {
+            let started = Event::CommandStarted { item: "command".into(), command: request.task.clone() };
+            recorder.reducer.apply(&started, recorder.started_at);
+        }
+        Ok(recorder)
+    }
+
+    /// The disk takes no more: the run cannot be accounted for, so it ends.
+    fn storage_failed(&mut self, error: &io::Error) {
+        let fault = Fault::new(FailureCode::Storage, format!("the output could not be kept: {error}"))
+            .hint("free some space, then start the task again; `delegator cleanup` removes old runs");
+        self.stop.get_or_insert(StopReason::Fault(fault));
+    }
+
+    fn read_events(&mut self, bytes: &[u8]) -> Observed {
+        let mut observed = Observed::default();
+        let Self { reader, reducer, ledger, dir, thread_known, stop, lines, .. } = self;
+        lines.feed(bytes, |line| {
+            let reading = reader.line(line);
+            if reading.events.is_empty() {
+                observed.inputs.push(Input::Activity);
+            }
+            for event in &reading.events {
+                let now = clock::now();
+                reducer.apply(event, now);
+                if let Ledger::Events(writer) = ledger {
+                    writer.event(event, reading.printed_by(event), Some(now));
+                }
+                if let (Event::Thread { id, .. }, false) = (event, *thread_known) {
+                    *thread_known = dir.write_thread(id).is_ok();
+                }
+                observed.inputs.extend(meaning(event));
+            }
+            observed.reply.extend(reading.reply);
+            observed.done |= reading.done;
+            if let Some(fault) = reading.abort {
+                stop.get_or_insert(StopReason::Fault(fault));
+            }
+        });
+        observed
+    }
+
+    /// About once a second.
+    fn look(&mut self) {
+        self.stale |= self.outlook.changes(clock::now());
+        if let Ledger::Command { transcript, seen } = &mut self.ledger {
+            transcript.show_open();
+            let (end, new) = last_printed(&self.dir, seen);
+            self.stale |= self.saying.changes(&end);
+            self.stale |= self.counting.as_mut().is_some_and(|counting| counting.changes(&end, &new));
+        }
+        if self.has_a_place() && self.stale {
+            self.write_progress();
+        }
+        self.written = Some(clock::monotonic());
+    }
+
+    /// Whether there still is a place for the record; without one, the run ends.
+    fn has_a_place(&mut self) -> bool {
+        let gone = self.dir.request().try_exists().is_ok_and(|exists| !exists);
+        if gone {
+            let fault =
+                Fault::new(FailureCode::Storage, "the run directory was deleted while the run went on");
+            self.stop.get_or_insert(StopReason::Fault(fault));
+        }
+        !gone
+    }
+
+    fn write_progress(&mut self) {
+        // Progress is a convenience: trouble with it is no trouble of the run.
+        let running = match &self.ledger {
+            Ledger::Events(writer) => writer.running().iter().map(shown).collect(),
+            Ledger::Command { .. } => Vec::new(),
+        };
+        let mut progress = Progress { eta: self.outlook.eta(), running, ..self.reducer.snapshot() };
+        // How many tests have passed says more than the last of them.
+        match self.counting.as_ref().map(LiveCount::told).filter(|told| !told.is_empty()) {
+            Some(told) => progress.activity += &told,
+            None => progress.activity = self.saying.after(&progress.activity),
+        }
+        let _ = self.dir.write_progress(&progress);
+        self.stale = false;
+    }
+
+    /// Judges the run and closes its files.
+    pub(crate) fn finish(mut self, exit: Exit) -> Recorded {
+        // Whoever saw it before us may have ended the agent for it.
+        self.has_a_place();
+        let mut rest = Vec::new();
+        self.lines.finish(|line| rest.extend_from_slice(line));
+        let reading = if rest.is_empty() { Reading::default() } else { self.reader.line(&rest) };
+        for event in &reading.events {
+            let now = clock::now();
+            self.reducer.apply(event, now);
+            if let Ledger::Events(writer) = &mut self.ledger {
+                writer.event(event, reading.printed_by(event), Some(now));
+            }
+        }
+        let mut warnings = Vec::new();
+        let (told, running, trouble) = match self.ledger {
+            Ledger::Events(writer) => {
+                let running = writer.oldest_running().map(str::to_owned);
+                let (pages, told) = writer.finish(Some(clock::now()));
+                (told, running, pages.finish(&self.dir))
+            }
+            Ledger::Command { transcript, .. } => {
+                let trouble = transcript.finish();
+                let entered = enter_command(&self.dir, &self.task, &self.root, self.started_at, exit);
+                (Told::default(), None, trouble.or(entered.err()))
+            }
+        };
+        if let Some(error) = trouble {
+            warnings.push(format!("the transcript of the run is not complete: {error}"));
+        }
+        self.reducer.finish();
+        let last_message =
+            files::tail(&self.dir.last_message(), LONGEST_MESSAGE).ok().map(|(bytes, _)| bytes);
+        let end = End {
+            exit,
+            stderr_tail: String::from_utf8_lossy(last(&self.stderr_tail)).into_owned(),
+            last_line: last_line(&self.stdout_tail).unwrap_or_default(),
+            last_error: last_line(&self.stderr_tail).unwrap_or_default(),
+            last_message: last_message.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        };
+        let verdict = self.reader.verdict(&end);
+        if self.lines.skipped() > 0 {
+            warnings.push(format!(
+                "{} lines were too long to be read; they are in the raw output",
+                self.lines.skipped()
+            ));
+        }
+        let kind = self.kind;
+        let (stdout, stdout_joined) = self.stdout.finish(|dropped| cut_line(kind, dropped));
+        let (stderr, stderr_joined) = self.stderr.finish(|dropped| cut_line(Stdout::Text, dropped));
+        for (name, seen) in [("standard output", stdout), ("standard error", stderr)] {
+            if seen.dropped_bytes > 0 {
+                warnings.push(format!("{} bytes of {name} were not kept", seen.dropped_bytes));
+            }
+        }
+        for error in [stdout_joined.err(), stderr_joined.err()].into_iter().flatten() {
+            warnings.push(format!("the end of the output could not be kept: {error}"));
+        }
+        let progress = self.reducer.snapshot();
+        let _ = self.dir.write_progress(&progress);
+        Recorded { verdict, progress, told, running, stdout, stderr, warnings, stop: self.stop }
+    }
+}
+
+impl Observer for Recorder {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Observed {
+        let (capture, tail) = match stream {
+            Stream::Stdout => (&mut self.stdout, &mut self.stdout_tail),
+            Stream::Stderr => (&mut self.stderr, &mut self.stderr_tail),
+        };
+        let kept = capture.write(bytes);
+        keep_tail(tail, bytes);
+        if let Ledger::Command { transcript, .. } = &mut self.ledger {
+            transcript.add(stream, bytes);
+        }
+        if let Err(error) = kept {
+            self.storage_failed(&error);
+        }
+        match (self.kind, stream) {
+            (Stdout::Text, _) => Observed { inputs: vec![Input::Activity], ..Observed::default() },
+            (Stdout::Events, Stream::Stderr) => {
+                let reader = &mut self.reader;
+                self.stderr_lines.feed(bytes, |line| reader.stderr_line(line));
+                Observed::default()
+            }
+            (Stdout::Events, Stream::Stdout) => {
+                self.stale = true;
+                self.read_events(bytes)
+            }
+        }
+    }
+
+    fn tick(&mut self) -> Option<StopReason> {
+        if self.written.is_none_or(|at| clock::monotonic() >= at + PROGRESS_EVERY) {
+            self.look();
+        }
+        self.stop.clone()
+    }
+}
+
+/// A command that runs, cut to what a reader needs to know it.
+fn shown(running: &RunningCommand) -> RunningCommand {
+    RunningCommand { command: plain::line(&running.command, LONGEST_COMMAND), ..running.clone() }
+}
+
+/// The end of what a command has printed, and the lines of it that came since `seen`.
+fn last_printed(dir: &RunDir, seen: &mut u64) -> (String, String) {
+    let path = dir.transcript();
+    let before = std::mem::take(seen);
+    let Ok((bytes, total)) = output_stream::tail(&path, END.max(MOST_NEW)) else { return Default::default() };
+    *seen = total;
+    let new = usize::try_from(total.saturating_sub(before)).unwrap_or(usize::MAX).min(bytes.len());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&bytes[bytes.len().saturating_sub(END as usize)..]), text(&bytes[bytes.len() - new..]))
+}
+
+/// Enters the one command of a run.
+fn enter_command(dir: &RunDir, line: &str, root: &str, started_at: Timestamp, exit: Exit) -> io::Result<()> {
+    let (text, span) = read::printed_by_command(dir);
+    let is_whole = span.is_none_or(|span| read::is_read_whole(span.end));
+    let (exit_code, status) = match exit {
+        Exit::Code(code) => (Some(i64::from(code)), ItemStatus::Completed),
+        Exit::Signal(_) => (None, ItemStatus::Running),
+    };
+    let end = CommandEnd {
+        number: 1,
+        item: read::ONLY_COMMAND,
+        line,
+        directory: root,
+        root,
+        started_at: Some(started_at),
+        ended_at: Some(clock::now()),
+        exit_code,
+        status,
+    };
+    read::rewrite(dir, &[judge(&end, Printed { text: &text, is_whole, span })])
+}
+
+/// What an event means for the limits of the run.
+fn meaning(event: &Event) -> Option<Input> {
+    match event {
+        Event::CommandStarted { item, .. } | Event::ToolStarted { item, .. } => {
+            Some(Input::CommandStarted(item.clone()))
+        }
+        Event::CommandEnded { item, .. } | Event::ToolEnded { item, .. } => {
+            Some(Input::CommandEnded(item.clone()))
+        }
+        Event::TurnCompleted { .. } | Event::TurnFailed { .. } => Some(Input::TurnEnded),
+        other => other.is_activity().then_some(Input::Activity),
+    }
+}
+
+/// Keeps at least the last `TAIL` bytes, and cuts so seldom that many small
+/// writes cost no more than their length.
+fn keep_tail(tail: &mut Vec<u8>, bytes: &[u8]) {
+    tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
+    if tail.len() > 4 * TAIL {
+        tail.drain(..tail.len() - TAIL);
+    }
+}
+
+fn last(tail: &[u8]) -> &[u8] {
+    &tail[tail.len().saturating_sub(TAIL)..]
+}
+
+fn last_line(tail: &[u8]) -> Option<String> {
+    plain::last_line(&String::from_utf8_lossy(last(tail)))
+}

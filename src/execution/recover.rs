@@ -1,0 +1,264 @@
+//! Finds what died without saying so, and ends it honestly.
+//!
+//! Liveness is the run's lock and nothing else. Taking the free lock is what
+//! lets exactly one process recover a run; the row is fenced by attempt.
+
+use std::path::{Path, PathBuf};
+
+use crate::agents::Verdict;
+use crate::context::{Context, TaskError};
+use crate::evidence::Evidence;
+use crate::execution::inner_runs::InnerRuns;
+use crate::execution::observe::Watch;
+use crate::host::clock;
+use crate::host::{Lock, lock};
+use crate::ledger::{Lost, write_on};
+use crate::model::{FailureCode, Fault, Outcome, Progress, Request, RunResult, State, Stdout, Timestamp};
+use crate::reading::is_alive;
+use crate::registry::Row;
+use crate::runs::{ReadError, RunDir, Started};
+use crate::supervisor::{Mark, join_segments, sweep_marked};
+
+/// A task that was claimed this often without its agent being started will not
+/// fare better the next time.
+pub(crate) const MOST_ATTEMPTS: u32 = 20;
+
+/// Recovers every working task whose lock is free, and every waiting one that
+/// is sealed already.
+pub(crate) fn recover(context: &mut Context) -> Result<(), TaskError> {
+    for row in context.registry.working()? {
+        let dir = context.dir(&row.run_id);
+        if !lock::is_held(&dir.lock()).unwrap_or(true) {
+            // One that cannot be recovered now, on a full disk say, must not
+            // keep the others from it; the next look tries again.
+            if let Err(error @ TaskError::Registry(_)) = recover_one(context, &row, &dir) {
+                return Err(error);
+            }
+        }
+    }
+    for row in context.registry.pending(64)? {
+        let dir = context.dir(&row.run_id);
+        match dir.read_result() {
+            Ok(Some(result)) => drop(finish(context, &result)?),
+            Ok(None) if is_gone(&dir) => drop(context.registry.finish_without_directory(&row, clock::now())?),
+            Ok(None) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Somebody deleted the directory, or what makes it one. Only "not found"
+/// counts: a disk that does not answer for a moment has lost nothing.
+fn is_gone(dir: &RunDir) -> bool {
+    dir.request().try_exists().is_ok_and(|exists| !exists)
+}
+
+/// Recovers one open task whose lock is free, or whose directory is gone.
+pub(crate) fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), TaskError> {
+    if is_gone(dir) {
+        // Its processes may still be there; its supervisor can have sealed it.
+        sweep_marked(&mark(context, row), None);
+        match dir.read_result() {
+            Ok(Some(result)) => finish(context, &result)?,
+            Ok(None) | Err(_) => context.registry.finish_without_directory(row, clock::now())?,
+        };
+        return Ok(());
+    }
+    // Somebody else may be at it.
+    let Some(held) = Lock::take(&dir.lock()).map_err(TaskError::write(dir.path()))? else { return Ok(()) };
+    let still = context.registry.task(&row.id)?;
+    let moved_on =
+        |now: Row| now.attempt != row.attempt || now.state.is_final() || now.state == State::Pending;
+    if still.is_none_or(moved_on) {
+        return Ok(());
+    }
+    match dir.read_result() {
+        Ok(Some(result)) => {
+            finish(context, &result)?;
+            return Ok(());
+        }
+        Ok(None) => {}
+        Err(ReadError::Damaged { path, .. }) => {
+            let aside = path.with_extension("json.damaged");
+            std::fs::rename(&path, &aside).map_err(TaskError::write(&path))?;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    let request = dir.read_request().ok().flatten();
+    if let Some(original) = original(context, request.as_ref()) {
+        return leave_to(context, row, dir, dir.read_started().ok().flatten().as_ref(), &original);
+    }
+    let started = match dir.read_started() {
+        Ok(started) => started,
+        // It had started; when and how is not known any more.
+        Err(ReadError::Damaged { .. }) => return lose(context, row, dir, None),
+        Err(error) => return Err(error.into()),
+    };
+    if started.is_some() {
+        return lose(context, row, dir, started.as_ref());
+    }
+    // A question that was put to the program may still be running.
+    sweep_marked(&mark(context, row), None);
+    if row.attempt < MOST_ATTEMPTS {
+        context.registry.put_back(row, clock::now())?;
+    } else {
+        give_up(context, row, dir)?;
+    }
+    drop(held);
+    Ok(())
+}
+
+/// Finishes the row of a run that is sealed and held by nobody, unless the registry is locked. Returns the row as it
+/// is now.
+pub(crate) fn finish_sealed(context: &mut Context, row: Row) -> Result<Row, TaskError> {
+    let dir = context.dir(&row.run_id);
+    if row.state.is_final() || is_alive(&dir) {
+        return Ok(row);
+    }
+    let Ok(Some(result)) = dir.read_result() else { return Ok(row) };
+    let written = context.unless_busy(|context| finish(context, &result))?;
+    let now = if written.is_some() { context.registry.task(&row.id)? } else { None };
+    Ok(now.unwrap_or(row))
+}
+
+/// Cancels a task that was not started. The caller holds its lock.
+pub(crate) fn cancel_waiting(
+    context: &mut Context,
+    row: &Row,
+    reason: Option<String>,
+) -> Result<(), TaskError> {
+    let dir = context.dir(&row.run_id);
+    seal_and_finish(context, &dir, &bare(row, Outcome::Cancelled { reason }, clock::now()))
+}
+
+/// The home that the task belongs to, where ours is a copy of that.
+pub(crate) fn original(context: &Context, request: Option<&Request>) -> Option<PathBuf> {
+    context.home.copied_from(request?.home.as_ref()?)
+}
+
+/// Ends our copy of a task of `original`. It may run there: nothing of it is
+/// started, and nothing of it is ended. The caller holds its lock.
+pub(crate) fn leave_to(
+    context: &mut Context,
+    row: &Row,
+    dir: &RunDir,
+    started: Option<&Started>,
+    original: &Path,
+) -> Result<(), TaskError> {
+    let reason = format!(
+        "this home is a copy of `{0}`, and the task was left to that one: `DELEGATOR_HOME={0} delegator status {1}`",
+        original.display(),
+        row.id
+    );
+    let outcome = Outcome::Cancelled { reason: Some(reason) };
+    seal(context, dir, started, bare(row, outcome, clock::now()))
+}
+
+/// What the processes of a run of ours carry.
+fn mark(context: &Context, row: &Row) -> Mark {
+    Mark::of(&row.run_id, Some(context.home.id()))
+}
+
+/// Ends a task that cannot be started. The caller holds its lock.
+pub(crate) fn give_up(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), TaskError> {
+    let message = format!("it was claimed {} times, and its agent was never started", row.attempt);
+    let fault = Fault::new(FailureCode::Internal, message);
+    seal(context, dir, None, bare(row, Outcome::Failed { fault }, clock::now()))
+}
+
+/// Ends a run whose supervisor is gone. The caller holds its lock.
+fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started>) -> Result<(), TaskError> {
+    let request = dir.read_request().ok().flatten();
+    let around = request.as_ref().map_or(0, |request| request.within.len());
+    let mut inner = InnerRuns::of(dir, &row.run_id, around);
+    inner.end();
+    let ended = sweep_marked(&mark(context, row), started.and_then(|started| started.cgroup.as_deref()));
+    for (path, kind) in
+        [(dir.events(), Stdout::Events), (dir.stdout(), Stdout::Text), (dir.stderr(), Stdout::Text)]
+    {
+        // What cannot be put together stays in its pieces.
+        let _ = join_segments(&path, |dropped| crate::ledger::cut_line(kind, dropped));
+    }
+    let again = match row.agent.abilities().resumes {
+        true => "resume the thread or start the task again",
+        false => "start the task again",
+    };
+    let fault =
+        Fault::new(FailureCode::Lost, "the run's supervisor died; how far the agent came is not known")
+            .hint(format!("what it wrote is kept; {again}"));
+    let lost = bare(row, Outcome::Failed { fault }, clock::now());
+    let mut result = RunResult { processes_ended: ended, ..lost };
+    if let Some(request) = request {
+        account_for(context, dir, &request, &mut result);
+    }
+    seal(context, dir, started, result)?;
+    inner.finish(context)
+}
+
+/// Makes the evidence that the supervisor did not come to, and notes what else
+/// the agent had told.
+fn account_for(context: &Context, dir: &RunDir, request: &Request, result: &mut RunResult) {
+    let Lost { told, verdict } = write_on(dir, request);
+    // What its supervisor saw with its own eyes is better than what we can.
+    let there = matches!(Evidence::read(&dir.evidence()), Ok(Some(_)));
+    // Trouble with it costs the evidence, never the end of the run.
+    result.evidence =
+        there || Watch::take_up(&context.env, dir, request).end(request, told, &result.outcome).is_ok();
+    let Verdict { thread_id, model, usage, usage_total, warnings, .. } = verdict;
+    result.thread_id = thread_id;
+    result.model = model;
+    result.usage = usage;
+    result.usage_total = usage_total;
+    result.warnings = warnings;
+}
+
+fn seal(
+    context: &mut Context,
+    dir: &RunDir,
+    started: Option<&Started>,
+    result: RunResult,
+) -> Result<(), TaskError> {
+    let started_at = started.map(|started| started.started_at);
+    let length = |path| std::fs::metadata(path).map_or(0, |found| found.len());
+    let stream = |bytes| crate::model::Streams { bytes, ..Default::default() };
+    let result = RunResult {
+        started_at,
+        duration_ms: started_at.map_or(0, |at| result.finished_at.millis_since(at)),
+        thread_id: dir.read_thread().or(result.thread_id),
+        // When it might have ended is of no interest any more.
+        progress: dir.read_progress().map(|progress| Progress { eta: None, ..progress }),
+        stdout: stream(length(dir.events()) + length(dir.stdout())),
+        stderr: stream(length(dir.stderr())),
+        ..result
+    };
+    seal_and_finish(context, dir, &result)
+}
+
+/// Seals a run and finishes its row from what is sealed then: what somebody
+/// else had sealed before stays.
+fn seal_and_finish(context: &mut Context, dir: &RunDir, result: &RunResult) -> Result<(), TaskError> {
+    dir.seal(result).map_err(TaskError::write(dir.result()))?;
+    if let Some(sealed) = dir.read_result()? {
+        finish(context, &sealed)?;
+    }
+    Ok(())
+}
+
+/// The record of a run whose agent is not known to have done anything.
+pub(crate) fn bare(row: &Row, outcome: Outcome, now: Timestamp) -> RunResult {
+    RunResult::bare(row.id.clone(), row.run_id.clone(), row.attempt, outcome, now)
+}
+
+/// Finishes the row from a sealed record. Values that nobody will need any
+/// more go first: whoever seals a run may die before it comes to that.
+pub(crate) fn finish(context: &mut Context, result: &RunResult) -> Result<bool, TaskError> {
+    let dir = context.dir(&result.run_id);
+    dir.forget_env().map_err(TaskError::write(dir.env()))?;
+    let age = i64::try_from(context.config.retention_age().as_millis()).unwrap_or(i64::MAX);
+    let keep_until = Timestamp::from_millis(result.finished_at.as_millis().saturating_add(age));
+    // A sealed run is claimed by nobody: the attempt that we read is the last.
+    match context.registry.task(&result.task_id)? {
+        Some(row) => Ok(context.registry.finish(result, row.attempt, keep_until)?),
+        None => Ok(false),
+    }
+}

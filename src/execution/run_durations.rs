@@ -1,0 +1,46 @@
+//! How long the runs of a project took, in a file of the home: a supervisor
+//! wants to know it when it starts, and opens no database then.
+//!
+//! A copy of what the registry knows, made at the end of every run that
+//! completed, when the registry is open anyway and nobody waits any more.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use crate::context::Context;
+use crate::host::{Durability, files};
+use crate::model::Request;
+use crate::reading::HISTORY;
+use crate::runs::RunDir;
+
+/// No file is longer that we wrote.
+const LONGEST: u64 = 16 << 10;
+
+/// What is known at the start of the run in `dir`; nothing where there is no file.
+pub(crate) fn read(dir: &RunDir, request: &Request) -> Vec<Duration> {
+    let bytes = files::tail(&file(dir, request), LONGEST).map(|(bytes, _)| bytes).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    text.lines()
+        .take(HISTORY as usize)
+        .filter_map(|line| line.parse().ok())
+        .map(Duration::from_millis)
+        .collect()
+}
+
+/// Takes down what the registry knows now. Trouble with it costs estimates.
+pub(crate) fn write(context: &Context, dir: &RunDir, request: &Request) {
+    let project = request.project().to_string_lossy();
+    let Ok(took) = context.registry.took(&project, request.agent, HISTORY) else { return };
+    let lines: String = took.iter().map(|took| format!("{}\n", took.as_millis())).collect();
+    let _ = files::create_dir(&dir.history());
+    let _ = files::write(&file(dir, request), lines.as_bytes(), Durability::Whole);
+}
+
+fn file(dir: &RunDir, request: &Request) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    let sum = Sha256::digest(request.project().as_os_str().as_bytes());
+    let name: String = sum.iter().take(10).map(|byte| format!("{byte:02x}")).collect();
+    dir.history().join(format!("{name}-{}", request.agent))
+}

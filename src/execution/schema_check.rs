@@ -1,0 +1,190 @@
+//! Holds answers against the schemas of callers, in a process of its own.
+//!
+//! What a schema asks for may take years or all memory, and no look at it beforehand tells for every answer. So
+//! nobody else validates: the process that does has bounds that the kernel keeps, and whoever waits for it can end
+//! it. What it found is sealed with the run; nobody checks the same answer again.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::context::TaskError;
+use crate::host::{Care, Talk, TalkError};
+use crate::host::{clock, paths, rlimits};
+use crate::model::schema_expansion;
+use crate::model::{FailureCode, Fault, Limit, StopReason};
+use crate::supervisor::{Control, Order};
+use crate::text::cut;
+
+/// The hidden command that checks.
+pub(crate) const VERB: &str = "check-schema";
+
+/// What one check may use. Schemas that people write take a few milliseconds.
+const CPU: Duration = Duration::from_secs(5);
+const MEMORY: u64 = 1 << 30;
+/// On a machine that is busy with other things, computing takes longer.
+const LONGEST: Duration = Duration::from_secs(30);
+/// How often whoever waits looks for a reason to wait no longer.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Enough for a person; the whole text stays in the run directory.
+const LONGEST_REASON: usize = 300;
+const LONGEST_FINDING: usize = 64 << 10;
+
+const KEPT: &str = "the answer as it came is in `last_message.json`";
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Question<'a> {
+    schema: Value,
+    /// Its text. Absent where only the schema is in question.
+    answer: Option<std::borrow::Cow<'a, str>>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Finding {
+    Fits,
+    NotASchema(String),
+    Unfit(String),
+}
+
+/// Refuses a schema that is none, or asks for too much.
+pub(crate) fn check_schema(schema: &Value) -> Result<(), TaskError> {
+    schema_expansion::check(schema)?;
+    let question = Question { schema: schema.clone(), answer: None };
+    match ask(&question, &mut |_| Ok(LOOK)) {
+        Ok(Finding::Fits) => Ok(()),
+        Ok(Finding::NotASchema(why) | Finding::Unfit(why)) => Err(TaskError::BadSchema(why)),
+        Err(error) => Err(TaskError::CostlySchema(trouble(&error))),
+    }
+}
+
+/// Why the run whose agent gave this answer did not end well, if so. The run's hard limit passes at `hard_at`.
+pub(crate) fn check_answer(
+    schema: &Value,
+    answer: &str,
+    control: &mut dyn Control,
+    hard_at: Option<Duration>,
+) -> Option<StopReason> {
+    let mut stop = None;
+    let mut care = |_| {
+        stop = ordered(control);
+        if hard_at.is_some_and(|at| clock::monotonic() >= at) {
+            stop.get_or_insert(StopReason::Limit(Limit::Hard));
+        }
+        if stop.is_some() { Err("the run ends".to_owned()) } else { Ok(LOOK) }
+    };
+    let found = ask(&Question { schema: schema.clone(), answer: Some(answer.into()) }, &mut care);
+    let fault = |message: String, hint: String| {
+        Some(StopReason::Fault(Fault::new(FailureCode::Schema, message).hint(hint)))
+    };
+    match found {
+        _ if stop.is_some() => stop,
+        Ok(Finding::Fits) => None,
+        Ok(Finding::Unfit(why)) => fault(
+            format!("the answer does not fit `output_schema`: {}", cut(&why, LONGEST_REASON)),
+            format!("{KEPT}; resume the thread and ask for the shape again"),
+        ),
+        Ok(Finding::NotASchema(why)) => fault(
+            format!("`output_schema` is not a schema: {}", cut(&why, LONGEST_REASON)),
+            "give a self-contained JSON Schema".to_owned(),
+        ),
+        Err(error) => fault(
+            format!("the answer could not be checked against `output_schema`: {}", trouble(&error)),
+            format!("{KEPT}; give a simpler JSON Schema"),
+        ),
+    }
+}
+
+/// Somebody wants the run to end. Nobody is left below it who could ask for anything else.
+fn ordered(control: &mut dyn Control) -> Option<StopReason> {
+    match control.receive()? {
+        Order::Stop(reason) => Some(reason),
+        Order::Pump => None,
+    }
+}
+
+fn ask(question: &Question<'_>, care: Care<'_>) -> Result<Finding, TalkError> {
+    let input = serde_json::to_vec(question).map_err(|error| TalkError::Broken(error.into()))?;
+    let own = paths::own_image().map_err(TalkError::Start)?;
+    let until = clock::monotonic() + LONGEST;
+    let talk =
+        Talk::begin(&own, &[OsString::from(VERB)], Path::new("/"), &[], input, until, LONGEST_FINDING)?;
+    let (said, _) = talk.finish_with(care)?;
+    serde_json::from_slice(&said).map_err(|error| TalkError::Broken(error.into()))
+}
+
+fn trouble(error: &TalkError) -> String {
+    match error {
+        TalkError::Slow => format!("it takes too much time (more than {} s)", LONGEST.as_secs()),
+        TalkError::Failed(how) => format!(
+            "it takes too much time or memory (more than {} s of computing, or {} MiB): {how}",
+            CPU.as_secs(),
+            MEMORY >> 20
+        ),
+        other => other.to_string(),
+    }
+}
+
+/// The process that checks: reads a question and writes what it found.
+pub(crate) fn answer_question(input: &mut dyn std::io::Read) -> std::io::Result<Vec<u8>> {
+    rlimits::bound(CPU, MEMORY)?;
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes)?;
+    let question: Question<'_> = serde_json::from_slice(&bytes)?;
+    Ok(serde_json::to_vec(&find(&question))?)
+}
+
+fn find(question: &Question<'_>) -> Finding {
+    let bounded = |why: String| cut(&why, 2 * LONGEST_REASON);
+    let validator = match jsonschema::validator_for(&question.schema) {
+        Ok(validator) => validator,
+        Err(error) => return Finding::NotASchema(bounded(error.to_string())),
+    };
+    let Some(answer) = &question.answer else { return Finding::Fits };
+    match serde_json::from_str(answer) {
+        Err(_) if answer.is_empty() => Finding::Unfit("it is empty".into()),
+        Err(_) => Finding::Unfit("it is not JSON".into()),
+        Ok(answer) => match validator.validate(&answer) {
+            Ok(()) => Finding::Fits,
+            Err(error) => Finding::Unfit(bounded(format!("{error} at `{}`", error.instance_path()))),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(schema: Value, answer: Option<&str>, expected: &str) {
+        let found = find(&Question { schema, answer: answer.map(Into::into) });
+        assert!(format!("{found:?}").starts_with(expected), "{found:?}");
+    }
+
+    #[test]
+    fn the_callers_schema_decides_over_the_callers_answer() {
+        let schema =
+            json!({ "type": "object", "required": ["n"], "properties": { "n": { "type": "integer" } } });
+        check(schema.clone(), None, "Fits");
+        check(schema.clone(), Some(r#"{"n":1}"#), "Fits");
+        check(
+            schema.clone(),
+            Some(r#"{"n":"one"}"#),
+            r#"Unfit("\"one\" is not of type \"integer\" at `/n`")"#,
+        );
+        check(schema.clone(), Some("not json at all"), "Unfit(\"it is not JSON\")");
+        check(schema, Some(""), "Unfit(\"it is empty\")");
+    }
+
+    #[test]
+    fn a_schema_that_is_none_is_the_callers_fault() {
+        check(json!({ "type": 7 }), Some("1"), "NotASchema");
+        check(json!({ "$ref": "https://example.com/a.json" }), None, "NotASchema");
+    }
+}

@@ -1,0 +1,116 @@
+//! What the index says after a run and did not say before it.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use crate::git::file_state::{GITLINK, State};
+use crate::git::filters;
+use crate::git::index;
+use crate::git::index::IndexError;
+use crate::git::index_copy;
+use crate::git::index_file;
+use crate::git::snapshot::{Before, Trouble, merged};
+use crate::git::sparse::Sparse;
+
+#[derive(Default)]
+pub(super) struct IndexNow {
+    pub(super) new: Vec<Vec<u8>>,
+    /// The repositories inside that it does not name any more.
+    pub(super) unlinked: HashSet<Vec<u8>>,
+    /// Of these it says something else than before.
+    pub(super) restaged: HashSet<Vec<u8>>,
+    /// Kept out of the tree on purpose.
+    pub(super) skipped: HashMap<Vec<u8>, State>,
+    /// What was kept out of it before, in whole directories that are not the same now.
+    pub(super) then: HashMap<Vec<u8>, State>,
+    pub(super) sparse: Sparse,
+    pub(super) reading: Reading,
+    /// Why it could not be read.
+    pub(super) trouble: Option<String>,
+}
+
+/// How much is known of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// It is what it was.
+    #[default]
+    Same,
+    All,
+    /// What it does not say is not known to be gone.
+    Part,
+}
+
+impl IndexNow {
+    /// Whether a list of attributes is among what is not as before.
+    pub(super) fn has_lists(&self) -> bool {
+        self.new.iter().chain(&self.restaged).any(|path| filters::is_list(path))
+    }
+}
+
+impl Before {
+    /// What is in the index now and was not before: an agent may add what is
+    /// ignored, or have files kept out of the tree.
+    pub(super) fn index_now(&self, until: Duration) -> Result<IndexNow, Trouble> {
+        let then = self.index_bytes()?;
+        let now = match index_file::load(&self.repository.index()) {
+            Ok(now) if now == then => return Ok(IndexNow::default()),
+            Ok(now) => now,
+            Err(trouble) => {
+                let trouble = Some(trouble.to_string());
+                return Ok(IndexNow { trouble, reading: Reading::Part, ..IndexNow::default() });
+            }
+        };
+        let now = self.in_one_part(now, until);
+        let mut known = HashMap::new();
+        let mut linked = HashSet::new();
+        let format = self.store.format();
+        index::read(&then, format, |entry| {
+            known.insert(entry.path.to_owned(), entry.oid);
+            if entry.mode == GITLINK {
+                linked.insert(entry.path.to_owned());
+            }
+        })?;
+        let mut found = IndexNow { sparse: Sparse::of(&now, format), ..IndexNow::default() };
+        let read = index::read(&now, format, |entry| {
+            if entry.skipped && merged(entry) && !index::is_sparse(entry) && !entry.path.is_empty() {
+                found.skipped.insert(entry.path.to_owned(), State::outside(entry.mode, entry.oid));
+            }
+            linked.remove(entry.path);
+            match known.get(entry.path) {
+                // In a part of an index, one without a name stands for another.
+                None if entry.path.is_empty() || index::is_sparse(entry) => {}
+                None => found.new.push(entry.path.to_owned()),
+                Some(oid) if *oid != entry.oid => drop(found.restaged.insert(entry.path.to_owned())),
+                Some(_) => {}
+            }
+        });
+        // One that is gone says nothing of what it held.
+        let is_whole = read.is_ok() && !now.is_empty();
+        found.reading = if is_whole { Reading::All } else { Reading::Part };
+        if is_whole {
+            found.unlinked = linked;
+            match Sparse::read(&self.git.file("sparse"))?.differing(&found.sparse, self, until) {
+                Some(differing) => {
+                    found.new.extend(differing.now.keys().filter(|path| !known.contains_key(*path)).cloned());
+                    found.skipped.extend(differing.now);
+                    found.then = differing.then;
+                }
+                None => found.reading = Reading::Part,
+            }
+        }
+        // What is new in one of two parts is in the part that was read.
+        found.trouble =
+            read.err().filter(|error| *error != IndexError::Extension).map(|error| error.to_string());
+        Ok(found)
+    }
+
+    /// An index, with both its parts where git split it.
+    fn in_one_part(&self, bytes: Vec<u8>, until: Duration) -> Vec<u8> {
+        match index::read(&bytes, self.store.format(), |_| {}) {
+            Err(IndexError::Extension) => {
+                index_copy::joined(&self.repository, &self.git, "index-now", &bytes, until).unwrap_or(bytes)
+            }
+            Ok(()) | Err(IndexError::Damaged | IndexError::Version(_)) => bytes,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What is known of a tree before a run, on disk: whoever looked may be killed
+//! before the second look, and somebody else takes it.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::git::home_in_checkout;
+use crate::git::object::{Format, Oid, Store};
+use crate::git::repository::{Head, Repository};
+use crate::git::runner::Git;
+use crate::git::snapshot::{Before, Trouble};
+use crate::git::tree_walk::Time;
+use crate::host::{Durability, files};
+
+/// Its presence says that the look came to its end.
+const NAME: &str = "before";
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Note {
+    /// Where the repository's own parts were then: an agent may move them.
+    dir: PathBuf,
+    common: PathBuf,
+    sha256: bool,
+    settings: Vec<String>,
+    taken_at: Time,
+    written: Time,
+    file_mode: bool,
+    #[serde(default = "usual")]
+    links: bool,
+    commit: Option<String>,
+    branch: Option<String>,
+    #[serde(default)]
+    elsewhere: HashSet<String>,
+    #[serde(default)]
+    trees: HashSet<Vec<u8>>,
+    unread: u32,
+    #[serde(default)]
+    first_unread: Option<Vec<u8>>,
+    #[serde(default)]
+    unseen: u32,
+    #[serde(default)]
+    unlisted: Option<String>,
+}
+
+fn usual() -> bool {
+    true
+}
+
+impl Before {
+    /// The last step of a look.
+    pub(super) fn keep(&self) -> io::Result<()> {
+        let note = Note {
+            dir: self.repository.dir.clone(),
+            common: self.repository.common.clone(),
+            sha256: self.store.format() == Format::Sha256,
+            settings: self.git.settings().to_vec(),
+            taken_at: self.taken_at,
+            written: self.written,
+            file_mode: self.file_mode,
+            links: self.links,
+            commit: self.head.commit.map(|commit| commit.to_string()),
+            branch: self.head.branch.clone(),
+            elsewhere: self.elsewhere.clone(),
+            trees: self.trees.clone(),
+            unread: self.unread,
+            first_unread: self.first_unread.clone(),
+            unseen: self.unseen,
+            unlisted: self.unlisted.clone(),
+        };
+        files::write(&self.git.file(NAME), &serde_json::to_vec(&note)?, Durability::Whole)
+    }
+
+    /// The look at `root` that somebody else took, and kept in `scratch`.
+    pub(crate) fn found(root: &Path, scratch: &Path, ours: &Path, program: PathBuf) -> Result<Self, Trouble> {
+        let note: Note =
+            serde_json::from_slice(&files::read(&scratch.join(NAME))?).map_err(io::Error::from)?;
+        let format = if note.sha256 { Format::Sha256 } else { Format::Sha1 };
+        let repository = Repository { root: root.to_owned(), dir: note.dir, common: note.common };
+        let mut git = Git::settle(program, scratch, format, &repository.objects())?;
+        note.settings.into_iter().for_each(|setting| git.set(setting));
+        Ok(Self {
+            repository,
+            store: Store::at(&git.objects(), format),
+            git,
+            scratch: scratch.to_owned(),
+            taken_at: note.taken_at,
+            written: note.written,
+            file_mode: note.file_mode,
+            links: note.links,
+            head: Head { commit: note.commit.as_deref().and_then(Oid::from_hex), branch: note.branch },
+            elsewhere: note.elsewhere,
+            trees: note.trees,
+            own: home_in_checkout::below(root, ours),
+            unread: note.unread,
+            first_unread: note.first_unread,
+            unseen: note.unseen,
+            unlisted: note.unlisted,
+        })
+    }
+}

@@ -1,0 +1,269 @@
+//! Talks to one program: hands it all it is to read, takes all it says, within
+//! a limit of time and bytes.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::host::{clock, signal, spawn};
+use crate::model::Signal;
+
+/// What is kept of its complaints, and how much of one is told.
+const COMPLAINT: usize = 64 << 10;
+const LONGEST: usize = 2000;
+/// How long one may say nothing before anybody cares.
+const FIRST: Duration = Duration::from_millis(60);
+/// Lets it get on while we do something else before we listen.
+const PIPE: usize = 1 << 20;
+
+/// A program that was told something and has not been heard to the end. It is
+/// ended, with its process group, when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Talk {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    unsent: Vec<u8>,
+    sent: usize,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    said: Vec<u8>,
+    complaint: Vec<u8>,
+    until: Duration,
+    most: usize,
+    over: bool,
+}
+
+/// One that has said nothing for a while.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Silent {
+    pub(crate) pid: i32,
+    /// How long we have been listening to nothing.
+    pub(crate) since: Duration,
+}
+
+/// What is done about one that says nothing: how long to listen before it is
+/// asked again, or why it is given up.
+pub(crate) type Care<'c> = &'c mut dyn FnMut(Silent) -> Result<Duration, String>;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TalkError {
+    #[error("it could not be started: {0}")]
+    Start(io::Error),
+    #[error("it could not be heard: {0}")]
+    Broken(io::Error),
+    #[error("it took too long")]
+    Slow,
+    #[error("it said too much")]
+    TooMuch,
+    #[error("it failed: {0}")]
+    Failed(String),
+    #[error("it was given up: {0}")]
+    GivenUp(String),
+}
+
+impl Talk {
+    /// Starts `program`; it has until `until`, and may say `most` bytes.
+    pub(crate) fn begin(
+        program: &Path,
+        args: &[OsString],
+        cwd: &Path,
+        environment: &[(&str, &OsStr)],
+        input: Vec<u8>,
+        until: Duration,
+        most: usize,
+    ) -> Result<Self, TalkError> {
+        let mut child = spawn::piped(program, args, cwd, environment).map_err(TalkError::Start)?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        #[cfg(target_os = "linux")]
+        let _ = stdout.as_ref().map(|pipe| rustix::pipe::fcntl_setpipe_size(pipe, PIPE));
+        let mut talk = Self {
+            child,
+            stdin,
+            unsent: input,
+            sent: 0,
+            stdout,
+            stderr,
+            said: Vec::new(),
+            complaint: Vec::new(),
+            until,
+            most,
+            over: false,
+        };
+        talk.do_not_block().map_err(TalkError::Broken)?;
+        talk.send().map_err(TalkError::Broken)?;
+        Ok(talk)
+    }
+
+    fn do_not_block(&self) -> io::Result<()> {
+        let pipes: [Option<BorrowedFd<'_>>; 3] = [
+            self.stdin.as_ref().map(AsFd::as_fd),
+            self.stdout.as_ref().map(AsFd::as_fd),
+            self.stderr.as_ref().map(AsFd::as_fd),
+        ];
+        for pipe in pipes.into_iter().flatten() {
+            let flags = rustix::fs::fcntl_getfl(pipe)?;
+            rustix::fs::fcntl_setfl(pipe, flags | rustix::fs::OFlags::NONBLOCK)?;
+        }
+        Ok(())
+    }
+
+    /// Hears it to its end, with `care` while it says nothing: what it said, when
+    /// it ended well, and the beginning of what it complained of all the same.
+    pub(crate) fn finish_with(mut self, care: Care<'_>) -> Result<(Vec<u8>, String), TalkError> {
+        let complaint = self.hear(care)?;
+        Ok((std::mem::take(&mut self.said), complaint))
+    }
+
+    /// What it said, however it ended, and how that was.
+    pub(crate) fn finish_anyhow(mut self, care: Care<'_>) -> (Vec<u8>, Result<(), TalkError>) {
+        let ended = self.hear(care).map(drop);
+        (std::mem::take(&mut self.said), ended)
+    }
+
+    fn hear(&mut self, care: Care<'_>) -> Result<String, TalkError> {
+        let mut patience = FIRST;
+        let mut heard = clock::monotonic();
+        while self.stdout.is_some() || self.stderr.is_some() {
+            if self.wait_for_something(patience)? {
+                heard = clock::monotonic();
+            } else {
+                let pid = i32::try_from(self.child.id()).unwrap_or(0);
+                let silent = Silent { pid, since: clock::monotonic().saturating_sub(heard) };
+                patience = care(silent).map_err(TalkError::GivenUp)?;
+            }
+            self.send().map_err(TalkError::Broken)?;
+            if drained(&mut self.stdout, &mut self.said, self.most.saturating_add(1))? {
+                self.stdout = None;
+            }
+            // More than is kept is read all the same: nobody is to wait for us.
+            // But not all at once, or one that never stops is never ended.
+            if drained(&mut self.stderr, &mut self.complaint, 1 << 20)? {
+                self.stderr = None;
+            }
+            self.complaint.truncate(COMPLAINT);
+            if self.said.len() > self.most {
+                return Err(TalkError::TooMuch);
+            }
+        }
+        let status = loop {
+            if let Some(status) = self.child.try_wait().map_err(TalkError::Broken)? {
+                break status;
+            }
+            if clock::monotonic() >= self.until {
+                return Err(TalkError::Slow);
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        };
+        self.over = true;
+        let text = String::from_utf8_lossy(&self.complaint).into_owned();
+        if status.success() {
+            Ok(text)
+        } else {
+            let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+            let told = last.map(|line| line.chars().take(LONGEST).collect());
+            Err(TalkError::Failed(told.unwrap_or_else(|| status.to_string())))
+        }
+    }
+
+    /// Whether there is something before `patience` is over.
+    fn wait_for_something(&self, patience: Duration) -> Result<bool, TalkError> {
+        let left = self.until.checked_sub(clock::monotonic()).ok_or(TalkError::Slow)?;
+        let (left, last) = (left.min(patience), left <= patience);
+        let limit = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+        let mut fds = Vec::with_capacity(3);
+        fds.extend(self.stdout.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        fds.extend(self.stderr.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        fds.extend(self.stdin.iter().map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
+        match poll(&mut fds, Some(&limit)) {
+            Ok(0) if last => Err(TalkError::Slow),
+            Ok(0) => Ok(false),
+            // Interrupted: the loop looks again.
+            Ok(_) | Err(_) => Ok(true),
+        }
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        while let Some(pipe) = &mut self.stdin {
+            if self.sent == self.unsent.len() {
+                self.stdin = None;
+                break;
+            }
+            match pipe.write(&self.unsent[self.sent..]) {
+                Ok(n) => self.sent += n,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                // One that does not want to hear more says why when it ends.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.stdin = None,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        if !self.over {
+            signal::send_to_group_of_child(i32::try_from(self.child.id()).unwrap_or(0), Signal::Kill);
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Reads what is there, up to `most` in all; whether the pipe has come to its end.
+fn drained(pipe: &mut Option<impl Read>, into: &mut Vec<u8>, most: usize) -> Result<bool, TalkError> {
+    let Some(pipe) = pipe else { return Ok(true) };
+    let mut chunk = [0; 64 << 10];
+    while into.len() < most {
+        match pipe.read(&mut chunk) {
+            Ok(0) => return Ok(true),
+            Ok(n) => into.extend_from_slice(&chunk[..n]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(TalkError::Broken(error)),
+        }
+    }
+    Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(script: &str, input: &[u8], most: usize, expected: Result<&[u8], &str>) {
+        let args = ["-c".into(), script.into()];
+        let limit = if expected == Err("it took too long") { 200 } else { 20_000 };
+        let until = clock::monotonic() + Duration::from_millis(limit);
+        let begun =
+            Talk::begin(Path::new("/bin/sh"), &args, Path::new("/"), &[], input.to_vec(), until, most);
+        let said = begun.and_then(|talk| talk.finish_with(&mut |_| Ok(Duration::MAX)));
+        let said = said.map(|(said, _)| said).map_err(|error| error.to_string());
+        assert_eq!(said.as_deref().map_err(String::as_str), expected, "{script}");
+    }
+
+    #[test]
+    fn what_it_says_is_heard_whatever_it_is_told() {
+        check("cat", b"one\0two\xff", 100, Ok(b"one\0two\xff"));
+        let long = vec![b'x'; 3 << 20];
+        check("cat", &long, 4 << 20, Ok(&long));
+        check("echo no; exit 0", &long, 100, Ok(b"no\n"));
+    }
+
+    #[test]
+    fn one_that_fails_is_quoted_by_its_last_line() {
+        check("echo first >&2; echo fatal: no >&2; exit 3", b"", 100, Err("it failed: fatal: no"));
+    }
+
+    #[test]
+    fn neither_time_nor_bytes_are_unlimited() {
+        check("sleep 100000 & wait", b"", 100, Err("it took too long"));
+        check("yes", b"", 100, Err("it said too much"));
+        check("yes >&2 & exec sleep 100000", b"", 100, Err("it took too long"));
+    }
+}

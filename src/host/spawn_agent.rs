@@ -1,0 +1,186 @@
+//! Starts an agent so that it is held: its streams are ours, it dies with us,
+//! and it is in the control group of its run.
+
+use std::fs::File;
+use std::io;
+use std::io::Read;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+
+use crate::host::opened_dirs::Ground;
+use crate::host::spawn::{number, program};
+use crate::model::{CommandSpec, Signal};
+
+/// A program that was started, and the other ends of its streams. Whoever
+/// started it collects it.
+#[derive(Debug)]
+pub(crate) struct Started {
+    pub(crate) pid: i32,
+    pub(crate) stdin: ChildStdin,
+    pub(crate) stdout: ChildStdout,
+    pub(crate) stderr: ChildStderr,
+}
+
+/// What is started, and where.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Launch<'a> {
+    pub(crate) spec: &'a CommandSpec,
+    pub(crate) environment: &'a [(String, String)],
+    pub(crate) ground: &'a Ground,
+}
+
+/// Starts an agent with piped streams, in a process group of its own, and in
+/// the control group whose directory is given.
+///
+/// Must be called from the main thread: the kernel sends the parent-death
+/// signal when the *thread* that forked ends.
+pub(crate) fn agent(launch: Launch<'_>, cgroup: Option<&Path>) -> io::Result<Started> {
+    let Launch { spec, environment, ground } = launch;
+    let command = || {
+        let mut command = program(&spec.program);
+        command
+            .args(&spec.args)
+            .env_clear()
+            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .envs(spec.env.iter().map(|(name, value)| (name, value)))
+            .process_group(0);
+        command
+    };
+    held(command, spec.on_orphaned, cgroup, Some(ground))
+}
+
+/// Starts a program that dies with us, in a control group if one is given.
+fn held(
+    command: impl Fn() -> Command,
+    orphaned: Signal,
+    cgroup: Option<&Path>,
+    ground: Option<&Ground>,
+) -> io::Result<Started> {
+    let enter = |command: &mut Command| ground.into_iter().for_each(|ground| ground.enter(command));
+    #[cfg(target_os = "linux")]
+    if let Some(group) = cgroup {
+        let mut command = command();
+        die_with_parent(&mut command, orphaned, None);
+        enter(&mut command);
+        if let Some(started) = born_in(group, command)? {
+            return Ok(started);
+        }
+    }
+    let entry = |group: &Path| File::options().write(true).open(group.join("cgroup.procs"));
+    let entry = cgroup.map(entry).transpose()?;
+    let mut command = command();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    die_with_parent(&mut command, orphaned, entry.as_ref().map(AsRawFd::as_raw_fd));
+    // Last: nothing comes between it and the program.
+    enter(&mut command);
+    let mut child = command.spawn()?;
+    let pid = i32::try_from(child.id()).unwrap_or(0);
+    match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
+        (Some(stdin), Some(stdout), Some(stderr)) => Ok(Started { pid, stdin, stdout, stderr }),
+        _ => Err(io::ErrorKind::BrokenPipe.into()),
+    }
+}
+
+/// Starts a program that is in the control group from its first moment. To move
+/// it there afterwards holds up the kernel for ten milliseconds and more.
+///
+/// `None` where the system cannot do that, or would not; moving it there tells
+/// why. For a process with one thread: the child still allocates.
+#[cfg(target_os = "linux")]
+fn born_in(group: &Path, mut command: Command) -> io::Result<Option<Started>> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    /// As the kernel has it; the C library's constant is too narrow for it.
+    const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
+    let group = File::options().read(true).custom_flags(libc::O_PATH | libc::O_DIRECTORY).open(group)?;
+    let ((stdin, ours_in), (ours_out, stdout), (ours_err, stderr)) = (io::pipe()?, io::pipe()?, io::pipe()?);
+    let (mut failure, mut tell) = io::pipe()?;
+    command.stdin(stdin).stdout(stdout).stderr(stderr);
+    // SAFETY: all of its fields are numbers, for which zero means "none".
+    let mut how: libc::clone_args = unsafe { std::mem::zeroed() };
+    how.flags = CLONE_INTO_CGROUP;
+    how.exit_signal = libc::SIGCHLD as u64;
+    how.cgroup = group.as_raw_fd() as u64;
+    // SAFETY: a fork as any other, without shared memory. There is no other
+    // thread that could hold a lock which the child would wait for.
+    let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw mut how, size_of_val(&how)) };
+    match i32::try_from(pid).unwrap_or(-1) {
+        -1 => Ok(None),
+        0 => {
+            let error = command.exec().raw_os_error().unwrap_or(libc::EINVAL);
+            let _ = tell.write_all(&error.to_ne_bytes());
+            // SAFETY: ends the child at once; nothing of the parent's is undone.
+            unsafe { libc::_exit(127) }
+        }
+        pid => {
+            drop((command, tell));
+            let mut error = [0; 4];
+            if failure.read_exact(&mut error).is_err() {
+                let [stdin, stdout, stderr] =
+                    [OwnedFd::from(ours_in), OwnedFd::from(ours_out), OwnedFd::from(ours_err)];
+                return Ok(Some(Started {
+                    pid,
+                    stdin: stdin.into(),
+                    stdout: stdout.into(),
+                    stderr: stderr.into(),
+                }));
+            }
+            collect(pid);
+            Err(io::Error::from_raw_os_error(i32::from_ne_bytes(error)))
+        }
+    }
+}
+
+/// Waits for the end of a child that is about to end.
+fn collect(pid: i32) -> Option<i32> {
+    let mut status = 0;
+    // SAFETY: `status` is a valid place for the kernel to write to.
+    let collected = unsafe { libc::waitpid(pid, &mut status, 0) };
+    (collected == pid).then_some(status)
+}
+
+/// Whether a process of ours can be in the control group.
+pub(crate) fn can_enter(group: &Path) -> bool {
+    let command = || {
+        let mut command = program("/bin/sh");
+        command.args(["-c", ":"]).env_clear();
+        command
+    };
+    let started = held(command, Signal::Kill, Some(group), None);
+    started.is_ok_and(|started| collect(started.pid) == Some(0))
+}
+
+/// Makes the child join `cgroup` and receive `signal` when we die.
+pub(super) fn die_with_parent(command: &mut Command, signal: Signal, cgroup: Option<RawFd>) {
+    let parent = std::process::id();
+    let hook = move || {
+        if let Some(procs) = cgroup {
+            // SAFETY: a write to a descriptor that the parent holds open; `0`
+            // moves the writing process itself.
+            if unsafe { libc::write(procs, b"0".as_ptr().cast(), 1) } != 1 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        #[cfg(target_os = "linux")]
+        {
+            // SAFETY: plain system calls with integer arguments.
+            let (set, above) =
+                unsafe { (libc::prctl(libc::PR_SET_PDEATHSIG, number(signal)), libc::getppid()) };
+            if set != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            // The parent may have died before the call: then no signal comes.
+            if u32::try_from(above).ok() != Some(parent) {
+                return Err(io::Error::from_raw_os_error(libc::ESRCH));
+            }
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = (signal, parent);
+        Ok(())
+    };
+    // SAFETY: the hook calls nothing but async-signal-safe functions and
+    // allocates nothing.
+    unsafe { command.pre_exec(hook) };
+}

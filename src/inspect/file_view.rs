@@ -1,0 +1,364 @@
+//! A file as bytes by position, plain or decompressed, through one buffer.
+//!
+//! Whoever reads says where and how far. What was read a moment ago is still
+//! there, so that looking back a little costs nothing. A compressed file can
+//! only be read forward; going back further starts it again from the beginning.
+
+use std::io;
+use std::io::{BufReader, Read};
+use std::ops::Range;
+use std::sync::Arc;
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::host::Joined;
+use crate::inspect::Wanted;
+use crate::inspect::aligned_buffer::{Buffer, LINE, inside_line};
+use crate::inspect::count::breaks_in;
+
+/// What is kept before the position that was asked for.
+pub(super) const RETAINED: usize = 128 << 10;
+/// The most that can be asked for at once.
+pub(super) const LONGEST_READ: usize = 768 << 10;
+const CAPACITY: usize = RETAINED + LONGEST_READ + LINE as usize;
+const LEAST_READ: usize = 64 << 10;
+/// The magic number, and the only method there is.
+const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
+
+pub(super) struct View {
+    bytes: Bytes,
+    buffer: Buffer,
+    /// Where in the content the buffer begins, and how much of it is filled.
+    /// What is not compressed is read to where it lies in lines of the cache.
+    base: u64,
+    filled: usize,
+    /// The length of the content, once its end was seen.
+    end: Option<u64>,
+    stored: u64,
+    warning: Option<String>,
+    wanted: Wanted,
+}
+
+enum Bytes {
+    Plain(Arc<Joined>),
+    Gzip { file: Arc<Joined>, unpacked: Box<Unpacked> },
+}
+
+struct Unpacked {
+    decoder: MultiGzDecoder<BufReader<Stored>>,
+    /// Line breaks so far.
+    breaks: u64,
+}
+
+impl View {
+    pub(super) fn new(file: Joined) -> Self {
+        let (stored, file) = (file.length(), Arc::new(file));
+        let mut magic = [0; GZIP.len()];
+        let is_gzip = matches!(file.read_at(&mut magic, 0), Ok(read) if magic[..read] == GZIP);
+        let bytes = if is_gzip {
+            Bytes::Gzip { unpacked: Unpacked::new(&file, stored), file }
+        } else {
+            Bytes::Plain(file)
+        };
+        let end = (!is_gzip).then_some(stored);
+        let buffer = Buffer::new(CAPACITY);
+        Self { bytes, buffer, base: 0, filled: 0, end, stored, warning: None, wanted: Wanted::always() }
+    }
+
+    /// Reads no further once nobody wants it.
+    pub(super) fn while_wanted(self, wanted: Wanted) -> Self {
+        Self { wanted, ..self }
+    }
+
+    pub(super) fn check_wanted(&self) -> io::Result<()> {
+        self.wanted.check()
+    }
+
+    pub(super) fn stored_bytes(&self) -> u64 {
+        self.stored
+    }
+
+    /// The length of the content, where it is known by now.
+    pub(super) fn known_end(&self) -> Option<u64> {
+        self.end
+    }
+
+    /// What is wrong with the file, as far as it was read.
+    pub(super) fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
+    }
+
+    /// The file and its end, where it is plain and longer than `least`.
+    pub(super) fn plain_file(&self, least: u64) -> Option<(Arc<Joined>, u64)> {
+        match (&self.bytes, self.end) {
+            (Bytes::Plain(file), Some(end)) if end > least => Some((Arc::clone(file), end)),
+            (Bytes::Plain(_) | Bytes::Gzip { .. }, _) => None,
+        }
+    }
+
+    pub(super) fn is_compressed(&self) -> bool {
+        matches!(self.bytes, Bytes::Gzip { .. })
+    }
+
+    /// The length of the content; of a compressed file, by reading it all.
+    pub(super) fn find_end(&mut self) -> io::Result<u64> {
+        if self.end.is_none() {
+            self.go_to(u64::MAX)?;
+        }
+        Ok(self.end.unwrap_or(self.base + self.filled as u64))
+    }
+
+    /// The last byte of the content, if there is one.
+    pub(super) fn last_byte(&mut self) -> io::Result<Option<u8>> {
+        let end = self.find_end()?;
+        Ok(self.read(end.saturating_sub(1), end)?.first().copied())
+    }
+
+    /// The line breaks of a compressed file that was read to its end.
+    pub(super) fn all_breaks(&self) -> Option<u64> {
+        match &self.bytes {
+            Bytes::Gzip { unpacked, .. } if self.end == Some(self.base + self.filled as u64) => {
+                Some(unpacked.breaks)
+            }
+            _ => None,
+        }
+    }
+
+    /// The bytes from one position up to another, fewer where the content ends.
+    /// No more than [`LONGEST_READ`] can be had at once.
+    pub(super) fn read(&mut self, from: u64, upto: u64) -> io::Result<&[u8]> {
+        let upto = upto.min(from.saturating_add(LONGEST_READ as u64));
+        if from < self.base || from > self.base + self.filled as u64 {
+            self.go_to(from)?;
+        }
+        // Past the end there is nothing; a position there must not overflow.
+        let mut start = (from.min(self.end.unwrap_or(from)) - self.base) as usize;
+        let wanted = upto.saturating_sub(from) as usize;
+        if start + wanted > self.filled && self.has_more() {
+            if start + wanted > self.buffer.len() {
+                let before = start.saturating_sub(RETAINED);
+                start -= self.forget(before - inside_line(before as u64));
+            }
+            // Many short reads in a row are served by one of the file.
+            let limit = (start + wanted).max(self.filled + LEAST_READ).min(self.buffer.len());
+            while self.filled < start + wanted && self.fill(limit)? {}
+        }
+        Ok(&self.buffer[start.min(self.filled)..self.filled.min(start + wanted)])
+    }
+
+    /// Reads a place and so much around it, where it is far from what was read
+    /// last, lest each look at it read much more.
+    pub(super) fn approach(&mut self, place: &Range<u64>, around: u64) -> io::Result<()> {
+        let (from, upto) = (place.start.saturating_sub(around), place.end.saturating_add(around));
+        let is_here = place.start >= self.base && place.end <= self.base + self.filled as u64;
+        if !is_here && !self.is_compressed() {
+            self.go_to(from)?;
+            let upto = upto.saturating_sub(self.base);
+            let limit = usize::try_from(upto).unwrap_or(usize::MAX).min(self.buffer.len());
+            while self.filled < limit && self.fill(limit)? {}
+        }
+        Ok(())
+    }
+
+    /// Takes over bytes that somebody else has read, where they are none of
+    /// those at hand.
+    pub(super) fn take_over(&mut self, (from, bytes): &(u64, Vec<u8>)) {
+        let is_here = *from >= self.base && from + bytes.len() as u64 <= self.base + self.filled as u64;
+        if !is_here && !bytes.is_empty() && bytes.len() <= self.buffer.len() && !self.is_compressed() {
+            self.buffer[..bytes.len()].copy_from_slice(bytes);
+            (self.base, self.filled) = (*from, bytes.len());
+        }
+    }
+
+    fn has_more(&self) -> bool {
+        self.end.is_none_or(|end| self.base + (self.filled as u64) < end)
+    }
+
+    /// Drops the first bytes of the buffer, and says how many.
+    fn forget(&mut self, bytes: usize) -> usize {
+        self.buffer.copy_within(bytes..self.filled, 0);
+        self.base += bytes as u64;
+        self.filled -= bytes;
+        bytes
+    }
+
+    /// Fills the buffer from somewhere else.
+    fn go_to(&mut self, from: u64) -> io::Result<()> {
+        if let Bytes::Gzip { file, unpacked } = &mut self.bytes {
+            if from < self.base {
+                *unpacked = Unpacked::new(file, self.stored);
+                (self.base, self.filled) = (0, 0);
+            }
+            while self.base + (self.filled as u64) < from {
+                if self.filled == self.buffer.len() {
+                    self.forget(self.filled - RETAINED);
+                }
+                let left = from - self.base - self.filled as u64;
+                let limit = (self.filled as u64).saturating_add(left).min(self.buffer.len() as u64) as usize;
+                if !self.fill(limit)? {
+                    break;
+                }
+            }
+        } else {
+            let from = from.min(self.end.unwrap_or(from));
+            (self.base, self.filled) = (from - inside_line(from) as u64, 0);
+        }
+        Ok(())
+    }
+
+    /// Reads on once, up to `limit` of the buffer. False at the end.
+    fn fill(&mut self, limit: usize) -> io::Result<bool> {
+        self.wanted.check()?;
+        let at = self.base + self.filled as u64;
+        let room = &mut self.buffer[self.filled..limit];
+        let read = match &mut self.bytes {
+            Bytes::Plain(file) => {
+                let left = self.end.unwrap_or(self.stored).saturating_sub(at);
+                let most = room.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+                read_at(file, &mut room[..most], at)?
+            }
+            Bytes::Gzip { unpacked, .. } => unpacked.read(room).unwrap_or_else(|error| {
+                // What came before the damage can be read, and nothing after it.
+                self.warning = Some(format!("the compressed file is damaged after {at} bytes: {error}"));
+                0
+            }),
+        };
+        self.filled += read;
+        if read == 0 {
+            // Also of a plain file that was cut short meanwhile.
+            self.end = Some(at);
+        }
+        Ok(read > 0)
+    }
+}
+
+impl Unpacked {
+    fn new(file: &Arc<Joined>, end: u64) -> Box<Self> {
+        let stored = Stored { file: Arc::clone(file), at: 0, end };
+        Box::new(Self { decoder: MultiGzDecoder::new(BufReader::with_capacity(64 << 10, stored)), breaks: 0 })
+    }
+
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let read = self.decoder.read(room)?;
+        self.breaks += breaks_in(&room[..read]);
+        Ok(read)
+    }
+}
+
+/// The file as it is stored, up to the size that it had.
+struct Stored {
+    file: Arc<Joined>,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Stored {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.end.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let most = room.len().min(left);
+        let read = read_at(&self.file, &mut room[..most], self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+fn read_at(file: &Joined, room: &mut [u8], at: u64) -> io::Result<usize> {
+    loop {
+        match file.read_at(room, at) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => return read,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::inspect::reference_answers::{file, gzip};
+
+    fn of(file: File) -> View {
+        View::new(Joined::whole(file).unwrap())
+    }
+
+    fn numbers(count: usize) -> Vec<u8> {
+        (0..count).flat_map(|n| format!("{n}\n").into_bytes()).collect()
+    }
+
+    #[test]
+    fn what_is_asked_for_is_read_wherever_it_is() {
+        let content = numbers(400_000);
+        for stored in [content.clone(), gzip(&content)] {
+            let mut view = of(file(&stored));
+            for from in [0, 5, 2_000_000, 1_999_000, 1_000_000, 10, content.len() as u64 - 3] {
+                for length in [0, 1, 70_000, LONGEST_READ as u64] {
+                    let upto = (from + length).min(content.len() as u64);
+                    assert!(
+                        view.read(from, from + length).unwrap() == &content[from as usize..upto as usize]
+                    );
+                }
+            }
+            assert_eq!(view.find_end().unwrap(), content.len() as u64);
+            assert_eq!(view.read(u64::MAX, u64::MAX).unwrap(), b"");
+            assert_eq!(view.warning(), None);
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_is_read_as_far_as_it_goes() {
+        let content = numbers(100_000);
+        let stored = gzip(&content);
+        let mut view = of(file(&stored[..stored.len() / 2]));
+        let end = view.find_end().unwrap();
+        assert!(end > 1000 && end < content.len() as u64);
+        assert!(view.read(0, 1000).unwrap() == &content[..1000]);
+        assert!(view.warning().unwrap().starts_with("the compressed file is damaged after "));
+        let mut view = of(file(&stored[..5]));
+        assert_eq!(view.find_end().unwrap(), 0);
+        assert!(view.warning().is_some());
+    }
+
+    #[test]
+    fn a_file_that_is_cut_short_meanwhile_ends_there() {
+        let given = file(&numbers(1000));
+        let mut view = of(given.try_clone().unwrap());
+        given.set_len(3).unwrap();
+        assert_eq!(view.read(0, 100).unwrap(), b"0\n1");
+        assert_eq!(view.read(50, 100).unwrap(), b"");
+        assert_eq!(view.known_end(), Some(3));
+    }
+
+    #[test]
+    fn what_is_written_meanwhile_is_not_read() {
+        let mut given = file(b"one\n");
+        let mut view = of(given.try_clone().unwrap());
+        given.write_all(b"two\n").unwrap();
+        assert_eq!(view.read(0, 100).unwrap(), b"one\n");
+    }
+
+    #[test]
+    fn several_compressed_parts_are_one_content() {
+        let mut parts = GzEncoder::new(gzip(b"one\n"), Compression::fast());
+        parts.write_all(b"two\n").unwrap();
+        let mut view = of(file(&parts.finish().unwrap()));
+        assert_eq!(view.read(0, 100).unwrap(), b"one\ntwo\n");
+        assert_eq!((view.find_end().unwrap(), view.all_breaks()), (8, Some(2)));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_stored_is_read(bytes in prop::collection::vec(any::<u8>(), 0..200), packed: bool, from: u64) {
+            let stored = if packed { [&GZIP[..], &bytes].concat() } else { bytes };
+            let mut view = of(file(&stored));
+            let _ = view.read(from % 300, from % 300 + 50);
+            let _ = view.read(from, u64::MAX);
+            let _ = view.find_end();
+        }
+    }
+}

@@ -1,0 +1,684 @@
+//! The values that a path leads to, one in a line, from a document or from
+//! each line of a file of documents.
+//!
+//! Values are copied as they go by, as far as they can be shown: one that is
+//! longer ends in `…`, and the cursor goes on inside of it.
+
+use std::io;
+
+use memchr::memchr;
+
+use crate::inspect::cursor::{Cursor, Way};
+use crate::inspect::json_path::{JsonPath, Place, Taken};
+use crate::inspect::json_scanner::{At, Kind, NotJson, Reader, Scanner, unescaped};
+use crate::inspect::json_value::{Selected, Shown, Within, shown};
+use crate::inspect::line_pieces::Lines;
+use crate::inspect::page::{MARK, byte_of};
+use crate::inspect::{ContentType, Found, PartialLine};
+
+const CHUNK: u64 = 256 << 10;
+const LEAST_ROOM: usize = 16;
+
+/// What is read of a file, and how much of what is found fits.
+pub(super) struct Asked<'a> {
+    pub(super) path: &'a JsonPath,
+    pub(super) most: usize,
+    pub(super) room: usize,
+    pub(super) content_type: ContentType,
+}
+
+/// Selects from the cursor on until there is enough.
+pub(super) fn select(lines: &mut Lines, cursor: Cursor, asked: &Asked) -> io::Result<Found> {
+    let mut page =
+        Page { found: Found::default(), left: asked.room.max(LEAST_ROOM), most: asked.most.max(1) };
+    // What is no document as a whole may still have some in its lines.
+    let is_lines = asked.content_type != ContentType::Json;
+    // A cursor may be made up, but a part of a document is none: it would lack
+    // the names that tell what is secret.
+    let offset = if is_lines { lines.line_from(cursor.offset)? } else { 0 };
+    let mut here = Cursor { offset, ..cursor };
+    let mut spoiled = Spoiled::default();
+    while let Some(next) = document(lines, here, is_lines, asked, &mut page, &mut spoiled)? {
+        here = next;
+        if page.found.next.is_some() {
+            break;
+        }
+    }
+    let mut found = page.found;
+    if is_lines {
+        found.warning = spoiled.told();
+    }
+    found.start_line = found.value_lines.first().copied();
+    found.end_line = found.value_lines.last().copied();
+    found.match_count = found.value_lines.len() as u64;
+    Ok(found)
+}
+
+/// Reads one document, and says where the next starts.
+fn document(
+    lines: &mut Lines,
+    here: Cursor,
+    is_line: bool,
+    asked: &Asked,
+    page: &mut Page,
+    spoiled: &mut Spoiled,
+) -> io::Result<Option<Cursor>> {
+    let line = here.line.unwrap_or(1);
+    let mut scanner = Scanner::new();
+    let longest = here.within.longest(page.left);
+    let mut copies = Copies::new(asked.path, here.skip, longest, asked.most.saturating_add(1));
+    copies.within = here.within;
+    let (mut at, mut broken, mut empty, mut begun) = (here.offset, None, true, false);
+    let next = loop {
+        let bytes = lines.view.read(at, at.saturating_add(CHUNK))?;
+        if bytes.is_empty() {
+            break None;
+        }
+        begun = true;
+        let end = if is_line { memchr(b'\n', bytes) } else { None };
+        let part = &bytes[..end.unwrap_or(bytes.len())];
+        empty &= part.trim_ascii().is_empty();
+        let part = if at == 0 { part.strip_prefix("\u{feff}".as_bytes()).unwrap_or(part) } else { part };
+        if broken.is_none() && copies.wants_more() {
+            broken = scanner.feed(part, &mut copies).err();
+        }
+        if !is_line && (broken.is_some() || !copies.wants_more()) {
+            break None;
+        }
+        at += bytes.len() as u64;
+        if let Some(end) = end {
+            break Some(at - (bytes.len() - end - 1) as u64);
+        }
+    };
+    if !begun {
+        return Ok(None);
+    }
+    let is_cut_off = !copies.wants_more();
+    if broken.is_none() && !is_cut_off {
+        broken = scanner.finish(&mut copies).err();
+    }
+    // Of a number that is none there is nothing to show.
+    copies.done.pop_if(|last| last.length == 0);
+    if let Some(why) = broken.filter(|_| !empty) {
+        match copies.done.is_empty() {
+            true => spoiled.left_out += 1,
+            false => spoiled.in_part += 1,
+        }
+        if !is_line {
+            page.found.warning = Some(reason(why));
+        }
+    }
+    let next = next.map(|offset| Cursor::new(Way::Select, offset, Some(line.saturating_add(1))));
+    let (mut taken, mut within) = (0, Within::default());
+    for copy in &copies.done {
+        let shown = if page.is_full() { None } else { Some(shown(lines, here.offset, copy)?) };
+        match shown.map(|shown| page.take(copy, &shown, here.within, line)) {
+            Some(Fit::Whole) => taken += 1,
+            Some(Fit::Upto(place)) => {
+                within = place;
+                break;
+            }
+            Some(Fit::None) | None => break,
+        }
+    }
+    if taken < copies.done.len() || is_cut_off {
+        let skip = here.skip.saturating_add(taken);
+        page.found.next = Some(Cursor { way: Way::Select, skip, within, ..here });
+    }
+    Ok(next)
+}
+
+/// Lines that are no document.
+#[derive(Debug, Default)]
+struct Spoiled {
+    left_out: u64,
+    /// Of these there are values nevertheless.
+    in_part: u64,
+}
+
+impl Spoiled {
+    fn told(&self) -> Option<String> {
+        let of = |number: u64, what: &str| {
+            let are = if number == 1 { "line is" } else { "lines are" };
+            (number > 0).then(|| format!("{number} {are} not JSON, and {what}"))
+        };
+        let told = [of(self.left_out, "left out"), of(self.in_part, "read as far as that goes")];
+        let told: Vec<String> = told.into_iter().flatten().collect();
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+}
+
+fn reason(why: NotJson) -> String {
+    format!("not all of it could be read as JSON: {why}")
+}
+
+/// How much of a value a page had room for.
+enum Fit {
+    /// Up to its end.
+    Whole,
+    /// A part of it.
+    Upto(Within),
+    None,
+}
+
+struct Page {
+    found: Found,
+    left: usize,
+    most: usize,
+}
+
+impl Page {
+    fn is_full(&self) -> bool {
+        self.found.value_lines.len() >= self.most
+    }
+
+    /// Adds a value, or what is left of it after `within`. Only the first may be
+    /// a part.
+    fn take(&mut self, copy: &Selected, shown: &Shown, within: Within, line: u64) -> Fit {
+        let is_first = self.found.value_lines.is_empty();
+        let within = if is_first { within } else { Within::default() };
+        let rest = &shown.text[byte_of(&shown.text, within.characters())..];
+        let begins_before = !within.is_beginning();
+        let (length, marks) = (rest.chars().count(), usize::from(begins_before));
+        let fits = shown.is_whole && length + if is_first { marks } else { 1 } <= self.left;
+        if !is_first && !fits {
+            self.found.cut = true;
+            return Fit::None;
+        }
+        let content = &mut self.found.content;
+        if !is_first {
+            content.push('\n');
+        } else if begins_before {
+            content.push(MARK);
+        }
+        self.found.value_lines.push(line.saturating_add(copy.line));
+        if is_first && (begins_before || !fits) {
+            let part = PartialLine { begins_before, goes_on: !fits, bytes: Some(copy.length) };
+            self.found.partial_line = Some(part);
+        }
+        if fits {
+            content.push_str(rest);
+            self.left -= length + if is_first { marks } else { 1 };
+            return Fit::Whole;
+        }
+        let room = length.min(self.left - marks - 1);
+        content.push_str(&rest[..byte_of(rest, room)]);
+        content.push(MARK);
+        self.found.cut = true;
+        self.left = 0;
+        Fit::Upto(copy.after(shown, within.characters() + room))
+    }
+}
+
+/// Follows a path through a document, and copies what it leads to.
+struct Copies<'a> {
+    path: &'a JsonPath,
+    /// The values that are open, from the outermost on.
+    open: Vec<Level>,
+    name: String,
+    /// Values that are not wanted again, and how many are.
+    skip: usize,
+    most: usize,
+    /// Where the first of them goes on.
+    within: Within,
+    /// Bytes that are kept of the first, and of all others together; and that
+    /// were kept so far.
+    longest: usize,
+    others: usize,
+    done: Vec<Selected>,
+    /// Those of `done` that go on.
+    going: Vec<usize>,
+}
+
+struct Level {
+    kind: Kind,
+    taken: Taken,
+    /// The number of the next element.
+    next: u64,
+    copied: bool,
+}
+
+impl<'a> Copies<'a> {
+    fn new(path: &'a JsonPath, skip: usize, longest: usize, most: usize) -> Self {
+        let (open, done, going) = (Vec::new(), Vec::new(), Vec::new());
+        let (name, within) = (String::new(), Within::default());
+        Self { path, open, name, skip, most, within, longest, others: 0, done, going }
+    }
+
+    /// Whether one more would be of use.
+    fn has_room(&self) -> bool {
+        let first = self.done.first().map_or(0, Selected::kept);
+        self.done.len() < self.most && first + self.others < self.longest
+    }
+}
+
+impl Reader for Copies<'_> {
+    fn name(&mut self, name: &[u8]) {
+        // Most values are on no path, and their names of no interest.
+        self.name.clear();
+        if self.open.last().is_some_and(|level| !level.taken.is_nowhere()) {
+            self.name = unescaped(name);
+        }
+    }
+
+    fn begin(&mut self, kind: Kind, at: At) {
+        let (taken, name) = match self.open.last_mut() {
+            None => (self.path.start(), None),
+            Some(level) if level.kind == Kind::Array => {
+                level.next += 1;
+                (self.path.step(level.taken, Place::Element(level.next - 1)), None)
+            }
+            Some(level) => (self.path.step(level.taken, Place::Member(&self.name)), Some(self.name.clone())),
+        };
+        let mut copied = self.path.is_end(taken);
+        if copied && self.skip > 0 {
+            self.skip -= 1;
+            copied = false;
+        }
+        // Those inside of one that is copied may be many more than are wanted.
+        copied &= self.has_room();
+        if copied {
+            self.going.push(self.done.len());
+            let within = if self.done.is_empty() { self.within } else { Within::default() };
+            self.done.push(Selected::new(name, at.line, at.byte, within));
+        }
+        self.open.push(Level { kind, taken, next: 0, copied });
+    }
+
+    fn end(&mut self) {
+        if self.open.pop().is_some_and(|level| level.copied) {
+            self.going.pop();
+        }
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        for at in &self.going {
+            let copy = &mut self.done[*at];
+            // Of the others none is shown that does not fit as a whole.
+            let taken = if *at == 0 { copy.kept() } else { self.others };
+            let kept = copy.push(bytes, self.longest.saturating_sub(taken));
+            if *at > 0 {
+                self.others += kept;
+            }
+        }
+    }
+
+    /// Until there are enough, and all of them have ended.
+    fn wants_more(&self) -> bool {
+        self.has_room() || !self.going.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::{Copies, JsonPath, Scanner, Selected};
+    use crate::inspect::cursor::base36;
+    use crate::inspect::reference_answers::{added, ask, gzip, pages};
+    use crate::inspect::{Found, Mode};
+
+    fn select(path: &str, max_values: usize) -> Mode {
+        Mode::Select { path: path.parse().unwrap(), max_values }
+    }
+
+    #[track_caller]
+    fn check(content: &str, path: &str, expected: &str, lines: &[u64]) {
+        let found = ask(content.as_bytes(), select(path, 50), None, 1000);
+        assert_eq!((found.content.as_str(), &found.value_lines[..]), (expected, lines), "{path}");
+        assert_eq!(found.match_count, lines.len() as u64);
+    }
+
+    #[test]
+    fn values_of_a_document_are_selected() {
+        let content = "{\"a\": [1, {\"b\": \"x y\"},\n null],\n \"b\": {\"c\": {\"b\": 2}}}";
+        check(content, "$.a[1]", "{\"b\":\"x y\"}", &[1]);
+        check(content, "$.a[*]", "1\n{\"b\":\"x y\"}\nnull", &[1, 1, 2]);
+        check(content, "$.a[1:]", "{\"b\":\"x y\"}\nnull", &[1, 2]);
+        check(content, "$..b", "\"x y\"\n{\"c\":{\"b\":2}}\n2", &[1, 3, 3]);
+        check(content, "$.*", "[1,{\"b\":\"x y\"},null]\n{\"c\":{\"b\":2}}", &[1, 3]);
+        check(content, "$['b'].c.b", "2", &[3]);
+        check(content, "$.none", "", &[]);
+    }
+
+    #[test]
+    fn each_line_is_a_document() {
+        let content = "{\"id\":1,\"t\":\"a\"}\n\n{\"id\":2}\nspoiled\n{\"id\":3,\"id\":4}\n{\"x\":0}";
+        check(content, "$.id", "1\n2\n3\n4", &[1, 3, 5, 5]);
+        let found = ask(content.as_bytes(), select("$.id", 50), None, 1000);
+        assert_eq!(found.warning.as_deref(), Some("1 line is not JSON, and left out"));
+        let found = ask(b"{\"a\":1}\nnot json\n{\"a\":2\n{\"a\":3}", select("$..a", 50), None, 1000);
+        assert_eq!(found.content, "1\n2\n3");
+        let told = "1 line is not JSON, and left out; 1 line is not JSON, and read as far as that goes";
+        assert_eq!(found.warning.as_deref(), Some(told));
+    }
+
+    #[test]
+    fn what_is_no_json_says_why() {
+        let found = ask(b"{\"a\": [1, 2,\n", select("$.a[0]", 1), None, 100);
+        assert_eq!(found.content, "1");
+        let found = ask(b"{\"a\": 1,\n \"b\": [2 3]}", select("$.b", 9), None, 100);
+        assert_eq!(found.content, "");
+        let warning = found.warning.unwrap();
+        assert_eq!(warning, "2 lines are not JSON, and left out");
+    }
+
+    /// All values that are shown, those that come in parts put together.
+    fn joined(pages: &[Found]) -> Vec<String> {
+        let mut text = String::new();
+        for page in pages.iter().filter(|page| page.match_count > 0) {
+            let (part, ends) = added(page);
+            text.push_str(&part);
+            text.push_str(if ends { "\n" } else { "" });
+        }
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_long_value_goes_on_from_its_cursor_and_the_next_follows() {
+        let values = [json!("x".repeat(500)), json!("y"), json!({ "z": "é".repeat(30) })];
+        let content = Value::from(values.to_vec()).to_string();
+        let found = pages(content.as_bytes(), &select("$[*]", 9), 20);
+        assert_eq!(joined(&found), values.clone().map(|value| value.to_string()));
+        assert_eq!(found[0].content, "\"xxxxxxxxxxxxxxxxxx…");
+        assert_eq!(found[1].content, format!("…{}…", "x".repeat(18)));
+        assert!(found[0].cut && found[1].cut && !found.last().unwrap().cut);
+        let part = found[1].partial_line.unwrap();
+        assert_eq!((part.begins_before, part.goes_on, part.bytes), (true, true, Some(502)));
+        assert!(found.iter().all(|page| page.content.chars().count() <= 20 && page.value_lines[0] == 1));
+        // What is left of one comes with the next.
+        let end = found.iter().find(|page| page.content.contains('\n')).unwrap();
+        assert!(end.content.ends_with("x\"\n\"y\""), "{}", end.content);
+        // In a line of many as well.
+        let lines = format!("{{\"a\":1}}\n{{\"a\":{}}}\n{{\"a\":2}}\n", values[0]);
+        let found = pages(lines.as_bytes(), &select("$.a", 9), 100);
+        assert_eq!(joined(&found), ["1".to_owned(), values[0].to_string(), "2".to_owned()]);
+    }
+
+    #[test]
+    fn a_very_long_value_is_shown_in_parts_and_none_is_held() {
+        for text in ["0123456789".repeat(30_000), "€uro ".repeat(30_000), "\\\"".repeat(50_000)] {
+            let content = json!([1, text, 2]).to_string();
+            for stored in [content.as_bytes().to_vec(), gzip(content.as_bytes())] {
+                let found = pages(&stored, &select("$[*]", 9), 40_000);
+                assert!(joined(&found) == ["1".to_owned(), json!(text).to_string(), "2".to_owned()]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_value_that_is_hidden_has_an_end() {
+        let content = json!({ "password": "hunter2x".repeat(50_000), "b": "x" }).to_string();
+        let found = pages(content.as_bytes(), &select("$.*", 9), 1000);
+        assert!(found.len() < 20 && found.iter().all(|page| !page.content.contains("unter")), "{found:?}");
+        assert_eq!(joined(&found), ["\"[redacted:password]\"", "\"x\""]);
+        for within in (0..8).flat_map(|part| [0, 1, 900, 70_000].map(|c| (part << 20) + c)) {
+            let cursor = format!("s0.1.0.{}", base36(within)).parse().unwrap();
+            let found = ask(content.as_bytes(), select("$.password", 9), Some(cursor), 1000);
+            assert!(!found.content.contains("unter"), "{within}: {}", found.content);
+        }
+    }
+
+    #[test]
+    fn a_secret_that_is_longer_than_what_is_held_is_shown_in_no_part() {
+        let mut seed = 1_u64;
+        let secret: String = (0..200_000)
+            .map(|_| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                char::from(
+                    b"abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"[(seed >> 33) as usize % 55],
+                )
+            })
+            .collect();
+        let of_member = json!({ "x": { "note": "two words", "api_key": secret, "z": "end" } });
+        let in_text = json!({ "x": format!("it is said password={secret} and so on") });
+        for document in [of_member, in_text] {
+            let content = document.to_string();
+            let found = pages(content.as_bytes(), &select("$.x", 9), 15_000);
+            let shown = joined(&found).concat();
+            assert!(shown.ends_with("\"end\"}") || shown.ends_with("and so on\""), "{shown}");
+            let part = |at: usize| shown.contains(&secret[at..at + 12]);
+            assert!(!(0..secret.len() - 12).step_by(500).any(part), "{} bytes", shown.len());
+        }
+    }
+
+    #[test]
+    fn a_short_document_with_more_values_than_asked_for_goes_on() {
+        for most in 1..5 {
+            let found = pages(b"[1,2,3]", &select("$[*]", most), 1000);
+            let contents: Vec<&str> = found.iter().map(|page| page.content.as_str()).collect();
+            assert_eq!(contents.join("\n").trim_end(), "1\n2\n3", "{most}");
+            assert!(found.iter().all(|page| page.match_count <= most as u64));
+        }
+        // Also where the room is what ends the page.
+        let content =
+            json!((0..100).map(|n| format!("{n}{}", "x".repeat(300))).collect::<Vec<_>>()).to_string();
+        let found = pages(content.as_bytes(), &select("$[*]", 1000), 2000);
+        assert_eq!(found.iter().map(|page| page.match_count).sum::<u64>(), 100);
+    }
+
+    #[test]
+    fn a_broken_document_says_why_though_it_is_short() {
+        // What it is was told by less of it.
+        let content = format!("{{\"a\": 1,\n\n\"b\": \"{}\", \"c\" 2}}", "x".repeat(100_000));
+        let found = ask(content.as_bytes(), select("$.a", 9), None, 100);
+        assert_eq!(
+            (found.content.as_str(), found.content_type),
+            ("1", crate::inspect::content_type::ContentType::Json)
+        );
+        let warning = found.warning.unwrap();
+        assert_eq!(warning, "not all of it could be read as JSON: line 3: unexpected `2`");
+    }
+
+    #[test]
+    fn matches_within_a_match_take_no_more_than_their_share() {
+        let inner = vec!["{\"c\":0}"; 50_000].join(",");
+        let content = format!("{{\"c\":[{inner}]}}");
+        let path: JsonPath = "$..c".parse().unwrap();
+        let mut copies = Copies::new(&path, 0, 1000, 5);
+        Scanner::new().feed(content.as_bytes(), &mut copies).unwrap();
+        assert_eq!(copies.done.len(), 5);
+        // However many are open at once.
+        let content = format!("{}{}{}", "{\"c\":".repeat(400), "1".repeat(100), "}".repeat(400));
+        let mut copies = Copies::new(&path, 0, 1000, 1000);
+        Scanner::new().feed(content.as_bytes(), &mut copies).unwrap();
+        assert!(copies.done.iter().map(Selected::kept).sum::<usize>() <= 3000);
+        let found = pages(content.as_bytes(), &select("$..c", 9), 3000);
+        assert_eq!(joined(&found).len(), 400);
+    }
+
+    #[test]
+    fn a_long_value_is_cut_by_its_characters_and_not_through_a_secret() {
+        let fits = "€".repeat(10_000);
+        let found = ask(json!([fits]).to_string().as_bytes(), select("$[0]", 9), None, 12_000);
+        assert!(!found.cut && found.content == format!("\"{fits}\""));
+        let token = format!("ghp_{}", "aB3x".repeat(9));
+        for before in [100, 1_000, 4_000, 6_900, 7_000, 7_900, 7_990, 8_000] {
+            let content =
+                json!([format!("{} {token} {}", "€".repeat(before), "y".repeat(90_000))]).to_string();
+            let found = ask(content.as_bytes(), select("$[0]", 9), None, 8_000);
+            assert!(found.cut && !found.content.contains("gh") && !found.content.contains("aB3"), "{before}");
+            assert_eq!(found.content.chars().count(), 8_000);
+        }
+        // What is redacted takes less room than it took before: the rest of the room stays empty.
+        for shift in 0..50 {
+            let many = format!("{} ", token).repeat(200);
+            let content = json!([format!("{} {many}{}", "x".repeat(shift), "€".repeat(30_000))]).to_string();
+            let found = ask(content.as_bytes(), select("$[0]", 9), None, 100);
+            assert!(found.cut && !found.content.contains("ghp") && !found.content.contains("aB3"));
+        }
+    }
+
+    #[test]
+    fn what_stands_before_a_value_tells_that_it_is_secret() {
+        let content = json!(["curl", "-u", "bob:letmein", "--password", "hunter2x", "x"]).to_string();
+        check(&content, "$[2]", "\"bob:[redacted:password]\"", &[1]);
+        check(&content, "$[4]", "\"[redacted:password]\"", &[1]);
+        check(&content, "$[5]", "\"x\"", &[1]);
+        check("{\"password\":\n\"hunter2x\"}", "$.password", "\"[redacted:password]\"", &[2]);
+    }
+
+    #[test]
+    fn the_lines_of_a_private_key_are_no_values() {
+        let line = "MIIEpAIBAAKCAQEAx7Vn3k9QzT5sW2fJ8dLrY6mBcHpE4uGvNqXoKtRi1aZyDlSb";
+        let (begin, end) = ("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----");
+        let document =
+            json!({ "a": "open", "pem": [begin, line, line, "abcDEF12==", end], "id": line, "z": "shown" });
+        let records =
+            [begin, line, line, "abcDEF12==", end, "after"].map(|line| json!({ "msg": line }).to_string());
+        for stored in [document.to_string(), format!("{document:#}"), records.join("\n")] {
+            for path in ["$.pem[1]", "$.pem[*]", "$.pem[3]", "$.pem", "$.pem[1:4]", "$..pem", "$.msg", "$"] {
+                for most in [1, 50] {
+                    for page in pages(stored.as_bytes(), &select(path, most), 1000) {
+                        let told = page.content.replace(&format!("\"id\":\"{line}\""), "");
+                        assert!(!told.contains("MIIE"), "{path}: {told}");
+                        // As in the lines of a file, so short a line is told by standing alone.
+                        assert!(!told.contains("abcDEF") || path == "$", "{path}: {told}");
+                    }
+                }
+            }
+        }
+        let document = document.to_string();
+        check(&document, "$.z", "\"shown\"", &[1]);
+        check(&document, "$.pem[2]", "\"[redacted:private-key]\"", &[1]);
+        check(&document, "$.id", &format!("\"{line}\""), &[1]);
+        check(
+            &records.join("\n"),
+            "$.msg",
+            &format!("\"{begin}\"\n{}\"{end}\"\n\"after\"", "\"[redacted:private-key]\"\n".repeat(3)),
+            &[1, 2, 3, 4, 5, 6],
+        );
+    }
+
+    #[test]
+    fn a_cursor_that_was_made_up_shows_no_value_without_its_name() {
+        let document = json!({ "password": "hunter2x", "b": ["ghp_", "x"] }).to_string();
+        let lines = format!("{document}\n{document}\n");
+        for stored in [&document, &lines] {
+            for offset in 0..stored.len() as u64 + 2 {
+                for path in ["$", "$[0]", "$.*", "$..password"] {
+                    let cursor = format!("s{}.1.0", base36(offset)).parse().unwrap();
+                    let found = ask(stored.as_bytes(), select(path, 9), Some(cursor), 1000);
+                    assert!(!found.content.contains("unter"), "{offset} {path}: {}", found.content);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_member_tells_that_it_is_secret() {
+        let content =
+            json!({"password": "hunter2x", "k": {"api_key": "a7Bq9ZkT3mXw5Rc1VnY8dLf2Gs6Hj4Ep"}}).to_string();
+        check(&content, "$.password", "\"[redacted:password]\"", &[1]);
+        check(&content, "$.*.api_key", "\"[redacted:api-key]\"", &[1]);
+    }
+
+    /// All values that a path leads to, in the order in which they begin.
+    fn naive<'a>(value: &'a Value, path: &[&str], found: &mut Vec<&'a Value>) {
+        let Some((step, rest)) = path.split_first() else { return found.push(value) };
+        let members: Vec<(String, &Value)> = match value {
+            Value::Object(members) => {
+                members.iter().map(|(name, value)| (format!(".{name}"), value)).collect()
+            }
+            Value::Array(items) => {
+                items.iter().enumerate().map(|(at, item)| (format!("[{at}]"), item)).collect()
+            }
+            _ => Vec::new(),
+        };
+        for (place, member) in members {
+            match step.strip_prefix('.') {
+                Some(below) if below.starts_with('.') => {
+                    if place == below {
+                        naive(member, rest, found);
+                    }
+                    naive(member, path, found);
+                }
+                _ if *step == ".*" || *step == place => naive(member, rest, found),
+                _ => {}
+            }
+        }
+    }
+
+    fn check_values(pages: &[Found], expected: &[&Value]) -> Result<(), TestCaseError> {
+        let expected: Vec<String> = expected.iter().map(ToString::to_string).collect();
+        prop_assert_eq!(joined(pages), expected);
+        Ok(())
+    }
+
+    fn values() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(json!(null)),
+            Just(json!(1)),
+            Just(json!("é\"\n")),
+            Just(json!([])),
+            Just(json!({}))
+        ];
+        leaf.prop_recursive(4, 30, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec(("[a-c]", inner), 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_short_document_is_shown_whole_by_following_the_cursor(
+            items in prop::collection::vec(values(), 1..12), most in 1usize..4, room in 16usize..200, packed: bool, below: bool,
+        ) {
+            let document = Value::from(items);
+            let stored = if packed { gzip(document.to_string().as_bytes()) } else { document.to_string().into_bytes() };
+            let (path, steps) = if below { ("$..a", vec!["..a"]) } else { ("$[*]", vec![".*"]) };
+            let mut expected = Vec::new();
+            naive(&document, &steps, &mut expected);
+            let pages = pages(&stored, &select(path, most), room);
+            check_values(&pages, &expected)?;
+            prop_assert!(pages.iter().all(|page| page.match_count <= most as u64));
+        }
+
+        #[test]
+        fn all_values_come_once_and_in_order(
+            documents in prop::collection::vec(values(), 1..4),
+            path in prop::collection::vec(prop::sample::select(vec![".a", ".b", "[0]", "[1]", ".*"]), 0..4),
+            most in 1usize..4, room in 16usize..60, packed: bool, pretty: bool,
+        ) {
+            let is_one = documents.len() == 1 && pretty;
+            let text: Vec<String> = documents.iter().map(|value| if is_one { format!("{value:#}") } else { value.to_string() }).collect();
+            let stored = text.join("\n").into_bytes();
+            let stored = if packed { gzip(&stored) } else { stored };
+            let mut expected = Vec::new();
+            for document in &documents {
+                naive(document, &path, &mut expected);
+            }
+            let pages = pages(&stored, &select(&format!("${}", path.concat()), most), room);
+            check_values(&pages, &expected)?;
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
+        /// However it is cut, the parts make up the value, and a secret is in none.
+        #[test]
+        fn the_parts_of_a_value_make_it_up(
+            words in prop::collection::vec((0usize..5, 1usize..20_000), 1..6), room in 8_000usize..60_000, packed: bool,
+        ) {
+            let token = format!("ghp_{}", "aB3x".repeat(9));
+            let text: String = words.iter().map(|(which, length)| match which {
+                0 => "word ".repeat(*length),
+                1 => "é€🦀\"\\".repeat(*length / 2),
+                2 => format!(" {token} ").repeat(1 + length / 3000),
+                3 => " password=hunter2x ".repeat(1 + length / 500),
+                _ => "x".repeat(*length),
+            }).collect();
+            let value = json!(text).to_string();
+            let stored = format!("[{value},1]").into_bytes();
+            let stored = if packed { gzip(&stored) } else { stored };
+            let found = pages(&stored, &select("$[*]", 9), room);
+            prop_assert!(found.iter().all(|page| page.content.chars().count() <= room));
+            prop_assert!(joined(&found) == [crate::redact::text(&value).into_owned(), "1".to_owned()]);
+        }
+    }
+}

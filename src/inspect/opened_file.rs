@@ -1,0 +1,265 @@
+//! One opened file, ready to be asked.
+
+use std::io;
+
+use memchr::memchr;
+
+use crate::host::Joined;
+use crate::host::LineIndex;
+use crate::inspect::cursor::{Cursor, Way};
+use crate::inspect::file_view::View;
+use crate::inspect::line_pieces::Lines;
+use crate::inspect::page;
+use crate::inspect::page::Page;
+use crate::inspect::{
+    Ask, ContentType, Found, InspectError, Mode, Wanted, count, grep, json_select, summary,
+};
+
+/// What a file is told by.
+const SAMPLE: u64 = 64 << 10;
+/// How far its second line is looked for.
+const LONGEST_FIRST: u64 = 4 << 20;
+
+pub(super) struct Source<'a> {
+    pub(super) lines: Lines,
+    index: Option<&'a LineIndex>,
+    content_type: ContentType,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(file: Joined, index: Option<&'a LineIndex>, wanted: Wanted) -> io::Result<Self> {
+        let mut view = View::new(file).while_wanted(wanted);
+        let index = index.filter(|_| !view.is_compressed());
+        let sample = view.read(0, SAMPLE)?;
+        let is_one_line = !sample.contains(&b'\n');
+        let mut content_type = ContentType::of(sample, (sample.len() as u64) < SAMPLE);
+        if content_type == ContentType::Json && is_one_line && has_more_lines(&mut view)? {
+            content_type = ContentType::Jsonl;
+        }
+        Ok(Self { lines: Lines::new(view), index, content_type })
+    }
+
+    pub(super) fn answer(mut self, ask: &Ask) -> Result<Found, InspectError> {
+        let from = |way: Way, start: Cursor| match ask.cursor {
+            Some(cursor) if cursor.way == way => Ok(cursor),
+            Some(_) => Err(InspectError::WrongCursor),
+            None => Ok(start),
+        };
+        let start = Cursor::new(Way::Forward, 0, Some(1));
+        let found = match &ask.mode {
+            Mode::Head { lines } => {
+                page::forward(&mut self.lines, from(Way::Forward, start)?, *lines, ask.room)?.into()
+            }
+            Mode::Tail { lines } => {
+                let end = self.lines.view.find_end()?;
+                let line = count::total(&mut self.lines.view, self.index)?;
+                let start = Cursor::new(Way::Back, end, line.filter(|line| *line > 0));
+                page::back(&mut self.lines, from(Way::Back, start)?, *lines, ask.room)?.into()
+            }
+            Mode::Range { start: first, end } => match ask.cursor {
+                Some(_) => {
+                    let cursor = from(Way::Forward, start)?;
+                    if !cursor.line.is_some_and(|line| (*first..=*end).contains(&line)) {
+                        return Err(InspectError::WrongCursor);
+                    }
+                    self.range(cursor, *end, ask.room)?.into()
+                }
+                None => match count::find(&mut self.lines.view, self.index, (*first).max(1))? {
+                    Ok(offset) => {
+                        let start = Cursor { offset, line: Some((*first).max(1)), ..start };
+                        self.range(start, *end, ask.room)?.into()
+                    }
+                    Err(end) => {
+                        let goes_on = self.lines.view.last_byte()?.is_some_and(|last| last != b'\n');
+                        Found { total_lines: Some(count::lines(end.breaks, goes_on)), ..Found::default() }
+                    }
+                },
+            },
+            Mode::Grep { pattern, context, max_matches } => {
+                let cursor = from(Way::Grep, Cursor { way: Way::Grep, ..start })?;
+                let asked = grep::Asked { pattern, context: *context, most: *max_matches, room: ask.room };
+                grep::search(&mut self.lines, self.index, cursor, &asked)?
+            }
+            Mode::Select { path, max_values } => {
+                let cursor = from(Way::Select, Cursor { way: Way::Select, ..start })?;
+                let content_type = self.content_type;
+                let asked = json_select::Asked { path, most: *max_values, room: ask.room, content_type };
+                json_select::select(&mut self.lines, cursor, &asked)?
+            }
+            // It has no next page.
+            Mode::Summary if ask.cursor.is_some() => return Err(InspectError::WrongCursor),
+            Mode::Summary => summary::summarise(&mut self.lines, self.content_type)?,
+        };
+        self.complete(found).map_err(InspectError::from)
+    }
+
+    /// From the cursor to the last line that was asked for.
+    fn range(&mut self, cursor: Cursor, end: u64, room: usize) -> io::Result<Page> {
+        let line = cursor.line.unwrap_or(1);
+        let most = end.checked_sub(line).map_or(0, |more| more.saturating_add(1));
+        let mut page = page::forward(&mut self.lines, cursor, most, room)?;
+        page.next = page.next.filter(|next| next.line.is_some_and(|line| line <= end));
+        Ok(page)
+    }
+
+    /// Adds what is known of the file as a whole.
+    fn complete(mut self, found: Found) -> io::Result<Found> {
+        let view = &mut self.lines.view;
+        let total_lines = match found.total_lines {
+            None => count::total(view, self.index)?,
+            known => known,
+        };
+        let warning = view.warning().map(str::to_owned);
+        Ok(Found {
+            total_lines,
+            total_bytes: view.known_end(),
+            stored_bytes: view.stored_bytes(),
+            content_type: self.content_type,
+            warning: warning.or(found.warning),
+            ..found
+        })
+    }
+}
+
+/// Whether a file that begins with a long line of JSON has another after it.
+fn has_more_lines(view: &mut View) -> io::Result<bool> {
+    let mut at = 0;
+    while at < LONGEST_FIRST {
+        let bytes = view.read(at, at + SAMPLE)?;
+        if let Some(end) = memchr(b'\n', bytes) {
+            let next = at + end as u64 + 1;
+            return Ok(matches!(view.read(next, next + 1)?, b"{" | b"["));
+        }
+        if bytes.is_empty() {
+            break;
+        }
+        at += bytes.len() as u64;
+    }
+    Ok(false)
+}
+
+impl From<Page> for Found {
+    fn from(page: Page) -> Self {
+        Self {
+            content: page.content,
+            start_line: page.start_line,
+            end_line: page.end_line,
+            partial_line: page.partial,
+            cut: page.cut,
+            next: page.next,
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write;
+
+    use super::*;
+    use crate::host::Stretch;
+    use crate::host::line_index::{LineIndexWriter, beside};
+    use crate::inspect::reference_answers::{self, find};
+
+    /// Numbered lines, and their index as it is written while they come.
+    fn indexed(lines: usize) -> (tempfile::TempDir, File, LineIndex) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("stdout.log");
+        let mut writer = LineIndexWriter::new(&path);
+        let mut content = Vec::new();
+        for number in 1..=lines {
+            let line = format!("line {number} {}\n", "x".repeat(number % 90));
+            writer.passed(line.len() as u64, 1);
+            content.extend_from_slice(line.as_bytes());
+        }
+        File::create(&path).unwrap().write_all(&content).unwrap();
+        let index = LineIndex::read(File::open(beside(&path)).unwrap());
+        (dir, File::open(path).unwrap(), index)
+    }
+
+    fn answer(file: &File, index: Option<&LineIndex>, mode: &Mode) -> Found {
+        let ask = Ask { mode: mode.clone(), cursor: None, room: 1 << 20 };
+        let file = Joined::whole(file.try_clone().unwrap()).unwrap();
+        Source::new(file, index, Wanted::always()).unwrap().answer(&ask).unwrap()
+    }
+
+    #[test]
+    fn an_index_changes_no_answer() {
+        const LINES: u64 = 300_000;
+        let (_dir, file, index) = indexed(LINES as usize);
+        for mode in [
+            Mode::Tail { lines: 3 },
+            Mode::Range { start: 149_990, end: 149_995 },
+            Mode::Range { start: LINES + 1, end: LINES + 2 },
+            find("line 299999 ", 1, 3),
+            find("00 ", 1, 900),
+            find("000 x*$", 0, 900),
+        ] {
+            let (with, without) = (answer(&file, Some(&index), &mode), answer(&file, None, &mode));
+            assert_eq!(with.total_lines, Some(LINES), "{mode:?}");
+            assert_eq!((&with.content, &with.matches), (&without.content, &without.matches), "{mode:?}");
+            let offset = |found: &Found| found.next.map(|next| next.offset);
+            assert_eq!(offset(&with), offset(&without), "{mode:?}");
+        }
+        let found = answer(&file, Some(&index), &find("000 x*$", 0, 900));
+        let numbers: Vec<u64> = found.matches.iter().map(|block| block.line_number).collect();
+        assert_eq!(numbers, (1000..=LINES).step_by(1000).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn a_cursor_of_another_question_is_refused() {
+        for (mode, cursor) in [
+            (Mode::Summary, "f0.1.0"),
+            (Mode::Head { lines: 1 }, "b0.1.0"),
+            (Mode::Range { start: 2, end: 2 }, "f0.1.0"),
+            (Mode::Range { start: 1, end: 1 }, "f2.2.0"),
+        ] {
+            let ask = Ask { mode, cursor: Some(cursor.parse().unwrap()), room: 100 };
+            let file = Joined::whole(reference_answers::file(b"a\nb\n")).unwrap();
+            let answer = Source::new(file, None, Wanted::always()).unwrap().answer(&ask);
+            assert!(matches!(answer, Err(InspectError::WrongCursor)), "{ask:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_in_pieces_is_one_file() {
+        let (dir, file, index) = indexed(300_000);
+        let bytes = std::fs::read(dir.path().join("stdout.log")).unwrap();
+        let head = 9_000_001;
+        let pieces = || {
+            let file = file.try_clone().unwrap();
+            let mut end = tempfile::tempfile().unwrap();
+            end.write_all(&bytes[head + 5..]).unwrap();
+            let between = Stretch::Text(bytes[head..head + 5].to_vec());
+            Joined::of(vec![Stretch::Beginning { file, length: head as u64 }, between, Stretch::File(end)])
+        };
+        let known = index.clone().within(head as u64);
+        for mode in [
+            Mode::Head { lines: 3 },
+            Mode::Tail { lines: 3 },
+            Mode::Range { start: 299_990, end: 300_000 },
+            Mode::Summary,
+            find("line 299999 ", 1, 3),
+            find("000 x*$", 0, 900),
+        ] {
+            let ask = Ask { mode, cursor: None, room: 1 << 20 };
+            let source = Source::new(pieces().unwrap(), Some(&known), Wanted::always()).unwrap();
+            assert_eq!(source.answer(&ask).unwrap(), answer(&file, Some(&index), &ask.mode));
+        }
+    }
+
+    #[test]
+    fn an_index_that_lies_costs_numbers_and_nothing_else() {
+        let (_dir, file, _) = indexed(100_000);
+        let lie: Vec<u8> = (1..200_u64)
+            .flat_map(|entry| [entry * 40_000, entry * 39_999].map(u64::to_le_bytes).concat())
+            .collect();
+        let index = LineIndex::read(&lie[..]);
+        for mode in
+            [Mode::Tail { lines: 3 }, Mode::Range { start: 99_999, end: 100_000 }, find("00 ", 1, 900)]
+        {
+            answer(&file, Some(&index), &mode);
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! A stream of a run as far as it is there. One that has passed its limit while
+//! the run goes on is its beginning and its end, with a line in between.
+
+use std::fs::File;
+use std::io;
+use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+
+use crate::host::files;
+use crate::host::{Joined, Stretch};
+use crate::ledger::read;
+use crate::model::{Stdout, Timestamp};
+use crate::runs::ArtifactName;
+use crate::supervisor;
+use crate::supervisor::Apart;
+
+/// How often the end of a stream is looked for that turns meanwhile.
+const TRIES: usize = 8;
+
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) stretches: Vec<Stretch>,
+    /// When its last byte came.
+    pub(crate) written: Timestamp,
+    /// Set while its end is apart from its beginning.
+    pub(crate) gap: Option<Gap>,
+}
+
+/// Between the beginning of a stream and its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Gap {
+    /// Where the beginning ends.
+    pub(crate) at: u64,
+    /// Bytes that are left out there.
+    pub(crate) dropped: u64,
+}
+
+/// Where its bytes are.
+type Places = (Vec<Stretch>, Option<Gap>);
+
+/// Opens the stream at `path`.
+pub(crate) fn open_at(path: &Path, kind: Stdout) -> io::Result<Stream> {
+    let is_older = path.file_name().is_some_and(|name| name == "transcript.log") && !path.exists();
+    let (stretches, gap) =
+        if is_older { (read::transcript_of_older(path)?, None) } else { stretches(path, kind, plain)? };
+    let mut written = Timestamp::from_millis(0);
+    for stretch in &stretches {
+        if let Stretch::File(file) = stretch {
+            written = written.max(files::modified(&file.metadata()?));
+        }
+    }
+    Ok(Stream { stretches, written, gap })
+}
+
+/// All that there is now of the stream at `path`, as if it were one file.
+pub(crate) fn so_far(path: &Path) -> io::Result<Joined> {
+    let is_of_events = path.file_name().is_some_and(|name| name == "events.jsonl");
+    let kind = if is_of_events { Stdout::Events } else { Stdout::Text };
+    Joined::of(open_at(path, kind)?.stretches)
+}
+
+/// How many lines end in a part of a stream, one without an end among them.
+pub(crate) fn count_lines(stream: &Joined, range: Range<u64>) -> u64 {
+    let (mut at, mut lines, mut ends) = (range.start, 0, true);
+    let mut chunk = vec![0; 64 << 10];
+    while at < range.end {
+        let most = usize::try_from(range.end - at).map_or(chunk.len(), |left| left.min(chunk.len()));
+        let Ok(read @ 1..) = stream.read_at(&mut chunk[..most], at) else { break };
+        lines += memchr::memchr_iter(b'\n', &chunk[..read]).count() as u64;
+        ends = chunk[read - 1] == b'\n';
+        at += read as u64;
+    }
+    lines + u64::from(!ends)
+}
+
+/// Whether the end of the stream at `path` is apart from its beginning, until its run is over.
+pub(crate) fn is_apart(path: &Path) -> bool {
+    supervisor::apart(path).is_some()
+}
+
+/// Opens the artifact at `path`, which may be a stream, as `open` does.
+pub(crate) fn artifact<E: MayBeMissing>(
+    path: &Path,
+    name: &ArtifactName,
+    open: impl Fn(&Path) -> Result<File, E>,
+) -> Result<Places, E> {
+    match name.as_str() {
+        "events.jsonl" => stretches(path, Stdout::Events, open),
+        "stdout.log" | "stderr.log" | "transcript.log" => stretches(path, Stdout::Text, open),
+        _ => Ok((vec![Stretch::File(open(path)?)], None)),
+    }
+}
+
+/// Opens the files that the stream at `path` consists of.
+fn stretches<E: MayBeMissing>(
+    path: &Path,
+    kind: Stdout,
+    open: impl Fn(&Path) -> Result<File, E>,
+) -> Result<Places, E> {
+    for _ in 0..TRIES {
+        if let Some(opened) = attempt(path, kind, &open)? {
+            return Ok(opened);
+        }
+    }
+    // What never holds still is at least begun.
+    Ok((vec![Stretch::File(open(path)?)], None))
+}
+
+/// Why a file cannot be opened.
+pub(crate) trait MayBeMissing {
+    /// It is not there.
+    fn is_missing(&self) -> bool;
+}
+
+impl MayBeMissing for io::Error {
+    fn is_missing(&self) -> bool {
+        self.kind() == io::ErrorKind::NotFound
+    }
+}
+
+/// The last `most` bytes of the stream at `path`, and how many there are.
+pub(crate) fn tail(path: &Path, most: u64) -> io::Result<(Vec<u8>, u64)> {
+    let (mut bytes, mut total) = (Vec::new(), 0);
+    for stretch in open_at(path, Stdout::Text)?.stretches.into_iter().rev() {
+        let room = most - bytes.len() as u64;
+        let length = stretch.length()?;
+        let mut end = match stretch {
+            Stretch::Text(text) => {
+                text[text.len().saturating_sub(usize::try_from(room).unwrap_or(usize::MAX))..].to_vec()
+            }
+            Stretch::File(mut file) | Stretch::Beginning { mut file, .. } => {
+                let mut end = Vec::new();
+                file.seek(SeekFrom::Start(length.saturating_sub(room)))?;
+                // It may grow meanwhile.
+                file.take(room.min(length)).read_to_end(&mut end)?;
+                end
+            }
+        };
+        total += length;
+        end.append(&mut bytes);
+        bytes = end;
+    }
+    Ok((bytes, total))
+}
+
+/// `None` where the parts changed while they were opened.
+fn attempt<E: MayBeMissing>(
+    path: &Path,
+    kind: Stdout,
+    open: impl Fn(&Path) -> Result<File, E>,
+) -> Result<Option<Places>, E> {
+    let file = open(path)?;
+    let Some(Apart { head, dropped, parts }) = supervisor::apart(path) else {
+        return Ok(Some((vec![Stretch::File(file)], None)));
+    };
+    let is_lines = supervisor::ends_line(&file, head);
+    // The end may be put behind the beginning at any moment, and come from there as well.
+    let mut stretches = vec![Stretch::Beginning { file, length: head }];
+    if dropped > 0 {
+        let cut = cut_line(kind, dropped);
+        stretches.push(Stretch::Text(supervisor::after(is_lines, &cut).into()));
+    }
+    for part in &parts {
+        match open(part) {
+            Ok(file) => stretches.push(Stretch::File(file)),
+            Err(error) if error.is_missing() => return Ok(None),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Some((stretches, Some(Gap { at: head, dropped }))))
+}
+
+/// A plain file, and no link to one.
+pub(crate) fn plain(path: &Path) -> io::Result<File> {
+    let name = path.file_name().and_then(|name| name.to_str()).ok_or(io::ErrorKind::InvalidInput)?;
+    files::open_in(path.parent().unwrap_or(path), name)
+}
+
+/// Stands in the file where the middle was left out; valid in either format.
+pub(crate) fn cut_line(kind: Stdout, dropped: u64) -> String {
+    match kind {
+        Stdout::Events => format!("\n{{\"type\":\"delegator.cut\",\"dropped_bytes\":{dropped}}}\n"),
+        Stdout::Text => format!("\n[delegator: {dropped} bytes were left out here]\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runs::RunDir;
+    use crate::supervisor::Capture;
+
+    /// All of it, and how many bytes it says are missing.
+    fn bytes_of(stream: Stream) -> (String, Option<u64>) {
+        let gap = stream.gap.map(|gap| gap.dropped);
+        let all = Joined::of(stream.stretches).unwrap();
+        let mut bytes = vec![0; all.length() as usize];
+        all.read_exact_at(&mut bytes, 0).unwrap();
+        (String::from_utf8(bytes).unwrap(), gap)
+    }
+
+    #[test]
+    fn the_end_of_a_stream_beyond_its_limit_is_there_while_it_grows() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = RunDir::at(dir.path().to_owned());
+        let mut capture = Capture::create(run.stdout(), 16).unwrap();
+        let read = || bytes_of(open_at(&run.stdout(), Stdout::Text).unwrap());
+        capture.write(b"0123456789ab").unwrap();
+        assert_eq!(read(), ("0123456789ab".into(), None));
+        capture.write(b"AA").unwrap();
+        capture.write(b"BB").unwrap();
+        assert_eq!(read(), ("0123456789abAABB".into(), Some(0)));
+        capture.write(b"CC").unwrap();
+        let cut = "0123456789ab\n[delegator: 2 bytes were left out here]\nBBCC";
+        assert_eq!(read(), (cut.into(), Some(2)));
+        for most in 0..cut.len() {
+            let end = cut.as_bytes()[cut.len() - most..].to_vec();
+            assert_eq!(tail(&run.stdout(), most as u64).unwrap(), (end, cut.len() as u64));
+        }
+        // One that was opened before the run ends is read as it was, and says the same.
+        let (early, another) =
+            (open_at(&run.stdout(), Stdout::Text).unwrap(), open_at(&run.stdout(), Stdout::Text).unwrap());
+        capture.finish(|dropped| cut_line(Stdout::Text, dropped)).1.unwrap();
+        assert_eq!(read(), (cut.into(), None));
+        assert_eq!(bytes_of(early), (cut.into(), Some(2)));
+        let lengths = another.stretches.iter().map(|stretch| stretch.length().unwrap());
+        assert_eq!(lengths.sum::<u64>(), cut.len() as u64);
+    }
+
+    #[test]
+    fn whoever_reads_while_the_end_is_put_behind_the_beginning_reads_it_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = RunDir::at(dir.path().to_owned());
+        let whole = "0123456789ab\n[delegator: 2 bytes were left out here]\nBBCC";
+        let part = |begins: u64| dir.path().join(format!("stdout.tail-{begins}-12"));
+        let read = || bytes_of(open_at(&run.stdout(), Stdout::Text).unwrap()).0;
+        std::fs::write(part(14), "BB").unwrap();
+        std::fs::write(part(16), "CC").unwrap();
+        for joined in 12..=whole.len() {
+            std::fs::write(run.stdout(), &whole[..joined]).unwrap();
+            assert_eq!(read(), whole, "{joined}");
+        }
+        for gone in [14, 16] {
+            std::fs::remove_file(part(gone)).unwrap();
+            assert_eq!(read(), whole, "{gone}");
+        }
+    }
+
+    #[test]
+    fn a_link_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("secret"), "x").unwrap();
+        std::os::unix::fs::symlink("secret", dir.path().join("stdout.log")).unwrap();
+        assert!(open_at(&dir.path().join("stdout.log"), Stdout::Text).is_err());
+    }
+}

@@ -1,0 +1,93 @@
+//! The ledger and the transcript of a run on disk, kept while its agent works.
+
+use std::fs::File;
+use std::io;
+use std::io::Write;
+
+use crate::evidence::LedgerEntry;
+use crate::host::files;
+use crate::ledger::output_stream::cut_line;
+use crate::ledger::read;
+use crate::ledger::write::Pages;
+use crate::model::{Request, Stdout};
+use crate::runs::RunDir;
+use crate::supervisor::Capture;
+
+/// Trouble with either costs the rest of it, never the run: the raw events are kept all the same.
+pub(crate) struct RunPages {
+    transcript: Option<Capture>,
+    ledger: Option<File>,
+    /// What is there already, of a run that is written on.
+    bytes_there: u64,
+    entries_there: u64,
+    trouble: Option<io::Error>,
+}
+
+impl RunPages {
+    pub(crate) fn create(dir: &RunDir, request: &Request) -> io::Result<Self> {
+        Ok(Self {
+            transcript: Some(Capture::create(dir.transcript(), request.max_stream_bytes)?),
+            ledger: Some(files::create_log(&dir.commands())?),
+            bytes_there: 0,
+            entries_there: 0,
+            trouble: None,
+        })
+    }
+
+    /// Of a run whose supervisor died: what is written again is passed over as far as it is there.
+    pub(crate) fn write_on(dir: &RunDir, request: &Request) -> io::Result<Self> {
+        let length = std::fs::metadata(dir.transcript()).map_or(0, |found| found.len());
+        let entries = if dir.commands().exists() { read::entries(dir) } else { Vec::new() };
+        // Where its middle is left out, nobody can tell how far it came.
+        let is_cut = read::close_transcript(dir, entries.clone());
+        let there = if is_cut { u64::MAX } else { length };
+        let entries = entries.len() as u64;
+        // A line that was torn by the death of its writer is no line.
+        let torn =
+            std::fs::read(dir.commands()).is_ok_and(|bytes| !bytes.is_empty() && !bytes.ends_with(b"\n"));
+        let mut pages = Self::create(dir, request)?;
+        if let (true, Some(ledger)) = (torn, &mut pages.ledger) {
+            ledger.write_all(b"\n")?;
+        }
+        Ok(Self { bytes_there: there, entries_there: entries, ..pages })
+    }
+
+    /// Closes both, and says what went wrong.
+    pub(crate) fn finish(self, dir: &RunDir) -> Option<io::Error> {
+        let Some(capture) = self.transcript else { return self.trouble };
+        let head = capture.head();
+        let (seen, joined) = capture.finish(|dropped| cut_line(Stdout::Text, dropped));
+        let moved = match seen.dropped_bytes {
+            0 => Ok(()),
+            dropped => read::move_spans(dir, read::entries(dir), head, dropped),
+        };
+        self.trouble.or(joined.and(moved).err())
+    }
+}
+
+impl Pages for RunPages {
+    fn transcript(&mut self, bytes: &[u8]) {
+        let there = usize::try_from(self.bytes_there).map_or(bytes.len(), |there| there.min(bytes.len()));
+        self.bytes_there -= there as u64;
+        let Some(capture) = &mut self.transcript else { return };
+        if let Err(error) = capture.write(&bytes[there..]) {
+            self.trouble.get_or_insert(error);
+            self.transcript = None;
+        }
+    }
+
+    fn entry(&mut self, entry: &LedgerEntry) {
+        if entry.number <= self.entries_there {
+            return;
+        }
+        let Some(ledger) = &mut self.ledger else { return };
+        let written = serde_json::to_vec(entry).map_err(io::Error::from).and_then(|mut line| {
+            line.push(b'\n');
+            ledger.write_all(&line)
+        });
+        if let Err(error) = written {
+            self.trouble.get_or_insert(error);
+            self.ledger = None;
+        }
+    }
+}

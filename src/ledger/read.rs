@@ -1,0 +1,242 @@
+//! Reads what a run did: its ledger and its transcript, and nothing else. For runs of older programs, which wrote
+//! neither, both are made again from their events.
+
+use std::fs::File;
+use std::io;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+
+use crate::agents;
+use crate::evidence::{CommandEnd, LedgerEntry, Printed, Span, judge};
+use crate::host::Stretch;
+use crate::host::files;
+use crate::host::{LineIndex, line_index};
+use crate::ledger::output_stream;
+use crate::ledger::output_stream::cut_line;
+use crate::ledger::replay_events::each_line;
+use crate::ledger::write::{LedgerWriter, Pages, Told};
+use crate::model::{Exit, ItemStatus, Request, Stdout};
+use crate::prompts;
+use crate::runs::RunDir;
+use crate::supervisor;
+
+/// What a run is called that is one command.
+pub(crate) const ONLY_COMMAND: &str = "command";
+/// As much as is read of what it printed: the beginning and the end.
+const HEAD: u64 = 64 << 10;
+const TAIL: u64 = 192 << 10;
+/// More than this of a ledger is not read.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// The commands of a run that ended, in their order. A line that cannot be read is passed over.
+pub(crate) fn entries(dir: &RunDir) -> Vec<LedgerEntry> {
+    match output_stream::plain(&dir.commands()) {
+        Ok(file) => read(file),
+        Err(_) => match dir.read_request() {
+            Ok(Some(request)) => rebuilt(dir, &request).map(|rebuilt| rebuilt.entries).unwrap_or_default(),
+            Ok(None) | Err(_) => Vec::new(),
+        },
+    }
+}
+
+fn read(file: File) -> Vec<LedgerEntry> {
+    let mut reader = BufReader::new(file.take(MOST_BYTES));
+    let (mut entries, mut line) = (Vec::new(), Vec::new());
+    loop {
+        line.clear();
+        match reader.read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return entries,
+            Ok(_) => entries.extend(serde_json::from_slice::<LedgerEntry>(&line)),
+        }
+    }
+}
+
+/// Writes all entries anew, once more is known of them than when they ended.
+pub(crate) fn rewrite(dir: &RunDir, entries: &[LedgerEntry]) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    for entry in entries {
+        serde_json::to_writer(&mut bytes, entry)?;
+        bytes.push(b'\n');
+    }
+    files::write(&dir.commands(), &bytes, files::Durability::Whole)
+}
+
+/// Puts a transcript together that a dead supervisor left in pieces, and says whether its middle is left out.
+pub(crate) fn close_transcript(dir: &RunDir, entries: Vec<LedgerEntry>) -> bool {
+    let path = dir.transcript();
+    let apart = supervisor::apart(&path);
+    // What cannot be put together stays in its pieces.
+    let _ = supervisor::join_segments(&path, |dropped| cut_line(Stdout::Text, dropped));
+    let length = std::fs::metadata(&path).map_or(0, |found| found.len());
+    match apart {
+        Some(apart) => {
+            let _ = move_spans(dir, entries, apart.head, apart.dropped);
+            true
+        }
+        None => entries.iter().filter_map(|entry| entry.output).any(|span| span.end > length),
+    }
+}
+
+/// Says anew where outputs stand once the middle of the transcript is left out.
+pub(crate) fn move_spans(
+    dir: &RunDir,
+    mut entries: Vec<LedgerEntry>,
+    at: u64,
+    dropped: u64,
+) -> io::Result<()> {
+    if dropped == 0 {
+        return Ok(());
+    }
+    let transcript = output_stream::so_far(&dir.transcript())?;
+    let (mut counted, mut lines) = (0, 0);
+    for entry in &mut entries {
+        let Some(span) = entry.output else { continue };
+        let moved = moved(span, at, dropped);
+        entry.output_cut |= moved.is_none_or(|moved| moved.end - moved.start < span.end - span.start);
+        entry.output = moved.map(|moved| {
+            lines += output_stream::count_lines(&transcript, counted..moved.start);
+            let own = output_stream::count_lines(&transcript, moved.start..moved.end);
+            let first_line = lines + 1;
+            (counted, lines) = (moved.end, lines + own);
+            Span { first_line, last_line: first_line + own.saturating_sub(1), ..moved }
+        });
+    }
+    rewrite(dir, &entries)
+}
+
+/// Where a part of a transcript is of which so many bytes are left out at a place; `None` where nothing is left.
+pub(crate) fn moved(span: Span, at: u64, dropped: u64) -> Option<Span> {
+    let line = cut_line(Stdout::Text, dropped).len() as u64;
+    let after = |byte: u64| byte - dropped + line;
+    let (start, end) = match (span.start < at, span.end <= at) {
+        (_, true) => (span.start, span.end),
+        (true, false) if span.end <= at + dropped => (span.start, at),
+        (true, false) => (span.start, after(span.end)),
+        (false, _) if span.end <= at + dropped => return None,
+        (false, _) => (after(span.start.max(at + dropped)), after(span.end)),
+    };
+    Some(Span { start, end, ..span })
+}
+
+/// Both files of a run that has none, in a file without a name.
+pub(crate) struct Rebuilt {
+    pub(crate) transcript: File,
+    pub(crate) entries: Vec<LedgerEntry>,
+}
+
+impl Pages for Rebuilt {
+    fn transcript(&mut self, bytes: &[u8]) {
+        // What cannot be written is missing at the end.
+        let _ = self.transcript.write_all(bytes);
+    }
+
+    fn entry(&mut self, entry: &LedgerEntry) {
+        self.entries.push(entry.clone());
+    }
+}
+
+fn rebuilt(dir: &RunDir, request: &Request) -> io::Result<Rebuilt> {
+    let pages = Rebuilt { transcript: files::nameless(dir.path())?, entries: Vec::new() };
+    if request.agent.abilities().is_command_line() {
+        let entries = dir.read_result().ok().flatten().map(|result| {
+            let exit_code = match result.exit {
+                Some(Exit::Code(code)) => Some(i64::from(code)),
+                Some(Exit::Signal(_)) | None => None,
+            };
+            let status = exit_code.map_or(ItemStatus::Failed, |_| ItemStatus::Completed);
+            let root = request.cwd.to_string_lossy();
+            let (item, line) = (ONLY_COMMAND, request.task.as_str());
+            let (started_at, ended_at) = (result.started_at, Some(result.finished_at));
+            let end = CommandEnd {
+                number: 1,
+                item,
+                line,
+                directory: &root,
+                root: &root,
+                started_at,
+                ended_at,
+                exit_code,
+                status,
+            };
+            judge(&end, Printed::default())
+        });
+        return Ok(Rebuilt { entries: entries.into_iter().collect(), ..pages });
+    }
+    replay(dir, request, pages, true).map(|(pages, _)| pages)
+}
+
+/// Writes both files again from the events of a run. Those that never ended are entered where it `is_over`.
+pub(crate) fn replay<P: Pages>(
+    dir: &RunDir,
+    request: &Request,
+    pages: P,
+    is_over: bool,
+) -> io::Result<(P, Told)> {
+    let mut reader = agents::agent(request.agent).reader(request, &prompts::render(request));
+    let mut writer = LedgerWriter::new(request, pages);
+    each_line(&dir.events(), request.max_stream_bytes, |line| {
+        let reading = reader.line(line);
+        reading.events.iter().for_each(|event| writer.event(event, reading.printed_by(event), None));
+    })?;
+    Ok(if is_over { writer.finish(None) } else { writer.leave() })
+}
+
+/// What a run printed that is one command, beginning and end of it where it is long; and where that stands.
+pub(crate) fn printed_by_command(dir: &RunDir) -> (String, Option<Span>) {
+    let Ok(all) = output_stream::so_far(&dir.transcript()) else { return (String::new(), None) };
+    let length = all.length();
+    let read = |start: u64, end: u64| {
+        let mut bytes = vec![0; usize::try_from(end - start).unwrap_or_default()];
+        all.read_exact_at(&mut bytes, start).map(|()| bytes).unwrap_or_default()
+    };
+    let bytes = match length <= HEAD + TAIL {
+        true => read(0, length),
+        false => [read(0, HEAD), b"\n".to_vec(), read(length - TAIL, length)].concat(),
+    };
+    // The index beside the transcript has counted almost all of them.
+    let index = File::open(line_index::beside(&dir.transcript())).map(LineIndex::read).unwrap_or_default();
+    let counted = index.last(length);
+    let lines = counted.breaks + output_stream::count_lines(&all, counted.offset..length);
+    let span = Span { start: 0, end: length, first_line: 1, last_line: lines.max(1) };
+    (String::from_utf8_lossy(&bytes).into_owned(), Some(span).filter(|_| length > 0))
+}
+
+/// What stands in a part of the transcript.
+pub(crate) fn text_of(dir: &RunDir, span: Span) -> String {
+    let Ok(all) = output_stream::so_far(&dir.transcript()) else { return String::new() };
+    let length = span.end.min(all.length()).saturating_sub(span.start);
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or_default()];
+    match all.read_exact_at(&mut bytes, span.start) {
+        Ok(()) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(_) => String::new(),
+    }
+}
+
+/// A part of the transcript with its lines.
+pub(crate) fn span_of(dir: &RunDir, start: u64, end: u64) -> Span {
+    let all = output_stream::so_far(&dir.transcript());
+    let lines = |range| all.as_ref().map_or(0, |all| output_stream::count_lines(all, range));
+    let first_line = lines(0..start) + 1;
+    Span { start, end, first_line, last_line: first_line + lines(start..end).saturating_sub(1) }
+}
+
+/// Whether all of so much output is read.
+pub(crate) fn is_read_whole(bytes: u64) -> bool {
+    bytes <= HEAD + TAIL
+}
+
+/// The transcript of a run that has none, as the places it consists of.
+pub(crate) fn transcript_of_older(path: &Path) -> io::Result<Vec<Stretch>> {
+    let dir = RunDir::at(path.parent().unwrap_or(path).to_owned());
+    let missing = || io::Error::from(io::ErrorKind::NotFound);
+    let request = dir.read_request().map_err(io::Error::other)?.ok_or_else(missing)?;
+    if request.agent.abilities().is_command_line() {
+        let streams = [dir.stdout(), dir.stderr()];
+        let mut all = Vec::new();
+        for path in &streams {
+            all.extend(output_stream::open_at(path, Stdout::Text)?.stretches);
+        }
+        return Ok(all);
+    }
+    Ok(vec![Stretch::File(rebuilt(&dir, &request)?.transcript)])
+}

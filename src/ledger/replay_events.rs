@@ -1,0 +1,136 @@
+//! Reads the events of a run once more, for one whose supervisor was killed: what it had not come to is written on.
+
+use std::io;
+use std::io::Read;
+use std::path::Path;
+
+use crate::agents;
+use crate::agents::{End, Verdict};
+use crate::evidence::{CommandEnd, Printed, judge};
+use crate::host::{files, open_beneath};
+use crate::ledger::pages::RunPages;
+use crate::ledger::read;
+use crate::ledger::write::Told;
+use crate::model::{Exit, ItemStatus, Request};
+use crate::prompts;
+use crate::runs::RunDir;
+use crate::supervisor::Lines;
+use crate::text::plain;
+
+/// What is read of the end of a stream.
+const TAIL: u64 = 64 << 10;
+
+pub(crate) struct Lost {
+    pub(crate) told: Told,
+    /// How it ended is not known; what else the agent told of the run is here.
+    pub(crate) verdict: Verdict,
+}
+
+/// Completes the ledger and the transcript of a run that was lost, and says what else its events tell.
+pub(crate) fn write_on(dir: &RunDir, request: &Request) -> Lost {
+    let tail = |path: &Path| files::tail(path, TAIL).map(|(bytes, _)| bytes).unwrap_or_default();
+    let stderr = tail(&dir.stderr());
+    let told = match dir.events().exists() {
+        true => of_events(dir, request),
+        false => of_command(dir, request),
+    };
+    let mut reader = agents::agent(request.agent).reader(request, &prompts::render(request));
+    let most = request.max_stream_bytes;
+    // What cannot be read any more tells nothing more.
+    let _ = each_line(&dir.events(), most, |line| drop(reader.line(line)));
+    let _ = each_line(&dir.stderr(), most, |line| reader.stderr_line(line));
+    let verdict = reader.verdict(&End {
+        exit: Exit::Signal(9),
+        stderr_tail: String::from_utf8_lossy(&stderr).into_owned(),
+        last_line: String::new(),
+        last_error: plain::last_line(&String::from_utf8_lossy(&stderr)).unwrap_or_default(),
+        last_message: None,
+    });
+    Lost { told, verdict }
+}
+
+fn of_events(dir: &RunDir, request: &Request) -> Told {
+    let replayed = RunPages::write_on(dir, request).and_then(|pages| read::replay(dir, request, pages, true));
+    match replayed {
+        Ok((pages, told)) => {
+            pages.finish(dir);
+            told
+        }
+        Err(_) => Told::default(),
+    }
+}
+
+/// A run that is one command: it has not ended by itself.
+fn of_command(dir: &RunDir, request: &Request) -> Told {
+    let root = request.cwd.to_string_lossy();
+    let (text, span) = read::printed_by_command(dir);
+    let status = ItemStatus::Running;
+    let end = CommandEnd {
+        number: 1,
+        item: read::ONLY_COMMAND,
+        line: &request.task,
+        directory: &root,
+        root: &root,
+        started_at: None,
+        ended_at: None,
+        exit_code: None,
+        status,
+    };
+    if !dir.commands().exists() || read::entries(dir).is_empty() {
+        // Trouble with it costs the ledger, never the end of the run.
+        let _ = read::rewrite(dir, &[judge(&end, Printed { text: &text, is_whole: false, span })]);
+    }
+    Told::default()
+}
+
+/// How much longer a stream may be than its limit, for the rests of lines and a word on what is left out.
+const BEYOND: u64 = 1 << 20;
+
+/// Hands over the lines of a stream that was kept up to `limit`. An agent that may write everywhere may have
+/// put something else in its place: no pipe is waited at, and no file read that has no end.
+pub(crate) fn each_line(path: &Path, limit: u64, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let file = open_beneath::open(parent, Path::new(name)).map_err(io::Error::other)?;
+    let mut file = file.take(limit.saturating_add(BEYOND));
+    let mut lines = Lines::default();
+    let mut chunk = vec![0; 256 << 10];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => break,
+            n => lines.feed(&chunk[..n], &mut each),
+        }
+    }
+    lines.finish(each);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+
+    fn lines_of(path: &Path) -> io::Result<usize> {
+        let mut lines = 0;
+        each_line(path, 8, |_| lines += 1).map(|()| lines)
+    }
+
+    #[test]
+    fn what_took_the_place_of_a_stream_is_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let [events, pipe, link] = ["events.jsonl", "pipe", "link"].map(|name| dir.path().join(name));
+        fs::write(&events, "{}\n{}\n[]").unwrap();
+        assert_eq!(lines_of(&events).unwrap(), 3);
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        std::os::unix::fs::symlink(&events, &link).unwrap();
+        assert!(lines_of(&pipe).is_err() && lines_of(&link).is_err());
+        assert!(lines_of(&dir.path().join("none")).is_err());
+        // A length that costs nothing, and is never read to its end.
+        File::options().append(true).open(&events).unwrap().set_len(1 << 42).unwrap();
+        assert_eq!(lines_of(&events).unwrap(), 3);
+    }
+}

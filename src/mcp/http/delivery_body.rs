@@ -1,0 +1,58 @@
+//! The body of an answer: notices whether it was handed over to its end.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use http_body_util::combinators::BoxBody;
+use hyper::body::{Body, Bytes, Frame, SizeHint};
+
+use crate::mcp::protocol::Delivery;
+
+pub(crate) struct Handed {
+    body: BoxBody<Bytes, Infallible>,
+    delivery: Delivery,
+    whole: bool,
+}
+
+impl Handed {
+    pub(crate) fn new(body: BoxBody<Bytes, Infallible>, delivery: Delivery) -> Self {
+        Self { body, delivery, whole: false }
+    }
+}
+
+impl Body for Handed {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let this = self.get_mut();
+        let polled = Pin::new(&mut this.body).poll_frame(context);
+        // Nobody asks for more when the last piece is known to be the last.
+        let is_end = matches!(polled, Poll::Ready(None)) || polled.is_ready() && this.body.is_end_stream();
+        if is_end && !this.whole {
+            this.whole = true;
+            this.delivery.arrived();
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Handed {
+    fn drop(&mut self) {
+        if !self.whole {
+            self.delivery.lost();
+        }
+    }
+}

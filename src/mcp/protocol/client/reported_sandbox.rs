@@ -1,0 +1,289 @@
+//! The sandbox that Codex reports for itself, with every call, once a server
+//! asks for it.
+//!
+//! Read to the letter: a word, a field or a place that is not known here could
+//! be one that forbids something, so nothing of such a report is believed.
+
+use std::path::{Component, Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::model::Sandbox;
+use crate::submit::Ceiling;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct State {
+    permission_profile: Profile,
+    sandbox_cwd: String,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum Profile {
+    Disabled {},
+    Managed { file_system: FileSystem, network: Network },
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum FileSystem {
+    Unrestricted {},
+    Restricted {
+        entries: Vec<Entry>,
+        /// How deep patterns are looked for; says nothing about access.
+        #[serde(default, rename = "glob_scan_max_depth")]
+        _depth: Option<u64>,
+    },
+}
+
+#[derive(Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+enum Network {
+    Restricted,
+    Enabled,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    path: Place,
+    access: Access,
+    /// What happens where there is no such path yet.
+    #[serde(default, rename = "missing_path_behavior")]
+    _missing: Option<String>,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Access {
+    Read,
+    Write,
+    #[serde(alias = "none")]
+    Deny,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum Place {
+    Path {
+        path: PathBuf,
+    },
+    GlobPattern {
+        #[serde(rename = "pattern")]
+        _pattern: String,
+    },
+    Special {
+        value: Special,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+enum Special {
+    Root {},
+    /// What any program needs to start.
+    Minimal {},
+    #[serde(alias = "current_working_directory")]
+    ProjectRoots {
+        subpath: Option<PathBuf>,
+    },
+    Tmpdir {},
+    SlashTmp {},
+}
+
+/// What the client may do, or `None` for a report that is not understood.
+pub(crate) fn ceiling(state: &Value) -> Option<Ceiling> {
+    let state = State::deserialize(state).ok()?;
+    let cwd = plain(super::file(&state.sandbox_cwd)?)?;
+    match state.permission_profile {
+        Profile::Disabled {} => Some(Ceiling::NONE),
+        Profile::Managed { file_system, network } => {
+            let network = network == Network::Enabled;
+            Some(Ceiling { network, ..files(file_system, &cwd)? })
+        }
+    }
+}
+
+fn files(file_system: FileSystem, cwd: &Path) -> Option<Ceiling> {
+    let mut found = Ceiling { reads_all: false, ..Ceiling::LOWEST };
+    let entries = match file_system {
+        FileSystem::Unrestricted {} => {
+            let (writable, sandbox) = (vec!["/".into()], Sandbox::WorkspaceWrite);
+            return Some(Ceiling { sandbox, writable, reads_all: true, temporary: true, ..found });
+        }
+        FileSystem::Restricted { entries, .. } => entries,
+    };
+    let (mut denied, mut slash_tmp, mut tmpdir) = (false, false, false);
+    for Entry { path, access, .. } in entries {
+        denied |= access == Access::Deny;
+        let path = match (path, access) {
+            (Place::Path { path }, _) => plain(path)?,
+            (Place::Special { value: Special::Root {} }, _) => "/".into(),
+            (Place::Special { value: Special::SlashTmp {} }, _) => {
+                slash_tmp |= access == Access::Write;
+                "/tmp".into()
+            }
+            (Place::Special { value: Special::ProjectRoots { subpath } }, _) => {
+                plain(cwd.join(subpath.unwrap_or_default()))?
+            }
+            // Where it is, only the client knows.
+            (Place::Special { value: Special::Tmpdir {} }, Access::Write) => {
+                tmpdir = true;
+                continue;
+            }
+            (Place::Special { value: Special::Minimal {} }, Access::Read)
+            | (Place::GlobPattern { .. }, Access::Deny) => continue,
+            (Place::Special { value: Special::Tmpdir {} | Special::Minimal {} }, _)
+            | (Place::GlobPattern { .. }, _) => return None,
+        };
+        found.reads_all |= path.parent().is_none() && access != Access::Deny;
+        match access {
+            Access::Write => found.writable.push(path),
+            Access::Read | Access::Deny => found.kept.push(path),
+        }
+    }
+    found.reads_all &= !denied;
+    found.temporary = slash_tmp && tmpdir;
+    if !found.writable.is_empty() {
+        found.sandbox = Sandbox::WorkspaceWrite;
+    }
+    Some(found)
+}
+
+/// A path that means the same to everybody.
+fn plain(path: PathBuf) -> Option<PathBuf> {
+    let turns = path.components().any(|part| matches!(part, Component::ParentDir | Component::CurDir));
+    (path.is_absolute() && !turns).then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What Codex 0.166.0 sent, for each way to start it.
+    fn recorded(name: &str) -> Ceiling {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/security/reported").join(name);
+        let text = std::fs::read_to_string(path.with_extension("json")).unwrap();
+        ceiling(&serde_json::from_str(&text).unwrap()).unwrap()
+    }
+
+    #[track_caller]
+    fn check(name: &str, sandbox: Sandbox, network: bool, temporary: bool, writable: &[&str]) {
+        let found = recorded(name);
+        assert_eq!((found.sandbox, found.network, found.temporary), (sandbox, network, temporary), "{name}");
+        let paths: Vec<_> = found.writable.iter().map(|path| path.to_str().unwrap()).collect();
+        assert_eq!(paths, writable, "{name}");
+    }
+
+    #[test]
+    fn every_recorded_report_is_read_for_what_it_says() {
+        use Sandbox::{DangerFullAccess, ReadOnly, WorkspaceWrite};
+        check("read-only", ReadOnly, false, false, &[]);
+        check("workspace-write", WorkspaceWrite, false, true, &["/work/project", "/tmp"]);
+        check("workspace-write-network", WorkspaceWrite, true, true, &["/work/project", "/tmp"]);
+        check(
+            "workspace-write-roots",
+            WorkspaceWrite,
+            false,
+            true,
+            &["/work/project", "/work/more", "/tmp", "/work/more"],
+        );
+        check(
+            "workspace-write-add-dir",
+            WorkspaceWrite,
+            false,
+            true,
+            &["/work/project", "/work/more", "/tmp"],
+        );
+        check("workspace-write-no-tmp", WorkspaceWrite, false, false, &["/work/project"]);
+        check("workspace-write-below", WorkspaceWrite, false, true, &["/work/project/below", "/tmp"]);
+        check("danger-full-access", DangerFullAccess, true, true, &[]);
+        check("permission-profile", WorkspaceWrite, true, false, &["/work/project"]);
+    }
+
+    #[test]
+    fn who_may_read_less_is_known() {
+        assert!(recorded("workspace-write").reads_all);
+        assert!(recorded("read-only").reads_all);
+        let narrow = recorded("permission-profile");
+        assert!(!narrow.reads_all);
+        assert!(narrow.kept.contains(&"/work/project/secret".into()));
+    }
+
+    fn managed(entries: Value) -> Value {
+        json!({
+            "permissionProfile": {
+                "type": "managed",
+                "file_system": { "type": "restricted", "entries": entries },
+                "network": "restricted",
+            },
+            "sandboxCwd": "file:///work/project",
+        })
+    }
+
+    fn entry(path: Value, access: &str) -> Value {
+        managed(json!([{ "path": path, "access": access }]))
+    }
+
+    #[test]
+    fn places_without_a_path_are_found_where_they_are() {
+        let writable = |value: Value| {
+            ceiling(&entry(json!({ "type": "special", "value": value }), "write")).unwrap().writable
+        };
+        assert_eq!(writable(json!({ "kind": "root" })), [Path::new("/")]);
+        assert_eq!(writable(json!({ "kind": "project_roots" })), [Path::new("/work/project")]);
+        assert_eq!(
+            writable(json!({ "kind": "project_roots", "subpath": "a" })),
+            [Path::new("/work/project/a")]
+        );
+        assert!(writable(json!({ "kind": "tmpdir" })).is_empty());
+    }
+
+    #[test]
+    fn everything_without_network_is_not_full_access() {
+        let mut state = managed(json!([]));
+        state["permissionProfile"]["file_system"] = json!({ "type": "unrestricted" });
+        let found = ceiling(&state).unwrap();
+        assert_eq!((found.sandbox, found.network), (Sandbox::WorkspaceWrite, false));
+        assert_eq!(found.writable, [Path::new("/")]);
+    }
+
+    #[test]
+    fn what_is_not_known_to_the_letter_is_not_believed() {
+        let special = |kind: &str| json!({ "type": "special", "value": { "kind": kind } });
+        let path = |path: &str| json!({ "type": "path", "path": path });
+        let mut more = managed(json!([]));
+        more["permissionProfile"]["processes"] = "none".into();
+        let disabled =
+            |more: Value| json!({ "permissionProfile": more, "sandboxCwd": "file:///work/project" });
+        let mut nowhere = managed(json!([]));
+        nowhere["sandboxCwd"] = "work".into();
+        for state in [
+            entry(special("everything"), "write"),
+            entry(special("minimal"), "write"),
+            entry(special("tmpdir"), "deny"),
+            entry(path("/work"), "execute"),
+            entry(path("work"), "write"),
+            entry(path("/work/../etc"), "write"),
+            entry(json!({ "type": "path", "path": "/work", "except": ["/work/a"] }), "write"),
+            entry(json!({ "type": "glob_pattern", "pattern": "/work/**" }), "write"),
+            entry(
+                json!({ "type": "special", "value": { "kind": "project_roots", "subpath": "../x" } }),
+                "write",
+            ),
+            more,
+            nowhere,
+            disabled(json!({ "type": "disabled", "except": "network" })),
+            disabled(json!({ "type": "external", "network": "enabled" })),
+            disabled(json!({ "type": "danger-full-access" })),
+            disabled(json!("disabled")),
+            json!({ "permissionProfile": { "type": "disabled" } }),
+        ] {
+            assert_eq!(ceiling(&state), None, "{state}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! From a request to a result, on a thread of its own.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Map, Value};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_util::sync::CancellationToken;
+
+use crate::context::Context;
+use crate::failure::{Code, Exit, Failure, Voice};
+use crate::host::Env;
+use crate::mcp::protocol::client;
+use crate::mcp::protocol::delivery::Delivery;
+use crate::mcp::protocol::read_receipts::Read;
+use crate::mcp::protocol::server_state::Spare;
+use crate::mcp::protocol::tool_call::{Call, Observer, Reply, stamp};
+use crate::mcp::tools::{Effect, Tool};
+use crate::registry::Scope;
+use crate::reply;
+use crate::reply::{Budget, Envelope, Funnel};
+use crate::submit::Client;
+
+/// Most of an error of the protocol.
+const LONGEST_ERROR: usize = 1000;
+
+/// What is known of a request before its arguments are read.
+pub(crate) struct Incoming {
+    pub(crate) env: Env,
+    /// The directories that the client says it works in.
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) meta: Map<String, Value>,
+    pub(crate) safe_wait: Duration,
+    /// To wait in; absent where all are taken.
+    pub(crate) place: Option<OwnedSemaphorePermit>,
+    pub(crate) observe: Observer,
+    /// Cancelled when nobody wants the answer any more.
+    pub(crate) unwanted: CancellationToken,
+    /// What becomes of the answer.
+    pub(crate) delivery: Delivery,
+    pub(crate) read: Read,
+    pub(crate) spare: Spare,
+}
+
+impl Incoming {
+    /// Opens everything that a call works with.
+    pub(crate) fn open(self, tool: &'static Tool) -> Result<Call, Failure> {
+        let Self { env, roots, meta, safe_wait, place, observe, unwanted, delivery, read, spare } = self;
+        // Whoever has its answer and asks again finds it read.
+        read.settle();
+        let kept = spare.take();
+        let opened = match tool.effect {
+            Effect::Starts => Context::open_with(env, kept),
+            Effect::Reads | Effect::Ends => Context::open_to_look_with(env, kept),
+        };
+        let mut context = opened.map_err(|error| Failure::of(&error, Voice::Tools))?;
+        context.scope = Scope::Project;
+        // A folder of the client's may be gone: then another one counts.
+        let root = roots.iter().find(|root| root.is_dir()).or(roots.first()).cloned();
+        if let Some(place) = root.or_else(|| client::place(&meta)) {
+            context.place = std::fs::canonicalize(&place).unwrap_or(place);
+        }
+        let roots = if roots.is_empty() { vec![context.project()] } else { roots };
+        let client = Client { roots, ceiling: client::ceiling(&meta), is_run: client::is_run(&meta) };
+        Ok(Call { tool, context, client, safe_wait, _place: place, observe, unwanted, delivery })
+    }
+
+    /// One call of a tool.
+    pub(crate) fn answer(self, tool: &'static Tool, given: Map<String, Value>) -> CallToolResult {
+        let answered = self.with(tool, |call| (tool.answer)(call, given));
+        result(tool, answered.and_then(|answered| answered))
+    }
+
+    /// Opens all that for one piece of work, and leaves the registry open for
+    /// the next.
+    pub(crate) fn with<T>(
+        self,
+        tool: &'static Tool,
+        work: impl FnOnce(&mut Call) -> T,
+    ) -> Result<T, Failure> {
+        let spare = self.spare.clone();
+        let mut call = self.open(tool)?;
+        let done = work(&mut call);
+        spare.put(call.context.registry);
+        Ok(done)
+    }
+}
+
+/// The reply as the protocol wants it.
+pub(crate) fn result(tool: &Tool, replied: Result<Reply, Failure>) -> CallToolResult {
+    match replied {
+        Ok(reply) => {
+            let (structured, text) = reply.finish();
+            let mut result = CallToolResult::structured(structured);
+            result.content = vec![ContentBlock::text(text)];
+            result
+        }
+        Err(failure) => {
+            // One line and one hint, for the model to read.
+            let hint = failure.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+            let text =
+                format!("{}\nerror: {} ({}){hint}\n", tool.name, failure.message, failure.code.as_str());
+            let envelope = stamp(tool).map(|stamp| serde_json::to_value(Envelope::error(stamp, &failure)));
+            let mut envelope = envelope.ok().and_then(Result::ok).unwrap_or_else(|| Map::new().into());
+            let text = Funnel::KEEPS_NOTHING.pass(&mut envelope, text.into(), Budget::USUAL);
+            let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+            result.structured_content = Some(envelope);
+            result
+        }
+    }
+}
+
+/// The failure as an error of the protocol, for what is no call of a tool.
+pub(crate) fn told(failure: Failure) -> ErrorData {
+    let hint = failure.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+    let message = reply::line(&format!("{}{hint}", failure.message), LONGEST_ERROR);
+    match failure.code {
+        Code::Validation | Code::Unsupported => ErrorData::invalid_params(message, None),
+        Code::NotFound => ErrorData::resource_not_found(message, None),
+        Code::Timeout | Code::ToolError | Code::Internal | Code::Lasting => {
+            ErrorData::internal_error(message, None)
+        }
+    }
+}
+
+/// A call that ended in a panic of ours.
+pub(crate) fn crashed() -> Failure {
+    internal("the call failed inside delegator", "`delegator doctor` may show why; runs go on")
+}
+
+/// Nobody reads the answer any more.
+pub(crate) fn unheard() -> Failure {
+    internal("the client is gone", "runs go on")
+}
+
+fn internal(message: &str, hint: &str) -> Failure {
+    Failure::new(Code::Internal, Exit::Machine, message, Some(hint.into()))
+}

@@ -1,0 +1,279 @@
+//! Follows one task, or the tasks of a project, and says which of the resources
+//! that somebody asked for have changed.
+//!
+//! Each is told of at most once a second, and once more at the end. It sleeps
+//! on the same notice of files as everybody who waits.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rmcp::ErrorData;
+use tokio::sync::mpsc::Sender;
+use tokio_util::sync::CancellationToken;
+
+use crate::context::Context;
+use crate::host::clock;
+use crate::mcp::protocol::dispatch::Incoming;
+use crate::mcp::protocol::dispatch::told;
+use crate::mcp::protocol::resource_address::Subject;
+use crate::mcp::protocol::resources::{find, trouble, unknown};
+use crate::mcp::tools::results;
+use crate::model::TaskId;
+use crate::reading::View;
+use crate::registry::Row;
+use crate::runs::ArtifactName;
+use crate::tasks;
+use crate::tasks::{Look, Until};
+
+const AT_MOST: Duration = Duration::from_secs(1);
+/// As many finished tasks as the list shows.
+const RECENT: u32 = 5;
+
+/// A resource that somebody asked for, by its address, and which file it is.
+pub(crate) type Wanted = (String, Option<ArtifactName>);
+
+/// Something that goes on, open, and what of it is wanted.
+pub(crate) struct Trail {
+    context: Context,
+    goal: Goal,
+    pub(crate) followers: Followers,
+}
+
+enum Goal {
+    /// Seen through a context of its own: the other one waits.
+    List(Box<Context>),
+    Task(TaskId),
+}
+
+/// Opens what is to be followed. `None` when nothing more will happen to it.
+pub(crate) fn open(
+    incoming: Incoming,
+    subject: &Subject,
+    wanted: Vec<Wanted>,
+) -> Result<Option<Trail>, ErrorData> {
+    let env = incoming.env.clone();
+    let mut call = incoming.open(&results::TOOL).map_err(told)?;
+    match subject {
+        Subject::List => {
+            let mut seen = Context::open(env).map_err(trouble)?;
+            seen.place.clone_from(&call.context.place);
+            let mark = mark_of_list(&mut seen);
+            let goal = Goal::List(Box::new(seen));
+            Ok(Some(Trail { context: call.context, goal, followers: Followers::of(wanted, |_| mark) }))
+        }
+        Subject::Task(reference) => {
+            let name = || wanted.first().map(|(uri, _)| uri.clone()).unwrap_or_default();
+            let row = find(&call, reference)?.ok_or_else(|| unknown(&name()))?;
+            let view = tasks::look(&mut call.context, row).map_err(trouble)?;
+            if view.state().is_final() {
+                return Ok(None);
+            }
+            let goal = Goal::Task(view.row.id.clone());
+            let followers = Followers::of(wanted, |artifact| mark(&view, artifact));
+            Ok(Some(Trail { context: call.context, goal, followers }))
+        }
+    }
+}
+
+impl Trail {
+    /// What it is called by everybody.
+    pub(crate) fn subject(&self) -> Subject {
+        match &self.goal {
+            Goal::List(_) => Subject::List,
+            Goal::Task(id) => Subject::Task(id.to_string()),
+        }
+    }
+
+    /// Follows it to its end, or until nobody wants to know any more. What has
+    /// changed goes to `tell`.
+    pub(crate) fn follow(self, tell: &Sender<String>, unwanted: &CancellationToken) {
+        let Self { mut context, goal, followers } = self;
+        let (ids, mut list) = match goal {
+            Goal::Task(id) => (vec![id], None),
+            // Without a task to wait for, every commit wakes, and no end comes.
+            Goal::List(seen) => (Vec::new(), Some(seen)),
+        };
+        let mut observe = |views: &[View]| {
+            if unwanted.is_cancelled() || tell.is_closed() {
+                return Look::NoMore;
+            }
+            let of_list = list.as_mut().map_or(0, |seen| mark_of_list(seen));
+            let mark =
+                |artifact: Option<&ArtifactName>| views.first().map_or(of_list, |view| mark(view, artifact));
+            followers.look(clock::monotonic(), mark, |uri| tell.try_send(uri.to_owned()).is_ok());
+            // Also sees files grow, and that nobody is there any more.
+            Look::Within(AT_MOST)
+        };
+        let waited = tasks::wait(&mut context, &ids, Until::Any, None, &mut observe);
+        let last = followers.close();
+        if !unwanted.is_cancelled() {
+            // Waits for a client that is slow to read, as long as there is one.
+            let _ = last.into_iter().try_for_each(|uri| tell.blocking_send(uri));
+        }
+        drop(waited);
+    }
+}
+
+/// The resources that are told of; none any more once the end was.
+#[derive(Debug, Clone)]
+pub(crate) struct Followers(Arc<Mutex<Option<BTreeMap<String, Pace>>>>);
+
+/// What was told of one resource last.
+#[derive(Debug, Clone)]
+struct Pace {
+    artifact: Option<ArtifactName>,
+    mark: u64,
+    at: Option<Duration>,
+}
+
+impl Pace {
+    fn is_due(&self, mark: u64, now: Duration) -> bool {
+        self.mark != mark && self.at.is_none_or(|at| now >= at + AT_MOST)
+    }
+}
+
+impl Followers {
+    fn of(wanted: Vec<Wanted>, mark: impl Fn(Option<&ArtifactName>) -> u64) -> Self {
+        let pace = |(uri, artifact): Wanted| {
+            let mark = mark(artifact.as_ref());
+            (uri, Pace { artifact, mark, at: None })
+        };
+        Self(Arc::new(Mutex::new(Some(wanted.into_iter().map(pace).collect()))))
+    }
+
+    /// Takes in what `other` follows; `false` when the end was told already.
+    pub(crate) fn join(&self, other: &Followers) -> bool {
+        let new = other.open().clone().unwrap_or_default();
+        match self.open().as_mut() {
+            Some(followed) => {
+                for (uri, pace) in new {
+                    followed.entry(uri).or_insert(pace);
+                }
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Forgets one; `true` when there is none left.
+    pub(crate) fn leave(&self, uri: &str) -> bool {
+        self.open().as_mut().is_none_or(|followed| {
+            followed.remove(uri);
+            followed.is_empty()
+        })
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.open().is_none()
+    }
+
+    /// Tells of what has changed and may be told of by now. What `tell` does
+    /// not take is told the next time.
+    fn look(&self, now: Duration, mark: impl Fn(Option<&ArtifactName>) -> u64, tell: impl Fn(&str) -> bool) {
+        for (uri, pace) in self.open().iter_mut().flatten() {
+            let mark = mark(pace.artifact.as_ref());
+            if pace.is_due(mark, now) && tell(uri) {
+                (pace.mark, pace.at) = (mark, Some(now));
+            }
+        }
+    }
+
+    /// The end: everybody is told once more.
+    fn close(&self) -> Vec<String> {
+        self.open().take().unwrap_or_default().into_keys().collect()
+    }
+
+    fn open(&self) -> MutexGuard<'_, Option<BTreeMap<String, Pace>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Differs when the task, or one file of its run, has changed.
+fn mark(view: &View, artifact: Option<&ArtifactName>) -> u64 {
+    match artifact {
+        None => hash((view.state().as_str(), serde_json::to_string(&view.progress).unwrap_or_default())),
+        Some(name) => {
+            let found = std::fs::symlink_metadata(view.dir.file(name.as_str())).ok();
+            hash(found.map(|found| (found.len(), found.modified().ok())))
+        }
+    }
+}
+
+/// Differs when a task of the project began, started, ended, or was read.
+fn mark_of_list(context: &mut Context) -> u64 {
+    let project = context.project();
+    let Ok(found) = tasks::status(context, Some(project), RECENT) else { return 0 };
+    let running = found.running.iter().map(|view| &view.row);
+    let rows = running.chain(found.queued.iter().map(|(_, row)| row)).chain(&found.finished);
+    let facts = |row: &Row| (row.id.to_string(), row.state.as_str(), row.unread);
+    hash(rows.map(facts).collect::<Vec<_>>())
+}
+
+fn hash(facts: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    facts.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    /// At each moment the mark that is seen; who is told then.
+    #[track_caller]
+    fn check(steps: &[(u64, u64, &[&str])]) {
+        let wanted = vec![("a".into(), None), ("b".into(), ArtifactName::parse("stdout.log"))];
+        let followers = Followers::of(wanted, |_| 0);
+        for (at_ms, mark, expected) in steps {
+            let told = RefCell::new(Vec::new());
+            // The file never changes.
+            let marks = |artifact: Option<&ArtifactName>| if artifact.is_some() { 0 } else { *mark };
+            followers.look(Duration::from_millis(*at_ms), marks, |uri| {
+                told.borrow_mut().push(uri.to_owned());
+                true
+            });
+            assert_eq!(told.into_inner(), *expected, "at {at_ms}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_told_of_what_did_not_change() {
+        check(&[(0, 0, &[]), (5_000, 0, &[])]);
+    }
+
+    #[test]
+    fn a_change_is_told_at_once_and_the_next_a_second_later() {
+        check(&[(0, 1, &["a"]), (500, 2, &[]), (999, 3, &[]), (1_000, 3, &["a"]), (3_000, 3, &[])]);
+    }
+
+    #[test]
+    fn what_was_not_taken_is_told_again() {
+        let followers = Followers::of(vec![("a".into(), None)], |_| 0);
+        followers.look(Duration::ZERO, |_| 1, |_| false);
+        let told = RefCell::new(0);
+        followers.look(
+            Duration::from_millis(1),
+            |_| 1,
+            |_| {
+                *told.borrow_mut() += 1;
+                true
+            },
+        );
+        assert_eq!(told.into_inner(), 1);
+    }
+
+    #[test]
+    fn after_the_end_nobody_can_join() {
+        let one = Followers::of(vec![("a".into(), None)], |_| 0);
+        let other = Followers::of(vec![("b".into(), None)], |_| 0);
+        assert!(one.join(&other) && !one.is_over());
+        assert!(!one.leave("a") && one.leave("b"));
+        assert!(one.join(&other));
+        assert_eq!(one.close(), ["b"]);
+        assert!(!one.join(&other) && one.is_over() && one.close().is_empty());
+    }
+}

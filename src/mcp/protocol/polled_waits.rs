@@ -1,0 +1,129 @@
+//! The tasks extension: a wait that the client polls, so that its model is free
+//! meanwhile and woken with the result.
+//!
+//! Its id is not the run's: giving it up detaches the one who waits, no more.
+
+use std::time::Duration;
+
+use rmcp::model::{CreateTaskResult, DetailedTask, Task, TaskPayload, TaskStatus};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::context::TaskError;
+use crate::failure::Failure;
+use crate::host::clock;
+use crate::mcp::protocol::progress_notices;
+use crate::mcp::protocol::tool_call::{Call, Reply, arguments, failure};
+use crate::mcp::tools::Wait;
+use crate::mcp::tools::{Tool, find};
+use crate::reading::View;
+use crate::registry;
+use crate::tasks;
+
+const POLL: Duration = Duration::from_secs(2);
+
+/// What a wait begins with.
+pub(crate) enum Begun {
+    /// There was nothing to wait for.
+    Answered(Reply),
+    Parked(CreateTaskResult),
+}
+
+/// Begins a wait for what `given` names.
+pub(crate) fn begin(call: &mut Call, given: Map<String, Value>) -> Result<Begun, Failure> {
+    let wait = arguments::<Wait>(call.tool, given)?.resolved(call)?;
+    match wait.look(call, Duration::ZERO)? {
+        Ok(reply) => Ok(Begun::Answered(reply)),
+        Err(views) => {
+            let request = serde_json::to_string(&wait).unwrap_or_default();
+            let kept = tasks::park(&mut call.context, request).map_err(|error| failure(&error))?;
+            Ok(Begun::Parked(CreateTaskResult::new(task(&kept, TaskStatus::Working, Some(&views)))))
+        }
+    }
+}
+
+/// How the wait called `id` stands; `None` when there is none.
+///
+/// `finish` makes the result of the original call from its reply.
+pub(crate) fn look(
+    call: &mut Call,
+    id: &str,
+    finish: impl FnOnce(&Tool, Result<Reply, Failure>) -> Map<String, Value>,
+) -> Result<Option<DetailedTask>, Failure> {
+    let Some(kept) = tasks::parked(&call.context, id).map_err(|error| failure(&error))? else {
+        return Ok(None);
+    };
+    if let Some(over) = over(&kept) {
+        return Ok(Some(over));
+    }
+    let looked = match serde_json::from_str::<Wait>(&kept.request) {
+        Ok(wait) => {
+            call.tool = find(&wait.tool).unwrap_or(call.tool);
+            wait.look(call, waiting(&kept))
+        }
+        Err(_) => return Ok(None),
+    };
+    let replied = match looked {
+        Ok(Err(views)) => {
+            let task = task(&kept, TaskStatus::Working, Some(&views));
+            return Ok(Some(DetailedTask::new(task, TaskPayload::Working)));
+        }
+        Ok(Ok(reply)) => Ok(reply),
+        // A task that is gone by now: the original call would have said so too.
+        Err(failure) => Err(failure),
+    };
+    // A run that goes on after the wait was up would give another answer next time.
+    let ended = Ended { ended_at: clock::now().to_string(), result: finish(call.tool, replied) };
+    let ended = serde_json::to_string(&ended).unwrap_or_default();
+    let settled = tasks::settle(&mut call.context, &kept, &ended).map_err(|error| failure(&error))?;
+    Ok(settled.and_then(|settled| over(&settled)))
+}
+
+/// What is kept of a wait that was answered.
+#[derive(Serialize, Deserialize)]
+struct Ended {
+    ended_at: String,
+    result: Map<String, Value>,
+}
+
+/// How a wait stands that is over.
+fn over(kept: &registry::Wait) -> Option<DetailedTask> {
+    if kept.cancelled {
+        return Some(DetailedTask::new(task(kept, TaskStatus::Cancelled, None), TaskPayload::Cancelled));
+    }
+    let Ended { ended_at, result } = serde_json::from_str(&kept.request).ok()?;
+    let mut task = task(kept, TaskStatus::Completed, None);
+    task.last_updated_at = ended_at;
+    Some(DetailedTask::new(task, TaskPayload::Completed { result }))
+}
+
+/// Gives the wait called `id` up, unless its answer is there: what is final
+/// stays so. `false` when there is no such wait.
+pub(crate) fn give_up(call: &mut Call, id: &str) -> Result<bool, Failure> {
+    let told = |error: TaskError| failure(&error);
+    let Some(kept) = tasks::parked(&call.context, id).map_err(told)? else { return Ok(false) };
+    if over(&kept).is_some() {
+        return Ok(true);
+    }
+    let over = serde_json::from_str::<Wait>(&kept.request).ok().map(|wait| wait.stands(call, waiting(&kept)));
+    match over {
+        Some(Ok((_, false))) => tasks::unpark(&mut call.context, id).map_err(told),
+        Some(Ok((_, true)) | Err(_)) | None => Ok(true),
+    }
+}
+
+/// How long somebody has been waiting.
+fn waiting(kept: &registry::Wait) -> Duration {
+    Duration::from_millis(clock::now().millis_since(kept.created_at))
+}
+
+fn task(kept: &registry::Wait, status: TaskStatus, views: Option<&[View]>) -> Task {
+    let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let task = Task::new(&kept.id, status, kept.created_at.to_string(), clock::now().to_string())
+        .with_ttl_ms(millis(tasks::KEPT))
+        .with_poll_interval_ms(millis(POLL));
+    match views {
+        Some(views) => task.with_status_message(progress_notices::line(views).1),
+        None => task,
+    }
+}

@@ -1,0 +1,62 @@
+//! Results that were handed out lose their mark: after the answer, and before
+//! the next call looks.
+
+use crate::reading;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::context::Context;
+use crate::host::Env;
+use crate::mcp::protocol::server_state::Spare;
+use crate::model::TaskId;
+
+#[derive(Clone)]
+pub(crate) struct Read(Arc<Inner>);
+
+struct Inner {
+    env: Env,
+    spare: Spare,
+    /// Handed out, and still marked. Never held for long.
+    pending: Mutex<Vec<TaskId>>,
+    /// Held while marks are taken off: whoever gets it finds them gone.
+    settling: Mutex<()>,
+}
+
+impl Read {
+    pub(crate) fn new(env: Env, spare: Spare) -> Self {
+        Self(Arc::new(Inner { env, spare, pending: Mutex::default(), settling: Mutex::default() }))
+    }
+
+    /// The results of these tasks were handed out.
+    pub(crate) fn add(&self, tasks: Vec<TaskId>) {
+        self.0.pending.lock().unwrap_or_else(PoisonError::into_inner).extend(tasks);
+        // Nothing waits for it here: this is where answers are written.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let read = self.clone();
+            drop(runtime.spawn_blocking(move || read.settle()));
+        }
+    }
+
+    /// Takes the marks off that are still to be taken off.
+    pub(crate) fn settle(&self) {
+        let Inner { env, spare, pending, settling } = &*self.0;
+        let _settling = settling.lock().unwrap_or_else(PoisonError::into_inner);
+        let tasks = std::mem::take(&mut *pending.lock().unwrap_or_else(PoisonError::into_inner));
+        if tasks.is_empty() {
+            return;
+        }
+        // A mark that stays costs a notice, no more.
+        if let Ok(mut context) = Context::open_to_look_with(env.clone(), spare.take()) {
+            let marked = context.unless_busy(|context| reading::mark_read(context, &tasks));
+            if matches!(marked, Ok(None)) {
+                // The next call takes them off.
+                pending.lock().unwrap_or_else(PoisonError::into_inner).extend(tasks);
+            }
+            spare.put(context.registry);
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn pending(&self) -> Vec<TaskId> {
+        self.0.pending.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

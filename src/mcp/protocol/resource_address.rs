@@ -1,0 +1,116 @@
+//! The addresses of resources: `delegator://tasks`, a task below it, and the
+//! artifacts of its run below that.
+//!
+//! Past this file there is no text that could be taken for a path: an artifact
+//! is one of the names that every run's index knows, and a task is looked up.
+
+use percent_encoding::percent_decode_str;
+
+use crate::runs::ArtifactName;
+
+pub(crate) const TASKS: &str = "delegator://tasks";
+pub(crate) const TASK_TEMPLATE: &str = "delegator://tasks/{task_id}";
+pub(crate) const ARTIFACT_TEMPLATE: &str = "delegator://tasks/{task_id}/{artifact}";
+/// Longer than any id or alias, in whatever encoding.
+const LONGEST: usize = 1024;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) subject: Subject,
+    /// Only of a task.
+    pub(crate) artifact: Option<ArtifactName>,
+}
+
+/// What changes when something happens.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Subject {
+    /// The tasks of the client's project.
+    List,
+    /// One task, by whatever somebody calls it.
+    Task(String),
+}
+
+impl Address {
+    /// `None` for whatever is not exactly one of ours.
+    pub(crate) fn parse(uri: &str) -> Option<Self> {
+        if uri == TASKS {
+            return Some(Self { subject: Subject::List, artifact: None });
+        }
+        let rest = uri.strip_prefix(TASKS)?.strip_prefix('/').filter(|rest| rest.len() <= LONGEST)?;
+        let (task, artifact) = match rest.split_once('/') {
+            Some((task, given)) => (task, Some(ArtifactName::parse(given)?)),
+            None => (rest, None),
+        };
+        let task = percent_decode_str(task).decode_utf8().ok()?;
+        let plain = !task.is_empty() && task.trim() == task && !task.chars().any(char::is_control);
+        plain.then(|| Self { subject: Subject::Task(task.into_owned()), artifact })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "T-local-0a1b2c3d4e5f";
+
+    #[track_caller]
+    fn check(uri: &str, task: &str, artifact: Option<&str>) {
+        let artifact = artifact.and_then(ArtifactName::parse);
+        let subject = Subject::Task(task.to_owned());
+        assert_eq!(Address::parse(uri), Some(Address { subject, artifact }), "{uri}");
+    }
+
+    #[test]
+    fn what_is_listed_is_understood() {
+        assert_eq!(Address::parse(TASKS), Some(Address { subject: Subject::List, artifact: None }));
+        check(&format!("{TASKS}/{ID}"), ID, None);
+        check(&format!("{TASKS}/{ID}/stdout.log"), ID, Some("stdout.log"));
+    }
+
+    #[test]
+    fn a_task_goes_by_any_name_it_has() {
+        check("delegator://tasks/my%20alias", "my alias", None);
+        check("delegator://tasks/feature%2Fx/stderr.log", "feature/x", Some("stderr.log"));
+    }
+
+    #[test]
+    fn nothing_leads_out_of_the_index() {
+        for rest in [
+            "/",
+            "//",
+            "/../../registry.db",
+            "/env.json",
+            "/run.lock",
+            "/ctl.sock",
+            "/registry.db",
+            "/%2e%2e/registry.db",
+            "/./stdout.log",
+            "/stdout.log/",
+            "/stdout.log%00",
+            "/stdout.log\n",
+            "/STDOUT.LOG",
+            "/etc/passwd",
+            "//etc/passwd",
+            "/stdout.log?x",
+            "/stdout.log#x",
+        ] {
+            assert_eq!(Address::parse(&format!("{TASKS}/{ID}{rest}")), None, "{rest}");
+        }
+        for uri in [
+            "",
+            "delegator://",
+            "delegator://tasks/",
+            "delegator://tasks/\n",
+            "delegator://tasks/%0a",
+            "delegator://tasks/%ff",
+            "delegator://tasks/%20x",
+            "delegator://tasksx",
+            "delegator:///tasks",
+            "file:///etc/passwd",
+            "/etc/passwd",
+        ] {
+            assert_eq!(Address::parse(uri), None, "{uri}");
+        }
+        assert_eq!(Address::parse(&format!("{TASKS}/{}", "x".repeat(5000))), None);
+    }
+}

@@ -1,0 +1,200 @@
+//! Who is told of changes, in both eras: one resource after another for a
+//! session, or all of a request that stays open.
+//!
+//! A thread for each task that is followed, and none where nobody follows.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::ErrorData;
+use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
+use rmcp::service::{Peer, RequestContext, RoleServer, SubscriptionContext};
+use tokio::sync::mpsc;
+use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::mcp::protocol::dispatch::told;
+use crate::mcp::protocol::follow_tasks;
+use crate::mcp::protocol::follow_tasks::{Followers, Trail, Wanted};
+use crate::mcp::protocol::resource_address::{Address, Subject};
+use crate::mcp::protocol::resources::unknown;
+use crate::mcp::protocol::server::Server;
+use crate::mcp::protocol::server_state::Shared;
+
+/// Tasks that one server follows at a time.
+const MOST: usize = 64;
+/// Resources that one request can name.
+const MOST_NAMED: usize = 1024;
+/// Changes that wait for a client that is slow to read.
+const BACKLOG: usize = 64;
+
+/// What a session follows. Dropped with it, and everything ends.
+#[derive(Clone)]
+pub(crate) struct Subscriptions {
+    shared: Shared,
+    room: Arc<Semaphore>,
+    followed: Arc<Mutex<BTreeMap<Subject, Followed>>>,
+}
+
+struct Followed {
+    followers: Followers,
+    _unwanted: DropGuard,
+}
+
+impl Subscriptions {
+    pub(crate) fn new(shared: Shared) -> Self {
+        Self { shared, room: Arc::new(Semaphore::new(MOST)), followed: Arc::default() }
+    }
+
+    fn room(&self) -> Result<Room, ErrorData> {
+        let own = self.room.clone().try_acquire_owned().map_err(|_| {
+            let message = format!("{MOST} tasks are followed already; give up one of them first");
+            ErrorData::invalid_params(message, None)
+        })?;
+        let place = self.shared.place();
+        let message = "too many clients wait at this moment; try again later";
+        place.map(|place| (own, place)).ok_or_else(|| ErrorData::internal_error(message, None))
+    }
+
+    fn add(&self, trail: Trail, peer: Peer<RoleServer>, gone: &CancellationToken) -> Result<(), ErrorData> {
+        let (subject, followers) = (trail.subject(), trail.followers.clone());
+        let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        followed.retain(|_, one| !one.followers.is_over());
+        if followed.get(&subject).is_some_and(|one| one.followers.join(&followers)) {
+            return Ok(());
+        }
+        let room = self.room()?;
+        let unwanted = gone.child_token();
+        let (tell, told) = mpsc::channel(BACKLOG);
+        start(room, trail, tell, unwanted.clone());
+        tokio::spawn(pass_on(told, peer, unwanted.clone()));
+        followed.insert(subject, Followed { followers, _unwanted: unwanted.drop_guard() });
+        Ok(())
+    }
+
+    fn remove(&self, uri: &str) {
+        let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        followed.retain(|_, one| !one.followers.leave(uri));
+    }
+}
+
+/// In this session, and in the process.
+type Room = (OwnedSemaphorePermit, OwnedSemaphorePermit);
+
+fn start(room: Room, trail: Trail, tell: Sender<String>, unwanted: CancellationToken) {
+    tokio::task::spawn_blocking(move || {
+        trail.follow(&tell, &unwanted);
+        drop(room);
+    });
+}
+
+async fn pass_on(mut told: Receiver<String>, peer: Peer<RoleServer>, unwanted: CancellationToken) {
+    let passed_on = async {
+        while let Some(uri) = told.recv().await {
+            if peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await.is_err() {
+                return;
+            }
+        }
+    };
+    unwanted.run_until_cancelled(passed_on).await;
+}
+
+/// As much of what was asked for as can be followed at all. Lists of tools,
+/// prompts and resources are not announced: the first two never change, and
+/// the tasks of a project have an address of their own.
+pub(crate) fn acceptable(requested: &SubscriptionFilter) -> SubscriptionFilter {
+    let named = requested.resource_subscriptions.iter().flatten();
+    let ours = named.filter(|uri| Address::parse(uri).is_some()).take(MOST_NAMED);
+    SubscriptionFilter::builder().resource_subscriptions(ours.cloned()).build()
+}
+
+impl Server {
+    /// Follows `uri` for this session.
+    pub(crate) async fn follow(
+        &self,
+        uri: String,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let Address { subject, artifact } = Address::parse(&uri).ok_or_else(|| unknown(&uri))?;
+        let wanted = vec![(uri, artifact)];
+        match self.open(&context, subject, wanted).await? {
+            Some(trail) => self.subscriptions.add(trail, context.peer, &self.gone),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn unfollow(&self, uri: &str) -> Result<(), ErrorData> {
+        Address::parse(uri).ok_or_else(|| unknown(uri))?;
+        self.subscriptions.remove(uri);
+        Ok(())
+    }
+
+    /// Follows what a request names for as long as it stays open.
+    pub(crate) async fn attend(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let unwanted = self.gone.child_token();
+        let _unwanted = unwanted.clone().drop_guard();
+        let (tell, mut told) = mpsc::channel(BACKLOG);
+        let (mut known, mut missing, mut over) = (false, None, Vec::new());
+        for (subject, wanted) in by_subject(context.accepted()) {
+            let room = self.subscriptions.room()?;
+            let named: Vec<String> = wanted.iter().map(|(uri, _)| uri.clone()).collect();
+            match self.open(context.request_context(), subject, wanted).await {
+                Ok(trail) => {
+                    known = true;
+                    match trail {
+                        Some(trail) => start(room, trail, tell.clone(), unwanted.clone()),
+                        // Maybe since the client was told that it is followed.
+                        None => over.extend(named),
+                    }
+                }
+                // One that is not there keeps nobody from following the others.
+                Err(error) => missing = Some(error),
+            }
+        }
+        if let Some(error) = missing.filter(|_| !known) {
+            return Err(error);
+        }
+        let passed_on = async {
+            for uri in over {
+                if context.sink().notify_resource_updated(uri).await.is_err() {
+                    return;
+                }
+            }
+            // Never the end: this request keeps a sender of its own.
+            while let Some(uri) = told.recv().await {
+                if context.sink().notify_resource_updated(uri).await.is_err() {
+                    return;
+                }
+            }
+        };
+        tokio::select! {
+            () = context.cancelled() => {}
+            () = self.gone.cancelled() => {}
+            () = passed_on => {}
+        }
+        drop(tell);
+        Ok(())
+    }
+
+    async fn open(
+        &self,
+        context: &RequestContext<RoleServer>,
+        subject: Subject,
+        wanted: Vec<Wanted>,
+    ) -> Result<Option<Trail>, ErrorData> {
+        self.run(context, move |incoming| follow_tasks::open(incoming, &subject, wanted))
+            .await
+            .map_err(told)?
+    }
+}
+
+fn by_subject(accepted: &SubscriptionFilter) -> BTreeMap<Subject, Vec<Wanted>> {
+    let mut subjects: BTreeMap<Subject, Vec<Wanted>> = BTreeMap::new();
+    for uri in accepted.resource_subscriptions.iter().flatten() {
+        if let Some(Address { subject, artifact }) = Address::parse(uri) {
+            subjects.entry(subject).or_default().push((uri.clone(), artifact));
+        }
+    }
+    subjects
+}

@@ -1,0 +1,57 @@
+//! `delegate_run`: hands a task to an agent.
+
+use crate::submit;
+use serde_json::{Map, Value};
+
+use crate::failure::Failure;
+use crate::mcp::protocol::{Call, Reply, failure};
+use crate::mcp::tools::field::{Field, Kind};
+use crate::mcp::tools::start::{
+    CWD, GIT, GLOBAL_SKILLS, MAX_SKILLS, OPTIONS, REPO_SKILLS, ROLE, SANDBOX, SKILLS, SKILLS_MODE, Start,
+    WAIT_MS,
+};
+use crate::mcp::tools::{Effect, FORMAT, Tool};
+use crate::reply::advertised_report;
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "delegate_run",
+    title: "Hand a task to an agent",
+    about: "Like giving a colleague a job: a coding agent works on it in the background and you go on. For long or \
+            separate work (tests, reviews, refactoring), not for one quick command. Returns a task_id \
+            (T-local-0123456789ab) at once; read on with delegate_wait.",
+    search_hint: "delegate coding work to a background agent run (codex)",
+    at_hand: true,
+    internal: false,
+    fields: &[
+        Field::new(
+            "task",
+            Kind::Text,
+            "What is to be done, in full: the agent sees nothing else of this conversation.",
+        )
+        .required(),
+        CWD,
+        SANDBOX,
+        WAIT_MS,
+        ROLE,
+        GIT,
+        OPTIONS,
+        FORMAT,
+        SKILLS_MODE,
+        SKILLS,
+        MAX_SKILLS,
+        REPO_SKILLS,
+        GLOBAL_SKILLS,
+    ],
+    category: None,
+    output: advertised_report,
+    effect: Effect::Starts,
+    waits: false,
+    answer,
+};
+
+fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
+    let start = Start::of(call, given)?;
+    let ask = start.ask(call)?;
+    let accepted = submit::start(&mut call.context, ask).map_err(|error| failure(&error))?;
+    start.answer(call, &accepted)
+}

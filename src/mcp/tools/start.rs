@@ -1,0 +1,317 @@
+//! What `delegate_run` and `delegate_resume` share: their fields, and the
+//! answer once the task is taken in.
+
+use crate::reading;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::context::TaskError;
+use crate::failure::{Code, Exit, Failure, Voice};
+use crate::host::clock;
+use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
+use crate::mcp::tools::field;
+use crate::mcp::tools::field::{Field, Kind};
+use crate::model::{AgentName, Sandbox, Timestamp};
+use crate::reading::{ResultAsk, Results};
+use crate::reply as replies;
+use crate::reply::Report;
+use crate::submit::{Accepted, Ask, LimitAsk};
+use crate::tasks;
+use crate::tasks::Until;
+
+/// The longest that `wait_ms` can ask for; the client's own limit cuts it.
+const MOST_WAIT_MS: i64 = 24 * 60 * 60 * 1000;
+/// S2's quick limits.
+const QUICK: LimitAsk = LimitAsk { idle_s: Some(300.0), hard_s: Some(1200.0), command_s: None };
+
+pub(crate) const CWD: Field =
+    Field::new("cwd", Kind::Text, "Directory to work in. Default: the client's project.")
+        .also(&["working_dir", "workingDir"]);
+pub(crate) const SANDBOX: Field = Field::new(
+    "sandbox",
+    Kind::Choice(&["read-only", "workspace-write", "danger-full-access"]),
+    "What the agent may touch. Default: read-only. Use workspace-write when files are to change.",
+);
+pub(crate) const WAIT_MS: Field = Field::new(
+    "wait_ms",
+    Kind::Integer { least: 0, most: MOST_WAIT_MS },
+    "Milliseconds to wait for the result before answering. Default 0: answers at once.",
+);
+pub(crate) const ROLE: Field =
+    Field::new("role", Kind::Text, "Who the agent is to be, in a few words. Default: specialist.");
+pub(crate) const GIT: Field =
+    Field::new("skip_git_repo_check", Kind::Flag, "Work outside a git repository too. Default: false.");
+// Not offered yet; taken where they ask for nothing.
+pub(crate) const SKILLS_MODE: Field =
+    Field::new("skills_mode", Kind::Choice(&["auto", "explicit", "none"]), "").hidden();
+pub(crate) const SKILLS: Field = Field::new("skills", Kind::Texts, "").hidden();
+pub(crate) const MAX_SKILLS: Field =
+    Field::new("max_skills", Kind::Integer { least: 0, most: 100 }, "").hidden();
+pub(crate) const REPO_SKILLS: Field = Field::new("include_repo_skills", Kind::Flag, "").hidden();
+pub(crate) const GLOBAL_SKILLS: Field = Field::new("include_global_skills", Kind::Flag, "").hidden();
+
+const TIMEOUT: &[Field] = &[
+    Field::new("idle_s", Kind::Number, "Seconds without a sign of life. Default 900."),
+    Field::new("hard_s", Kind::Number, "Seconds in all. Default 7200."),
+    Field::new("command_s", Kind::Number, "Seconds for one command of the agent. Default 3600."),
+];
+
+pub(crate) const OPTIONS: Field = Field::new(
+    "options",
+    Kind::Rare(&[
+        Field::new("agent", Kind::Choice(&["codex", "command", "replay"]), "Who does it. Default: codex."),
+        Field::new("model", Kind::Text, "The model, in the agent's own spelling."),
+        Field::new("reasoning_effort", Kind::Text, "How hard the model thinks, in the agent's own spelling."),
+        Field::new(
+            "config_overrides",
+            Kind::Texts,
+            "`key=value` of the agent's own configuration; the operator lists the keys.",
+        ),
+        Field::new(
+            "timeout",
+            Kind::ObjectOr(TIMEOUT, &["quick"]),
+            "Limits of the run, or the word `quick` (300 s idle, 1200 s in all).",
+        ),
+        Field::new(
+            "max_tokens_total",
+            Kind::Integer { least: 1, most: i64::MAX },
+            "Not enforced yet: refused.",
+        ),
+        Field::new("idempotency_key", Kind::Text, "The same key with the same request gives the same task."),
+        Field::new(
+            "dedupe",
+            Kind::Flag,
+            "Whether an identical request of the last minute that still works is this one; never of a command. Default: true.",
+        ),
+        Field::new("alias", Kind::Text, "A name to find the task by."),
+        Field::new("env_from", Kind::Texts, "Variables to hand to the agent; the operator lists the names."),
+        Field::new("isolation", Kind::Choice(&["none", "worktree"]), "Only `none` so far."),
+        Field::new(
+            "network",
+            Kind::Flag,
+            "Let the agent's commands use the network, where the operator allows it.",
+        ),
+        Field::new("output_schema", Kind::Object, "A JSON Schema that the answer has to fit."),
+        Field::new(
+            "add_dirs",
+            Kind::Texts,
+            "Further directories the agent may write to; relative ones from cwd.",
+        ),
+    ]),
+    "Rarely needed: model, reasoning_effort, timeout ({idle_s, hard_s, command_s} in seconds, or \"quick\"), network, add_dirs[], \
+     alias, idempotency_key, dedupe (false: a request runs again though the same one of the last minute still works), output_schema, env_from[], \
+     config_overrides[], agent (codex).",
+);
+
+/// What both tools take, as it was read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Start {
+    task: String,
+    cwd: Option<PathBuf>,
+    role: Option<String>,
+    sandbox: Option<Sandbox>,
+    skip_git_repo_check: bool,
+    wait_ms: u64,
+    format: Format,
+    skills_mode: Option<String>,
+    skills: Option<Value>,
+    max_skills: Option<Value>,
+    include_repo_skills: Option<bool>,
+    include_global_skills: Option<bool>,
+    options: Options,
+    /// Of `delegate_resume`.
+    task_id: Option<String>,
+    thread_id: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Options {
+    agent: Option<AgentName>,
+    model: Option<String>,
+    reasoning_effort: Option<String>,
+    config_overrides: Vec<String>,
+    timeout: Option<Timeout>,
+    max_tokens_total: Option<u64>,
+    idempotency_key: Option<String>,
+    dedupe: Option<bool>,
+    alias: Option<String>,
+    env_from: Vec<String>,
+    isolation: Option<String>,
+    network: bool,
+    output_schema: Option<Value>,
+    add_dirs: Vec<PathBuf>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Timeout {
+    Named(Name),
+    Seconds { idle_s: Option<f64>, hard_s: Option<f64>, command_s: Option<f64> },
+}
+
+/// The one set of limits that has a name.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Name {
+    Quick,
+}
+
+/// What the text of a reply holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Format {
+    #[default]
+    Markdown,
+    Json,
+}
+
+impl Start {
+    /// What was asked for. A sandbox that there is not is told with those that
+    /// the configuration allows.
+    pub(crate) fn of(call: &Call, given: Map<String, Value>) -> Result<Self, Failure> {
+        let max = call.context.config.max_sandbox;
+        let known = |word: &&str| Sandbox::ALL.into_iter().any(|one| one.as_str() == *word);
+        if let Some(word) = given.get("sandbox").and_then(Value::as_str).filter(|word| !known(word)) {
+            let allowed: Vec<&str> =
+                Sandbox::ALL.into_iter().filter(|one| *one <= max).map(Sandbox::as_str).collect();
+            return Err(field::unknown_word("sandbox", word, &allowed));
+        }
+        arguments(call.tool, given)
+    }
+
+    pub(crate) fn ask(&self, call: &Call) -> Result<Ask, Failure> {
+        self.check().map_err(|error| failure(&error))?;
+        let options = &self.options;
+        let limits = match &options.timeout {
+            None => LimitAsk::default(),
+            Some(Timeout::Named(Name::Quick)) => QUICK,
+            Some(Timeout::Seconds { idle_s, hard_s, command_s }) => {
+                LimitAsk { idle_s: *idle_s, hard_s: *hard_s, command_s: *command_s }
+            }
+        };
+        Ok(Ask {
+            agent: options.agent,
+            task: self.task.clone(),
+            role: self.role.clone(),
+            cwd: self.cwd.clone(),
+            sandbox: self.sandbox,
+            network: options.network,
+            skip_git_repo_check: self.skip_git_repo_check,
+            add_dirs: options.add_dirs.clone(),
+            model: options.model.clone(),
+            reasoning_effort: options.reasoning_effort.clone(),
+            config_overrides: options.config_overrides.clone(),
+            output_schema: options.output_schema.clone(),
+            limits,
+            alias: options.alias.clone(),
+            idempotency_key: options.idempotency_key.clone(),
+            env_from: options.env_from.clone(),
+            resume: None,
+            caller: call.caller(),
+            dedupe: options.dedupe.unwrap_or(options.idempotency_key.is_none()),
+        })
+    }
+
+    /// What is not built yet is refused rather than ignored.
+    fn check(&self) -> Result<(), TaskError> {
+        let isolated = self.options.isolation.as_deref().is_some_and(|isolation| isolation != "none");
+        let others = [("isolation", isolated), ("max_tokens_total", self.options.max_tokens_total.is_some())];
+        let others = others.into_iter().filter(|(_, asked)| *asked).map(|(field, _)| field);
+        let given: Vec<&'static str> = self.skills_asked_for().into_iter().chain(others).collect();
+        if given.is_empty() { Ok(()) } else { Err(TaskError::NotYet(given)) }
+    }
+
+    /// Which fields ask for skills; a choice among none asks for nothing.
+    fn skills_asked_for(&self) -> Vec<&'static str> {
+        let mode = self.skills_mode.as_deref();
+        let listed = self.skills.as_ref().and_then(Value::as_array).is_some_and(|names| !names.is_empty());
+        let several = self.max_skills.as_ref().and_then(Value::as_i64).is_some_and(|most| most > 0);
+        let (repo, global) =
+            (self.include_repo_skills == Some(true), self.include_global_skills == Some(true));
+        let asks = match mode {
+            Some("none" | "explicit") => listed,
+            Some(_) => true,
+            None => listed || several || repo || global,
+        };
+        let given = [
+            ("skills_mode", mode.is_some_and(|mode| mode != "none")),
+            ("skills", listed),
+            ("max_skills", several),
+            ("include_repo_skills", repo),
+            ("include_global_skills", global),
+        ];
+        given.into_iter().filter(|(_, given)| asks && *given).map(|(field, _)| field).collect()
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Whether the call is to wait for the result.
+    pub(crate) fn waits(&self) -> bool {
+        self.wait_ms > 0
+    }
+
+    /// What a resume goes on with.
+    pub(crate) fn resumed(&self) -> Result<String, Failure> {
+        let hint = "give one of them: the task to go on with, or the agent's own thread";
+        match (&self.task_id, &self.thread_id) {
+            (Some(one), None) | (None, Some(one)) => Ok(one.clone()),
+            (None, None) => Err(refused("neither `task_id` nor `thread_id` is given", hint)),
+            (Some(_), Some(_)) => Err(refused("both `task_id` and `thread_id` are given", hint)),
+        }
+    }
+
+    /// The task as it is now, or, where the call is to wait, when the wait is
+    /// over; and whether it was over too early.
+    pub(crate) fn watch(&self, call: &mut Call, accepted: &Accepted) -> Result<(Results, bool), Failure> {
+        // It is taken in: a caller who does not learn its id would start it again.
+        let told = |error: TaskError| {
+            let id = &accepted.task_id;
+            let message = failure(&error).message;
+            let message = format!("task `{id}` was taken in and goes on, but cannot be shown: {message}");
+            let hint = format!("do not start it again: delegate_wait {{\"task_id\": \"{id}\"}} waits for it");
+            Failure::new(Code::Lasting, Exit::Machine, message, Some(hint)).about("task_id", id.as_str())
+        };
+        if !self.waits() {
+            let row = reading::find(&call.context, accepted.task_id.as_str()).map_err(told)?;
+            let view = tasks::look(&mut call.context, row).map_err(told)?;
+            return Ok((reading::gather(view, ResultAsk::default()), false));
+        }
+        let limit = Duration::from_millis(self.wait_ms).min(call.safe_wait);
+        let id = std::slice::from_ref(&accepted.task_id);
+        let waited =
+            tasks::wait(&mut call.context, id, Until::All, Some(limit), &mut call.observe).map_err(told)?;
+        let view = waited.views.into_iter().next();
+        let view = view.ok_or_else(|| told(TaskError::NotFound(accepted.task_id.to_string())))?;
+        call.read(std::iter::once(&view));
+        Ok((reading::gather(view, ResultAsk::default()), waited.exceeded))
+    }
+
+    /// Says what was taken in, or, after a wait, what came of it.
+    pub(crate) fn answer(&self, call: &mut Call, accepted: &Accepted) -> Result<Reply, Failure> {
+        let (results, wait_exceeded) = self.watch(call, accepted)?;
+        let report = report(call, accepted, &results, wait_exceeded, clock::now());
+        let text = replies::page(call.tool.name, &report, None, call.context.config.cuts());
+        Ok(call.reply(&report, text)?.in_format(self.format))
+    }
+}
+
+/// The report of a task that was just taken in, with what only its caller is told.
+pub(crate) fn report(
+    call: &mut Call,
+    accepted: &Accepted,
+    results: &Results,
+    wait_exceeded: bool,
+    now: Timestamp,
+) -> Report {
+    let report = Report::of(results, now, Voice::Tools);
+    let warnings = accepted.warnings.iter().cloned().chain(report.warnings).collect();
+    let notice = call.notice(std::slice::from_ref(&accepted.task_id));
+    Report { warnings, notice, deduplicated: accepted.deduplicated, wait_exceeded, ..report }
+}

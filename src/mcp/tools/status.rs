@@ -1,0 +1,89 @@
+//! `delegate_status`: what runs, what waits, what ended lately.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::failure::{Failure, Voice};
+use crate::mcp::protocol::{Call, Reply, arguments, failure};
+use crate::mcp::tools::field::{Field, Kind};
+use crate::mcp::tools::start::Format;
+use crate::mcp::tools::{Effect, FORMAT, Tool};
+use crate::reply::{Budget, Category, Envelope, SnapshotMeta, StatusSnapshot, advertised, snapshot};
+use crate::tasks;
+
+/// Tasks in a list.
+const RECENT: u32 = 5;
+/// What the rest of a reply may take.
+const AROUND: usize = 800;
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "delegate_status",
+    title: "See what is going on",
+    about: "Like a look at the notice board: this project's running, queued and lately finished tasks, or one of \
+            them. Answers at once and shows no output. Call it when you lost track of task ids \
+            (T-local-0123456789ab); to wait, use delegate_wait instead of asking again.",
+    search_hint: "list delegated agent runs and their progress",
+    at_hand: false,
+    internal: false,
+    fields: &[
+        Field::new("task_id", Kind::Text, "Only this task: its id, alias, or the beginning of its id."),
+        Field::new(
+            "limit",
+            Kind::Integer { least: 1, most: 50 },
+            "Most tasks of each kind to list, the last to end first. Default 5, at most 50.",
+        ),
+        Field::new("verbose", Kind::Flag, "Adds the last 5 lines of each run as last_lines. Default: false."),
+        FORMAT,
+    ],
+    category: Some(Category::StatusSnapshot),
+    output: advertised::<Envelope<SnapshotMeta, StatusSnapshot>>,
+    effect: Effect::Reads,
+    waits: false,
+    answer,
+};
+
+#[derive(Debug, Deserialize)]
+struct Status {
+    task_id: Option<String>,
+    limit: Option<u32>,
+    #[serde(default)]
+    verbose: bool,
+    #[serde(default)]
+    format: Format,
+}
+
+fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
+    let status: Status = arguments(call.tool, given)?;
+    let found = match &status.task_id {
+        Some(id) => tasks::status_of(&mut call.context, id),
+        None => {
+            let project = call.context.project();
+            tasks::status(&mut call.context, Some(project), status.limit.unwrap_or(RECENT))
+        }
+    };
+    let found = found.map_err(|error| failure(&error))?;
+    let found = if status.verbose { found.with_last_lines(&call.context) } else { found };
+    let kept = call.context.config.retention_age();
+    let (meta, mut data) = StatusSnapshot::of(&found, kept, Voice::Tools);
+    let mut meta = meta.with_notice(call.notice(&[]));
+    let budget = if status.limit.is_some() || status.verbose { Budget::MOST } else { Budget::USUAL };
+    data.keep(status.limit.unwrap_or(RECENT) as usize);
+    let text = loop {
+        meta = meta.of(&data);
+        let text = snapshot(call.tool.name, &meta, &data);
+        // What has to go, goes here: from the text and from the structure.
+        let length = length(&text).max(length(&json(&meta)) + length(&json(&data)));
+        if length + AROUND <= budget.chars || !data.give_way() {
+            break text;
+        }
+    };
+    Ok(call.envelope(meta, data, text)?.in_format(status.format).within(budget))
+}
+
+fn json(part: &impl Serialize) -> String {
+    serde_json::to_string(part).unwrap_or_default()
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}

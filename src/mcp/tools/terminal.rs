@@ -1,0 +1,126 @@
+//! `get_terminal_output`: what a terminal showed that the person recorded, or a
+//! command printed that an agent ran.
+
+use crate::reading;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::context::TaskError;
+use crate::failure::Failure;
+use crate::host::clock;
+use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
+use crate::mcp::tools::field::{Field, Kind};
+use crate::mcp::tools::start::Format;
+use crate::mcp::tools::{Effect, FORMAT, Tool};
+use crate::reply::{Budget, Category, Envelope, RegistryMeta, TerminalOutput, advertised};
+use crate::terminals::{Ask, Form, Part, TerminalError};
+
+const LINES: u64 = 100;
+/// Of the reply: the rest is for what is said about it.
+const ROOM: usize = 12_000;
+/// Less is not asked for.
+const LEAST_ROOM: usize = 500;
+/// Characters of a reply beside its data.
+const AROUND: usize = 1_500;
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "get_terminal_output",
+    title: "Read a recorded terminal",
+    about: "Like looking over somebody's shoulder: what a terminal recorded with `delegator terminal` showed \
+            (term-0123456789ab), or what a command printed that an agent ran (T-local-0123456789ab/item_3).",
+    search_hint: "read the user's terminal output, what a command printed",
+    at_hand: false,
+    internal: true,
+    fields: &[
+        Field::new(
+            "terminal_id",
+            Kind::Text,
+            "A terminal's id, the beginning of it, or its name; or a task, with /item for one of its commands. Default: \
+             the terminal last written to in this project, else the last command.",
+        ),
+        Field::new("mode", Kind::Choice(&["head", "tail", "all", "since"]), "Which part. Default: tail."),
+        Field::new("lines", Kind::Integer { least: 1, most: 10_000 }, "For head and tail. Default 100."),
+        Field::new("since_timestamp", Kind::Text, "For since: 2026-11-15T09:30:00Z, or 90s, 10m, 2h ago."),
+        Field::new("cursor", Kind::Text, "Goes on where an earlier reply ended; mode does not matter then."),
+        Field::new("strip", Kind::Flag, "Take escape sequences out. Default: true."),
+        FORMAT,
+    ],
+    category: Some(Category::RegistryInfo),
+    output: advertised::<Envelope<RegistryMeta, TerminalOutput>>,
+    effect: Effect::Reads,
+    waits: false,
+    answer,
+};
+
+#[derive(Debug, Deserialize)]
+struct Look {
+    terminal_id: Option<String>,
+    mode: Option<String>,
+    lines: Option<u64>,
+    since_timestamp: Option<String>,
+    cursor: Option<String>,
+    strip: Option<bool>,
+    #[serde(default)]
+    format: Format,
+}
+
+impl Look {
+    fn part(&self) -> Result<(Part, &'static str), Failure> {
+        let lines = self.lines.unwrap_or(LINES);
+        let usual = if self.since_timestamp.is_some() { "since" } else { "tail" };
+        let told = |error: TerminalError| failure(&TaskError::from(error));
+        if let Some(cursor) = &self.cursor {
+            return Ok((Part::after(cursor).map_err(told)?, "all"));
+        }
+        let mode = self.mode.as_deref().unwrap_or(usual);
+        if self.since_timestamp.is_some() && mode != "since" {
+            // What would change nothing was meant otherwise.
+            let hint = "leave it out, or ask with mode `since`";
+            return Err(refused(format!("`since_timestamp` means nothing to `{mode}`"), hint));
+        }
+        Ok(match mode {
+            "head" => (Part::Head(lines), "head"),
+            "all" => (Part::All, "all"),
+            "since" => {
+                let moment = self.since_timestamp.as_deref().ok_or_else(|| {
+                    refused("`since_timestamp` is missing", "give the moment, as in 2026-11-15T09:30:00Z")
+                })?;
+                (Part::since(moment, clock::now()).map_err(told)?, "since")
+            }
+            _ => (Part::Tail(lines), "tail"),
+        })
+    }
+}
+
+fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
+    let look: Look = arguments(call.tool, given)?;
+    let (part, mode) = look.part()?;
+    let form = if look.strip.unwrap_or(true) { Form::Plain } else { Form::Raw };
+    let project = call.context.project();
+    let told = |error: TerminalError| failure(&TaskError::from(error));
+    let screens = reading::terminal(&mut call.context, look.terminal_id.as_deref(), Some(&project))
+        .map_err(|error| failure(&error))?;
+    let notice = call.notice(&[]);
+    let mut room = ROOM;
+    loop {
+        let piece = screens.reader.read(&Ask { part, form, room }).map_err(told)?;
+        let mut data = TerminalOutput::of(&screens, piece, mode, form);
+        if look.cursor.is_some() {
+            data = data.alone();
+        }
+        // A cursor leads on from what is shown: nothing of that may be cut off
+        // later. The others go first; then less is asked for.
+        let most = Budget::MOST.chars - AROUND;
+        let mut length = data.length();
+        while length > most && data.terminals.pop().is_some() {
+            length = data.length();
+        }
+        if length > most && room > LEAST_ROOM {
+            room = (room * most / length * 9 / 10).max(LEAST_ROOM);
+            continue;
+        }
+        let text = data.text(call.tool.name, notice.as_deref());
+        let meta = RegistryMeta { notice, ..RegistryMeta::default() };
+        return Ok(call.envelope(meta, data, text)?.in_format(look.format).whole());
+    }
+}

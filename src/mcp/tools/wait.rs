@@ -1,0 +1,179 @@
+//! `delegate_wait`: sleeps until tasks are done, or as long as the client
+//! allows.
+
+use crate::reading;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::failure::{Failure, Voice};
+use crate::host::clock;
+use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
+use crate::mcp::tools::field::{Field, Kind};
+use crate::mcp::tools::start::Format;
+use crate::mcp::tools::{Effect, FORMAT, Tool};
+use crate::model::TaskId;
+use crate::reading::{ResultAsk, Results, View};
+use crate::reply;
+use crate::reply::{Budget, Category, Envelope, Report, WaitData, WaitMeta, advertised, reports};
+use crate::tasks;
+use crate::tasks::{Look, Until};
+
+const DEFAULT_S: f64 = 300.0;
+const MOST_TASKS: usize = 50;
+
+pub(crate) const TOOL: Tool = Tool {
+    name: "delegate_wait",
+    title: "Wait for tasks",
+    about: "Like waiting at the counter: sleeps until a task is done and returns its result; costs nothing meanwhile. \
+            Use it instead of repeated delegate_status. May return earlier with state working: then call it again, \
+            the run goes on. Takes task_id (T-local-0123456789ab) or task_ids.",
+    search_hint: "wait for a delegated agent run to finish and get its result",
+    at_hand: true,
+    internal: false,
+    fields: &[
+        Field::new("task_id", Kind::Text, "The task: its id, alias, or the beginning of its id."),
+        Field::new("task_ids", Kind::Texts, "Or several tasks."),
+        Field::new("until", Kind::Choice(&["any", "all"]), "Until any (default) or all of them are done."),
+        Field::new(
+            "timeout_sec",
+            Kind::Number,
+            "Longest wait in seconds. Default 300; the client's own limit cuts it.",
+        ),
+        FORMAT,
+        Field::new("initial_delay_sec", Kind::Ignored, "").hidden(),
+        Field::new("poll_interval_sec", Kind::Ignored, "").hidden(),
+    ],
+    category: Some(Category::WaitResult),
+    output: advertised::<Envelope<WaitMeta, WaitData>>,
+    effect: Effect::Reads,
+    waits: true,
+    answer,
+};
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Wait {
+    #[serde(skip_serializing)]
+    task_id: Option<String>,
+    #[serde(default)]
+    task_ids: Vec<String>,
+    #[serde(default)]
+    until: Goal,
+    timeout_sec: Option<f64>,
+    #[serde(default)]
+    format: Format,
+    /// Under which name it was asked for, once it is kept.
+    #[serde(default)]
+    pub(crate) tool: String,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Goal {
+    #[default]
+    Any,
+    All,
+}
+
+fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
+    let wait: Wait = arguments(call.tool, given)?;
+    let ids = wait.ids(call)?;
+    let asked = Duration::try_from_secs_f64(wait.timeout_sec.unwrap_or(DEFAULT_S)).unwrap_or(Duration::MAX);
+    let limit = asked.min(call.safe_wait);
+    let waited = tasks::wait(&mut call.context, &ids, wait.goal(), Some(limit), &mut call.observe)
+        .map_err(|error| failure(&error))?;
+    told(call, waited.views, Some(limit), wait.format)
+}
+
+impl Wait {
+    /// The same wait with its tasks named by their ids, whoever asks for it.
+    pub(crate) fn resolved(self, call: &Call) -> Result<Self, Failure> {
+        let ids = self.ids(call)?;
+        let task_ids = ids.iter().map(ToString::to_string).collect();
+        Ok(Self { task_id: None, task_ids, tool: call.tool.name.to_owned(), ..self })
+    }
+
+    /// The answer if there is one by now, else the tasks as they are.
+    ///
+    /// `since` is how long somebody has been waiting.
+    pub(crate) fn look(&self, call: &mut Call, since: Duration) -> Result<Result<Reply, Vec<View>>, Failure> {
+        let (views, over) = self.stands(call, since)?;
+        if over { told(call, views, self.limit(), self.format).map(Ok) } else { Ok(Err(views)) }
+    }
+
+    /// The tasks as they are, and whether the wait is over.
+    pub(crate) fn stands(&self, call: &mut Call, since: Duration) -> Result<(Vec<View>, bool), Failure> {
+        let ids = self.ids(call)?;
+        let now = Some(Duration::ZERO);
+        let waited = tasks::wait(&mut call.context, &ids, self.goal(), now, &mut |_| Look::OnChange)
+            .map_err(|error| failure(&error))?;
+        let late = self.limit().is_some_and(|limit| since >= limit);
+        Ok((waited.views, late || !waited.exceeded))
+    }
+
+    /// The limit that was asked for. One who polls needs no other.
+    fn limit(&self) -> Option<Duration> {
+        self.timeout_sec.and_then(|limit| Duration::try_from_secs_f64(limit).ok())
+    }
+
+    fn goal(&self) -> Until {
+        match self.until {
+            Goal::Any => Until::Any,
+            Goal::All => Until::All,
+        }
+    }
+
+    /// The tasks that are meant, each once.
+    fn ids(&self, call: &Call) -> Result<Vec<TaskId>, Failure> {
+        let named: Vec<&String> = self.task_id.iter().chain(&self.task_ids).collect();
+        if named.is_empty() {
+            let hint = "give `task_id` or `task_ids`; `delegate_status` lists the tasks of this project";
+            return Err(refused("no task is named", hint));
+        }
+        if named.len() > MOST_TASKS {
+            let message = format!("{} tasks are named; at most {MOST_TASKS} are taken", named.len());
+            let hint = format!("wait for {MOST_TASKS} at a time, in several calls");
+            return Err(refused(message, hint));
+        }
+        let mut ids: Vec<TaskId> = Vec::new();
+        for reference in named {
+            let id = reading::find(&call.context, reference).map_err(|error| failure(&error))?.id;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        Ok(ids)
+    }
+}
+
+/// What came of the tasks, or how far they are.
+fn told(
+    call: &mut Call,
+    views: Vec<View>,
+    limit: Option<Duration>,
+    format: Format,
+) -> Result<Reply, Failure> {
+    call.read(views.iter());
+    let shown: Vec<TaskId> = views.iter().map(|view| view.row.id.clone()).collect();
+    let notice = call.notice(&shown);
+    let results: Vec<Results> =
+        views.into_iter().map(|view| reading::gather(view, ResultAsk::default())).collect();
+    let now = clock::now();
+    let reports: Vec<Report> = results
+        .iter()
+        .map(|one| Report {
+            wait_exceeded: !one.view.state().is_final(),
+            notice: notice.clone(),
+            ..Report::of(one, now, Voice::Tools).in_envelope(&one.view)
+        })
+        .collect();
+    let text = match reports.as_slice() {
+        [one] => reply::page(call.tool.name, one, None, call.context.config.cuts()),
+        several => self::reports(call.tool.name, several, notice.as_deref()).into(),
+    };
+    let (meta, data) = WaitData::of(&results, limit, now, Voice::Tools);
+    let meta = meta.with_notice(notice);
+    let budget = if results.len() > 1 { Budget::MOST } else { Budget::USUAL };
+    Ok(call.envelope(meta, data, text)?.in_format(format).within(budget))
+}

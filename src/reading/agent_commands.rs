@@ -1,0 +1,235 @@
+//! The commands that an agent ran: which there were, and what one printed, from the ledger and the transcript.
+//!
+//! A run of the `command` agent is itself one command, and prints what the run does.
+
+use std::path::{Path, PathBuf};
+
+use crate::context::{Context, TaskError, Unprinted};
+use crate::evidence::{CommandOutcome, LedgerEntry, Span};
+use crate::host::files;
+use crate::host::{Joined, Stretch};
+use crate::ledger::{ONLY_COMMAND as ITSELF, read};
+use crate::ledger::{Stream, output_stream};
+use crate::model::{Stdout, TaskId, Timestamp};
+use crate::reading::view;
+use crate::reading::view::View;
+use crate::registry::Row;
+use crate::terminals::{Reader, TerminalError};
+use crate::text::plain;
+
+/// The last ones that are listed.
+const MOST: usize = 1000;
+const LONGEST: usize = 200;
+/// How many of the last runs are asked for a command.
+const RUNS: u32 = 10;
+
+/// One command, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AgentCommand {
+    pub(crate) task: TaskId,
+    /// The agent's own name for it.
+    pub(crate) item: String,
+    pub(crate) command: String,
+    pub(crate) cwd: PathBuf,
+    pub(crate) started_at: Option<Timestamp>,
+    /// No byte of it came later.
+    pub(crate) written: Timestamp,
+    pub(crate) life: CommandLife,
+    pub(crate) bytes: u64,
+    /// The transcript that has what it printed; absent of runs of older programs.
+    pub(crate) file: Option<PathBuf>,
+    /// Its lines there, the first and the last.
+    pub(crate) lines: Option<(u64, u64)>,
+    /// Whether that is only a part of what it printed.
+    pub(crate) cut: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CommandLife {
+    Running,
+    Ended {
+        status: Option<i32>,
+    },
+    /// By a policy, a sandbox, or a person.
+    Refused,
+    /// The run was over before the agent told of its end.
+    Lost,
+}
+
+/// A command with what it printed.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) command: AgentCommand,
+    pub(crate) reader: Reader,
+    /// Why bytes are missing.
+    pub(crate) incomplete: Option<String>,
+    /// The others of its run, the last first.
+    pub(crate) others: Vec<AgentCommand>,
+}
+
+impl AgentCommand {
+    /// How it is asked for.
+    pub(crate) fn id(&self) -> String {
+        format!("{}/{}", self.task, self.item)
+    }
+}
+
+/// Every command of a task, the last first.
+pub(crate) fn all(context: &mut Context, row: Row) -> Result<Vec<AgentCommand>, TaskError> {
+    let view = view(context, row);
+    match view.unprinted() {
+        Some(why @ Unprinted::Gone) => Err(TaskError::Unprinted { task: view.row.id, why }),
+        Some(Unprinted::Queued | Unprinted::NeverStarted) => Ok(Vec::new()),
+        None => Ok(commands(&view).into_iter().map(|(command, _)| command).collect()),
+    }
+}
+
+/// The command of a task that is called `item`; else the last that has ended, or that runs.
+pub(crate) fn ran(context: &mut Context, row: Row, item: Option<&str>) -> Result<Ran, TaskError> {
+    let view = view(context, row);
+    if let Some(why) = view.unprinted() {
+        return Err(TaskError::Unprinted { task: view.row.id, why });
+    }
+    let mut all = commands(&view);
+    let is_wanted = |command: &AgentCommand| match item {
+        Some(item) => command.item == item,
+        None => command.life != CommandLife::Running,
+    };
+    let found = all.iter().position(|(command, _)| is_wanted(command));
+    let found = found.or_else(|| (item.is_none() && !all.is_empty()).then_some(0));
+    let Some((command, span)) = found.map(|at| all.remove(at)) else {
+        let there = all.iter().take(RUNS as usize).map(|(command, _)| command.item.clone()).collect();
+        return Err(TaskError::NoCommand { task: view.row.id.clone(), item: item.map(str::to_owned), there });
+    };
+    let others = all.into_iter().map(|(command, _)| command).collect();
+    let failed = |source| TerminalError::Read { id: command.id(), source };
+    if command.item == ITSELF && view.row.agent.abilities().is_command_line() {
+        let Stream { stretches, written, gap } =
+            output_stream::open_at(&view.dir.transcript(), Stdout::Text).map_err(failed)?;
+        // Where its end is apart, or was, there are none.
+        let times = output_stream::plain(&view.dir.times()).ok();
+        let reader = Reader::over(command.id(), stretches, written, times).map_err(failed)?;
+        let incomplete = gap.filter(|gap| gap.dropped > 0).map(|_| {
+            "the output passed `max_stream_bytes`: its beginning and its end are here, and the end moves on".to_owned()
+        });
+        return Ok(Ran { command, reader, incomplete, others });
+    }
+    let text = span.map(|span| read::text_of(&view.dir, span)).unwrap_or_default();
+    let stretch = vec![Stretch::Text(text.into_bytes())];
+    let reader = Reader::over(command.id(), stretch, command.written, None).map_err(failed)?;
+    let incomplete = command.cut.then(|| "the agent handed over only a part of what it printed, or some of it was left out of the transcript".to_owned());
+    Ok(Ran { command, reader, incomplete, others })
+}
+
+/// The last command of the last run that ran one.
+pub(crate) fn latest(context: &mut Context, project: Option<&Path>) -> Result<Option<Ran>, TaskError> {
+    let belongs = |row: &Row| project.is_none_or(|project| row.project == project);
+    let mut rows: Vec<Row> = context.registry.working()?.into_iter().filter(belongs).collect();
+    rows.reverse();
+    let name = project.map(|project| project.to_string_lossy().into_owned());
+    rows.extend(context.registry.finished(name.as_deref(), RUNS)?);
+    for row in rows.into_iter().take(RUNS as usize) {
+        match ran(context, row, None) {
+            Err(TaskError::NoCommand { .. } | TaskError::Unprinted { .. }) => {}
+            ran => return ran.map(Some),
+        }
+    }
+    Ok(None)
+}
+
+/// The commands of a run, the last first, and where what each printed stands.
+fn commands(view: &View) -> Vec<(AgentCommand, Option<Span>)> {
+    if view.row.agent.abilities().is_command_line() {
+        return vec![(itself(view), None)];
+    }
+    let is_over = view.row.state.is_final();
+    let has_file = view.dir.transcript().exists();
+    let running = view.progress.iter().flat_map(|progress| &progress.running).filter(|_| !is_over);
+    let mut all: Vec<(AgentCommand, Option<Span>)> = read::entries(&view.dir)
+        .into_iter()
+        .filter(|entry| is_over || entry.outcome != CommandOutcome::Unfinished)
+        .map(|entry| (ended(view, &entry, has_file), entry.output))
+        .collect();
+    let ended: Vec<String> = all.iter().map(|(command, _)| command.item.clone()).collect();
+    // Progress is a second old at most.
+    let running = running.filter(|running| !ended.contains(&running.item));
+    let file = has_file.then(|| view.dir.transcript());
+    all.extend(running.map(|running| {
+        let command = AgentCommand {
+            task: view.row.id.clone(),
+            item: running.item.clone(),
+            command: plain::line(&running.command, LONGEST),
+            cwd: cwd(view),
+            started_at: running.since,
+            written: running.since.unwrap_or(view.row.created_at),
+            life: CommandLife::Running,
+            bytes: 0,
+            file: file.clone(),
+            lines: None,
+            cut: false,
+        };
+        (command, None)
+    }));
+    all.reverse();
+    all.truncate(MOST);
+    all
+}
+
+fn ended(view: &View, entry: &LedgerEntry, has_file: bool) -> AgentCommand {
+    let status = entry.exit_code.and_then(|code| i32::try_from(code).ok());
+    let written = || files::modified_at(&view.dir.transcript()).unwrap_or(view.row.created_at);
+    AgentCommand {
+        task: view.row.id.clone(),
+        item: plain::line(&entry.item, LONGEST),
+        command: plain::line(&entry.line, LONGEST),
+        cwd: if entry.directory.is_empty() { cwd(view) } else { PathBuf::from(&entry.directory) },
+        started_at: entry.started_at,
+        written: entry.ended_at.unwrap_or_else(written),
+        life: match entry.outcome {
+            CommandOutcome::Refused => CommandLife::Refused,
+            CommandOutcome::Unfinished => CommandLife::Lost,
+            CommandOutcome::Passed | CommandOutcome::Failed | CommandOutcome::Unknown => {
+                CommandLife::Ended { status }
+            }
+        },
+        bytes: entry.output.map_or(0, |span| span.end - span.start),
+        file: has_file.then(|| view.dir.transcript()),
+        lines: entry.output.map(|span| (span.first_line, span.last_line)),
+        cut: entry.output_cut,
+    }
+}
+
+/// A run that is one command: all of its transcript.
+fn itself(view: &View) -> AgentCommand {
+    let path = view.dir.transcript();
+    let life = match (&view.result, view.row.state.is_final()) {
+        (Some(result), _) => CommandLife::Ended { status: result.exit.map(|exit| exit.status()) },
+        (None, true) => CommandLife::Lost,
+        (None, false) => CommandLife::Running,
+    };
+    let started_at = view.row.started_at.unwrap_or(view.row.created_at);
+    let all = output_stream::so_far(&path).ok();
+    AgentCommand {
+        task: view.row.id.clone(),
+        item: ITSELF.to_owned(),
+        command: plain::line(
+            view.request.as_ref().map_or(&view.row.instruction, |request| &request.task),
+            LONGEST,
+        ),
+        cwd: cwd(view),
+        started_at: Some(started_at),
+        written: files::modified_at(&path).unwrap_or(started_at),
+        life,
+        bytes: all.as_ref().map_or(0, Joined::length),
+        lines: read::entries(&view.dir)
+            .first()
+            .and_then(|entry| entry.output)
+            .map(|span| (span.first_line, span.last_line)),
+        file: Some(path).filter(|path| path.exists()),
+        cut: false,
+    }
+}
+
+fn cwd(view: &View) -> PathBuf {
+    view.request.as_ref().map_or_else(|| view.row.project.clone(), |request| request.cwd.clone())
+}

@@ -1,0 +1,93 @@
+//! One file of a run, for somebody who asks for it by its name.
+
+use std::io;
+
+use crate::host::Joined;
+use crate::ledger::output_stream;
+use crate::reading::excerpt::shown;
+use crate::runs::{ArtifactName, RunDir};
+
+/// The beginning and the end of a file, as text that may be shown.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Ends {
+    pub(crate) head: String,
+    /// Absent where `head` is everything.
+    pub(crate) tail: Option<String>,
+    pub(crate) total_bytes: u64,
+}
+
+/// Reads an artifact: all of it up to `most` bytes, else half of that from
+/// either end.
+///
+/// Fails on what is no plain file of this very directory.
+pub(crate) fn artifact(dir: &RunDir, name: &ArtifactName, most: u64) -> io::Result<Ends> {
+    let (stretches, _) = output_stream::artifact(&dir.file(name.as_str()), name, output_stream::plain)?;
+    let file = Joined::of(stretches)?;
+    let length = file.length();
+    let read = |start: u64, most: u64| {
+        let mut bytes = vec![0; usize::try_from(most).unwrap_or(usize::MAX)];
+        file.read_exact_at(&mut bytes, start)?;
+        io::Result::Ok(bytes)
+    };
+    if length <= most {
+        let whole = read(0, length)?;
+        return Ok(Ends { head: shown(&whole), tail: None, total_bytes: whole.len() as u64 });
+    }
+    let half = most / 2;
+    let (head, tail) = (read(0, half)?, read(length - half, half)?);
+    Ok(Ends { head: shown(&head), tail: Some(shown(&tail)), total_bytes: length })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::supervisor::Capture;
+
+    fn stdout() -> ArtifactName {
+        ArtifactName::parse("stdout.log").unwrap()
+    }
+
+    #[track_caller]
+    fn check(content: &[u8], most: u64, head: &str, tail: Option<&str>) {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("stdout.log"), content).unwrap();
+        let ends = Ends { head: head.into(), tail: tail.map(Into::into), total_bytes: content.len() as u64 };
+        assert_eq!(artifact(&RunDir::at(dir.path().to_owned()), &stdout(), most).unwrap(), ends);
+    }
+
+    #[test]
+    fn what_fits_is_whole() {
+        check(b"one\ntwo\n", 8, "one\ntwo\n", None);
+        check(b"", 8, "", None);
+    }
+
+    #[test]
+    fn of_a_long_file_both_ends_are_read() {
+        check(b"0123456789", 4, "01", Some("89"));
+    }
+
+    #[test]
+    fn the_end_of_a_stream_beyond_its_limit_is_its_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = RunDir::at(dir.path().to_owned());
+        let mut capture = Capture::create(run.stdout(), 16).unwrap();
+        for bytes in ["0123456789ab", "AA", "BB", "CC"] {
+            capture.write(bytes.as_bytes()).unwrap();
+        }
+        let ends = artifact(&run, &stdout(), 8).unwrap();
+        assert_eq!((ends.head.as_str(), ends.tail.as_deref()), ("0123", Some("BBCC")));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_shown_as_far_as_they_go() {
+        check(b"a\x1b[31mred\x1b[0m \xff b\0", 100, "ared \u{fffd} b", None);
+    }
+
+    #[test]
+    fn a_link_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("secret"), "x").unwrap();
+        std::os::unix::fs::symlink("secret", dir.path().join("stdout.log")).unwrap();
+        assert!(artifact(&RunDir::at(dir.path().to_owned()), &stdout(), 8).is_err());
+    }
+}

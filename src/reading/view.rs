@@ -1,0 +1,167 @@
+//! A task as a reader sees it: its row, and what its directory says now.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::context::{Context, TaskError, Unprinted, one_line, unprinted};
+use crate::evidence::Evidence;
+use crate::host::{clock, lock};
+use crate::model::{Counters, Phase, Progress, Request, RunResult, State};
+use crate::reading::stopped_supervisor;
+use crate::registry::{Found, Reference, Row};
+use crate::runs::{ReadError, RunDir};
+
+/// How many of the last runs say how long one takes.
+pub(crate) const HISTORY: u32 = 50;
+/// By then a run that has started has told where it is.
+const FIRST_PROGRESS_MS: u64 = 2_000;
+
+#[derive(Debug)]
+pub(crate) struct View {
+    pub(crate) row: Row,
+    pub(crate) dir: RunDir,
+    pub(crate) request: Option<Request>,
+    /// Present once the run is sealed.
+    pub(crate) result: Option<RunResult>,
+    pub(crate) progress: Option<Progress>,
+    /// What was observed, of a finished run.
+    pub(crate) evidence: Option<Evidence>,
+    /// How long runs like this one took, of a run that works.
+    pub(crate) took: Vec<Duration>,
+    /// How long a finished run stays.
+    pub(crate) kept_for: Duration,
+    /// What could not be read of the directory, or keeps the run from going on.
+    pub(crate) damaged: Vec<String>,
+}
+
+impl View {
+    pub(crate) fn state(&self) -> State {
+        self.row.state
+    }
+
+    pub(crate) fn unprinted(&self) -> Option<Unprinted> {
+        unprinted(&self.row, &self.dir)
+    }
+}
+
+/// The task that `reference` means.
+pub(crate) fn find(context: &Context, reference: &str) -> Result<Row, TaskError> {
+    match look_up(context, reference)? {
+        Found::One(row) => Ok(*row),
+        Found::None => Err(TaskError::NotFound(reference.to_owned())),
+        Found::Several(rows) => Err(TaskError::Ambiguous {
+            reference: reference.to_owned(),
+            candidates: rows.into_iter().map(|row| row.id.to_string()).collect(),
+        }),
+    }
+}
+
+/// The other project that `reference` reaches into, where it is an alias there.
+/// Who gives an id knows which task is meant.
+pub(crate) fn reaches_into(context: &Context, reference: &str) -> Result<Option<PathBuf>, TaskError> {
+    let Found::One(row) = look_up(context, reference)? else { return Ok(None) };
+    let by_alias = row.alias.as_deref() == Some(reference.trim());
+    Ok(Some(row.project).filter(|project| by_alias && *project != context.project()))
+}
+
+/// What `reference` could mean, seen from the project we are called in. A run's
+/// directory, which replies name, means the run.
+pub(crate) fn look_up(context: &Context, reference: &str) -> Result<Found, TaskError> {
+    let project = context.project();
+    let run = Path::new(reference).strip_prefix(context.home.runs()).ok().and_then(Path::to_str);
+    let reference = Reference(run.unwrap_or(reference).trim_end_matches('/').to_owned());
+    Ok(context.registry.find(&reference, &project.to_string_lossy(), context.scope)?)
+}
+
+/// Everything there is to say about a task now. Writes nothing.
+///
+/// The directory is the truth: a sealed run is over even if its row does not say so yet. While a supervisor holds
+/// the run, only the row counts, because a record may have been planted.
+pub(crate) fn view(context: &Context, row: Row) -> View {
+    let dir = context.dir(&row.run_id);
+    let mut damaged = Vec::new();
+    let is_over = row.state.is_final() || !is_alive(&dir);
+    let result = if is_over { readable(dir.read_result(), &mut damaged) } else { None };
+    let row = match &result {
+        Some(result) => sealed(row, result),
+        None => row,
+    };
+    let request = readable(dir.read_request(), &mut damaged);
+    let progress = result.as_ref().and_then(|result| result.progress.clone());
+    let progress = progress.or_else(|| dir.read_progress()).or_else(|| at_work(&dir, row.state));
+    let evidence = result.as_ref().and_then(|result| observed(&dir, result, &mut damaged));
+    let took = if row.state == State::Working {
+        let project = row.project.to_string_lossy();
+        // Without it, nothing is said of its end.
+        context.registry.took(&project, row.agent, HISTORY).unwrap_or_default()
+    } else {
+        Vec::new()
+    };
+    if row.state == State::Working {
+        damaged.extend(stopped_supervisor::supervisor(&dir).map(|stopped| stopped.warning(&row.id)));
+    }
+    let kept_for = context.config.retention_age();
+    View { row, dir, request, result, progress, evidence, took, kept_for, damaged }
+}
+
+/// The row of a sealed run as it will be once somebody can write it.
+fn sealed(row: Row, result: &RunResult) -> Row {
+    if row.state.is_final() {
+        return row;
+    }
+    Row {
+        attempt: result.attempt,
+        state: result.state(),
+        code: result.outcome.code().map(|code| code.as_str().to_owned()),
+        summary: Some(result.summary.clone()),
+        thread_id: result.thread_id.clone().or(row.thread_id),
+        started_at: result.started_at,
+        completed_at: Some(result.finished_at),
+        usage_total: result.usage_total,
+        unread: true,
+        ..row
+    }
+}
+
+/// One unreadable file must not keep the rest from being seen.
+fn readable<T>(read: Result<Option<T>, ReadError>, damaged: &mut Vec<String>) -> Option<T> {
+    read.unwrap_or_else(|error| {
+        damaged.push(one_line(&error));
+        None
+    })
+}
+
+/// All that is known of a run whose `progress.json` is gone or damaged: that it
+/// has begun. Of one that has only just begun it is still to be written.
+fn at_work(dir: &RunDir, state: State) -> Option<Progress> {
+    let started = dir.read_started().ok().flatten().filter(|_| state == State::Working)?;
+    (clock::now().millis_since(started.started_at) > FIRST_PROGRESS_MS).then(|| Progress {
+        version: Progress::VERSION,
+        phase: Phase::Running,
+        activity: "working".into(),
+        percent: None,
+        steps: Vec::new(),
+        counters: Counters::default(),
+        last_event_at: None,
+        eta: None,
+        running: Vec::new(),
+    })
+}
+
+/// What was observed. That a file cannot tell it any more must not look as if
+/// there were nothing to tell.
+fn observed(dir: &RunDir, result: &RunResult, damaged: &mut Vec<String>) -> Option<Evidence> {
+    let path = dir.evidence();
+    let (trouble, reason) = match Evidence::read(&path) {
+        Ok(None) if result.evidence => (format!("`{}` is gone", path.display()), "evidence.json is gone"),
+        Ok(evidence) => return evidence,
+        Err(error) => (one_line(&error), "evidence.json cannot be read"),
+    };
+    damaged.push(format!("{trouble}; what the run changed, tested and failed at is not known"));
+    Some(Evidence::unknown(reason))
+}
+
+/// Whether the run of a working task is still held by its supervisor.
+pub(crate) fn is_alive(dir: &RunDir) -> bool {
+    lock::is_held(&dir.lock()).unwrap_or(true)
+}

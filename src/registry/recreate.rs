@@ -1,0 +1,126 @@
+//! Makes the database file: a new one, or one in the place of another that lost a part.
+//!
+//! A database without its log may lack rows that were acknowledged, and processes
+//! that still have the removed log open may write it back at any time. So the
+//! database moves to a new file: copied from what is there, completed from the
+//! run directories, and renamed into place. Whoever has the old file open finds
+//! out from its [identity](crate::registry::file_identity) and opens the new one.
+
+use std::fs;
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OpenFlags, ffi};
+
+use crate::host::Home;
+use crate::host::Lock;
+use crate::host::files;
+use crate::registry::connection::{at, check_version, transact, version, wait_a_little};
+use crate::registry::file_identity::{index, log, suffixed};
+use crate::registry::{RegistryError, migrations, rebuild};
+
+/// Whether the database and its log are both there.
+pub(super) fn is_whole(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.len() > 0) && log(path).exists()
+}
+
+/// Held by the one who makes the file, until the log is there as well.
+pub(super) fn exclusive(home: &Home) -> Result<Lock, RegistryError> {
+    let path = home.making_registry();
+    for attempt in 0.. {
+        if let Some(lock) = Lock::take(&path).map_err(|error| failed(&path, error))? {
+            return Ok(lock);
+        }
+        if !wait_a_little(attempt) {
+            break;
+        }
+    }
+    Err(RegistryError::Busy(sqlite_error(ffi::SQLITE_BUSY, None)))
+}
+
+/// Makes the file from the one that is there, if any, and the run directories.
+/// The caller holds the [lock](exclusive).
+pub(super) fn make(home: &Home) -> Result<(), RegistryError> {
+    let path = home.registry();
+    let new = suffixed(&path, ".new");
+    // Of one who died while it made a copy.
+    let _ = fs::remove_file(suffixed(&new, "-journal"));
+    // Private from its first byte on, and nobody's database yet.
+    files::fresh(&new).map_err(|error| failed(&path, error))?;
+    let made = fill(home, &path, &new).and_then(|()| {
+        let put_in_place = || {
+            File::open(&new)?.sync_all()?;
+            for old in [log(&path), index(&path)] {
+                match fs::remove_file(old) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
+            }
+            fs::rename(&new, &path)?;
+            files::sync_dir(home.root())
+        };
+        put_in_place().map_err(|error| failed(&path, error))
+    });
+    if made.is_err() {
+        for left in [&new, &suffixed(&new, "-journal")] {
+            let _ = fs::remove_file(left);
+        }
+    }
+    made
+}
+
+fn fill(home: &Home, path: &Path, new: &Path) -> Result<(), RegistryError> {
+    if fs::metadata(path).is_ok_and(|found| found.len() > 0) {
+        copy(path, new)?;
+    }
+    let mut connection = open(new, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| at(path, error))?;
+    // Nobody sees it before it is complete and on disk.
+    for (name, value) in [("journal_mode", "memory"), ("synchronous", "off")] {
+        connection.pragma_update(None, name, value).map_err(|error| at(path, error))?;
+    }
+    transact(&mut connection, |transaction| {
+        migrations::apply(transaction, version(transaction)?)?;
+        rebuild::fill(transaction, home).map(drop)
+    })
+}
+
+/// Copies the database without its log: that is missing, or not its own.
+fn copy(path: &Path, new: &Path) -> Result<(), RegistryError> {
+    let mut address = String::from("file:");
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'-' | b'_' | b'.' => address.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => address.push(char::from(*byte)),
+            byte => address.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    address.push_str("?immutable=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let old = open(Path::new(&address), flags).map_err(|error| at(path, error))?;
+    check_version(path, version(&old).map_err(|error| at(path, error))?)?;
+    let name = ToSqlOutput::Borrowed(ValueRef::Text(new.as_os_str().as_bytes()));
+    old.execute("VACUUM INTO ?1", [name]).map_err(|error| at(path, error))?;
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "no process has this file open as its registry")]
+fn open(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
+    Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+}
+
+pub(super) fn failed(path: &Path, error: io::Error) -> RegistryError {
+    match error.kind() {
+        io::ErrorKind::StorageFull => RegistryError::Full(sqlite_error(ffi::SQLITE_FULL, None)),
+        _ => RegistryError::Unusable {
+            path: path.to_owned(),
+            source: sqlite_error(ffi::SQLITE_CANTOPEN, Some(error.to_string())),
+        },
+    }
+}
+
+fn sqlite_error(code: i32, message: Option<String>) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(ffi::Error::new(code), message)
+}

@@ -1,0 +1,173 @@
+//! Cuts what is too long for a reply in place, after it was kept whole: the
+//! object around it says where, how much, and how to read it.
+
+use serde_json::{Map, Value, json};
+
+use crate::model::Inline;
+use crate::reply::fit::budget;
+use crate::storage::Captured;
+
+/// Keeps a text and says where; `None` where it cannot be kept.
+pub(crate) type Keep<'a> = &'a dyn Fn(&str) -> Option<Captured>;
+
+/// Objects of these names hold parts of files that the reply names.
+const EXCERPTS: [&str; 2] = ["output", "partial_results"];
+
+/// Keeps every text below `value` that is longer than `inline`, and leaves its
+/// beginning in its place. Returns what was kept, with its name.
+pub(crate) fn capture(value: &mut Value, inline: Inline, keep: Keep) -> Vec<(String, Captured)> {
+    let mut all = Vec::new();
+    match value {
+        Value::Object(members) => {
+            let mut kept = Vec::new();
+            for (name, member) in members
+                .iter_mut()
+                .filter(|(name, member)| !member.is_object() || !EXCERPTS.contains(&name.as_str()))
+            {
+                within(name, member, inline, keep, &mut kept, &mut all);
+            }
+            for (name, captured) in kept {
+                tell(members, &name, &captured);
+                all.push((name, captured));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| all.extend(capture(item, inline, keep))),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+    all
+}
+
+/// Looks at one member. Texts in a list belong to the object around the list.
+fn within(
+    name: &str,
+    member: &mut Value,
+    inline: Inline,
+    keep: Keep,
+    kept: &mut Vec<(String, Captured)>,
+    all: &mut Vec<(String, Captured)>,
+) {
+    match member {
+        Value::String(text) => {
+            if let Some(end) = inline.end(text)
+                && let Some(captured) = keep(text)
+            {
+                *text = budget::shortened(text, end);
+                kept.push((name.to_owned(), captured));
+            }
+        }
+        Value::Array(items) => {
+            for (at, item) in items.iter_mut().enumerate() {
+                within(&format!("{name}[{at}]"), item, inline, keep, kept, all);
+            }
+        }
+        Value::Object(_) => all.extend(capture(member, inline, keep)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Puts the fields of a capture beside the text; where these names are taken,
+/// below `captured` by the name of the text.
+fn tell(around: &mut Map<String, Value>, name: &str, captured: &Captured) {
+    let path = captured.path.display();
+    let message = format!(
+        "{name} is kept whole in a file: inspect_output {{\"file_path\": \"{path}\"}} reads it in pieces"
+    );
+    let Value::Object(told) = json!({
+        "full_output_file": path.to_string(),
+        "total_lines": captured.lines,
+        "total_bytes": captured.bytes,
+        "content_type": captured.content_type.as_str(),
+        "message": message,
+    }) else {
+        return;
+    };
+    if told.keys().any(|key| around.contains_key(key)) {
+        let more = around.entry("captured").or_insert_with(|| json!({}));
+        if let Value::Object(more) = more {
+            more.insert(name.to_owned(), Value::Object(told));
+        }
+    } else {
+        around.extend(told);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::inspect::ContentType;
+
+    const INLINE: Inline = Inline { chars: 50, lines: 3 };
+
+    /// What becomes of `given`, and what was kept of it.
+    fn captured(mut given: Value) -> (Value, Vec<String>) {
+        let kept = RefCell::new(Vec::new());
+        let keep = |text: &str| {
+            kept.borrow_mut().push(text.to_owned());
+            let number = kept.borrow().len();
+            let lines = text.lines().count() as u64;
+            let path = PathBuf::from(format!("/home/captures/{number}"));
+            Some(Captured { path, lines, bytes: text.len() as u64, content_type: ContentType::Text })
+        };
+        capture(&mut given, INLINE, &keep);
+        (given, kept.into_inner())
+    }
+
+    #[test]
+    fn what_fits_stays_as_it_is() {
+        for text in ["x".repeat(50), "a\nb\nc\n".into(), "a\nb\nc".into(), String::new()] {
+            let given = json!({ "data": { "summary": text } });
+            assert_eq!(captured(given.clone()), (given, Vec::new()));
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_cut_and_the_object_around_it_says_where_it_is() {
+        let long = "some words ".repeat(10);
+        let (value, kept) = captured(json!({ "status": "ok", "data": { "summary": long, "n": 1 } }));
+        assert_eq!(kept, [long]);
+        let data = &value["data"];
+        assert!(data["summary"].as_str().unwrap().ends_with('…'));
+        assert!(data["summary"].as_str().unwrap().chars().count() <= 50);
+        assert_eq!(
+            (&data["full_output_file"], &data["total_lines"], &data["total_bytes"], &data["content_type"]),
+            (&json!("/home/captures/1"), &json!(1), &json!(110), &json!("text"))
+        );
+        assert!(data["message"].as_str().unwrap().contains("inspect_output"));
+        assert_eq!(value.get("full_output_file"), None);
+    }
+
+    #[test]
+    fn many_short_lines_are_long_as_well() {
+        let (value, kept) = captured(json!({ "summary": "a\nb\nc\nd" }));
+        assert_eq!((&value["summary"], kept.len()), (&json!("a\nb\nc\n…"), 1));
+    }
+
+    #[test]
+    fn several_long_texts_of_one_object_are_told_apart() {
+        let long = "y".repeat(60);
+        let (value, kept) =
+            captured(json!({ "a": long, "b": [1, long], "c": { "message": "own", "d": long } }));
+        assert_eq!(kept.len(), 3);
+        assert_eq!(value["full_output_file"], "/home/captures/1");
+        assert!(value["captured"]["b[1]"]["full_output_file"].is_string());
+        assert_eq!(value["c"]["message"], "own");
+        assert!(value["c"]["captured"]["d"]["full_output_file"].is_string());
+    }
+
+    #[test]
+    fn an_excerpt_of_a_file_is_left_as_it_is() {
+        let given = json!({ "output": { "stdout": "x".repeat(60) } });
+        assert_eq!(captured(given.clone()), (given, Vec::new()));
+    }
+
+    #[test]
+    fn what_cannot_be_kept_is_not_cut() {
+        let mut value = json!({ "summary": "z".repeat(100) });
+        let before = value.clone();
+        assert!(capture(&mut value, INLINE, &|_| None).is_empty());
+        assert_eq!(value, before);
+    }
+}

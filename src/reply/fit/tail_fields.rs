@@ -1,0 +1,274 @@
+//! What of a reply is there for its end: what a run printed, its last words and
+//! its last events.
+//!
+//! It is taken out before the rest is made to fit, and then cut once, to what
+//! the rest leaves. Streams keep both ends, tails and events their last.
+
+use serde_json::Value;
+
+use crate::reply::fit::budget::Cut;
+use crate::reply::fit::shorten_stream::ends_of;
+use crate::reply::fit::size_caps::{Caps, cost};
+
+/// Where the object of the one run may be that a reply is about.
+const ROOTS: [&str; 3] = ["/data/result", "/data", ""];
+
+/// Below the run: the place, what stays of it, and its title in the text.
+const PLACES: [(&str, Keep, Option<&str>); 5] = [
+    ("/output/stdout", Keep::Both, Some("stdout")),
+    ("/output/stderr", Keep::Both, Some("stderr")),
+    ("/events/items", Keep::Last, Some("events")),
+    ("/metadata/error_context/partial_results/last_output", Keep::Last, None),
+    ("/metadata/error_context/partial_results/last_events", Keep::Last, None),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// The beginning and the end.
+    Both,
+    /// The end.
+    Last,
+}
+
+/// The parts of one reply, out of their places.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    root: &'static str,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug)]
+struct Part {
+    place: &'static str,
+    keep: Keep,
+    /// Whether the text shows it.
+    told: bool,
+    value: Value,
+    cut: bool,
+}
+
+/// What the text shows under `title`, where the structured content has it.
+pub(crate) fn told(structured: &Value, title: &str) -> Option<String> {
+    let (place, ..) = PLACES.iter().find(|(_, _, told)| *told == Some(title))?;
+    match structured.pointer(&format!("{}{place}", root(structured)?))? {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(items) => Some(items.iter().map(|item| format!("{item}\n")).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+    }
+}
+
+fn root(structured: &Value) -> Option<&'static str> {
+    let is_run = |root: &str| structured.pointer(&format!("{root}/output")).is_some_and(Value::is_object);
+    ROOTS.into_iter().find(|root| is_run(root))
+}
+
+impl Ends {
+    /// Takes the parts out of `structured`; empty ones stay in their places.
+    pub(crate) fn take(structured: &mut Value) -> Self {
+        let Some(root) = root(structured) else { return Self { root: "", parts: Vec::new() } };
+        let mut parts = Vec::new();
+        for (place, keep, title) in PLACES {
+            let value = match structured.pointer_mut(&format!("{root}{place}")) {
+                Some(Value::String(text)) => Value::String(std::mem::take(text)),
+                Some(Value::Array(items)) => Value::Array(std::mem::take(items)),
+                Some(_) | None => continue,
+            };
+            parts.push(Part { place, keep, told: title.is_some(), value, cut: false });
+        }
+        Self { root, parts }
+    }
+
+    /// How many characters of JSON they take, beside the empty ones.
+    pub(crate) fn need(&self) -> usize {
+        self.parts.iter().map(Part::need).sum()
+    }
+
+    /// Of these, how many are shown in the text as well. There they take no more.
+    pub(crate) fn told(&self) -> usize {
+        self.parts.iter().filter(|part| part.told).map(Part::need).sum()
+    }
+
+    /// Cuts them to `room` characters in all, and what the text shows to `shown`.
+    pub(crate) fn cut(&mut self, room: usize, shown: usize, cut: &mut Cut) {
+        let untold = self.need() - self.told();
+        // Of what the text does not show, most is said in what it does.
+        let most = room.saturating_sub(untold.min(room / 8)).min(shown);
+        let used = share(self.parts.iter_mut().filter(|part| part.told).collect(), most, cut);
+        share(self.parts.iter_mut().filter(|part| !part.told).collect(), room.saturating_sub(used), cut);
+    }
+
+    /// Puts them back, and says where a stream has lost something.
+    pub(crate) fn put(self, structured: &mut Value) {
+        let Self { root, parts } = self;
+        for Part { place, value, cut, .. } in parts {
+            if let Some(there) = structured.pointer_mut(&format!("{root}{place}")) {
+                *there = value;
+            }
+            if cut && let Some(truncated) = structured.pointer_mut(&format!("{root}/output/truncated")) {
+                *truncated = true.into();
+            }
+        }
+    }
+}
+
+/// Cuts the parts to `room` in all, and says how much of it they take.
+fn share(parts: Vec<&mut Part>, room: usize, cut: &mut Cut) -> usize {
+    let needs: Vec<usize> = parts.iter().map(|part| part.need()).collect();
+    let mut used = 0;
+    for (part, most) in parts.into_iter().zip(shares(&needs, room)) {
+        part.fit(most, cut);
+        used += part.need();
+    }
+    used
+}
+
+/// How `room` is shared: everybody gets the same, and what others leave over.
+pub(crate) fn shares(needs: &[usize], room: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..needs.len()).collect();
+    order.sort_by_key(|at| needs[*at]);
+    let (mut left, mut given) = (room, vec![0; needs.len()]);
+    for (done, at) in order.iter().enumerate() {
+        given[*at] = needs[*at].min(left / (needs.len() - done));
+        left -= given[*at];
+    }
+    given
+}
+
+impl Part {
+    /// Beside the quotes or brackets.
+    fn need(&self) -> usize {
+        cost(&self.value) - 2
+    }
+
+    fn fit(&mut self, most: usize, cut: &mut Cut) {
+        if self.need() <= most {
+            return;
+        }
+        match &mut self.value {
+            Value::String(text) => {
+                *text = ends_of(text, self.keep, most);
+                cut.strings += 1;
+                self.cut = self.keep == Keep::Both;
+            }
+            Value::Array(items) => {
+                cut.items += items.len();
+                keep_last(items, most, cut);
+                cut.items -= items.len();
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
+        }
+    }
+}
+
+/// The last of `items` that fit `most` characters; of one that is too long
+/// alone, as much as there is room for.
+fn keep_last(items: &mut Vec<Value>, most: usize, cut: &mut Cut) {
+    let mut left = most + 1;
+    let fits = |item: &&Value| {
+        let rest = left.checked_sub(cost(item) + 1);
+        left = rest.unwrap_or_default();
+        rest.is_some()
+    };
+    let kept = items.iter().rev().take_while(fits).count();
+    if kept > 0 {
+        items.drain(..items.len() - kept);
+        return;
+    }
+    let last = items.pop();
+    items.clear();
+    if let Some(mut last) = last {
+        Caps::widest(&last, most).apply(&mut last, cut);
+        if cost(&last) <= most {
+            items.push(last);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::super::budget::{Room, fit};
+    use super::*;
+    use crate::text::marks;
+
+    /// The end of a stream that was cut; checks what is said of the rest.
+    #[track_caller]
+    fn taken_apart<'a>(cut: &'a str, whole: &str) -> &'a str {
+        let mark = marks(cut).next().unwrap_or_else(|| panic!("no mark: {cut}"));
+        let (head, tail) = (&cut[..mark.at.start], &cut[mark.at.end..]);
+        assert!(whole.starts_with(head) && whole.ends_with(tail), "{cut}");
+        assert_eq!(mark.missing, (whole.len() - head.len() - tail.len()) as u64);
+        tail
+    }
+
+    #[test]
+    fn room_is_shared_alike_and_what_is_left_over_is_used() {
+        assert_eq!(shares(&[10, 20], 100), [10, 20]);
+        assert_eq!(shares(&[500, 20, 500], 100), [40, 20, 40]);
+        assert_eq!(shares(&[500, 500], 0), [0, 0]);
+        assert_eq!(shares(&[], 7), Vec::<usize>::new());
+    }
+
+    /// A reply about one run.
+    fn reply(streams: [&str; 3], events: usize, files: usize, words: usize) -> Value {
+        let event =
+            |number: usize| json!({ "type": "item", "id": number, "text": "word ".repeat(number % 40) });
+        let events: Vec<Value> = (0..events).map(event).collect();
+        json!({ "data": {
+            "task_id": "T-local-000000000000",
+            "summary": "word ".repeat(words),
+            "output": { "truncated": false, "original_size": 7, "stdout": streams[0], "stderr": streams[1] },
+            "events": { "count": 900, "items": events },
+            "metadata": {
+                "file_operations": { "added_files": (0..files).map(|n| format!("src/{n}.rs")).collect::<Vec<_>>(), "files_changed": files },
+                "error_context": { "partial_results": { "last_output": streams[2], "last_events": events } },
+            },
+        } })
+    }
+
+    proptest! {
+        #[test]
+        fn ends_stay_and_everything_said_of_a_cut_is_true(
+            streams in prop::array::uniform3("([a-zé\"]{1,30}\n?){0,300}"),
+            events in 0usize..60,
+            files in 0usize..120,
+            words in 0usize..2_000,
+            limit in 4_000usize..20_000,
+            shown in 1_500usize..20_000,
+        ) {
+            let given = reply(streams.each_ref().map(String::as_str), events, files, words);
+            let mut value = given.clone();
+            let cut = fit(&mut value, Room { chars: limit, shown });
+            prop_assert!(cost(&value) <= limit, "{} > {limit}: {value:#}", cost(&value));
+            let told = Ends::take(&mut value.clone()).told();
+            prop_assert!(told <= shown, "{told} > {shown}");
+            prop_assert_eq!(cut.is_none(), value == given);
+            let (data, whole) = (&value["data"], &given["data"]);
+            let mut lost = false;
+            for (place, ..) in PLACES {
+                let (now, before) = (data.pointer(place).unwrap(), whole.pointer(place).unwrap());
+                match (now, before) {
+                    (Value::String(now), Value::String(before)) if now != before => {
+                        let tail = taken_apart(now, before);
+                        prop_assert!(!tail.is_empty(), "{place}: {now}");
+                        lost |= place.starts_with("/output/");
+                    }
+                    (Value::Array(now), Value::Array(before)) => {
+                        // One that is too long alone is shortened.
+                        let ids = |items: &[Value]| items.iter().map(|item| item["id"].clone()).collect::<Vec<_>>();
+                        prop_assert!(ids(before).ends_with(&ids(now)), "{place}");
+                        prop_assert!(before.is_empty() || !now.is_empty(), "{place}");
+                    }
+                    (now, before) => prop_assert_eq!(now, before),
+                }
+            }
+            prop_assert_eq!(&data["output"]["truncated"], &json!(lost));
+            let named = &data["metadata"]["file_operations"];
+            let there = named["added_files"].as_array().unwrap().len();
+            let left_out = named["left_out"].as_u64().unwrap_or_default();
+            prop_assert_eq!(there + usize::try_from(left_out).unwrap(), files);
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! A report as plain text: S0's sections in S0's order, for people and for
+//! models that see nothing else. States what the object states, in few lines.
+
+use std::fmt::Write;
+
+use crate::config::Cuts;
+use crate::reply::failure_cause::{Place, Unresolved};
+use crate::reply::file_operations::FileOperations;
+use crate::reply::progress_text::SoFar;
+use crate::reply::report::{Advice, Report};
+use crate::reply::text_layout::{Page, Section};
+use crate::text::plain;
+
+const LONGEST_TITLE: usize = 80;
+/// Outputs of commands that are pointed to, the last ones.
+const MOST_COMMANDS: usize = 3;
+const BY_AGENT: &str = " (reported by the agent)";
+
+/// The whole text, with a newline at its end.
+pub(crate) fn report(tool: &str, report: &Report, events: Option<Section>, cuts: Cuts) -> String {
+    page(tool, report, events, cuts).to_string()
+}
+
+/// The text in its parts. What a run printed is a part of its report; `events`
+/// are told where they were asked for.
+pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: Cuts) -> Page {
+    let shown = |text: &str| plain::line(text, cuts.line);
+    let mut text = String::new();
+    let mut line = |name: &str, value: &str| {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{name}: {value}");
+    };
+    line("status", &status(report));
+    line("task_id", report.task_id.as_str());
+    line("run_dir", &report.run_dir.display().to_string());
+    line("subagent_thread_id", report.subagent_thread_id.as_deref().unwrap_or("(none)"));
+    if let Some(parent) = &report.parent_task_id {
+        line("parent_task_id", parent);
+    }
+    let by_agent = if report.report_by.is_some() { BY_AGENT } else { "" };
+    line(&format!("summary{by_agent}"), &shown(&report.summary));
+    if let Some(progress) = report.so_far.as_ref().and_then(SoFar::line) {
+        line("progress", &progress);
+    }
+    if let Some(eta) = &report.eta {
+        line("eta", &eta.line());
+    }
+    if let Some(error) = &report.error {
+        line("error", &trouble(report, error, cuts));
+    }
+    if let Some(hint) = report.advice.as_ref().and_then(|advice| advice.hint.as_ref()) {
+        line("hint", &shown(hint));
+    }
+    if let Some(so_far) = &report.so_far {
+        list_any(&mut text, "steps", &so_far.steps(), cuts);
+    }
+    if let Some(advice) = &report.advice {
+        causes(&mut text, advice, cuts);
+    }
+    if let Some(unresolved) = &report.unresolved {
+        left(&mut text, unresolved, cuts);
+    }
+    list_any(&mut text, "earlier_errors", &report.earlier, cuts);
+    if let Some(files) = &report.files {
+        changed(&mut text, files, cuts);
+    }
+    if let Some(commands) = &report.commands {
+        let _ = writeln!(text, "commands: {}", commands.line());
+    }
+    if let Some(tests) = &report.tests {
+        let _ = writeln!(text, "tests: {}", tests.line());
+        list_some(&mut text, "failed_tests", &tests.failed_tests, tests.left_out(), cuts);
+    }
+    if let Some(tokens) = &report.tokens {
+        let _ = writeln!(text, "tokens: {}", tokens.line());
+    }
+    let deliverables =
+        report.deliverables.iter().map(|one| format!("{}: {}", one.path, one.description)).collect();
+    list(&mut text, "deliverables", BY_AGENT, deliverables, cuts);
+    list(&mut text, "open_questions", BY_AGENT, report.open_questions.clone(), cuts);
+    list(&mut text, "next_actions", BY_AGENT, report.next_actions.clone(), cuts);
+    list_whole(&mut text, "pointers", pointers(report));
+    list(&mut text, "warnings", "", report.warnings.clone(), cuts);
+    let notice = report.notice.as_ref().map(|notice| format!("notice: {notice}\n")).unwrap_or_default();
+    let next = report.next.actions(report.voice).join("; ");
+    Page {
+        before: format!("{tool}\n{text}"),
+        sections: printed(report).into_iter().chain(events).collect(),
+        after: format!("{notice}next: {next}\n"),
+    }
+}
+
+/// What the report holds of the streams.
+fn printed(report: &Report) -> Vec<Section> {
+    let Some(output) = &report.output else { return Vec::new() };
+    let streams = [("stdout", &output.stdout), ("stderr", &output.stderr)].into_iter();
+    let section = |(title, text): (&'static str, &Option<String>)| {
+        let body = text.clone().filter(|text| !text.is_empty())?;
+        Some(Section { title, body })
+    };
+    streams.filter_map(section).collect()
+}
+
+fn status(report: &Report) -> String {
+    let took = report.timing.duration_ms.map(duration);
+    let late = report.wait_exceeded.then(|| "the time to wait was up".to_owned());
+    let known = report.deduplicated.then(|| "the same request as before".to_owned());
+    let notes: Vec<String> = [took, late, known].into_iter().flatten().collect();
+    if notes.is_empty() {
+        report.state.to_owned()
+    } else {
+        format!("{} ({})", report.state, notes.join(", "))
+    }
+}
+
+/// What went wrong, not said twice, with its code.
+fn trouble(report: &Report, error: &str, cuts: Cuts) -> String {
+    let message = if error == report.summary { String::new() } else { plain::line(error, cuts.line) };
+    let code = report.advice.as_ref().map(|advice| {
+        let again = if advice.retryable { ", may succeed the next time" } else { "" };
+        let code = format!("{}{again}", advice.code);
+        if message.is_empty() { code } else { format!("({code})") }
+    });
+    [Some(message), code].into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// What the errors show, where anything is known of them.
+fn causes(text: &mut String, advice: &Advice, cuts: Cuts) {
+    let cause = &advice.cause;
+    for (name, value) in [
+        ("first_error", &cause.first_error),
+        ("error_type", &cause.error_type),
+        ("failed_command", &cause.failed_command),
+    ] {
+        if let Some(value) = value {
+            let _ = writeln!(text, "{name}: {}", plain::line(value, cuts.line));
+        }
+    }
+    let places: Vec<String> = cause.error_locations.iter().map(Place::line).collect();
+    list_any(text, "error_locations", &places, cuts);
+    list_any(text, "refused", &cause.refused, cuts);
+    list_any(text, "suggestions", &advice.suggestions, cuts);
+}
+
+/// What became of the files, and of the checkout they are in.
+fn changed(text: &mut String, files: &FileOperations, cuts: Cuts) {
+    let _ = writeln!(text, "files: {}", files.line());
+    items(text, &files.names(), files.left_out(), cuts);
+    if let Some(head) = files.head_line() {
+        let _ = writeln!(text, "head: {}", plain::line(&head, cuts.line));
+    }
+    for (name, (list, left_out)) in [("commits", files.commit_lines()), ("ignored", files.ignored_lines())] {
+        list_some(text, name, &list, left_out, cuts);
+    }
+    list_any(text, "not_known", &files.incomplete, cuts);
+}
+
+/// What still failed in a run that did not fail itself.
+fn left(text: &mut String, unresolved: &Unresolved, cuts: Cuts) {
+    let Unresolved { error_message, cause, suggestions } = unresolved;
+    for (name, value) in [
+        ("unresolved_error", Some(error_message)),
+        ("unresolved_type", cause.error_type.as_ref()),
+        ("unresolved_command", cause.failed_command.as_ref()),
+    ] {
+        if let Some(value) = value {
+            let _ = writeln!(text, "{name}: {}", plain::line(value, cuts.line));
+        }
+    }
+    let places: Vec<String> = cause.error_locations.iter().map(Place::line).collect();
+    list_any(text, "unresolved_locations", &places, cuts);
+    list_any(text, "unresolved_refused", &cause.refused, cuts);
+    list_any(text, "unresolved_suggestions", suggestions, cuts);
+}
+
+/// As [`list`], without a line where there is nothing.
+fn list_any(text: &mut String, name: &str, list: &[String], cuts: Cuts) {
+    list_some(text, name, list, 0, cuts);
+}
+
+/// The same, of a list that `left_out` belong to as well.
+fn list_some(text: &mut String, name: &str, list: &[String], left_out: usize, cuts: Cuts) {
+    if !list.is_empty() {
+        let _ = writeln!(text, "{name}:");
+        items(text, list, left_out, cuts);
+    }
+}
+
+/// The first of `items`, and how many there are beside: those that are cut
+/// here, and those that were `left_out` before.
+fn items(text: &mut String, items: &[String], left_out: usize, cuts: Cuts) {
+    for item in items.iter().take(cuts.items) {
+        let _ = writeln!(text, "- {}", plain::line(item, cuts.line));
+    }
+    let more = items.len().saturating_sub(cuts.items) + left_out;
+    if more > 0 {
+        let _ = writeln!(text, "... (+{more} more)");
+    }
+}
+
+pub(super) fn list(text: &mut String, name: &str, label: &str, items: Vec<String>, cuts: Cuts) {
+    if items.is_empty() {
+        let _ = writeln!(text, "{name}: (none)");
+        return;
+    }
+    let _ = writeln!(text, "{name}{label}:");
+    self::items(text, &items, 0, cuts);
+}
+
+/// As [`list`], for lines that are of no use when they are cut.
+fn list_whole(text: &mut String, name: &str, items: Vec<String>) {
+    if items.is_empty() {
+        let _ = writeln!(text, "{name}: (none)");
+        return;
+    }
+    let _ = writeln!(text, "{name}:");
+    for item in items {
+        let _ = writeln!(text, "- {}", plain::line(&item, usize::MAX));
+    }
+}
+
+/// Where to read on: the answer, else the output; what was observed; and what a
+/// command complained of, or a run that went wrong.
+fn pointers(report: &Report) -> Vec<String> {
+    let there = |name: &'static str| Some((name, report.artifact(name)?));
+    let answer = there("last_message.json").or_else(|| there("stdout.log")).or_else(|| there("events.jsonl"));
+    let wrong = matches!(report.status, "failed" | "cancelled");
+    let complained = report.artifact("stdout.log").is_some()
+        && report.artifacts.iter().any(|one| one.name == "stderr.log" && one.size > 0);
+    let errors = there("stderr.log").filter(|_| wrong || complained);
+    let trouble = errors.into_iter().chain(there("result.json").filter(|_| wrong));
+    let commands = report.artifacts.iter().filter(|one| one.name.starts_with("command-"));
+    let last = commands.clone().skip(commands.count().saturating_sub(MOST_COMMANDS));
+    let last = last.map(|one| (one.name.as_str(), &one.path));
+    answer
+        .into_iter()
+        .chain(there("evidence.json"))
+        .chain(trouble)
+        .chain(last)
+        .map(|(name, path)| format!("{name}: {}", path.display()))
+        .collect()
+}
+
+/// The beginning of a text as one short line.
+pub(crate) fn title(text: &str) -> String {
+    plain::line(text, LONGEST_TITLE)
+}
+
+/// `1 old run`, `2 old runs`.
+pub(super) fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// `0.4 s`, `42 s`, `2m05s`, `1h02m`.
+pub(crate) fn duration(millis: u64) -> String {
+    let tenths = (millis + 50) / 100;
+    if tenths < 100 {
+        return format!("{}.{} s", tenths / 10, tenths % 10);
+    }
+    let seconds = (millis + 500) / 1000;
+    match seconds {
+        ..60 => format!("{seconds} s"),
+        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// A fence that nothing inside can close.
+pub(crate) fn fence(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Voice;
+    use crate::model::{Deliverable, RunId, TaskId, Timestamp};
+    use crate::reply::next_steps::Next;
+    use crate::reply::report::{Pointer, Timing};
+
+    const CUTS: Cuts = Cuts { items: 5, line: 200 };
+
+    fn sample() -> Report {
+        let task_id = TaskId::from_random([0; 8]);
+        let pointer = |name: &'static str| {
+            let (name, path) = (name.into(), format!("/r/{name}").into());
+            Pointer { name, path, size: 1 }
+        };
+        Report {
+            next: Next::started(&task_id),
+            task_id,
+            run_id: RunId::from_parts("2026-11-15_093000123", [0; 6]),
+            run_dir: "/r".into(),
+            subagent_thread_id: None,
+            parent_task_id: None,
+            selected_skills: Vec::new(),
+            summary: "Fixed \u{1b}[1mit\u{1b}[0m.\nTwice.".into(),
+            deliverables: vec![Deliverable { path: "a.rs".into(), description: "the fix".into() }],
+            open_questions: (1..=7).map(|n| format!("question {n}")).collect(),
+            next_actions: Vec::new(),
+            artifacts: vec![pointer("result.json"), pointer("last_message.json"), pointer("stderr.log")],
+            timing: Timing {
+                started_at: Timestamp::from_millis(0),
+                finished_at: None,
+                duration_ms: Some(6012),
+            },
+            status: "completed",
+            error: None,
+            warnings: vec!["aaaa ".repeat(60)],
+            report_by: Some("agent"),
+            deduplicated: false,
+            state: "completed",
+            advice: None,
+            unresolved: None,
+            earlier: Vec::new(),
+            eta: None,
+            commands: None,
+            so_far: None,
+            files: None,
+            tests: None,
+            tokens: None,
+            output: None,
+            notice: None,
+            voice: Voice::Shell,
+            wait_exceeded: false,
+        }
+    }
+
+    #[test]
+    fn a_time_is_rounded_and_not_cut() {
+        let shown = [597, 967, 9_949, 9_950, 59_499, 59_500, 125_000, 3_720_000].map(duration);
+        assert_eq!(shown, ["0.6 s", "1.0 s", "9.9 s", "10 s", "59 s", "1m00s", "2m05s", "1h02m"]);
+    }
+
+    #[test]
+    fn sections_stand_in_their_order_and_are_cut() {
+        insta::assert_snapshot!(report("delegate_run", &sample(), None, CUTS), @r"
+        delegate_run
+        status: completed (6.0 s)
+        task_id: T-local-000000000000
+        run_dir: /r
+        subagent_thread_id: (none)
+        summary (reported by the agent): Fixed it. Twice.
+        deliverables (reported by the agent):
+        - a.rs: the fix
+        open_questions (reported by the agent):
+        - question 1
+        - question 2
+        - question 3
+        - question 4
+        - question 5
+        ... (+2 more)
+        next_actions: (none)
+        pointers:
+        - last_message.json: /r/last_message.json
+        warnings:
+        - aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa aaaa…
+        next: `delegator wait T-local-000000000000` waits for its end; `delegator logs -f T-local-000000000000` shows its output; `delegator cancel T-local-000000000000` ends it
+        ");
+    }
+
+    #[test]
+    fn a_failed_run_shows_its_error_and_where_to_look() {
+        let failed = Report {
+            status: "failed",
+            state: "failed",
+            error: Some("exit code 2".into()),
+            report_by: None,
+            ..sample()
+        };
+        let text = report("delegate_resume", &failed, None, CUTS);
+        assert!(text.starts_with("delegate_resume\nstatus: failed (6.0 s)\n"), "{text}");
+        for line in [
+            "\nsummary: Fixed it. Twice.\nerror: exit code 2\n",
+            "\n- stderr.log: /r/stderr.log\n",
+            "\n- result.json: /r/result.json\n",
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
+    }
+}

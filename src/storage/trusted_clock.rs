@@ -1,0 +1,155 @@
+//! How far the wall clock is believed when it decides what is old.
+//!
+//! A clock that jumps must not cost a result. So each cleanup notes what the
+//! wall clock said and how long the machine had been up. Time that has passed
+//! since then is measured by the second; the first is believed where it agrees,
+//! or once it has been steady for a while.
+
+use serde::{Deserialize, Serialize};
+
+use crate::host::Home;
+use crate::host::{Durability, files};
+use crate::host::{clock, processes};
+use crate::model::Timestamp;
+use crate::storage::Cleaning;
+
+/// How far both clocks may be apart: the wall clock is set now and then.
+const TOLERANCE: u64 = 5 * 60 * 1000;
+/// For how long a clock that has jumped must be steady.
+const STEADY: u64 = 10 * 60 * 1000;
+
+/// The two clocks at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Look {
+    boot_id: String,
+    /// Since the machine was started, suspend included.
+    up_ms: u64,
+    wall: Timestamp,
+}
+
+/// What is noted in the home.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Noted {
+    version: u32,
+    #[serde(flatten)]
+    look: Look,
+    /// The `up_ms` from which on the wall clock did not jump.
+    steady_since_ms: u64,
+    /// The time by which things grow old. Never later than the wall clock.
+    believed: Timestamp,
+}
+
+/// The time by which things grow old, and what the wall clock says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Now {
+    pub(crate) believed: Timestamp,
+    pub(crate) wall: Timestamp,
+}
+
+impl Now {
+    pub(crate) fn is_doubted(self) -> bool {
+        self.wall.millis_since(self.believed) > TOLERANCE
+    }
+}
+
+/// Looks at the clock, and notes that where the lock of those who clean up is
+/// ours. In a home without a note, `newest` is the last moment that it knows of.
+pub(crate) fn look_at_clock(home: &Home, newest: Option<Timestamp>, alone: Option<&Cleaning>) -> Now {
+    let up_ms = u64::try_from(clock::monotonic().as_millis()).unwrap_or(u64::MAX);
+    let look = Look { boot_id: processes::boot_id(), up_ms, wall: clock::now() };
+    let last = files::read(&home.looks()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let noted = next(last, look, newest);
+    if alone.is_some() {
+        let bytes = serde_json::to_vec(&noted).unwrap_or_default();
+        // Where it cannot be noted, the next look is compared with an older one.
+        let _ = files::write(&home.looks(), &bytes, Durability::Whole);
+    }
+    Now { believed: noted.believed, wall: noted.look.wall }
+}
+
+fn next(last: Option<Noted>, look: Look, newest: Option<Timestamp>) -> Noted {
+    let (wall, up) = (look.wall, look.up_ms);
+    let (steady_since_ms, at_most) = match last {
+        None => (up, newest.unwrap_or(wall)),
+        // How long the machine was off, only the wall clock can tell.
+        Some(last) if last.look.boot_id != look.boot_id => (up, last.believed.later(up)),
+        Some(last) => {
+            let passed = up.saturating_sub(last.look.up_ms);
+            let expected = last.look.wall.later(passed);
+            let jumped = wall.millis_since(expected).max(expected.millis_since(wall)) > TOLERANCE;
+            (if jumped { up } else { last.steady_since_ms }, last.believed.later(passed))
+        }
+    };
+    let is_steady = up.saturating_sub(steady_since_ms) >= STEADY;
+    let believed = if is_steady { wall } else { wall.min(at_most) };
+    Noted { version: 1, look, steady_since_ms, believed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: u64 = 60 * 1000;
+    const DAY: u64 = 24 * 60 * MINUTE;
+
+    fn day(number: u64, minutes: u64) -> Timestamp {
+        Timestamp::EARLIEST.later(number * DAY + minutes * MINUTE)
+    }
+
+    /// The boot, the minutes since then, the day and the minute that the wall
+    /// clock shows, and those that are believed.
+    type Looked = (&'static str, u64, (u64, u64), (u64, u64));
+
+    #[track_caller]
+    fn check(newest: Option<Timestamp>, looks: &[Looked]) {
+        let mut last = None;
+        for (nth, &(boot, up, wall, believed)) in looks.iter().enumerate() {
+            let look = Look { boot_id: boot.to_owned(), up_ms: up * MINUTE, wall: day(wall.0, wall.1) };
+            let noted = next(last, look, newest);
+            assert_eq!(noted.believed, day(believed.0, believed.1), "look {nth}");
+            last = Some(noted);
+        }
+    }
+
+    #[test]
+    fn a_clock_that_goes_as_it_should_is_believed() {
+        check(None, &[("a", 5, (1, 0), (1, 0)), ("a", 65, (1, 60), (1, 60)), ("a", 67, (1, 63), (1, 63))]);
+    }
+
+    #[test]
+    fn one_process_that_sees_another_time_changes_nothing() {
+        check(
+            None,
+            &[
+                ("a", 5, (1, 0), (1, 0)),
+                ("a", 65, (32, 60), (1, 60)),
+                ("a", 66, (1, 61), (1, 61)),
+                ("a", 70, (32, 65), (1, 65)),
+                ("a", 71, (32, 66), (1, 66)),
+                ("a", 80, (1, 75), (1, 75)),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_clock_that_was_set_is_believed_once_it_has_been_steady() {
+        check(None, &[("a", 5, (1, 0), (1, 0)), ("a", 6, (9, 0), (1, 1)), ("a", 17, (9, 11), (9, 11))]);
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_is_believed_at_once() {
+        check(None, &[("a", 5, (9, 0), (9, 0)), ("a", 6, (1, 0), (1, 0)), ("a", 8, (1, 2), (1, 2))]);
+    }
+
+    #[test]
+    fn the_time_that_a_machine_was_off_counts_once_its_clock_is_steady() {
+        check(None, &[("a", 5, (1, 0), (1, 0)), ("b", 2, (8, 0), (1, 2)), ("b", 12, (8, 10), (8, 10))]);
+    }
+
+    #[test]
+    fn a_first_look_goes_no_further_than_what_the_home_knows_of() {
+        let newest = Some(day(1, 0));
+        check(newest, &[("a", 5, (32, 0), (1, 0)), ("a", 6, (1, 1), (1, 1)), ("a", 9, (1, 4), (1, 4))]);
+        check(newest, &[("a", 5, (32, 0), (1, 0)), ("a", 16, (32, 11), (32, 11))]);
+    }
+}

@@ -1,0 +1,177 @@
+//! How much a caller may write, and in which characters.
+
+use crate::context::TaskError;
+use crate::model::{AgentName, RunId, TaskId, ThreadId};
+
+use crate::submit::caller::Caller;
+use crate::submit::resolve::Ask;
+use crate::text::plain;
+
+const LONGEST_TASK: usize = 1 << 20;
+/// What Linux takes as one argument, with the byte that ends it.
+const LONGEST_ARGUMENT: usize = (128 << 10) - 1;
+const LONGEST_NAME: usize = 200;
+const LONGEST_ITEM: usize = 4096;
+const MOST_ITEMS: usize = 64;
+const LARGEST_SCHEMA: usize = 256 << 10;
+
+pub(crate) fn check(ask: &Ask, agent: AgentName) -> Result<(), TaskError> {
+    check_task(ask, agent)?;
+    let names = [
+        ("role", &ask.role),
+        ("alias", &ask.alias),
+        ("idempotency_key", &ask.idempotency_key),
+        ("model", &ask.model),
+        ("reasoning_effort", &ask.reasoning_effort),
+    ];
+    let given = || names.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?)));
+    given().try_for_each(|(name, value)| check_size(name, value))?;
+    ask.alias.as_deref().map_or(Ok(()), check_alias)?;
+    given().try_for_each(|(name, value)| check_plain(name, value))?;
+    check_list("config_overrides", ask.config_overrides.iter().map(String::len))?;
+    check_list("env_from", ask.env_from.iter().map(String::len))?;
+    check_list("add_dirs", ask.add_dirs.iter().map(|dir| dir.as_os_str().len()))?;
+    match &ask.output_schema {
+        Some(schema) => check_length("output_schema", schema.to_string().len(), LARGEST_SCHEMA),
+        None => Ok(()),
+    }
+}
+
+fn check_task(ask: &Ask, agent: AgentName) -> Result<(), TaskError> {
+    let continues = ask.resume.is_some() && agent.abilities().resumes;
+    if ask.task.trim().is_empty() && !continues {
+        return Err(TaskError::EmptyTask);
+    }
+    let limit = if agent.abilities().is_command_line() { LONGEST_ARGUMENT } else { LONGEST_TASK };
+    if ask.task.len() > limit {
+        return Err(TaskError::LongTask { bytes: ask.task.len(), limit });
+    }
+    if agent.abilities().is_command_line() && ask.task.contains('\0') {
+        return Err(TaskError::NulInTask);
+    }
+    Ok(())
+}
+
+fn check_size(name: &'static str, value: &str) -> Result<(), TaskError> {
+    if value.is_empty() {
+        Err(TaskError::EmptyField { name })
+    } else {
+        check_length(name, value.len(), LONGEST_NAME)
+    }
+}
+
+/// A name is printed in lists and handed to programs: it has to look like what
+/// it is, and must not pass for an option.
+fn check_plain(name: &'static str, value: &str) -> Result<(), TaskError> {
+    let shown = plain::text(value) == value && !value.contains(['\n', '\t']);
+    // Handed over as an argument of its own.
+    let option = name == "model" && value.starts_with('-');
+    if shown && !option { Ok(()) } else { Err(TaskError::OddField { name }) }
+}
+
+fn check_length(name: &'static str, bytes: usize, limit: usize) -> Result<(), TaskError> {
+    if bytes > limit { Err(TaskError::LongField { name, bytes, limit }) } else { Ok(()) }
+}
+
+fn check_list(
+    name: &'static str,
+    mut lengths: impl ExactSizeIterator<Item = usize>,
+) -> Result<(), TaskError> {
+    if lengths.len() > MOST_ITEMS {
+        return Err(TaskError::LongList { name, count: lengths.len(), limit: MOST_ITEMS });
+    }
+    lengths.try_for_each(|bytes| check_length(name, bytes, LONGEST_ITEM))
+}
+
+/// An alias stands wherever an id may, and is printed in lists.
+fn check_alias(alias: &str) -> Result<(), TaskError> {
+    let is_id = alias.parse::<TaskId>().is_ok()
+        || alias.parse::<RunId>().is_ok()
+        || alias.parse::<ThreadId>().is_ok();
+    // Nor the beginning of one: that stands for whichever task it is unique to.
+    let is_id = is_id || TaskId::begins(alias);
+    if is_id || alias.trim() != alias || plain::line(alias, LONGEST_NAME) != alias {
+        return Err(TaskError::BadAlias(alias.to_owned()));
+    }
+    Ok(())
+}
+
+/// Nothing is ignored silently: what an agent cannot honour is refused.
+pub(crate) fn check_supported(agent: AgentName, ask: &Ask) -> Result<(), TaskError> {
+    let abilities = agent.abilities();
+    if abilities.takes_prompt() {
+        return Ok(());
+    }
+    let jailed = abilities.is_command_line() && matches!(ask.caller, Caller::Client(_));
+    let given = [
+        // First: a resumed task brings the others along.
+        ("resume", ask.resume.is_some()),
+        ("command_limit", abilities.is_command_line() && ask.limits.command_s.is_some()),
+        ("sandbox", ask.sandbox.is_some() && !jailed),
+        ("network", ask.network),
+        ("model", ask.model.is_some()),
+        ("reasoning_effort", ask.reasoning_effort.is_some()),
+        ("config_overrides", !ask.config_overrides.is_empty()),
+        ("output_schema", ask.output_schema.is_some()),
+        ("add_dirs", !ask.add_dirs.is_empty()),
+        ("role", ask.role.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((field, _)) => Err(TaskError::Unsupported { agent, field }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask() -> Ask {
+        Ask { task: "look".into(), ..Ask::default() }
+    }
+
+    #[test]
+    fn a_name_is_what_it_looks_like() {
+        for odd in ["a\u{1b}[31mb", "a\u{202e}b", "a\nb", "a\tb", "a\u{0}", "\u{200b}"] {
+            for named in [
+                Ask { role: Some(odd.into()), ..ask() },
+                Ask { model: Some(odd.into()), ..ask() },
+                Ask { alias: Some(odd.into()), ..ask() },
+                Ask { reasoning_effort: Some(odd.into()), ..ask() },
+                Ask { idempotency_key: Some(odd.into()), ..ask() },
+            ] {
+                assert!(check(&named, AgentName::Codex).is_err(), "{named:?}");
+            }
+        }
+        assert!(check(&Ask { model: Some("--yolo".into()), ..ask() }, AgentName::Codex).is_err());
+        let plain = Ask { role: Some("a careful  reviewer – für Tests".into()), ..ask() };
+        assert!(check(&plain, AgentName::Codex).is_ok());
+    }
+
+    #[test]
+    fn an_alias_is_no_id() {
+        for alias in ["T-local-0123456789ab", " a", "a  b"] {
+            assert!(check(&Ask { alias: Some(alias.into()), ..ask() }, AgentName::Codex).is_err(), "{alias}");
+        }
+    }
+
+    #[test]
+    fn lists_and_what_is_in_them_have_limits() {
+        let many = vec!["x".to_owned(); MOST_ITEMS + 1];
+        assert!(check(&Ask { env_from: many.clone(), ..ask() }, AgentName::Codex).is_err());
+        assert!(check(&Ask { config_overrides: many, ..ask() }, AgentName::Codex).is_err());
+        let long = Ask { add_dirs: vec!["x".repeat(LONGEST_ITEM + 1).into()], ..ask() };
+        assert!(check(&long, AgentName::Codex).is_err());
+        let large = serde_json::json!({ "description": "x".repeat(LARGEST_SCHEMA) });
+        assert!(check(&Ask { output_schema: Some(large), ..ask() }, AgentName::Codex).is_err());
+    }
+
+    #[test]
+    fn a_sandbox_is_for_commands_of_clients_alone() {
+        let asked = |caller| Ask { sandbox: Some(crate::model::Sandbox::ReadOnly), caller, ..ask() };
+        let client = Caller::Client(crate::submit::caller::Client::default());
+        assert!(check_supported(AgentName::Command, &asked(Caller::Person)).is_err());
+        assert!(check_supported(AgentName::Command, &asked(client.clone())).is_ok());
+        assert!(check_supported(AgentName::Replay, &asked(client)).is_err());
+    }
+}

@@ -1,0 +1,129 @@
+//! Finds the program that keeps a client's command in its sandbox.
+//!
+//! One is believed when it was tried, with the very sandbox that is wanted: the
+//! process inside tries to get out, and says that it could not. Nothing is
+//! remembered, because the next request may come with another configuration.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::agents::Cell;
+use crate::config::Config;
+use crate::context::TaskError;
+use crate::host::Env;
+use crate::host::Litter;
+use crate::host::{Home, paths};
+use crate::host::{Unanswered, spawn};
+use crate::model::{Jail, JailKind, Sandbox};
+use crate::submit::places::real;
+use crate::submit::protected_paths::KEPT;
+use crate::submit::resolve::codex_program;
+
+/// How long a program may take to start a sandbox and try it.
+const TRIAL: Duration = Duration::from_secs(20);
+
+/// What the process inside says when there was no way out.
+const HELD: &str = "held";
+
+/// The sandbox that is wanted.
+#[derive(Debug)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) cwd: &'a Path,
+    pub(crate) sandbox: Sandbox,
+}
+
+/// The first program that holds.
+pub(crate) fn find(
+    env: &Env,
+    config: &Config,
+    home: &Home,
+    wanted: &Wanted<'_>,
+    environment: &[(String, String)],
+) -> Result<Jail, TaskError> {
+    let own = paths::own_program().map_err(TaskError::write("/proc/self/exe"))?;
+    let bwrap = || env.get("PATH").and_then(|path| paths::find_program("bwrap", path));
+    let candidates = [
+        ("codex sandbox", JailKind::Codex, codex_program(env, config).ok()),
+        ("bwrap", JailKind::Bwrap, bwrap()),
+    ];
+    let mut reasons = Vec::new();
+    for (name, kind, program) in candidates {
+        let Some(program) = program else {
+            reasons.push(format!("`{name}` is not installed"));
+            continue;
+        };
+        let jail = around(kind, program, env, home, wanted);
+        match attempt(&jail, &own, wanted, environment) {
+            Ok(()) => return Ok(jail),
+            Err(reason) => reasons.push(format!("`{name}`: {reason}")),
+        }
+    }
+    Err(TaskError::NoJail(reasons.join("; ")))
+}
+
+fn around(kind: JailKind, program: PathBuf, env: &Env, home: &Home, wanted: &Wanted<'_>) -> Jail {
+    let hidden = real(home.root());
+    let above = wanted.cwd.parent().map(Path::to_owned);
+    let outside = [Some("/".into()), Some("/tmp".into()), Some(hidden.clone()), env.path("HOME"), above];
+    let mut protected: Vec<PathBuf> = KEPT.iter().map(|name| wanted.cwd.join(name)).collect();
+    // What git itself obeys: by whatever way it is reached.
+    protected.extend(elsewhere(wanted.cwd));
+    let writes = wanted.sandbox > Sandbox::ReadOnly;
+    let (kept, missing) =
+        protected.into_iter().filter(|_| writes).partition(|path| path.symlink_metadata().is_ok());
+    let outside =
+        outside.into_iter().flatten().filter(|path| !writes || !real(path).starts_with(wanted.cwd)).collect();
+    Jail { kind, program, hidden, kept, missing, outside }
+}
+
+/// The repository of a directory whose `.git` only names it, where that is in
+/// the reach of a command too.
+fn elsewhere(cwd: &Path) -> Option<PathBuf> {
+    let git = cwd.join(".git");
+    let named = std::fs::read_to_string(&git).ok().and_then(|text| {
+        let path = text.lines().find_map(|line| line.strip_prefix("gitdir:"))?.trim().to_owned();
+        Some(real(&cwd.join(path)))
+    });
+    let linked = || git.is_symlink().then(|| real(&git));
+    named.or_else(linked).filter(|path| path.starts_with(cwd))
+}
+
+/// Starts the sandbox and has it tried from the inside.
+fn attempt(
+    jail: &Jail,
+    own: &Path,
+    wanted: &Wanted<'_>,
+    environment: &[(String, String)],
+) -> Result<(), String> {
+    let cell = Cell { jail, own, cwd: wanted.cwd, sandbox: wanted.sandbox };
+    let Some(args) = cell.arguments(&[]) else { return Err("a path is not valid UTF-8".into()) };
+    let litter = Litter::expect(wanted.cwd, &jail.missing);
+    let said = spawn::ask(&jail.program, &args, wanted.cwd, environment, TRIAL);
+    litter.clear();
+    match said {
+        Ok(said) if said.trim() == HELD => Ok(()),
+        Ok(said) => Err(said.trim().chars().take(300).collect()),
+        Err(Unanswered::Late) => Err(format!("it did not answer within {} s", TRIAL.as_secs())),
+        Err(Unanswered::Failed) => Err("it could not be started".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_that_is_only_named_is_found_where_it_can_be_reached() {
+        let dir = tempfile::tempdir().unwrap();
+        let cwd = real(dir.path());
+        std::fs::create_dir(cwd.join("kept")).unwrap();
+        assert_eq!(elsewhere(&cwd), None);
+        std::fs::write(cwd.join(".git"), "gitdir: kept\n").unwrap();
+        assert_eq!(elsewhere(&cwd), Some(cwd.join("kept")));
+        std::fs::write(cwd.join(".git"), "gitdir: /srv/other\n").unwrap();
+        assert_eq!(elsewhere(&cwd), None);
+        std::fs::remove_file(cwd.join(".git")).unwrap();
+        std::os::unix::fs::symlink("kept", cwd.join(".git")).unwrap();
+        assert_eq!(elsewhere(&cwd), Some(cwd.join("kept")));
+    }
+}

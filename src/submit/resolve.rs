@@ -1,0 +1,320 @@
+//! From what was asked to a request with everything resolved.
+//!
+//! All limits of the configuration are held here, before anything exists.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::agents;
+use crate::agents::{Platform, Program, TaskText};
+use crate::config::Config;
+use crate::context::{Context, TaskError};
+use crate::execution::schema_check;
+use crate::host::Env;
+use crate::host::paths;
+use crate::host::{clock, ids};
+use crate::model::{AgentName, Limits, Request, Resumed, Sandbox};
+use crate::reading::enclosing_runs;
+use crate::submit::caller::Caller;
+use crate::submit::places;
+use crate::submit::places::Bounds;
+use crate::submit::{input_limits, jail, overrides};
+
+/// What a caller wants. Absent fields take the configuration's defaults.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ask {
+    pub(crate) agent: Option<AgentName>,
+    pub(crate) task: String,
+    pub(crate) role: Option<String>,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) sandbox: Option<Sandbox>,
+    pub(crate) network: bool,
+    pub(crate) skip_git_repo_check: bool,
+    pub(crate) add_dirs: Vec<PathBuf>,
+    pub(crate) model: Option<String>,
+    pub(crate) reasoning_effort: Option<String>,
+    pub(crate) config_overrides: Vec<String>,
+    pub(crate) output_schema: Option<Value>,
+    pub(crate) limits: LimitAsk,
+    pub(crate) alias: Option<String>,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) env_from: Vec<String>,
+    pub(crate) resume: Option<Resumed>,
+    pub(crate) caller: Caller,
+    /// An identical request of a moment ago is this one.
+    pub(crate) dedupe: bool,
+}
+
+/// Limits in seconds, as a caller writes them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LimitAsk {
+    pub(crate) idle_s: Option<f64>,
+    pub(crate) hard_s: Option<f64>,
+    pub(crate) command_s: Option<f64>,
+}
+
+/// Resolves `ask`, and the environment values that go with it.
+pub(crate) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(String, String)>), TaskError> {
+    let Context { config, env, home, .. } = context;
+    let agent = ask.agent.unwrap_or(config.default_agent);
+    let hold = Hold::of(agent, &ask.caller);
+    input_limits::check(&ask, agent)?;
+    input_limits::check_supported(agent, &ask)?;
+    check_offered(config, agent, &ask)?;
+    // Named in full, unless it is gone and has no name any more.
+    let here = Some(context.place.as_path()).filter(|place| place.is_absolute()).unwrap_or(Path::new("."));
+    let cwd = places::directory(&context.place, ask.cwd.as_deref().unwrap_or(here))?;
+    let git_root = paths::git_root(&cwd);
+    if agent.abilities().needs_git && git_root.is_none() && !ask.skip_git_repo_check {
+        return Err(TaskError::OutsideGit(cwd));
+    }
+    let sandbox = sandbox(config, agent, &ask.caller, ask.sandbox)?;
+    let bounds = Bounds::of(env, home);
+    let add_dirs = writable(context, hold, sandbox, &bounds, &cwd, &ask)?;
+    let temporary = ask.caller.may_use_temporary() && bounds.allow_temporary(env, &cwd);
+    let config_overrides =
+        ask.config_overrides.iter().map(|text| overrides::checked(config, text)).collect::<Result<_, _>>()?;
+    if let Some(schema) = &ask.output_schema {
+        schema_check::check_schema(schema)?;
+    }
+    let within = enclosing_runs::within(env);
+    let depth = u32::try_from(within.depth.max(ask.caller.depth())).unwrap_or(u32::MAX);
+    if depth >= config.max_depth {
+        return Err(TaskError::TooDeep { depth, max: config.max_depth });
+    }
+    let environment = environment(context, agent, hold, &ask.env_from)?;
+    let limits = limits(config, agent, ask.limits)?;
+    let program = program(context, agent, hold, &ask.task)?;
+    // Last, because a program has to be started for it.
+    let jail = match hold {
+        Hold::Jail => {
+            Some(jail::find(env, config, home, &jail::Wanted { cwd: &cwd, sandbox }, &environment)?)
+        }
+        Hold::Agent | Hold::Nobody => None,
+    };
+    let request = Request {
+        version: Request::VERSION,
+        task_id: ids::task_id()?,
+        run_id: ids::run_id()?,
+        created_at: clock::now(),
+        home: Some(home.made_in()),
+        agent,
+        program,
+        task: ask.task,
+        role: ask.role.unwrap_or_else(|| "specialist".into()),
+        cwd,
+        git_root,
+        sandbox,
+        network: ask.network,
+        skip_git_repo_check: ask.skip_git_repo_check,
+        add_dirs,
+        temporary,
+        jail,
+        model: ask.model,
+        reasoning_effort: ask.reasoning_effort,
+        config_overrides,
+        output_schema: ask.output_schema,
+        limits,
+        alias: ask.alias,
+        idempotency_key: ask.idempotency_key,
+        resume: ask.resume,
+        env_from: ask.env_from,
+        env_names: environment.iter().map(|(name, _)| name.clone()).collect(),
+        within: within.runs,
+        kill_level: config.kill_level,
+        max_stream_bytes: config.max_stream_bytes,
+        inline: config.inline(),
+        user: env.text("USER").unwrap_or_default().to_owned(),
+    };
+    Ok((request, environment))
+}
+
+/// Who keeps a run to its sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hold {
+    /// It is the caller's own, or does nothing.
+    Nobody,
+    Agent,
+    /// A program around it.
+    Jail,
+}
+
+impl Hold {
+    fn of(agent: AgentName, caller: &Caller) -> Self {
+        let abilities = agent.abilities();
+        match caller {
+            _ if abilities.has_own_sandbox => Hold::Agent,
+            Caller::Client(_) if abilities.is_command_line() => Hold::Jail,
+            Caller::Client(_) | Caller::Person => Hold::Nobody,
+        }
+    }
+}
+
+/// What only a person may have.
+fn check_offered(config: &Config, agent: AgentName, ask: &Ask) -> Result<(), TaskError> {
+    match (&ask.caller, agent.abilities().task) {
+        (Caller::Client(_), TaskText::CommandLine) if !config.command_over_mcp => {
+            Err(TaskError::CommandOverMcp)
+        }
+        (Caller::Client(_), TaskText::Recording) if !agents::is_shipped(&ask.task) => {
+            Err(TaskError::ForeignRecording)
+        }
+        (Caller::Client(_) | Caller::Person, _) => Ok(()),
+    }
+}
+
+fn sandbox(
+    config: &Config,
+    agent: AgentName,
+    caller: &Caller,
+    asked: Option<Sandbox>,
+) -> Result<Sandbox, TaskError> {
+    let task = agent.abilities().task;
+    match (task, caller, asked) {
+        (TaskText::Recording, _, _) => return Ok(Sandbox::ReadOnly),
+        // A command is the caller's own and runs as the caller would run it.
+        (TaskText::CommandLine, Caller::Person, _) => return Ok(Sandbox::DangerFullAccess),
+        (TaskText::CommandLine, Caller::Client(_), Some(Sandbox::DangerFullAccess)) => {
+            return Err(TaskError::CommandUnconfined);
+        }
+        (TaskText::CommandLine | TaskText::Prompt, _, _) => {}
+    }
+    if let Some(asked) = asked {
+        caller.check_sandbox(config, asked)?;
+    }
+    let most = match task {
+        TaskText::CommandLine => Sandbox::WorkspaceWrite,
+        TaskText::Prompt | TaskText::Recording => Sandbox::DangerFullAccess,
+    };
+    Ok(asked.unwrap_or_else(|| config.default_sandbox.min(caller.max_sandbox(config)).min(most)))
+}
+
+/// Holds everything that a run wants to touch against what it may. Gives back
+/// the further directories as they really are.
+fn writable(
+    context: &Context,
+    hold: Hold,
+    sandbox: Sandbox,
+    bounds: &Bounds,
+    cwd: &Path,
+    ask: &Ask,
+) -> Result<Vec<PathBuf>, TaskError> {
+    let config = &context.config;
+    if hold == Hold::Nobody {
+        return Ok(Vec::new());
+    }
+    ask.caller.check_read()?;
+    if ask.network {
+        ask.caller.check_network(config)?;
+    }
+    if sandbox == Sandbox::ReadOnly {
+        let asked = [("network", ask.network), ("add_dirs", !ask.add_dirs.is_empty())];
+        return match asked.into_iter().find(|(_, asked)| *asked) {
+            Some((field, _)) => Err(TaskError::NeedsWrite { field }),
+            None => Ok(Vec::new()),
+        };
+    }
+    ask.caller.check_write(config, bounds, cwd)?;
+    let mut dirs = Vec::new();
+    for dir in &ask.add_dirs {
+        // A person's are absolute by now; a client's are seen from where the run works.
+        let dir = places::directory(cwd, &cwd.join(dir))?;
+        ask.caller.check_write(config, bounds, &dir)?;
+        ask.caller.check_beside(cwd, &dir)?;
+        dirs.push(dir);
+    }
+    Ok(dirs)
+}
+
+/// The program that will be started, found now: the one who starts it later
+/// may have another `PATH`.
+fn program(context: &Context, agent: AgentName, hold: Hold, task: &str) -> Result<PathBuf, TaskError> {
+    let own = || paths::own_program().map_err(TaskError::write("/proc/self/exe"));
+    let abilities = agent.abilities();
+    if abilities.task == TaskText::Recording {
+        agents::check_task(task).map_err(TaskError::BadRecording)?;
+    }
+    match abilities.program {
+        Program::Codex => codex_program(&context.env, &context.config),
+        // Ours is the first inside the jail.
+        Program::Shell if hold == Hold::Jail => own(),
+        Program::Shell => Ok("/bin/sh".into()),
+        Program::Own => own(),
+    }
+}
+
+pub(crate) fn codex_program(env: &Env, config: &Config) -> Result<PathBuf, TaskError> {
+    if let Some(named) = &config.codex_path {
+        return if paths::is_program(named) {
+            Ok(native(named))
+        } else {
+            Err(TaskError::BadProgram(named.clone()))
+        };
+    }
+    let found = env.get("PATH").and_then(|path| paths::find_program("codex", path));
+    found.map(|launcher| native(&launcher)).ok_or(TaskError::AgentMissing { agent: AgentName::Codex })
+}
+
+/// The native program behind a launcher script: killing the script would leave
+/// it running.
+fn native(launcher: &Path) -> PathBuf {
+    let real = std::fs::canonicalize(launcher).unwrap_or_else(|_| launcher.to_owned());
+    let candidates = Platform::here().map(|platform| agents::native_candidates(&real, platform));
+    candidates.into_iter().flatten().find(|file| paths::is_program(file)).unwrap_or(real)
+}
+
+fn environment(
+    context: &Context,
+    agent: AgentName,
+    hold: Hold,
+    names: &[String],
+) -> Result<Vec<(String, String)>, TaskError> {
+    let own = agent.abilities().is_command_line() && hold == Hold::Nobody;
+    for name in names {
+        if !own && !context.config.env_allow.contains(name) {
+            return Err(TaskError::EnvNotAllowed(name.clone()));
+        }
+        if context.env.get(name).is_none() {
+            return Err(TaskError::EnvNotSet(name.clone()));
+        }
+    }
+    Ok(match own {
+        true => context.env.everything(),
+        false => context.env.allowed_with(agent.abilities().environment, names),
+    })
+}
+
+fn limits(config: &Config, agent: AgentName, asked: LimitAsk) -> Result<Limits, TaskError> {
+    let seconds = |name, value: Option<f64>| match value {
+        None => Ok(None),
+        Some(s) if s > 0.0 && s <= 31_536_000.0 => Ok(Some(Duration::from_secs_f64(s))),
+        Some(_) => Err(TaskError::BadLimit { name }),
+    };
+    let mut limits = config.limits();
+    if agent.abilities().is_command_line() {
+        // A silent build is an ordinary job: only the hard limit ends it.
+        limits.idle = None;
+        limits.command = None;
+    }
+    limits.idle = seconds("idle", asked.idle_s)?.or(limits.idle);
+    limits.hard = seconds("hard", asked.hard_s)?.or(limits.hard);
+    limits.command = seconds("command", asked.command_s)?.or(limits.command);
+    Ok(limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_a_positive_number_of_seconds() {
+        let asked = |s| LimitAsk { idle_s: Some(s), ..LimitAsk::default() };
+        assert!(limits(&Config::default(), AgentName::Codex, asked(0.0)).is_err());
+        assert!(limits(&Config::default(), AgentName::Codex, asked(f64::NAN)).is_err());
+        assert!(limits(&Config::default(), AgentName::Codex, asked(0.5)).is_ok());
+        let command = limits(&Config::default(), AgentName::Command, LimitAsk::default()).unwrap();
+        assert_eq!((command.idle, command.command), (None, None));
+    }
+}

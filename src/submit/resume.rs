@@ -1,0 +1,204 @@
+//! Goes on with a thread: a new task in a new directory.
+
+use std::path::Path;
+
+use crate::config::Config;
+use crate::context::{Context, TaskError};
+use crate::model::{AgentName, Request, Resumed, Sandbox, TaskId, ThreadId};
+use crate::reading::look_up;
+use crate::registry::{Found, Row};
+use crate::submit::caller::Caller;
+use crate::submit::places::{Bounds, real};
+use crate::submit::resolve::Ask;
+use crate::submit::start;
+use crate::submit::start::Accepted;
+
+/// What to go on with, and what to change.
+#[derive(Debug)]
+pub(crate) struct ResumeAsk {
+    /// A task, in any spelling, or a thread id.
+    pub(crate) of: String,
+    /// An empty task means "continue".
+    pub(crate) ask: Ask,
+}
+
+/// Starts a task on the thread. Directory, agent, model, effort, and sandbox
+/// come from the task before unless given, and no more of it than this caller
+/// may have now.
+pub(crate) fn resume(context: &mut Context, resume: ResumeAsk) -> Result<Accepted, TaskError> {
+    let parent = match look_up(context, &resume.of)? {
+        Found::One(row) => Some(*row),
+        Found::None => None,
+        Found::Several(rows) => {
+            let candidates = rows.into_iter().map(|row| row.id.to_string()).collect();
+            return Err(TaskError::Ambiguous { reference: resume.of, candidates });
+        }
+    };
+    let thread_id = thread(context, &resume.of, parent.as_ref())?;
+    if let Some(task) = begun_by(context, &thread_id)? {
+        return Err(TaskError::ThreadBusy { thread: thread_id.to_string(), task });
+    }
+    let before = parent.as_ref().map(|row| context.dir(&row.run_id).read_request()).transpose()?.flatten();
+    // The thread may have gone on since the task that was named. Where its
+    // last run left no total, no honest difference exists.
+    let last = context.registry.last_on(&thread_id)?;
+    let resumed = Resumed {
+        thread_id,
+        usage_before: last.and_then(|row| row.usage_total),
+        parent_task_id: parent.map(|row| row.id),
+    };
+    let (ask, lowered) = match &before {
+        Some(before) => inherit(resume.ask, before, &Allowed::now(context)),
+        None => (Ask { agent: resume.ask.agent.or(Some(AgentName::Codex)), ..resume.ask }, Vec::new()),
+    };
+    let mut accepted = start(context, Ask { resume: Some(resumed), ..ask })?;
+    accepted.warnings.splice(0..0, lowered);
+    Ok(accepted)
+}
+
+fn thread(context: &Context, of: &str, parent: Option<&Row>) -> Result<ThreadId, TaskError> {
+    match parent {
+        Some(row) => {
+            let known = row.thread_id.clone().or_else(|| context.dir(&row.run_id).read_thread());
+            let thread = known.and_then(|thread| thread.parse().ok());
+            thread.ok_or_else(|| TaskError::NoThread(row.id.clone()))
+        }
+        None => of.parse().map_err(|_| TaskError::BadThread(of.to_owned())),
+    }
+}
+
+/// The task that began `thread` and is still at it. Its row learns of the
+/// thread at its end; until then only its directory knows.
+fn begun_by(context: &Context, thread: &ThreadId) -> Result<Option<TaskId>, TaskError> {
+    let working = context.registry.working()?.into_iter();
+    let mut unknown = working.filter(|row| row.thread_id.is_none());
+    let found =
+        unknown.find(|row| context.dir(&row.run_id).read_thread().as_deref() == Some(thread.as_str()));
+    Ok(found.map(|row| row.id))
+}
+
+/// What may be inherited at this moment, by whoever asks.
+struct Allowed<'a> {
+    config: &'a Config,
+    bounds: Bounds,
+}
+
+impl<'a> Allowed<'a> {
+    fn now(context: &'a Context) -> Self {
+        Self { config: &context.config, bounds: Bounds::of(&context.env, &context.home) }
+    }
+
+    fn writes(&self, caller: &Caller, dir: &Path) -> bool {
+        caller.check_write(self.config, &self.bounds, &real(dir)).is_ok()
+    }
+}
+
+/// Takes over what was not given, and says what was too much to be taken over.
+fn inherit(ask: Ask, before: &Request, allowed: &Allowed<'_>) -> (Ask, Vec<String>) {
+    let mut lowered = Vec::new();
+    let caller = &ask.caller;
+    let most = caller.max_sandbox(allowed.config);
+    if ask.sandbox.is_none() && before.sandbox > most {
+        lowered.push(format!("the task before had the sandbox `{}`; this one has `{most}`", before.sandbox));
+    }
+    let sandbox = ask.sandbox.unwrap_or(before.sandbox.min(most));
+    let writes = sandbox > Sandbox::ReadOnly;
+    let network = before.network && caller.check_network(allowed.config).is_ok();
+    if before.network && !network && !ask.network {
+        lowered.push("the task before had network access; this one has none".to_owned());
+    }
+    let (add_dirs, lost): (Vec<_>, Vec<_>) = match (writes, ask.add_dirs.is_empty()) {
+        (_, false) => (ask.add_dirs.clone(), Vec::new()),
+        (false, true) => (Vec::new(), Vec::new()),
+        (true, true) => before.add_dirs.iter().cloned().partition(|dir| allowed.writes(caller, dir)),
+    };
+    for dir in lost {
+        lowered.push(format!("the task before could write to `{}`; this one cannot", dir.display()));
+    }
+    let ask = Ask {
+        agent: ask.agent.or(Some(before.agent)),
+        cwd: ask.cwd.or_else(|| Some(before.cwd.clone())),
+        sandbox: Some(sandbox),
+        network: ask.network || (network && writes),
+        skip_git_repo_check: ask.skip_git_repo_check || before.skip_git_repo_check,
+        add_dirs,
+        model: ask.model.or_else(|| before.model.clone()),
+        reasoning_effort: ask.reasoning_effort.or_else(|| before.reasoning_effort.clone()),
+        role: ask.role.or_else(|| Some(before.role.clone())),
+        output_schema: ask.output_schema.or_else(|| before.output_schema.clone()),
+        ..ask
+    };
+    (ask, lowered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::testing::request;
+    use crate::submit::{Ceiling, Client};
+
+    fn before() -> Request {
+        Request {
+            sandbox: Sandbox::DangerFullAccess,
+            network: true,
+            add_dirs: vec!["/srv/more".into()],
+            env_from: vec!["KEY".into()],
+            config_overrides: vec![("model_verbosity".into(), "3".into())],
+            ..request()
+        }
+    }
+
+    fn client(ceiling: Option<Ceiling>) -> Caller {
+        Caller::Client(Client { roots: vec!["/home/dev/project".into()], ceiling, is_run: false })
+    }
+
+    fn inherited(ask: Ask, config: &Config) -> (Ask, Vec<String>) {
+        inherit(ask, &before(), &Allowed { config, bounds: Bounds::default() })
+    }
+
+    fn generous() -> Config {
+        let mut config = Config::default();
+        config.max_sandbox = Sandbox::DangerFullAccess;
+        config.allow_network = true;
+        config
+    }
+
+    #[test]
+    fn what_is_allowed_is_taken_over_as_it_was() {
+        let (ask, lowered) = inherited(Ask::default(), &generous());
+        assert_eq!((ask.sandbox, ask.network), (Some(Sandbox::DangerFullAccess), true));
+        assert_eq!(ask.add_dirs, [Path::new("/srv/more")]);
+        assert!(lowered.is_empty(), "{lowered:?}");
+    }
+
+    #[test]
+    fn what_the_configuration_no_longer_allows_is_lowered_and_told() {
+        let (ask, lowered) = inherited(Ask::default(), &Config::default());
+        assert_eq!((ask.sandbox, ask.network), (Some(Sandbox::WorkspaceWrite), false));
+        assert_eq!(lowered.len(), 2, "{lowered:?}");
+    }
+
+    #[test]
+    fn a_client_takes_over_no_more_than_it_has_itself() {
+        let (ask, lowered) = inherited(Ask { caller: client(None), ..Ask::default() }, &generous());
+        assert_eq!((ask.sandbox, ask.network), (Some(Sandbox::DangerFullAccess), true));
+        assert!(ask.add_dirs.is_empty() && lowered.len() == 1, "{lowered:?}");
+        let lowest = client(Some(Ceiling::LOWEST));
+        let (ask, lowered) = inherited(Ask { caller: lowest, ..Ask::default() }, &generous());
+        assert_eq!((ask.sandbox, ask.network), (Some(Sandbox::ReadOnly), false));
+        assert!(ask.add_dirs.is_empty() && lowered.len() == 2, "{lowered:?}");
+    }
+
+    #[test]
+    fn variables_and_settings_are_never_taken_over() {
+        let (ask, _) = inherited(Ask::default(), &generous());
+        assert!(ask.env_from.is_empty() && ask.config_overrides.is_empty());
+    }
+
+    #[test]
+    fn asking_to_read_leaves_behind_what_is_for_writing() {
+        let asked = Ask { sandbox: Some(Sandbox::ReadOnly), ..Ask::default() };
+        let (ask, lowered) = inherited(asked, &generous());
+        assert!(!ask.network && ask.add_dirs.is_empty() && lowered.is_empty(), "{lowered:?}");
+    }
+}

@@ -1,0 +1,149 @@
+//! Starts a task: durable first, then running, then answered.
+
+use std::fs;
+use std::time::Duration;
+
+use crate::context::{Context, TaskError};
+use crate::execution::{Note, pending_dirs};
+use crate::execution::{inner_runs, pump};
+use crate::host::Lock;
+use crate::host::Ties;
+use crate::host::disk;
+use crate::model::{Request, State, TaskId};
+use crate::reading::look_up;
+use crate::registry::{Found, Submission, Submitted};
+use crate::runs::RunDir;
+use crate::submit::resolve::{Ask, resolve};
+
+/// Below this, not even the record of a failure is sure to fit.
+const LEAST_FREE: u64 = 2 << 20;
+
+/// A client that sends the same request again within this time has lost the answer.
+const SAME: Duration = Duration::from_secs(60);
+
+/// What is certain once a task was taken in.
+#[derive(Debug)]
+pub(crate) struct Accepted {
+    pub(crate) task_id: TaskId,
+    pub(crate) state: State,
+    /// The same request had been taken in before.
+    pub(crate) deduplicated: bool,
+    /// It is taken in, but something else went wrong on the way.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Accepted {
+    fn new(task_id: TaskId, state: State) -> Self {
+        Self { task_id, state, deduplicated: false, warnings: Vec::new() }
+    }
+
+    fn warned(mut self, warnings: impl Iterator<Item = String>) -> Self {
+        self.warnings.extend(warnings);
+        self
+    }
+}
+
+/// Takes the task in. When this returns, it survives any crash.
+pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskError> {
+    let same_within = ask.dedupe.then_some(SAME);
+    let (request, environment) = resolve(context, ask)?;
+    // A command may well be meant to run twice.
+    let same_within = same_within.filter(|_| !request.agent.abilities().is_command_line());
+    let taken = request.alias.as_deref().and_then(|alias| taken(context, alias));
+    let free = disk::free_bytes(context.home.root()).unwrap_or(u64::MAX);
+    if free < LEAST_FREE {
+        return Err(TaskError::DiskFull { path: context.home.root().to_owned(), free });
+    }
+    let dir = context.dir(&request.run_id);
+    let note =
+        pending_dirs::note(context, &request.run_id).map_err(TaskError::write(context.home.unsettled()))?;
+    let taken_in = prepare(&dir, &note, &request, &environment).and_then(|lock| {
+        // Inside a run we start no supervisor: it would end with the agent.
+        let limit = if request.within.is_empty() { context.config.max_concurrent } else { 0 };
+        Ok(context.registry.submit(Submission { request: &request, lock, limit, same_within })?)
+    });
+    let submitted = match taken_in {
+        Ok(submitted) => submitted,
+        Err(error) => {
+            // A commit that failed may have left its row in the log, for whoever reads that anew. Where
+            // it cannot be made sure of, the note stays, and whoever finds it does.
+            let is_settled = !matches!(error, TaskError::Registry(_))
+                || context.registry.is_unknown_for_good(&request.run_id).is_ok_and(|unknown| unknown);
+            let _ = fs::remove_dir_all(dir.path());
+            if is_settled {
+                note.settle();
+            }
+            return Err(error);
+        }
+    };
+    if !matches!(submitted, Submitted::Claimed { .. } | Submitted::Queued) {
+        let _ = fs::remove_dir_all(dir.path());
+    }
+    note.settle();
+    let notice = context.registry.take_notice();
+    let warnings = taken.into_iter().chain(notice.map(str::to_owned));
+    match submitted {
+        Submitted::Claimed { lock, attempt } => {
+            let started =
+                pump::launch(context, &request.run_id, &request.within, lock, attempt, Ties::Detached);
+            match started {
+                Ok(_) => Ok(Accepted::new(request.task_id, State::Working).warned(warnings)),
+                Err(_) => Ok(queued(context, &request).warned(warnings)),
+            }
+        }
+        Submitted::Queued => Ok(queued(context, &request).warned(warnings)),
+        Submitted::Existing(row) => {
+            // Its submitter may have died before it came to that: from here on, somebody is told of it.
+            pending_dirs::forget(context, &row.run_id);
+            Ok(Accepted { deduplicated: true, ..Accepted::new(row.id, row.state) })
+        }
+        Submitted::Conflict(row) => {
+            Err(TaskError::KeyConflict { key: request.idempotency_key.unwrap_or_default(), task: row.id })
+        }
+        Submitted::Busy(row) => {
+            let thread = request.resume.map(|resume| resume.thread_id.to_string()).unwrap_or_default();
+            Err(TaskError::ThreadBusy { thread, task: row.id })
+        }
+    }
+}
+
+/// That an alias passes from a task that is not over to this one.
+fn taken(context: &Context, alias: &str) -> Option<String> {
+    let Ok(Found::One(row)) = look_up(context, alias) else { return None };
+    let meant = row.alias.as_deref() == Some(alias) && !row.state.is_final();
+    meant.then(|| format!("alias `{alias}` was of {}, which still runs and is now called by its id", row.id))
+}
+
+/// The row is durable: whatever goes wrong now, whoever looks next starts it.
+fn queued(context: &mut Context, request: &Request) -> Accepted {
+    let id = request.task_id.clone();
+    let pumped = move_queue(context, request).err();
+    let pumped = pumped.map(|error| format!("it waits in the queue: {error}"));
+    let state = context.registry.task(&id).ok().flatten().map_or(State::Pending, |row| row.state);
+    let never = (context.config.max_concurrent == 0)
+        .then(|| "no task starts while `max_concurrent` is 0 in the configuration".to_owned());
+    Accepted { warnings: pumped.into_iter().chain(never).collect(), ..Accepted::new(id, state) }
+}
+
+/// Where nobody died and there is no room, there is nothing to be done: what it
+/// would cost grows with the queue. Inside a run, others start what waits.
+fn move_queue(context: &mut Context, request: &Request) -> Result<(), TaskError> {
+    let working = pump::working(context)?;
+    if !request.within.is_empty() || pump::is_due(context, &working)? { pump(context) } else { Ok(()) }
+}
+
+/// Makes the directory and everything a later starter needs, under our lock.
+fn prepare(
+    dir: &RunDir,
+    note: &Note,
+    request: &Request,
+    environment: &[(String, String)],
+) -> Result<Lock, TaskError> {
+    let failed = || TaskError::write(dir.path());
+    dir.create().map_err(failed())?;
+    let lock = note.also_at(&dir.lock()).map_err(failed())?;
+    inner_runs::note(dir, request).map_err(failed())?;
+    dir.write_env(environment).map_err(failed())?;
+    dir.write_request(request).map_err(failed())?;
+    lock.ok_or_else(|| failed()(std::io::ErrorKind::WouldBlock.into()))
+}

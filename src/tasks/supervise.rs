@@ -1,0 +1,20 @@
+//! Supervises one run to its end, then does the housekeeping that is due.
+
+use std::os::fd::RawFd;
+use std::path::PathBuf;
+
+use crate::context::TaskError;
+use crate::execution;
+use crate::host::Env;
+use crate::registry::Length;
+use crate::tasks::cleanup;
+
+/// Supervises the run in `dir`, whose lock came with `descriptor`.
+pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32) -> Result<(), TaskError> {
+    if let Some(mut context) = execution::supervise(env, dir, descriptor, attempt)? {
+        // Without a server, nobody else would clean up. Trouble with it is not the run's.
+        let _ = cleanup::cleanup_if_due(&mut context);
+        context.registry.fold(Length::Short);
+    }
+    Ok(())
+}

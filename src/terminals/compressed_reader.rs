@@ -1,0 +1,307 @@
+//! The bytes of a recording by position, also where it was compressed after
+//! its end.
+//!
+//! What is compressed can only be read forward. It is gone through once to
+//! know how long it is; then what is asked for, and what follows that, is
+//! unpacked into a file without a name and read from there, so that whoever
+//! goes forward unpacks no byte again. What is damaged is read as far as it goes.
+
+use std::cell::RefCell;
+use std::fs::{File, Metadata};
+use std::io;
+use std::io::Read;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::rc::Rc;
+
+use flate2::read::MultiGzDecoder;
+
+use crate::host::files;
+use crate::host::{Joined, Stretch, fill};
+use crate::model::Timestamp;
+use crate::terminals::file_names::{OUTPUT, PACKED};
+
+/// Unpacked at a time. Always as much: where damage shows depends on it.
+const CHUNK: usize = 64 << 10;
+
+/// How a recording is kept.
+#[derive(Debug)]
+pub(super) enum Stored {
+    Plain(File),
+    Packed(File),
+}
+
+/// The recording in `dir`. Whoever compresses it takes the plain file away last.
+pub(super) fn stored(dir: &Path) -> io::Result<Stored> {
+    match files::open_in(dir, OUTPUT) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            files::open_in(dir, PACKED).map(Stored::Packed).map_err(|_| error)
+        }
+        opened => opened.map(Stored::Plain),
+    }
+}
+
+impl Stored {
+    /// How many bytes were recorded, and what is known of the file.
+    pub(super) fn measure(&self) -> io::Result<(u64, Metadata)> {
+        match self {
+            Stored::Plain(file) => file.metadata().map(|found| (found.len(), found)),
+            Stored::Packed(file) => {
+                // Its last four bytes say so; nothing longer is compressed.
+                let (found, mut length) = (file.metadata()?, [0; 4]);
+                file.read_exact_at(&mut length, found.len().saturating_sub(4))?;
+                Ok((u32::from_le_bytes(length).into(), found))
+            }
+        }
+    }
+
+    /// Opens it to be read from anywhere. What has to be unpacked is put into
+    /// `dir`, under no name.
+    pub(super) fn open(self, dir: &Path) -> io::Result<Bytes> {
+        let found = match &self {
+            Stored::Plain(file) | Stored::Packed(file) => file.metadata()?,
+        };
+        let written = files::modified(&found);
+        match self {
+            Stored::Plain(file) => {
+                Ok(Bytes { length: found.len(), written, lines: None, damage: None, held: Held::Plain(file) })
+            }
+            Stored::Packed(file) => {
+                let mut unpacking = Unpacking::new(Rc::new(file), files::nameless(dir)?);
+                let (mut length, mut breaks, mut last) = (0, 0, b'\n');
+                let damage = loop {
+                    match unpacking.more() {
+                        Ok([]) => break None,
+                        Ok(bytes) => {
+                            length += bytes.len() as u64;
+                            breaks += memchr::memchr_iter(b'\n', bytes).count() as u64;
+                            last = bytes.last().copied().unwrap_or(last);
+                        }
+                        Err(error) => {
+                            break Some(format!(
+                                "the compressed recording is damaged after {length} bytes: {error}"
+                            ));
+                        }
+                    }
+                };
+                let lines = Some(breaks + u64::from(last != b'\n'));
+                unpacking.restart();
+                Ok(Bytes {
+                    length,
+                    written,
+                    lines,
+                    damage,
+                    held: Held::Packed(Box::new(RefCell::new(unpacking))),
+                })
+            }
+        }
+    }
+}
+
+/// The bytes of a recording, as long as it was when it was opened.
+#[derive(Debug)]
+pub(super) struct Bytes {
+    pub(super) length: u64,
+    /// When the last of them came.
+    pub(super) written: Timestamp,
+    /// Where they had to be counted.
+    pub(super) lines: Option<u64>,
+    /// Why the later ones cannot be had.
+    pub(super) damage: Option<String>,
+    held: Held,
+}
+
+#[derive(Debug)]
+enum Held {
+    Plain(File),
+    Joined(Joined),
+    Packed(Box<RefCell<Unpacking>>),
+}
+
+impl Bytes {
+    /// Of what lies in several places, the last byte of it written then.
+    pub(super) fn joined(stretches: Vec<Stretch>, written: Timestamp) -> io::Result<Self> {
+        let joined = Joined::of(stretches)?;
+        let length = joined.length();
+        Ok(Self { length, written, lines: None, damage: None, held: Held::Joined(joined) })
+    }
+
+    /// Nothing before `from` will be asked for, or seldom.
+    pub(super) fn begin(&self, from: u64) -> io::Result<()> {
+        match &self.held {
+            Held::Plain(_) | Held::Joined(_) => Ok(()),
+            Held::Packed(unpacking) => unpacking.borrow_mut().hold(from..from),
+        }
+    }
+
+    /// Reads from a position on, at least a byte where there is one.
+    pub(super) fn read_at(&self, room: &mut [u8], at: u64) -> io::Result<usize> {
+        let left = usize::try_from(self.length.saturating_sub(at)).unwrap_or(usize::MAX);
+        let most = room.len().min(left);
+        let room = &mut room[..most];
+        match &self.held {
+            Held::Plain(file) => file.read_at(room, at),
+            Held::Joined(joined) => joined.read_at(room, at),
+            Held::Packed(unpacking) => {
+                let mut unpacking = unpacking.borrow_mut();
+                unpacking.hold(at..at + room.len() as u64)?;
+                let held = usize::try_from(unpacking.held.end.saturating_sub(at)).unwrap_or(usize::MAX);
+                let most = room.len().min(held);
+                unpacking.window.read_at(&mut room[..most], at - unpacking.held.start)
+            }
+        }
+    }
+
+    pub(super) fn read_exact_at(&self, room: &mut [u8], at: u64) -> io::Result<()> {
+        fill(room, at, |room, at| self.read_at(room, at))
+    }
+}
+
+/// A compressed file on its way, and a stretch of what came out of it.
+#[derive(Debug)]
+struct Unpacking {
+    file: Rc<File>,
+    decoder: MultiGzDecoder<Packed>,
+    chunk: Vec<u8>,
+    window: File,
+    /// What the window holds; its end is how far the decoder is.
+    held: Range<u64>,
+}
+
+impl Unpacking {
+    fn new(file: Rc<File>, window: File) -> Self {
+        let decoder = MultiGzDecoder::new(Packed { file: Rc::clone(&file), at: 0 });
+        Self { file, decoder, chunk: vec![0; CHUNK], window, held: 0..0 }
+    }
+
+    fn restart(&mut self) {
+        self.decoder = MultiGzDecoder::new(Packed { file: Rc::clone(&self.file), at: 0 });
+        self.held = 0..0;
+    }
+
+    fn more(&mut self) -> io::Result<&[u8]> {
+        let read = self.decoder.read(&mut self.chunk)?;
+        Ok(&self.chunk[..read])
+    }
+
+    /// Sees to it that the window has these bytes, or as many as there are.
+    fn hold(&mut self, wanted: Range<u64>) -> io::Result<()> {
+        if wanted.start < self.held.start {
+            self.restart();
+        }
+        while self.held.end < wanted.end.max(wanted.start.saturating_add(1)) {
+            // Of what is damaged, its length is known to end before that.
+            let Ok(read @ 1..) = self.decoder.read(&mut self.chunk) else { break };
+            let end = self.held.end + read as u64;
+            if end <= wanted.start {
+                self.held = end..end;
+                continue;
+            }
+            self.window.write_all_at(&self.chunk[..read], self.held.end - self.held.start)?;
+            self.held.end = end;
+        }
+        Ok(())
+    }
+}
+
+/// A compressed file as a stream of its own, wherever others read it.
+#[derive(Debug)]
+struct Packed {
+    file: Rc<File>,
+    at: u64,
+}
+
+impl Read for Packed {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(room, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    /// A directory with a recording, under this name.
+    fn recorded(name: &str, text: &[u8]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let file = File::create(dir.path().join(name)).unwrap();
+        if name == OUTPUT {
+            (&file).write_all(text).unwrap();
+        } else {
+            let mut encoder = GzEncoder::new(&file, Compression::default());
+            encoder.write_all(text).unwrap();
+            encoder.finish().unwrap();
+        }
+        dir
+    }
+
+    fn on_disk(bytes: &Bytes) -> u64 {
+        match &bytes.held {
+            Held::Plain(_) | Held::Joined(_) => 0,
+            Held::Packed(unpacking) => unpacking.borrow().window.metadata().unwrap().len(),
+        }
+    }
+
+    #[test]
+    fn a_recording_is_the_same_compressed_or_not() {
+        let text = b"a line of many\n".repeat(100_000);
+        for name in [OUTPUT, PACKED] {
+            let dir = recorded(name, &text);
+            let recording = stored(dir.path()).unwrap();
+            assert_eq!(recording.measure().unwrap().0, text.len() as u64);
+            let opened = recording.open(dir.path()).unwrap();
+            assert_eq!((opened.length, &opened.damage), (text.len() as u64, &None));
+            let mut part = [0; 14];
+            for line in [70_000, 99_999, 3, 50_000, 0] {
+                opened.read_exact_at(&mut part, 15 * line).unwrap();
+                assert_eq!(&part, b"a line of many");
+            }
+            assert_eq!(opened.read_at(&mut part, text.len() as u64).unwrap(), 0);
+            assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+        }
+        let empty = tempfile::tempdir().unwrap();
+        assert_eq!(stored(empty.path()).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn no_more_is_unpacked_onto_the_disk_than_is_asked_for() {
+        let text = b"a line of many\n".repeat(400_000);
+        let dir = recorded(PACKED, &text);
+        let opened = stored(dir.path()).unwrap().open(dir.path()).unwrap();
+        assert_eq!((opened.lines, on_disk(&opened)), (Some(400_000), 0));
+        let mut part = [0; 15];
+        for at in [0, text.len() - 100_000] {
+            opened.begin(at as u64).unwrap();
+            opened.read_exact_at(&mut part, at as u64).unwrap();
+            assert!(on_disk(&opened) <= 4 * CHUNK as u64, "{}", on_disk(&opened));
+        }
+    }
+
+    #[test]
+    fn what_is_damaged_ends_where_the_damage_is() {
+        let numbers: String = (0..200_000).map(|number| format!("{number}\n")).collect();
+        let dir = recorded(PACKED, numbers.as_bytes());
+        let path = dir.path().join(PACKED);
+        let whole = std::fs::read(&path).unwrap();
+        let mut flipped = whole.clone();
+        flipped[whole.len() / 2] ^= 0x55;
+        for damaged in [&whole[..whole.len() / 2], &flipped, &whole[..5], &[]] {
+            std::fs::write(&path, damaged).unwrap();
+            let opened = stored(dir.path()).unwrap().open(dir.path()).unwrap();
+            let mut bytes = vec![0; usize::try_from(opened.length).unwrap()];
+            opened.read_exact_at(&mut bytes, 0).unwrap();
+            if damaged.len() == whole.len() / 2 {
+                assert!(bytes.len() > 100_000 && numbers.as_bytes().starts_with(&bytes));
+            }
+            assert!(opened.damage.is_some() || damaged.is_empty(), "{}", damaged.len());
+        }
+    }
+}

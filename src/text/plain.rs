@@ -1,0 +1,402 @@
+//! Text of others, made safe to show.
+//!
+//! Agents, commands and file names may carry terminal escapes, control
+//! characters, and marks that turn the direction of writing; on a screen each
+//! can make one thing look like another. Meaning is not touched.
+
+use crate::redact;
+use crate::text::invisible_chars::is_unseen;
+
+/// One line: line breaks and tabs become single spaces. At most `most`
+/// characters, the last one `…` when there was more. Stops reading soon after,
+/// so a megabyte costs no more than a line.
+pub(crate) fn line(text: &str, most: usize) -> String {
+    let whole = joined(text, most);
+    let Some((over, _)) = whole.char_indices().nth(most) else { return whole };
+    let most = most.saturating_sub(1);
+    // No secret is cut in two: the half of one is not recognised later.
+    let more = joined(text, over + redact::MARGIN);
+    let end = more.char_indices().nth(most).map_or(more.len(), |(at, _)| at);
+    let cut = redact::beginning(&more[..end], &more);
+    if over == 0 { String::new() } else { format!("{}…", cut.trim_end()) }
+}
+
+/// The words of a text with single spaces between them, until there are more
+/// than `enough` characters.
+fn joined(text: &str, enough: usize) -> String {
+    let mut line = String::new();
+    let (mut length, mut gap) = (0, false);
+    for c in Visible::new(text) {
+        if c.is_whitespace() {
+            gap = length > 0;
+            continue;
+        }
+        if gap {
+            line.push(' ');
+            length += 1;
+        }
+        line.push(c);
+        length += 1;
+        gap = false;
+        if length > enough {
+            break;
+        }
+    }
+    line
+}
+
+/// A file's name, told apart from every other: as it is where all of it can be
+/// shown, else in quotes and with escapes, as git does it.
+pub(crate) fn name(bytes: &[u8], most: usize) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if is_plain(text) => line(text, most),
+        Ok(_) | Err(_) => line(&quoted(bytes), most),
+    }
+}
+
+/// Whether nothing of a name would be lost in a line, or mean something there.
+fn is_plain(name: &str) -> bool {
+    let shown = |c: char| c == ' ' || !must_be_escaped(c);
+    name.chars().all(shown)
+        && !name.starts_with(' ')
+        && !name.ends_with(' ')
+        && !["  ", " -> "].iter().any(|odd| name.contains(odd))
+}
+
+fn must_be_escaped(c: char) -> bool {
+    matches!(c, '"' | '\\') || c.is_control() || c.is_whitespace() || is_unseen(c)
+}
+
+fn quoted(bytes: &[u8]) -> String {
+    let mut text = String::from('"');
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '"' | '\\' => text.extend(['\\', c]),
+                '\n' => text.push_str("\\n"),
+                '\t' => text.push_str("\\t"),
+                // Of several in a row all are seen.
+                ' ' if !text.ends_with(' ') => text.push(' '),
+                c if must_be_escaped(c) => octal(c.encode_utf8(&mut [0; 4]).as_bytes(), &mut text),
+                c => text.push(c),
+            }
+        }
+        octal(chunk.invalid(), &mut text);
+    }
+    text.push('"');
+    text
+}
+
+fn octal(bytes: &[u8], text: &mut String) {
+    bytes.iter().for_each(|byte| text.push_str(&format!("\\{byte:03o}")));
+}
+
+/// A whole text: line breaks and tabs stay, a carriage return alone does not.
+pub(crate) fn text(text: &str) -> String {
+    Visible::new(text).collect()
+}
+
+/// As [`text`], of what was printed: of a line that was written over again and
+/// again, such as a progress bar, the last state.
+pub(crate) fn printed(text: &str) -> String {
+    if !text.contains('\r') {
+        return self::text(text);
+    }
+    text.split_inclusive('\n').map(last_state).collect()
+}
+
+/// The last line of all that was printed, or of more than any key has, that
+/// has something to show.
+pub(crate) fn last_line(printed: &str) -> Option<String> {
+    last_of(&redacted(printed)).map(str::to_owned)
+}
+
+/// What was printed, without its secrets. Alone, a line of a private key looks
+/// like any other: what comes before tells, and colours would stand in the way.
+pub(crate) fn redacted(printed: &str) -> String {
+    redact::text(&self::printed(printed)).into_owned()
+}
+
+/// The last line that is not blank.
+pub(crate) fn last_of(shown: &str) -> Option<&str> {
+    shown.lines().rev().map(str::trim).find(|line| !line.is_empty())
+}
+
+fn last_state(line: &str) -> String {
+    let (states, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+    let shown = states.rsplit('\r').map(text).find(|state| !state.trim().is_empty());
+    shown.unwrap_or_default() + end
+}
+
+/// One line of a text, with the carriage returns that are in it.
+pub(crate) fn line_of_text(line: &str) -> String {
+    if is_shown_as_it_is(line) {
+        return line.to_owned();
+    }
+    Visible { returns: Returns::Kept, ..Visible::new(line) }.collect()
+}
+
+/// As [`line_of_text`]; the places in the line, in order, are moved to where
+/// they are in what is shown. What comes after a place may tell what is shown
+/// before it.
+pub(crate) fn line_of_text_placed(line: &str, places: &mut [usize]) -> String {
+    if is_shown_as_it_is(line) {
+        return line.to_owned();
+    }
+    let mut visible = Visible { returns: Returns::Kept, ..Visible::new(line) };
+    let mut shown = String::new();
+    let mut places = places.iter_mut().peekable();
+    loop {
+        let next = visible.next();
+        let passed = line.len() - visible.rest.as_str().len();
+        while let Some(place) = places.next_if(|place| next.is_none() || **place < passed) {
+            *place = shown.len();
+        }
+        match next {
+            Some(c) => shown.push(c),
+            None => return shown,
+        }
+    }
+}
+
+/// As most are, and by the thousand.
+fn is_shown_as_it_is(line: &str) -> bool {
+    line.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t'))
+}
+
+/// The characters of a text that may be shown, lazily.
+struct Visible<'a> {
+    rest: std::str::Chars<'a>,
+    returns: Returns,
+}
+
+/// What becomes of carriage returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Returns {
+    Dropped,
+    Kept,
+}
+
+impl<'a> Visible<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { rest: text.chars(), returns: Returns::Dropped }
+    }
+
+    /// Passes over what follows an escape character.
+    fn skip_escape(&mut self) {
+        match self.rest.next() {
+            Some('[') => self.skip_control_sequence(),
+            // Strings for the terminal: titles, links, device commands.
+            Some(']' | 'P' | 'X' | '^' | '_') => self.skip_terminal_string(),
+            // Two-character escapes, and those with one intermediate.
+            Some(' '..='/') => {
+                self.rest.next();
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    /// Parameters up to the letter that ends them.
+    fn skip_control_sequence(&mut self) {
+        let mut ahead = self.rest.clone();
+        while let Some(c) = ahead.next() {
+            match c {
+                ' '..='?' => self.rest = ahead.clone(),
+                '@'..='~' => {
+                    self.rest = ahead;
+                    return;
+                }
+                // Not a sequence after all: what follows is text again.
+                _ => return,
+            }
+        }
+    }
+
+    /// Up to the bell, the string terminator, or what cancels it. Where none of
+    /// them is in the line there is no such string, and what follows is text.
+    fn skip_terminal_string(&mut self) {
+        let mut ahead = self.rest.clone();
+        let mut before = ahead.clone();
+        while let Some(c) = ahead.next() {
+            match c {
+                '\u{7}' | '\u{9c}' | '\u{18}' | '\u{1a}' => {
+                    self.rest = ahead;
+                    return;
+                }
+                '\u{1b}' => {
+                    // Another escape ends it as well.
+                    let is_terminator = ahead.next() == Some('\\');
+                    self.rest = if is_terminator { ahead } else { before };
+                    return;
+                }
+                '\n' => return,
+                _ => before = ahead.clone(),
+            }
+        }
+    }
+
+    /// A sequence by the single character that stands for its beginning, where
+    /// numbers and a letter follow: it is also a half of a letter that was
+    /// encoded twice.
+    fn skip_short_sequence(&mut self) {
+        let rest = self.rest.as_str();
+        let numbers = rest.bytes().take_while(|c| matches!(c, b'0'..=b'?')).count();
+        let ends = rest[numbers..].starts_with(|c: char| c.is_ascii_alphabetic());
+        if numbers > 0 && ends {
+            self.rest = rest[numbers + 1..].chars();
+        }
+    }
+}
+
+impl Iterator for Visible<'_> {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        loop {
+            match self.rest.next()? {
+                '\u{1b}' => self.skip_escape(),
+                '\u{9b}' => self.skip_short_sequence(),
+                c @ ('\n' | '\t') => return Some(c),
+                '\r' if self.returns == Returns::Kept => return Some('\r'),
+                '\u{2028}' | '\u{2029}' => return Some('\n'),
+                c if c.is_control() || is_unseen(c) => {}
+                c => return Some(c),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn of_a_line_that_is_written_over_the_last_state_is_left() {
+        assert_eq!(printed("a\r\nget 1%\rget 50%\rget 100%\nend"), "a\nget 100%\nend");
+        assert_eq!(printed("bar 1\rbar 2\r\u{1b}[K"), "bar 2");
+        assert_eq!(printed("bar 1\r\u{1b}[Kdone\r\r\n\r\nx"), "done\n\nx");
+    }
+
+    #[test]
+    fn the_last_line_is_none_of_a_private_key() {
+        let lines = "MIIEpAIBAAKCAQEAx7Bq9ZkT3mXw5Rc1VnY8dLf2Gs6Hj4Ep0UoKx7iQ2bWz8Nt5\n".repeat(3);
+        for begins in [
+            "BEGIN RSA PRIVATE",
+            "\u{1b}[1mBEGIN\u{1b}[m\u{1b}[K RSA PRIVATE",
+            "BEGIN \u{1b}[1mPRIVATE\u{1b}[m",
+        ] {
+            let printed = format!("-----{begins} KEY-----\n{lines}\n");
+            assert_eq!(last_line(&printed).as_deref(), Some("[redacted:private-key]"));
+        }
+        // Of what has no marker nothing tells, and it may be what was asked for.
+        assert!(last_line(&format!("sum\n{lines}")).is_some_and(|line| line.starts_with("MIIE")));
+        assert_eq!(last_line("10%\r20%\n \n\u{1b}[m").as_deref(), Some("20%"));
+    }
+
+    #[test]
+    fn a_title_that_is_cancelled_hides_nothing_after_it() {
+        for cancel in ['\u{18}', '\u{1a}'] {
+            assert_eq!(text(&format!("A\u{1b}]0;oops{cancel}B")), "AB");
+        }
+    }
+
+    #[track_caller]
+    fn check(given: &str, expected: &str) {
+        assert_eq!(line(given, 40), expected);
+    }
+
+    #[test]
+    fn terminal_escapes_are_gone() {
+        check("\u{1b}[1;31mred\u{1b}[0m text", "red text");
+        check("\u{1b}]0;title\u{7}after", "after");
+        check("\u{1b}]8;;http://x\u{1b}\\link\u{1b}]8;;\u{1b}\\", "link");
+        check("\u{9b}2Jcleared \u{1b}(Bset \u{1b}7saved", "cleared set saved");
+    }
+
+    #[test]
+    fn an_unfinished_escape_does_not_swallow_what_follows_its_line() {
+        check("\u{1b}[31", "");
+        check("\u{1b}[3é", "é");
+        check("\u{1b}", "");
+        for begins in [']', 'P', 'X', '^', '_'] {
+            assert_eq!(text(&format!("a\u{1b}{begins}0;b\nc\u{7}")), "a0;b\nc");
+        }
+        assert_eq!(text("a\u{1b}]0;b\u{1b}[31mc\nd"), "ac\nd");
+    }
+
+    #[test]
+    fn text_that_was_encoded_twice_is_all_there() {
+        for word in ["Straße", "Øresund", "Привет", "日本語", "total Û 1234567 failed", "Über Ûber"]
+        {
+            let twice: String = word.bytes().map(char::from).collect();
+            let seen = |c: &char| !c.is_control() && !is_unseen(*c);
+            let expected: String = twice.chars().filter(seen).collect();
+            assert_eq!(text(&format!("{twice}\nend")), format!("{expected}\nend"), "{word}");
+        }
+    }
+
+    #[test]
+    fn marks_that_turn_text_around_are_gone() {
+        check("user\u{202e}gpj.exe\u{2066}x\u{2069}", "usergpj.exex");
+        check("a\u{200b}b\u{feff}c\u{e0041}", "abc");
+    }
+
+    #[test]
+    fn a_line_has_no_breaks_and_no_wide_gaps() {
+        check("  a\r\n\n\tb  c\u{2028}d\u{0} ", "a b c d");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_between_characters() {
+        check(&"é".repeat(100), &format!("{}…", "é".repeat(39)));
+        check(&format!("{} b", "a".repeat(39)), &format!("{}…", "a".repeat(39)));
+        check(&"a".repeat(40), &"a".repeat(40));
+        assert_eq!(line("abc", 0), "");
+    }
+
+    #[test]
+    fn a_text_keeps_its_lines() {
+        assert_eq!(text("a\r\n\tb\u{1b}[0m\u{7}"), "a\n\tb");
+        assert_eq!(line_of_text("a\rb\u{1b}[0m\u{7}"), "a\rb");
+    }
+
+    #[test]
+    fn a_place_in_a_line_is_found_again_in_what_is_shown() {
+        let line = "a\u{1b}]0;title\u{7}é\u{9b}31mb\r";
+        for (at, shown) in [(0, 0), (1, 1), (6, 1), (11, 1), (13, 3), (15, 3), (18, 3), (19, 4), (20, 5)] {
+            let mut places = [at];
+            assert_eq!(line_of_text_placed(line, &mut places), "aéb\r");
+            assert_eq!(places, [shown], "{at}");
+        }
+    }
+
+    #[test]
+    fn every_name_is_shown_and_told_from_every_other() {
+        let names: [(&[u8], &str); 9] = [
+            (b"src/main.rs", "src/main.rs"),
+            ("a bé".as_bytes(), "a bé"),
+            (b"e\x1b[31mr", r#""e\033[31mr""#),
+            (b"new\nline\t", r#""new\nline\t""#),
+            (b" lead trail ", r#"" lead trail ""#),
+            (b"two  gaps", r#""two \040gaps""#),
+            (b"bad\xfeutf", r#""bad\376utf""#),
+            (b"quo\"te\\", r#""quo\"te\\""#),
+            ("a -> b\u{202e}".as_bytes(), r#""a -> b\342\200\256""#),
+        ];
+        for (given, shown) in names {
+            assert_eq!(name(given, 40), shown);
+        }
+        assert_eq!(name(&[b'x'; 50], 10), "xxxxxxxxx…");
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_is_short_and_plain(given in any::<String>(), most in 0usize..20) {
+            let line = line(&given, most);
+            prop_assert!(line.chars().count() <= most);
+            prop_assert!(!line.chars().any(|c| c.is_control() || is_unseen(c)));
+        }
+    }
+}

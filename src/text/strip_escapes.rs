@@ -1,0 +1,556 @@
+//! The text of what was sent to a terminal, in constant memory.
+//!
+//! A line is drawn as a terminal would draw it, and given out when it is left:
+//! a carriage return and backspaces go back in it, and what comes then takes
+//! the place of what stood there, so that of a progress bar the last state is
+//! left. Erasing, inserting and moving within the line do what they say. A line
+//! longer than the window wraps, and a carriage return goes back to the
+//! beginning of the last row. What moves to another line ends this one: the
+//! pieces that a full-screen program draws come out one below the other, in
+//! the order they were drawn. Colours, titles, links and everything else that
+//! leaves no text are gone, and so are characters that nobody sees: what is
+//! left is what may be judged, and shown.
+
+use unicode_width::UnicodeWidthChar;
+
+use crate::text::invisible_chars::is_unseen;
+
+/// A line that nobody ends is given out in pieces of this length.
+const LONGEST: usize = 4096;
+const MOST_NUMBERS: usize = 4;
+const LARGEST_NUMBER: usize = 9999;
+
+/// Why a piece of text is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// A line feed.
+    Line,
+    /// The terminal went elsewhere on the screen.
+    Moved,
+    /// It became too long; the rest follows.
+    Long,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum State {
+    #[default]
+    Text,
+    Escape,
+    /// An escape that goes on: it names a character set, or the like.
+    Designation,
+    Sequence,
+    /// A title, a picture, a device's own business, up to its terminator.
+    Hidden,
+}
+
+/// Stands in the columns that a character takes after its first.
+const TAKEN: char = '\0';
+/// A tab goes to the next of these columns.
+const STOPS: usize = 8;
+
+/// A character where it was drawn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cell {
+    pub(crate) character: char,
+    /// How many bytes had been read then, the character's own included.
+    pub(crate) end: usize,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Strip {
+    state: State,
+    /// Of the sequence that is being read.
+    numbers: Vec<usize>,
+    /// It is of a private kind: none of these leaves text.
+    private: bool,
+    /// It is one only if numbers follow.
+    doubtful: bool,
+    /// The beginning of a character of several bytes.
+    partial: Vec<u8>,
+    line: Vec<Cell>,
+    /// How many bytes were read.
+    read: usize,
+    column: usize,
+    /// Where the last row of the line begins.
+    row: usize,
+    /// Of the window; unknown is 0.
+    width: usize,
+}
+
+impl Strip {
+    pub(crate) fn set_width(&mut self, columns: u16) {
+        self.width = usize::from(columns);
+    }
+
+    /// Whether reading could begin anew here and see the same.
+    pub(crate) fn is_between(&self) -> bool {
+        self.state == State::Text && self.partial.is_empty()
+    }
+
+    /// What was drawn and not given out.
+    pub(crate) fn take(&mut self) -> String {
+        self.take_cells().into_iter().map(|cell| cell.character).collect()
+    }
+
+    /// The same, with where it came from.
+    pub(crate) fn take_cells(&mut self) -> Vec<Cell> {
+        (self.column, self.row) = (0, 0);
+        let mut cells = std::mem::take(&mut self.line);
+        cells.retain(|cell| cell.character != TAKEN);
+        cells
+    }
+
+    /// Reads one byte. When it completes a piece, [`take`](Self::take) has it.
+    pub(crate) fn step(&mut self, byte: u8) -> Option<End> {
+        let long = |strip: &Self| (strip.line.len() >= LONGEST && strip.is_between()).then_some(End::Long);
+        self.read += 1;
+        self.advance(byte).or_else(|| long(self))
+    }
+
+    fn advance(&mut self, byte: u8) -> Option<End> {
+        match (self.state, byte) {
+            // These count wherever they come, so that lines have numbers.
+            (_, b'\n') => {
+                self.end_character();
+                self.state = State::Text;
+                return Some(End::Line);
+            }
+            (_, 0x1b) => {
+                self.end_character();
+                self.state = State::Escape;
+            }
+            (State::Text, _) => return self.text(byte),
+            (_, 0x18 | 0x1a) => {
+                self.partial.clear();
+                self.state = State::Text;
+            }
+            (State::Hidden, _) => self.hidden(byte),
+            (_, 0..=0x1f) => return self.control(byte),
+            (State::Escape, _) => return self.escape(byte),
+            (State::Designation, 0x20..=0x2f) => {}
+            (State::Designation, _) => self.state = State::Text,
+            (State::Sequence, _) => return self.sequence(byte),
+        }
+        None
+    }
+
+    /// Up to the bell or the string terminator.
+    fn hidden(&mut self, byte: u8) {
+        let ends = byte == 0x07 || (byte == 0x9c && self.partial == [0xc2]);
+        self.partial.clear();
+        match byte {
+            _ if ends => self.state = State::Text,
+            0xc2 => self.partial.push(byte),
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, byte: u8) -> Option<End> {
+        match byte {
+            0x20..=0x7e if self.partial.is_empty() => self.put(char::from(byte)),
+            0x80..=0xbf if !self.partial.is_empty() => {
+                self.partial.push(byte);
+                if self.partial.len() == length(self.partial[0]) {
+                    return self.end_character();
+                }
+            }
+            0xc2..=0xf4 => {
+                self.end_character();
+                self.partial.push(byte);
+            }
+            0x00..=0x1f | 0x7f => {
+                self.end_character();
+                return self.control(byte);
+            }
+            0x20..=0x7e => {
+                self.end_character();
+                self.put(char::from(byte));
+            }
+            0x80..=0xc1 | 0xf5..=0xff => {
+                self.end_character();
+                self.put(char::REPLACEMENT_CHARACTER);
+            }
+        }
+        None
+    }
+
+    /// Puts down the character that was being read, whole or not.
+    fn end_character(&mut self) -> Option<End> {
+        if self.partial.is_empty() {
+            return None;
+        }
+        let read = std::str::from_utf8(&self.partial).ok().and_then(|text| text.chars().next());
+        self.partial.clear();
+        match read {
+            _ if self.state == State::Hidden => {}
+            // The second set of control characters stands for escapes, and for
+            // halves of letters that were encoded twice: these hide nothing.
+            Some(control @ ('\u{84}' | '\u{85}' | '\u{8d}')) => return self.escape(control as u8 - 0x40),
+            Some('\u{9b}') => {
+                self.escape(b'[');
+                self.doubtful = true;
+            }
+            Some('\u{80}'..='\u{9f}') => {}
+            Some('\u{2028}' | '\u{2029}') => return self.moved(),
+            Some(character) if is_unseen(character) => {}
+            Some(character) => self.put(character),
+            None => self.put(char::REPLACEMENT_CHARACTER),
+        }
+        None
+    }
+
+    fn put(&mut self, character: char) {
+        self.put_wide(character, if is_wide(character) { 2 } else { 1 });
+    }
+
+    /// Draws a character that takes so many columns.
+    fn put_wide(&mut self, character: char, columns: usize) {
+        if self.width > 0 && self.column - self.row + columns > self.width {
+            self.row = self.column;
+        }
+        self.fill();
+        self.part(self.column);
+        self.part(self.column + columns);
+        for taken in 0..columns {
+            let cell = Cell { character: if taken == 0 { character } else { TAKEN }, end: self.read };
+            match self.line.get_mut(self.column) {
+                Some(place) => *place = cell,
+                None => self.line.push(cell),
+            }
+            self.column += 1;
+        }
+    }
+
+    /// Makes blanks of a character that goes over this place: half of it is none.
+    fn part(&mut self, at: usize) {
+        let is_taken = |cell: &Cell| cell.character == TAKEN;
+        if !self.line.get(at).is_some_and(is_taken) {
+            return;
+        }
+        let gap = self.gap();
+        let start = self.line[..at].iter().rposition(|cell| !is_taken(cell)).unwrap_or(0);
+        let rest = self.line[at..].iter().take_while(|cell| is_taken(cell)).count();
+        self.line[start..at + rest].fill(gap);
+    }
+
+    /// To the next stop, over what stands there.
+    fn tab(&mut self) {
+        let inside = self.column - self.row;
+        let next = inside / STOPS * STOPS + STOPS;
+        if self.column < self.line.len() {
+            self.column = self.row + next;
+            return;
+        }
+        // At the edge of the window there is no stop, but the words stay apart.
+        let edge = if self.width > 0 { self.width } else { usize::MAX };
+        self.put_wide('\t', next.min(edge).saturating_sub(inside).max(1));
+    }
+
+    /// Blanks up to the cursor, where it was moved beyond the text.
+    fn fill(&mut self) {
+        self.column = self.column.min(self.row + LONGEST);
+        while self.line.len() < self.column {
+            self.line.push(self.gap());
+        }
+    }
+
+    fn gap(&self) -> Cell {
+        Cell { character: ' ', end: self.read }
+    }
+
+    fn control(&mut self, byte: u8) -> Option<End> {
+        match byte {
+            b'\r' => self.column = self.row,
+            0x08 => self.column = self.column.saturating_sub(1).max(self.row),
+            b'\t' => self.tab(),
+            0x0b | 0x0c => return self.moved(),
+            _ => {}
+        }
+        None
+    }
+
+    fn moved(&mut self) -> Option<End> {
+        if self.line.is_empty() {
+            (self.column, self.row) = (0, 0);
+            return None;
+        }
+        Some(End::Moved)
+    }
+
+    fn escape(&mut self, byte: u8) -> Option<End> {
+        self.state = State::Text;
+        match byte {
+            b'[' => {
+                self.state = State::Sequence;
+                self.numbers.clear();
+                (self.private, self.doubtful) = (false, false);
+            }
+            b']' | b'P' | b'X' | b'^' | b'_' => self.state = State::Hidden,
+            0x20..=0x2f => self.state = State::Designation,
+            // Down, next line, up, and everything anew.
+            b'D' | b'E' | b'M' | b'c' => return self.moved(),
+            _ => {}
+        }
+        None
+    }
+
+    fn sequence(&mut self, byte: u8) -> Option<End> {
+        if std::mem::take(&mut self.doubtful) && !matches!(byte, b'0'..=b'?') {
+            self.state = State::Text;
+            return self.text(byte);
+        }
+        match byte {
+            b'0'..=b'9' => {
+                if self.numbers.is_empty() {
+                    self.numbers.push(0);
+                }
+                if let Some(number) = self.numbers.last_mut() {
+                    *number = (*number * 10 + usize::from(byte - b'0')).min(LARGEST_NUMBER);
+                }
+            }
+            b';' | b':' if self.numbers.len() < MOST_NUMBERS => {
+                if self.numbers.is_empty() {
+                    self.numbers.push(0);
+                }
+                self.numbers.push(0);
+            }
+            b';' | b':' => {}
+            b'<'..=b'?' | 0x20..=0x2f => self.private = true,
+            0x40..=0x7e => {
+                self.state = State::Text;
+                return if self.private { None } else { self.command(byte) };
+            }
+            _ => self.state = State::Text,
+        }
+        None
+    }
+
+    fn command(&mut self, letter: u8) -> Option<End> {
+        let first = self.numbers.first().copied().unwrap_or(0);
+        let count = first.max(1);
+        match (letter, first) {
+            (b'C' | b'a', _) => self.column = (self.column + count).min(self.row + LONGEST),
+            (b'D', _) => self.column = self.column.saturating_sub(count).max(self.row),
+            (b'G' | b'`', _) => self.column = self.row + count - 1,
+            (b'Z', _) => {
+                let stop = (self.column - self.row).div_ceil(STOPS).saturating_sub(count) * STOPS;
+                self.column = self.row + stop;
+            }
+            (b'K' | b'J', 0) => {
+                self.part(self.column);
+                self.line.truncate(self.column);
+            }
+            (b'K', 1) => self.blank(self.row, self.column + 1),
+            (b'K', 2) => self.blank(self.row, self.line.len()),
+            (b'X', _) => self.blank(self.column, self.column + count),
+            (b'P', _) => {
+                let end = (self.column + count).min(self.line.len());
+                self.part(self.column);
+                self.part(end);
+                self.line.drain(self.column.min(end)..end);
+            }
+            (b'@', _) if self.column < self.line.len() => {
+                self.part(self.column);
+                let blanks = std::iter::repeat_n(self.gap(), count.min(LONGEST));
+                self.line.splice(self.column..self.column, blanks);
+            }
+            (b'A' | b'B' | b'E' | b'F' | b'H' | b'L' | b'M' | b'S' | b'T' | b'd' | b'e' | b'f', _) => {
+                return self.moved();
+            }
+            (b'J', 2..) => return self.moved(),
+            _ => {}
+        }
+        None
+    }
+
+    fn blank(&mut self, from: usize, to: usize) {
+        self.part(from);
+        self.part(to);
+        let (end, gap) = (to.min(self.line.len()), self.gap());
+        if let Some(places) = self.line.get_mut(from..end) {
+            places.fill(gap);
+        }
+        // Blanks that nothing follows were never written.
+        if to >= self.line.len() {
+            self.line.truncate(from);
+        }
+    }
+}
+
+/// Whether a character takes two columns.
+fn is_wide(character: char) -> bool {
+    !character.is_ascii() && character.width() == Some(2)
+}
+
+/// How many bytes a character has that begins so.
+fn length(first: u8) -> usize {
+    match first {
+        0xf0.. => 4,
+        0xe0.. => 3,
+        _ => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::text::plain;
+
+    /// The text of `bytes` in a window of 20 columns, `|` where a line was left
+    /// without a line feed and `~` where it was too long.
+    fn stripped(bytes: &[u8]) -> String {
+        let mut strip = Strip::default();
+        strip.set_width(20);
+        let mut text = String::new();
+        for &byte in bytes {
+            if let Some(end) = strip.step(byte) {
+                text.push_str(&strip.take());
+                text.push(match end {
+                    End::Line => '\n',
+                    End::Moved => '|',
+                    End::Long => '~',
+                });
+            }
+        }
+        strip.end_character();
+        text + &strip.take()
+    }
+
+    #[track_caller]
+    fn check(given: &str, expected: &str) {
+        assert_eq!(stripped(given.as_bytes()), expected, "{given:?}");
+    }
+
+    #[test]
+    fn colours_titles_links_and_character_sets_leave_nothing() {
+        check("\x1b[1;31mred\x1b[0m \x1b[38:2::1:2:3mrgb\x1b[m\r\n", "red rgb\n");
+        check("\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\b", "alinkb");
+        check("\x1b(B\x1b)0\x1b#8\x1b=\x1b>\x1b7\x1b8x", "x");
+        check("\x1bPq#0;2;0;0;0\x1b\\\x1b_app\x1b\\\x1b[?25l\x1b[?2004h\x1b[>4;1my", "y");
+        check("a\x07\x00\x7fc", "ac");
+    }
+
+    #[test]
+    fn the_second_set_of_control_characters_stands_for_escapes_and_hides_nothing() {
+        check("pass\u{9b}1;31mword a\u{80}b\u{9c}c", "password abc");
+        check("a\u{85}b\u{8d}c\u{9b}2Jd", "a|b|c|d");
+        for word in ["Straße", "Øresund", "Привет", "total Û 1234567", "Ûber"] {
+            let twice: String = word.bytes().map(char::from).collect();
+            let seen: String = twice.chars().filter(|c| !c.is_control()).collect();
+            check(&format!("{twice}\nend"), &format!("{seen}\nend"));
+        }
+    }
+
+    #[test]
+    fn a_title_that_nobody_ends_hides_no_other_line() {
+        check("\x1b]0;building\nerror: x\n\x1bPq\ny\x07z", "\nerror: x\n\nyz");
+    }
+
+    #[test]
+    fn characters_that_nobody_sees_take_no_room() {
+        check("pass\u{202e}word \u{feff}a\u{200b}b\u{e0041}", "password ab");
+        check("a\u{2028}b\u{2029}c", "a|b|c");
+    }
+
+    #[test]
+    fn a_progress_bar_leaves_its_last_state() {
+        check("  0%\r 50%\r100%\r\n", "100%\n");
+        check("downloading 10%\r\x1b[Kdone\r\n", "done\n");
+        check("long text\rshort\x1b[K\n", "short\n");
+        check("abc\x1b[2K\rx\n", "x\n");
+    }
+
+    #[test]
+    fn editing_at_a_prompt_leaves_what_was_meant() {
+        check("$ lx\x08\x1b[Ks\r\n", "$ ls\n");
+        check("$ lx\x08 \x08s\r\n", "$ ls\n");
+        check("$ ac\x08\x1b[1@b\r\n", "$ abc\n");
+        check("$ abxc\x08\x08\x1b[1Pc\r\n", "$ abc\n");
+        check("%         \r \r\x1b[J$ ls\r\n", "$ ls\n");
+        check("abcdef\x1b[3D\x1b[1X\r\n", "abc ef\n");
+        check("a\x1b[4Gb\x1b[2Cc\n", "a  b  c\n");
+    }
+
+    #[test]
+    fn a_wide_character_takes_two_columns_and_half_of_one_is_a_blank() {
+        check("bcdef\r漢", "漢def");
+        check("漢字x\rab", "ab字x");
+        check("漢字x\ra", "a 字x");
+        check("漢字x\r\x1b[Ca", " a字x");
+        check("漢字x\x1b[2D\x1b[K", "漢 ");
+        check("漢字x\r\x1b[P", " 字x");
+        check("漢字x\r\x1b[C\x1b[@", "   字x");
+        check("漢字x\r\x1b[X", "  字x");
+    }
+
+    #[test]
+    fn a_tab_goes_to_the_next_stop_and_stays_one_where_nothing_is_drawn_over_it() {
+        check("a\tb", "a\tb");
+        check("a\tb\rcccc", "cccc    b");
+        check("a\tb\x1b[5Gx", "a   x   b");
+        check("a\tb\x1b[9Gc", "a\tc");
+        check("0123456789\x1b[Zx", "01234567x9");
+        check("01234567\x1b[Zx", "x1234567");
+        check("0123456789\x1b[2Zx", "x123456789");
+        check("\t\tbc\rx", "x       \tbc");
+    }
+
+    #[test]
+    fn what_erases_nothing_in_a_terminal_erases_nothing() {
+        check("abc\x1b[3K\x1b[9K", "abc");
+        check("abc\x1b[2K", "");
+    }
+
+    #[test]
+    fn a_wrapped_line_is_one_line_and_its_last_row_is_what_a_return_reaches() {
+        check("0123456789012345678901234\rabcd", "01234567890123456789abcd4");
+        check("01234567890123456789\rX", "X1234567890123456789");
+    }
+
+    #[test]
+    fn what_moves_to_another_line_ends_this_one() {
+        check("\x1b[2J\x1b[1;1Htop\x1b[2;5Hnext\x1b[Aup\n", "top|next|up\n");
+        check("a\x1bMb\x0bc\x1b[5Sd", "a|b|c|d");
+    }
+
+    #[test]
+    fn characters_stay_whole_and_what_is_none_is_marked() {
+        check("é任务🦀", "é任务🦀");
+        assert_eq!(stripped(b"a\xffb\xe4\xbbc\xc3"), "a\u{fffd}b\u{fffd}c\u{fffd}");
+        assert_eq!(stripped(b"\xe4\xbb\n\xc3\x1b[mx"), "\u{fffd}\n\u{fffd}x");
+    }
+
+    #[test]
+    fn an_unfinished_sequence_ends_with_what_is_none_of_it() {
+        check("\x1b[31\nnext", "\nnext");
+        check("\x1b[3\x18after", "after");
+        check("\x1b]0;title\nmore\x07x", "\nmorex");
+    }
+
+    proptest! {
+        /// Memory is bounded, nothing that acts on a screen is left, and a line
+        /// feed is always told.
+        #[test]
+        fn whatever_comes_leaves_text(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
+            let text = stripped(&bytes);
+            prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n' && c != '\t'));
+            prop_assert_eq!(&plain::text(&text), &text);
+            prop_assert_eq!(text.matches('\n').count(), memchr::memchr_iter(b'\n', &bytes).count());
+        }
+
+        #[test]
+        fn what_a_screen_is_sent_never_outgrows_a_line(pieces in proptest::collection::vec(0..7usize, 0..3000)) {
+            let all = ["\x1b[9999C", "x", "\x1b[9999@", "\t", "\r", "\x1b[9999G", "\x1b[5D"];
+            let mut strip = Strip::default();
+            strip.set_width(80);
+            for byte in pieces.iter().flat_map(|&piece| all[piece].bytes()) {
+                if strip.step(byte).is_some() {
+                    strip.take();
+                }
+                prop_assert!(strip.line.len() <= 4 * LONGEST + MOST_NUMBERS, "{}", strip.line.len());
+            }
+        }
+    }
+}
