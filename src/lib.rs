@@ -40,8 +40,8 @@ use std::process::ExitCode;
 
 /// Runs the program with its arguments, its own name first.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    host::signal::hear_of_children();
-    host::signal::outlive_file_limits();
+    host::signal::reset_sigchld();
+    host::signal::ignore_file_size_signal();
     cli::run(args.into_iter().collect())
 }
 

@@ -19,8 +19,7 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
     let open = open(&outside);
     match (args.get(end + 1..), open.is_empty()) {
         (Some([program, rest @ ..]), true) => {
-            let error =
-                spawn::become_program(Path::new(program), rest, ("TMPDIR", sandbox_lockdown::SCRATCH));
+            let error = spawn::exec_program(Path::new(program), rest, ("TMPDIR", sandbox_lockdown::SCRATCH));
             eprintln!("delegator: failed to start `{}`: {error}", program.display());
             ExitCode::from(127)
         }
@@ -36,11 +35,11 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
 }
 
 fn open(outside: &[PathBuf]) -> Vec<String> {
-    if let Err(error) = sandbox_lockdown::close_sockets() {
+    if let Err(error) = sandbox_lockdown::deny_sockets() {
         return vec![format!("sockets cannot be closed ({error})")];
     }
     match ids::secret() {
-        Ok(name) => sandbox_lockdown::ways_out(outside, &format!(".delegator-{name}")),
+        Ok(name) => sandbox_lockdown::find_escapes(outside, &format!(".delegator-{name}")),
         Err(error) => vec![format!("it cannot be tried ({error})")],
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::host::Joined;
+use crate::host::MultiFileReader;
 
 const CHUNK: usize = 64 << 10;
 
@@ -45,15 +45,15 @@ impl Source {
     }
 
     /// The file as long as it is now.
-    fn grown(&mut self) -> io::Result<Joined> {
+    fn grown(&mut self) -> io::Result<MultiFileReader> {
         let file = match &self.file {
             Some(file) => file,
             None => self.file.insert(File::open(&self.path)?),
         };
-        Joined::whole(file.try_clone()?)
+        MultiFileReader::whole(file.try_clone()?)
     }
 
-    fn read_on(&mut self, stream: &Joined, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+    fn read_on(&mut self, stream: &MultiFileReader, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
         if let Some(lines) = self.tail.take() {
             self.at = start_of_last(stream, lines)?;
         }
@@ -61,7 +61,7 @@ impl Source {
     }
 }
 
-fn copy(stream: &Joined, at: &mut u64, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+fn copy(stream: &MultiFileReader, at: &mut u64, each: &mut dyn FnMut(&[u8])) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK];
     loop {
         match stream.read_at(&mut chunk, *at) {
@@ -77,7 +77,7 @@ fn copy(stream: &Joined, at: &mut u64, each: &mut dyn FnMut(&[u8])) -> io::Resul
 }
 
 /// Where the last `lines` lines begin, looked for from the end.
-fn start_of_last(stream: &Joined, lines: usize) -> io::Result<u64> {
+fn start_of_last(stream: &MultiFileReader, lines: usize) -> io::Result<u64> {
     let length = stream.length();
     let mut end = length;
     let mut found = 0;

@@ -140,7 +140,7 @@ fn checked(name: String) -> Result<String, Failure> {
 
 /// Becomes the program itself.
 fn instead(program: &Program, variable: (&str, &str)) -> ExitCode {
-    let error = spawn::become_program(Path::new(&program.path), &program.args, variable);
+    let error = spawn::exec_program(Path::new(&program.path), &program.args, variable);
     print::note(&format!("delegator: failed to start `{}`: {error}", program.path.display()));
     not_started(&error)
 }

@@ -14,7 +14,7 @@ use crate::host::clock;
 use crate::model::{RunId, StopReason};
 use crate::reading::enclosing_runs;
 use crate::runs::RunDir;
-use crate::supervisor::{Control, Order};
+use crate::supervisor::{Control, ControlOrder};
 
 /// How often the file is looked at, and the runs around ours.
 const LOOK: Duration = Duration::from_millis(500);
@@ -104,12 +104,12 @@ impl Control for Listener {
         self.socket.as_ref().map(AsFd::as_fd)
     }
 
-    fn receive(&mut self) -> Option<Order> {
+    fn receive(&mut self) -> Option<ControlOrder> {
         let mut buffer = [0; 4096];
         if let Some(Ok(length)) = self.socket.as_ref().map(|socket| socket.recv(&mut buffer)) {
             return match serde_json::from_slice(&buffer[..length]).ok()? {
-                Message::Cancel { reason } => Some(Order::Stop(StopReason::Cancelled { reason })),
-                Message::Pump => Some(Order::Pump),
+                Message::Cancel { reason } => Some(ControlOrder::Stop(StopReason::Cancelled { reason })),
+                Message::Pump => Some(ControlOrder::Pump),
             };
         }
         let now = clock::monotonic();
@@ -119,6 +119,6 @@ impl Control for Listener {
         self.looked = now;
         let reason = self.look()?;
         self.cancelled = true;
-        Some(Order::Stop(reason))
+        Some(ControlOrder::Stop(reason))
     }
 }

@@ -9,7 +9,7 @@ use crate::context::{Context, TaskError, one_line};
 use crate::execution::{control, pending_dirs, recover};
 use crate::host::Lock;
 use crate::host::clock;
-use crate::host::{Ties, spawn};
+use crate::host::{Attachment, spawn};
 use crate::model::{FailureCode, Fault, Outcome, RunId};
 use crate::reading::enclosing_runs;
 use crate::reading::is_alive;
@@ -26,7 +26,7 @@ pub(crate) fn pump(context: &mut Context) -> Result<(), TaskError> {
     }
     // We may be left over from a run that was killed and is about to be swept.
     leave_groups();
-    run(context, Ties::Detached).map(|_| ())
+    run(context, Attachment::Detached).map(|_| ())
 }
 
 /// Whether somebody has to [`pump`]: a run among `working`, which is all that
@@ -65,12 +65,12 @@ pub(crate) fn pump_in(context: &mut Context, own: &RunId) -> Result<Vec<Launched
             control::send(&context.dir(&starter), &control::Message::Pump);
             Ok(Vec::new())
         }
-        None => run(context, Ties::Child),
+        None => run(context, Attachment::Child),
     }
 }
 
 /// Recovers, claims, launches.
-fn run(context: &mut Context, ties: Ties) -> Result<Vec<Launched>, TaskError> {
+fn run(context: &mut Context, ties: Attachment) -> Result<Vec<Launched>, TaskError> {
     let mut started = Vec::new();
     let mut refused = HashSet::new();
     recover::recover(context)?;
@@ -136,7 +136,7 @@ pub(crate) fn launch(
     within: &[RunId],
     lock: Lock,
     attempt: u32,
-    ties: Ties,
+    ties: Attachment,
 ) -> io::Result<Option<i32>> {
     let mut environment = context.env.scrubbed();
     if !within.is_empty() {
@@ -145,5 +145,5 @@ pub(crate) fn launch(
         let marks = enclosing_runs::marks(&context.dir(run), within, run);
         environment.extend(marks.map(|(name, value)| (OsString::from(name), value.into())));
     }
-    spawn::supervisor(&context.home.run(run), &lock, attempt, environment, ties)
+    spawn::spawn_supervisor(&context.home.run(run), &lock, attempt, environment, ties)
 }

@@ -20,7 +20,7 @@ use crate::model::{
 };
 use crate::progress::{Outlook, Reducer};
 use crate::runs::RunDir;
-use crate::supervisor::{Capture, Input, Lines, Observed, Observer, Stream};
+use crate::supervisor::{Input, LineSplitter, Observed, Observer, Stream, StreamCapture};
 use crate::text::plain;
 
 /// How often `progress.json` is written at most.
@@ -41,10 +41,10 @@ pub(crate) struct Recorder {
     kind: Stdout,
     /// What was asked for: of a command, its command line.
     task: String,
-    stdout: Capture,
-    stderr: Capture,
-    lines: Lines,
-    stderr_lines: Lines,
+    stdout: StreamCapture,
+    stderr: StreamCapture,
+    lines: LineSplitter,
+    stderr_lines: LineSplitter,
     reader: Box<dyn Reader>,
     reducer: Reducer,
     outlook: Outlook,
@@ -110,10 +110,10 @@ impl Recorder {
             dir: dir.clone(),
             kind,
             task: request.task.clone(),
-            stdout: Capture::create(stdout, request.max_stream_bytes)?,
-            stderr: Capture::create(dir.stderr(), request.max_stream_bytes)?,
-            lines: Lines::default(),
-            stderr_lines: Lines::default(),
+            stdout: StreamCapture::create(stdout, request.max_stream_bytes)?,
+            stderr: StreamCapture::create(dir.stderr(), request.max_stream_bytes)?,
+            lines: LineSplitter::default(),
+            stderr_lines: LineSplitter::default(),
             reader,
             reducer: Reducer::new(),
             outlook: Outlook::new(run_durations::read(dir, request), clock::now()),

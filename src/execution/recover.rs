@@ -17,7 +17,7 @@ use crate::model::{FailureCode, Fault, Outcome, Progress, Request, RunResult, St
 use crate::reading::is_alive;
 use crate::registry::Row;
 use crate::runs::{ReadError, RunDir, Started};
-use crate::supervisor::{Mark, join_segments, sweep_marked};
+use crate::supervisor::{RunMark, join_segments, sweep_dead_run};
 
 /// A task that was claimed this often without its agent being started will not
 /// fare better the next time.
@@ -57,7 +57,7 @@ fn is_gone(dir: &RunDir) -> bool {
 pub(crate) fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), TaskError> {
     if is_gone(dir) {
         // Its processes may still be there; its supervisor can have sealed it.
-        sweep_marked(&mark(context, row), None);
+        sweep_dead_run(&mark(context, row), None);
         match dir.read_result() {
             Ok(Some(result)) => finish(context, &result)?,
             Ok(None) | Err(_) => context.registry.finish_without_directory(row, clock::now())?,
@@ -98,7 +98,7 @@ pub(crate) fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Res
         return lose(context, row, dir, started.as_ref());
     }
     // A question that was put to the program may still be running.
-    sweep_marked(&mark(context, row), None);
+    sweep_dead_run(&mark(context, row), None);
     if row.attempt < MOST_ATTEMPTS {
         context.registry.put_back(row, clock::now())?;
     } else {
@@ -155,8 +155,8 @@ pub(crate) fn leave_to(
 }
 
 /// What the processes of a run of ours carry.
-fn mark(context: &Context, row: &Row) -> Mark {
-    Mark::of(&row.run_id, Some(context.home.id()))
+fn mark(context: &Context, row: &Row) -> RunMark {
+    RunMark::of(&row.run_id, Some(context.home.id()))
 }
 
 /// Ends a task that cannot be started. The caller holds its lock.
@@ -172,7 +172,7 @@ fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started
     let around = request.as_ref().map_or(0, |request| request.within.len());
     let mut inner = InnerRuns::of(dir, &row.run_id, around);
     inner.end();
-    let ended = sweep_marked(&mark(context, row), started.and_then(|started| started.cgroup.as_deref()));
+    let ended = sweep_dead_run(&mark(context, row), started.and_then(|started| started.cgroup.as_deref()));
     for (path, kind) in
         [(dir.events(), Stdout::Events), (dir.stdout(), Stdout::Text), (dir.stderr(), Stdout::Text)]
     {

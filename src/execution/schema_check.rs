@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::context::TaskError;
-use crate::host::{Care, Talk, TalkError};
+use crate::host::{BoundedRun, BoundedRunError, OnSilence};
 use crate::host::{clock, paths, rlimits};
 use crate::model::schema_expansion;
 use crate::model::{FailureCode, Fault, Limit, StopReason};
-use crate::supervisor::{Control, Order};
+use crate::supervisor::{Control, ControlOrder};
 use crate::text::cut;
 
 /// The hidden command that checks.
@@ -102,25 +102,25 @@ pub(crate) fn check_answer(
 /// Somebody wants the run to end. Nobody is left below it who could ask for anything else.
 fn ordered(control: &mut dyn Control) -> Option<StopReason> {
     match control.receive()? {
-        Order::Stop(reason) => Some(reason),
-        Order::Pump => None,
+        ControlOrder::Stop(reason) => Some(reason),
+        ControlOrder::Pump => None,
     }
 }
 
-fn ask(question: &Question<'_>, care: Care<'_>) -> Result<Finding, TalkError> {
-    let input = serde_json::to_vec(question).map_err(|error| TalkError::Broken(error.into()))?;
-    let own = paths::own_image().map_err(TalkError::Start)?;
+fn ask(question: &Question<'_>, care: OnSilence<'_>) -> Result<Finding, BoundedRunError> {
+    let input = serde_json::to_vec(question).map_err(|error| BoundedRunError::Broken(error.into()))?;
+    let own = paths::own_image().map_err(BoundedRunError::Start)?;
     let until = clock::monotonic() + LONGEST;
     let talk =
-        Talk::begin(&own, &[OsString::from(VERB)], Path::new("/"), &[], input, until, LONGEST_FINDING)?;
+        BoundedRun::begin(&own, &[OsString::from(VERB)], Path::new("/"), &[], input, until, LONGEST_FINDING)?;
     let (said, _) = talk.finish_with(care)?;
-    serde_json::from_slice(&said).map_err(|error| TalkError::Broken(error.into()))
+    serde_json::from_slice(&said).map_err(|error| BoundedRunError::Broken(error.into()))
 }
 
-fn trouble(error: &TalkError) -> String {
+fn trouble(error: &BoundedRunError) -> String {
     match error {
-        TalkError::Slow => format!("it takes too much time (more than {} s)", LONGEST.as_secs()),
-        TalkError::Failed(how) => format!(
+        BoundedRunError::Slow => format!("it takes too much time (more than {} s)", LONGEST.as_secs()),
+        BoundedRunError::Failed(how) => format!(
             "it takes too much time or memory (more than {} s of computing, or {} MiB): {how}",
             CPU.as_secs(),
             MEMORY >> 20
@@ -131,7 +131,7 @@ fn trouble(error: &TalkError) -> String {
 
 /// The process that checks: reads a question and writes what it found.
 pub(crate) fn answer_question(input: &mut dyn std::io::Read) -> std::io::Result<Vec<u8>> {
-    rlimits::bound(CPU, MEMORY)?;
+    rlimits::limit_self(CPU, MEMORY)?;
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes)?;
     let question: Question<'_> = serde_json::from_slice(&bytes)?;

@@ -18,10 +18,10 @@ use crate::execution::probes::ask_all;
 use crate::execution::record::Recorder;
 use crate::execution::summary::{observed, summary};
 use crate::execution::{pump, recover, run_durations, schema_check};
+use crate::host::AgentLaunch;
+use crate::host::EmptyDirCleanup;
 use crate::host::Env;
-use crate::host::Launch;
-use crate::host::Litter;
-use crate::host::{Ground, GroundError, Links, opened_dirs};
+use crate::host::{Links, OpenDirError, OpenedDirs, opened_dirs};
 use crate::host::{clock, paths, processes, spawn};
 use crate::ledger::RolloutMerge;
 use crate::ledger::Told;
@@ -30,7 +30,10 @@ use crate::prompts;
 use crate::reading::enclosing_runs;
 use crate::runs::{CommandRecord, RunDir, Started};
 use crate::supervisor;
-use crate::supervisor::{Control, Ended, Inner, Launched, Mark, Observer, Order, Scope, Tree, Whose};
+use crate::supervisor::{
+    ChildEnded, Control, ControlOrder, LaunchedSupervisor, Observer, ProcessTree, RunMark, RunRelation,
+    Scope, SubrunControl,
+};
 
 /// What an agent or anybody else wrote in the place of our record.
 const PLANTED: &str = "a `result.json` was there before the run had ended; it was set aside as `result.json.foreign`, and nothing \
@@ -43,8 +46,8 @@ pub(crate) fn supervise(
     descriptor: RawFd,
     attempt: u32,
 ) -> Result<Option<Context>, TaskError> {
-    spawn::take_name();
-    spawn::outlive_polite_signals();
+    spawn::set_process_name();
+    spawn::ignore_termination_signals();
     let lock = spawn::inherited_lock(descriptor).map_err(TaskError::write(&dir))?;
     let dir = RunDir::at(dir);
     let Some(request) = dir.read_request()? else { return Ok(None) };
@@ -75,14 +78,15 @@ pub(crate) fn complain(dir: &Path, text: &str) {
 fn run(env: &Env, dir: &RunDir, request: &Request, attempt: u32) -> RunResult {
     let agent = agents::agent(request.agent);
     let mut listener = Listener::open(dir, &request.within);
-    let tree = Tree::prepare(Mark::of(&request.run_id, paths::identify(dir.home())), request.kill_level);
+    let tree =
+        ProcessTree::prepare(RunMark::of(&request.run_id, paths::identify(dir.home())), request.kill_level);
     let prepared = prepare(env, dir, request, agent);
     // A program that was asked something may have left something behind.
     tree.sweep(Scope::Own);
     let outcome = match prepared {
         Err(fault) => Outcome::Failed { fault },
         Ok(prepared) => match listener.receive() {
-            Some(Order::Stop(StopReason::Cancelled { reason })) => Outcome::Cancelled { reason },
+            Some(ControlOrder::Stop(StopReason::Cancelled { reason })) => Outcome::Cancelled { reason },
             _ => return prepared.run(env, dir, request, attempt, tree, &mut listener),
         },
     };
@@ -94,7 +98,7 @@ struct Prepared<'a> {
     environment: Vec<(String, String)>,
     reader: Box<dyn Reader>,
     watch: Watch<'a>,
-    ground: Ground,
+    ground: OpenedDirs,
 }
 
 /// Everything that can be done without side effects: until `started.json`
@@ -128,10 +132,10 @@ fn prepare<'a>(
 }
 
 /// Opens what the run may write to, as it was decided when the task was taken in.
-fn open_ground(request: &Request) -> Result<Ground, Fault> {
+fn open_ground(request: &Request) -> Result<OpenedDirs, Fault> {
     let links = if request.sandbox == Sandbox::WorkspaceWrite { Links::Refused } else { Links::Followed };
-    Ground::open(&request.cwd, &request.add_dirs, links).map_err(|error| {
-        let GroundError { path, source } = &error;
+    OpenedDirs::open(&request.cwd, &request.add_dirs, links).map_err(|error| {
+        let OpenDirError { path, source } = &error;
         match source.kind() {
             _ if opened_dirs::is_swapped(source) => swapped(path),
             io::ErrorKind::NotFound => gone(path),
@@ -184,7 +188,7 @@ impl Prepared<'_> {
         dir: &RunDir,
         request: &Request,
         attempt: u32,
-        mut tree: Tree,
+        mut tree: ProcessTree,
         listener: &mut Listener,
     ) -> RunResult {
         let mut started = Started {
@@ -206,13 +210,13 @@ impl Prepared<'_> {
             Err(error) => return bare(request, attempt, Outcome::Failed { fault: storage(&error) }),
         };
         recorder.tick();
-        let litter = Litter::expect(&request.cwd, &self.plan.litter);
+        let litter = EmptyDirCleanup::expect(&request.cwd, &self.plan.litter);
         let runs = InnerRuns::of(dir, &request.run_id, request.within.len());
         let mut inner = Inside { env, run: &request.run_id, runs };
         let mut warnings = self.plan.warnings;
-        let mut run = |tree: &mut Tree| {
+        let mut run = |tree: &mut ProcessTree| {
             let launch =
-                Launch { spec: &self.plan.spec, environment: &self.environment, ground: &self.ground };
+                AgentLaunch { spec: &self.plan.spec, environment: &self.environment, ground: &self.ground };
             supervisor::run(launch, request.limits, tree, listener, &mut recorder, &mut inner)
         };
         let hard_at = request.limits.hard.map(|limit| clock::monotonic() + limit);
@@ -286,7 +290,7 @@ fn judge(
     request: &Request,
     started: &Started,
     recorder: Recorder,
-    ended: Ended,
+    ended: ChildEnded,
     check: impl FnOnce(&str) -> Option<StopReason>,
 ) -> (RunResult, Told) {
     let recorded = recorder.finish(ended.exit);
@@ -341,15 +345,16 @@ struct Inside<'a> {
     runs: InnerRuns<'a>,
 }
 
-impl Inner for Inside<'_> {
+impl SubrunControl for Inside<'_> {
     /// Starts what waits, on behalf of a run below us that must not.
-    fn pump(&mut self) -> Vec<Launched> {
-        let whose =
-            |within: &[RunId]| if within.contains(self.run) { Whose::Inner } else { Whose::Unrelated };
+    fn pump(&mut self) -> Vec<LaunchedSupervisor> {
+        let relation = |within: &[RunId]| {
+            if within.contains(self.run) { RunRelation::Inner } else { RunRelation::Unrelated }
+        };
         let context = Context::open(self.env.clone());
         let pumped = context.and_then(|mut context| pump::pump_in(&mut context, self.run));
         let launched = pumped.unwrap_or_default().into_iter();
-        launched.map(|one| Launched { pid: one.pid, whose: whose(&one.within) }).collect()
+        launched.map(|one| LaunchedSupervisor { pid: one.pid, relation: relation(&one.within) }).collect()
     }
 
     fn ask(&mut self) {

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::git::conversion::{Conversion, Reach};
+use crate::git::conversion::{Conversion, Reachability};
 use crate::git::file_state::State;
 use crate::git::object;
 use crate::git::object::{Oid, Store};
@@ -65,7 +65,7 @@ pub(crate) struct Contents<'a> {
     bytes: u64,
     files: u32,
     large: u64,
-    reach: Reach,
+    reach: Reachability,
     /// Where git has to say what a file is called.
     to_convert: Vec<usize>,
     unread: u32,
@@ -73,7 +73,7 @@ pub(crate) struct Contents<'a> {
 
 impl<'a> Contents<'a> {
     pub(crate) fn new(store: &'a Store, need: Need, until: Duration) -> Self {
-        let (reach, to_convert) = (Reach::Nothing, Vec::new());
+        let (reach, to_convert) = (Reachability::Nothing, Vec::new());
         Self { store, need, until, bytes: 0, files: 0, large: 0, reach, to_convert, unread: 0 }
     }
 
@@ -105,7 +105,7 @@ impl<'a> Contents<'a> {
         let names = conversion.names(&paths(&self.to_convert));
         // Those that it did not come to are not known, if anything is converted at all.
         let behind = self.to_convert.split_off(names.len());
-        let behind = behind.into_iter().filter(|_| conversion.reach != Reach::Nothing);
+        let behind = behind.into_iter().filter(|_| conversion.reach != Reachability::Nothing);
         self.unread += behind.map(|at| states[at].forget()).sum::<u32>();
         let named = self.to_convert.iter().zip(names).filter_map(|(at, name)| Some((*at, name?)));
         let others: Vec<(usize, Oid)> = named.filter(|(at, name)| states[*at].oid != Some(*name)).collect();
@@ -167,7 +167,7 @@ impl<'a> Contents<'a> {
         let converted = stat.mode != 0o120000
             && match &content.bytes {
                 Some(_) if state.readable && !restaged => false,
-                Some(bytes) => may_be_converted(bytes) || self.reach == Reach::Anything,
+                Some(bytes) => may_be_converted(bytes) || self.reach == Reachability::Anything,
                 None => self.may_be_what_it_was(candidate, state.oid),
             };
         if let Some(bytes) = &content.bytes
@@ -190,7 +190,7 @@ impl<'a> Contents<'a> {
     /// Whether a large file may be what it was to git, in another form.
     fn may_be_what_it_was(&self, candidate: &Candidate, oid: Option<Oid>) -> bool {
         let small_enough = candidate.stat.size <= MOST_CONVERTED;
-        self.reach != Reach::Nothing
+        self.reach != Reachability::Nothing
             && small_enough
             && candidate.expected.is_some()
             && candidate.expected != oid

@@ -107,7 +107,7 @@ impl Before {
             .collect();
         // Where the history was cut off, git has to know.
         if let Ok(bytes) = bounded(&self.repository.common.join("shallow"), 16 << 20) {
-            files::put(self.git.file("shallow"), bytes)?;
+            files::write_in_place(self.git.file("shallow"), bytes)?;
         }
         let mut input = known;
         at("refs/remotes/").for_each(|oid| input += &format!("^{oid}\n"));

@@ -12,7 +12,7 @@ use crate::git::line_ends::LeftAlone;
 use crate::git::object::{Format, Oid};
 use crate::git::runner::{Git, Question, quoted};
 use crate::git::snapshot::Before;
-use crate::host::TalkError;
+use crate::host::BoundedRunError;
 
 /// How many files git may die of before it is asked no more.
 const MOST_DEATHS: usize = 100;
@@ -28,12 +28,12 @@ pub(super) struct Conversion<'a> {
     pub(super) deciding: Vec<PathBuf>,
     pub(super) format: Format,
     pub(super) until: Duration,
-    pub(super) reach: Reach,
+    pub(super) reach: Reachability,
 }
 
 /// What may be converted at all, by settings and attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum Reachability {
     /// Nothing, as far as is known.
     Nothing,
     /// Line ends, and what shows by its bytes that it may be.
@@ -52,11 +52,11 @@ impl Before {
         until: Duration,
     ) -> Conversion<'_> {
         let reach = if self.has_encodings() || paths.any(crate::git::filters::is_list) {
-            Reach::Anything
+            Reachability::Anything
         } else if self.may_convert() {
-            Reach::Seen
+            Reachability::Seen
         } else {
-            Reach::Nothing
+            Reachability::Nothing
         };
         Conversion {
             git: &self.git,
@@ -114,7 +114,7 @@ fn lines(paths: &[&[u8]]) -> Vec<u8> {
 
 /// Names the files at `paths`. Git dies of the first that it cannot read; then
 /// it is asked about those behind.
-fn named(paths: &[&[u8]], begin: impl Fn(Vec<u8>) -> Result<Question, TalkError>) -> Vec<Option<Oid>> {
+fn named(paths: &[&[u8]], begin: impl Fn(Vec<u8>) -> Result<Question, BoundedRunError>) -> Vec<Option<Oid>> {
     let mut names = Vec::new();
     for _ in 0..MOST_DEATHS {
         let left = &paths[names.len()..];
@@ -125,7 +125,7 @@ fn named(paths: &[&[u8]], begin: impl Fn(Vec<u8>) -> Result<Question, TalkError>
         let (said, ended) = question.finish_anyhow();
         names.extend(parsed(&said, left.len()).into_iter().map(Some));
         match ended {
-            Err(TalkError::Failed(_)) if names.len() < paths.len() => names.push(None),
+            Err(BoundedRunError::Failed(_)) if names.len() < paths.len() => names.push(None),
             // There is no time left, or nothing to ask.
             Ok(()) | Err(_) => break,
         }

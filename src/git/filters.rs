@@ -67,10 +67,10 @@ impl Before {
         let there = |path: &Path| path.metadata().is_ok_and(|found| found.len() > 0);
         if lists.iter().any(|path| there(&self.path(path))) || there(&self.git.file("info/attributes")) {
             // Without it, attributes cost nobody a question.
-            let _ = files::put(self.git.file(SOME), b"");
+            let _ = files::write_in_place(self.git.file(SOME), b"");
         }
         if of_encodings {
-            let _ = files::put(self.git.file(ENCODED), b"");
+            let _ = files::write_in_place(self.git.file(ENCODED), b"");
         }
         if !of_filters {
             return None;

@@ -28,7 +28,7 @@ pub(super) fn take(
     let from = repository.index();
     let Ok(found) = fs::metadata(&from) else { return Ok((0, 0)) };
     let bytes = index_file::load(&from)?;
-    files::put(git.file("index"), &bytes)?;
+    files::write_in_place(git.file("index"), &bytes)?;
     let plain = match index::without_sparse(&bytes, format) {
         Err(IndexError::Extension) => {
             index::without_sparse(&joined(repository, git, "index", &bytes, until)?, format)
@@ -37,7 +37,7 @@ pub(super) fn take(
     };
     if let Some(plain) = plain? {
         sparse::keep(&bytes, format, &git.file("sparse"))?;
-        files::put(git.file("index"), plain)?;
+        files::write_in_place(git.file("index"), plain)?;
     }
     Ok((found.mtime(), u32::try_from(found.mtime_nsec()).unwrap_or(0)))
 }
@@ -54,9 +54,9 @@ pub(super) fn joined(
     let shared = entries.filter(|entry| entry.file_name().as_bytes().starts_with(b"sharedindex."));
     for entry in shared.take(8) {
         let bytes = index_file::load(&entry.path())?;
-        files::put(git.file(&entry.file_name().to_string_lossy()), bytes)?;
+        files::write_in_place(git.file(&entry.file_name().to_string_lossy()), bytes)?;
     }
-    files::put(git.file(name), bytes)?;
+    files::write_in_place(git.file(name), bytes)?;
     let args = ["update-index", "--force-write-index"].map(OsStr::new);
     git.ask(&args, &repository.root, &git.file(name), Vec::new(), until)?;
     Ok(files::read(&git.file(name))?)

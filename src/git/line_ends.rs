@@ -9,7 +9,7 @@ use crate::git::changed_content::LARGE;
 use crate::git::conversion::Conversion;
 use crate::git::index;
 use crate::git::object::Oid;
-use crate::host::TalkError;
+use crate::host::BoundedRunError;
 
 /// Most that is read of git's objects at a time, and in all.
 const MOST_AT_ONCE: u64 = 64 << 20;
@@ -49,7 +49,7 @@ pub(super) fn left_alone<'p>(conversion: &Conversion<'_>, paths: &[&'p [u8]], in
 }
 
 /// Of `paths`, those of which no attribute says that they are text or are not.
-fn guessed(conversion: &Conversion<'_>, paths: &[&[u8]]) -> Result<HashSet<Vec<u8>>, TalkError> {
+fn guessed(conversion: &Conversion<'_>, paths: &[&[u8]]) -> Result<HashSet<Vec<u8>>, BoundedRunError> {
     let args: Vec<&OsStr> =
         ["check-attr", "-z", "--stdin"].into_iter().chain(ATTRIBUTES).map(OsStr::new).collect();
     let input: Vec<u8> = paths.iter().flat_map(|path| [path, b"\0".as_slice()].concat()).collect();

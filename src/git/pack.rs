@@ -34,7 +34,7 @@ impl Pack {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        let mut file = BufWriter::with_capacity(256 << 10, files::fresh(&dir.join("new"))?);
+        let mut file = BufWriter::with_capacity(256 << 10, files::create_or_empty(&dir.join("new"))?);
         file.write_all(&[0; HEADER as usize])?;
         Ok(Self { dir, file, at: HEADER, objects: HashMap::new() })
     }
@@ -66,7 +66,10 @@ impl Pack {
         let header = [b"PACK".as_slice(), &2_u32.to_be_bytes(), &count.to_be_bytes()].concat();
         file.write_all_at(&header, 0)?;
         let hex = crate::git::object::hex(&name);
-        files::put(self.dir.join(format!("pack-{hex}.idx")), index(format, &objects, &names, &name))?;
+        files::write_in_place(
+            self.dir.join(format!("pack-{hex}.idx")),
+            index(format, &objects, &names, &name),
+        )?;
         std::fs::rename(self.dir.join("new"), self.dir.join(format!("pack-{hex}.pack")))
     }
 }

@@ -17,7 +17,7 @@ use crate::git::object::Format;
 use crate::git::stall_guards::Stalls;
 use crate::host::files;
 use crate::host::paths;
-use crate::host::{Talk, TalkError};
+use crate::host::{BoundedRun, BoundedRunError};
 
 /// Most that one answer may hold; the names of a million files fit.
 const MOST: usize = 128 << 20;
@@ -112,8 +112,8 @@ impl Git {
                                [extensions]\n\tobjectformat = sha256\n"
                 .to_owned(),
         };
-        files::put(dir.join("config"), version)?;
-        files::put(dir.join("HEAD"), "ref: refs/heads/none\n")?;
+        files::write_in_place(dir.join("config"), version)?;
+        files::write_in_place(dir.join("HEAD"), "ref: refs/heads/none\n")?;
         let git = Self { program, dir: dir.to_owned(), borrowed: objects.to_owned(), settings: Vec::new() };
         git.borrow_objects()?;
         Ok(git)
@@ -125,7 +125,7 @@ impl Git {
         if self.written().is_dir() {
             places.extend(quoted_line(&self.written()));
         }
-        files::put(self.dir.join("objects/info/alternates"), places)
+        files::write_in_place(self.dir.join("objects/info/alternates"), places)
     }
 
     /// Where git writes objects, for us alone.
@@ -151,7 +151,7 @@ impl Git {
         index: &Path,
         input: Vec<u8>,
         until: Duration,
-    ) -> Result<Question, TalkError> {
+    ) -> Result<Question, BoundedRunError> {
         self.begin_in(&self.objects(), args, work_tree, index, input, until)
     }
 
@@ -164,7 +164,7 @@ impl Git {
         index: &Path,
         input: Vec<u8>,
         until: Duration,
-    ) -> Result<Question, TalkError> {
+    ) -> Result<Question, BoundedRunError> {
         let settings = self.settings.iter().flat_map(|setting| ["-c", setting.as_str()]);
         let args: Vec<OsString> = OPTIONS
             .iter()
@@ -195,7 +195,7 @@ impl Git {
             ("PATH", text("/usr/bin:/bin")),
             ("LC_ALL", text("C.UTF-8")),
         ];
-        let talk = Talk::begin(&self.program, &args, work_tree, &environment, input, until, MOST)?;
+        let talk = BoundedRun::begin(&self.program, &args, work_tree, &environment, input, until, MOST)?;
         Ok(Question { talk, stalls: Stalls::new(work_tree, &self.borrowed) })
     }
 
@@ -207,7 +207,7 @@ impl Git {
         index: &Path,
         input: Vec<u8>,
         until: Duration,
-    ) -> Result<Vec<u8>, TalkError> {
+    ) -> Result<Vec<u8>, BoundedRunError> {
         self.begin(args, work_tree, index, input, until)?.finish()
     }
 
@@ -221,12 +221,12 @@ impl Git {
         index: &Path,
         input: Vec<u8>,
         until: Duration,
-    ) -> Result<Question, TalkError> {
+    ) -> Result<Question, BoundedRunError> {
         match files::create_dir(&self.written()) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(TalkError::Start(error));
+                return Err(BoundedRunError::Start(error));
             }
-            _ => self.borrow_objects().map_err(TalkError::Start)?,
+            _ => self.borrow_objects().map_err(BoundedRunError::Start)?,
         }
         self.begin_in(&self.written(), args, work_tree, index, input, until)
     }
@@ -237,7 +237,7 @@ impl Git {
         args: &[&str],
         input: Vec<u8>,
         until: Duration,
-    ) -> Result<Vec<u8>, TalkError> {
+    ) -> Result<Vec<u8>, BoundedRunError> {
         let args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
         self.ask(&args, &self.dir, &self.dir.join("no-index"), input, until)
     }
@@ -255,24 +255,24 @@ impl Git {
 /// What git was asked and has not answered yet.
 #[derive(Debug)]
 pub(crate) struct Question {
-    talk: Talk,
+    talk: BoundedRun,
     stalls: Stalls,
 }
 
 impl Question {
     /// The answer, when git ended well.
-    pub(crate) fn finish(self) -> Result<Vec<u8>, TalkError> {
+    pub(crate) fn finish(self) -> Result<Vec<u8>, BoundedRunError> {
         self.finish_both().map(|(said, _)| said)
     }
 
     /// The same, with the beginning of what git complained of all the same.
-    pub(crate) fn finish_both(self) -> Result<(Vec<u8>, String), TalkError> {
+    pub(crate) fn finish_both(self) -> Result<(Vec<u8>, String), BoundedRunError> {
         let Self { talk, mut stalls } = self;
         talk.finish_with(&mut |silent| stalls.care(silent))
     }
 
     /// What git said, however it ended, and how that was.
-    pub(crate) fn finish_anyhow(self) -> (Vec<u8>, Result<(), TalkError>) {
+    pub(crate) fn finish_anyhow(self) -> (Vec<u8>, Result<(), BoundedRunError>) {
         let Self { talk, mut stalls } = self;
         talk.finish_anyhow(&mut |silent| stalls.care(silent))
     }

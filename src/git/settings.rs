@@ -148,7 +148,7 @@ pub(crate) fn read(git: &Git, repository: &Repository, user: &User, until: Durat
 pub(crate) fn copy_rules(repository: &Repository, git: &Git) {
     for name in ["info/exclude", "info/attributes"] {
         if let Ok(bytes) = bounded(&repository.common.join(name), 1 << 20) {
-            let _ = files::put(git.file(name), bytes);
+            let _ = files::write_in_place(git.file(name), bytes);
         }
     }
 }
@@ -157,7 +157,7 @@ pub(crate) fn copy_rules(repository: &Repository, git: &Git) {
 fn copied(named: &str, repository: &Repository, git: &Git) -> Option<PathBuf> {
     let file = Some(repository.root.join(named)).filter(|file| is_within(file, repository))?;
     let copy = git.file("info/named-exclude");
-    files::put(&copy, bounded(&file, 1 << 20).ok()?).ok()?;
+    files::write_in_place(&copy, bounded(&file, 1 << 20).ok()?).ok()?;
     Some(copy)
 }
 

@@ -28,7 +28,7 @@ use crate::git::runner::{Git, Question};
 use crate::git::settings;
 use crate::git::settings::User;
 use crate::git::tree_walk::{Found, Stat, Time, WorkTree};
-use crate::host::TalkError;
+use crate::host::BoundedRunError;
 use crate::host::{clock, files};
 
 /// How long git may look for what it does not track.
@@ -47,7 +47,7 @@ pub(crate) enum Trouble {
     #[error("the repository names its objects in an unknown way")]
     UnknownFormat,
     #[error("git could not be asked: {0}")]
-    Git(#[from] TalkError),
+    Git(#[from] BoundedRunError),
     #[error(transparent)]
     Index(#[from] IndexError),
     #[error("the index is far larger than what it holds")]
@@ -116,7 +116,7 @@ impl Before {
         settings.told.into_iter().for_each(|setting| git.set(setting));
         settings::copy_rules(&repository, &git);
         let written = index_copy::take(&repository, &git, format, until)?;
-        files::put(git.file("references"), commits::known(&repository))?;
+        files::write_in_place(git.file("references"), commits::known(&repository))?;
         let store = Store::at(&git.objects(), format);
         let head = repository.head();
         let others = repository.other_trees();
@@ -191,7 +191,7 @@ impl Before {
             }
         }
         if let Some(filtered) = filtered {
-            files::put(self.git.file("elsewhere"), filtered.elsewhere.join(&0))?;
+            files::write_in_place(self.git.file("elsewhere"), filtered.elsewhere.join(&0))?;
             let known: HashSet<Vec<u8>> = candidates.iter().map(|one| one.path.clone()).collect();
             let only =
                 |path: &Vec<u8>| !known.contains(path) && !states.contains_key(path) && !self.is_own(path);
@@ -214,7 +214,7 @@ impl Before {
         file_state::write(&self.git.file("states"), &states)?;
         if let Some(ignored) = ignored {
             let traces = ignored::trace(&self.repository.root, &ignored, self.own_path().as_deref());
-            files::put(self.git.file("ignored"), ignored::told(&traces))?;
+            files::write_in_place(self.git.file("ignored"), ignored::told(&traces))?;
         }
         (self.unread, self.unseen) = (unread, unseen);
         self.first_unread = first.filter(|_| unread > 0);
@@ -273,7 +273,7 @@ impl Before {
         stat.ctime <= self.since()
     }
 
-    pub(super) fn list(&self, which: Listed, until: Duration) -> Result<Question, TalkError> {
+    pub(super) fn list(&self, which: Listed, until: Duration) -> Result<Question, BoundedRunError> {
         let until = until.min(clock::monotonic() + LISTING);
         let args = match which {
             Listed::Others => ["ls-files", "-z", "--others", "--exclude-standard"].as_slice(),

@@ -29,7 +29,7 @@ pub(super) fn keep(index: &[u8], format: Format, to: &Path) -> Result<(), crate:
         }
     });
     read?;
-    Ok(files::put(to, bytes)?)
+    Ok(files::write_in_place(to, bytes)?)
 }
 
 impl Sparse {

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
 
-use crate::host::Silent;
+use crate::host::SilentProgram;
 use crate::host::{clock, processes};
 
 /// What git reads in every directory.
@@ -51,7 +51,7 @@ impl Stalls {
     }
 
     /// To be called while git says nothing: how long to listen again.
-    pub(super) fn care(&mut self, silent: Silent) -> Result<Duration, String> {
+    pub(super) fn care(&mut self, silent: SilentProgram) -> Result<Duration, String> {
         if silent.since < LONG && !processes::is_asleep(silent.pid) {
             return Ok(LISTEN);
         }

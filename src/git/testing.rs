@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::git::conversion::{Conversion, Reach};
+use crate::git::conversion::{Conversion, Reachability};
 use crate::git::object::Format;
 use crate::git::runner::Git;
 
@@ -24,5 +24,5 @@ pub(super) fn world(files: &[&str]) -> (tempfile::TempDir, Git) {
 
 pub(super) fn conversion<'a>(git: &'a Git, root: &'a Path, until: Duration) -> Conversion<'a> {
     let (index, deciding, format) = (git.file("index"), Vec::new(), Format::Sha1);
-    Conversion { git, root, index, deciding, format, until, reach: Reach::Seen }
+    Conversion { git, root, index, deciding, format, until, reach: Reachability::Seen }
 }

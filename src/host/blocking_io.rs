@@ -1,5 +1,4 @@
-//! Reading and writing whatever stands behind a descriptor. Some other program
-//! may have set it not to wait; then we wait for it.
+//! Blocking reads and writes on descriptors that another program may have set to non-blocking mode.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -8,7 +7,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// Reads what there is, and waits while there is nothing.
+/// Reads what is available and blocks while there is nothing.
 pub(crate) fn read(from: impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         match rustix::io::read(&from, &mut *buffer) {
@@ -19,9 +18,8 @@ pub(crate) fn read(from: impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// Waits until something can be read from `from`, or from `signal`. Returns
-/// whether it was `signal`, also where it was both.
-pub(crate) fn is_told(from: impl AsFd, signal: impl AsFd) -> bool {
+/// Waits until `from` or `signal` is readable. Returns whether `signal` is, even if both are.
+pub(crate) fn wait_for_input_or_signal(from: impl AsFd, signal: impl AsFd) -> bool {
     loop {
         let mut both = [PollFd::new(&from, PollFlags::IN), PollFd::new(&signal, PollFlags::IN)];
         match poll(&mut both, None) {
@@ -31,7 +29,7 @@ pub(crate) fn is_told(from: impl AsFd, signal: impl AsFd) -> bool {
     }
 }
 
-/// Whether something can be read, or the end seen, within so long.
+/// Whether `from` has data or is at its end within `limit`.
 pub(crate) fn is_readable(from: impl AsFd, limit: Duration) -> bool {
     let limit = Timespec { tv_sec: limit.as_secs().cast_signed(), tv_nsec: limit.subsec_nanos().into() };
     loop {
@@ -42,7 +40,7 @@ pub(crate) fn is_readable(from: impl AsFd, limit: Duration) -> bool {
     }
 }
 
-/// Writes all of it, however long the reader takes.
+/// Writes all of `bytes`, however slow the reader is.
 pub(crate) fn write_all(to: impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match rustix::io::write(&to, bytes) {

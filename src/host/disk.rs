@@ -1,4 +1,4 @@
-//! How much room there is, and on what kind of file system.
+//! Free disk space and the kind of file system.
 
 use std::io;
 use std::path::Path;
@@ -9,9 +9,8 @@ pub(crate) fn free_bytes(path: &Path) -> io::Result<u64> {
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-/// The name of the network file system at `path`, where it is one.
-///
-/// The registry's write-ahead log needs memory shared on one host.
+/// The name of the network file system at `path`, if it is on one. The registry's write-ahead log
+/// needs memory shared on one host.
 #[cfg(target_os = "linux")]
 pub(crate) fn network_file_system(path: &Path) -> Option<&'static str> {
     let stat = rustix::fs::statfs(path).ok()?;

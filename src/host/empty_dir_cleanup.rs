@@ -1,9 +1,8 @@
-//! Empty directories that a sandbox leaves where it kept something from being
-//! made, and how they are taken away again.
+//! Removes the empty directories that a sandbox creates as mount points for protected paths.
 //!
-//! Several sandboxes may stand in one directory at the same time, and whoever
-//! removes such a place opens it in all of them. So everybody holds a shared
-//! lock on the directory meanwhile, and only the last one tidies up.
+//! Several sandboxes may run in one directory at the same time, and removing a mount point would
+//! expose it in all of them. Each run therefore holds a shared lock on the directory, and only the
+//! last one cleans up.
 
 use std::fs;
 use std::fs::File;
@@ -12,13 +11,13 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 
 #[derive(Debug)]
-pub(crate) struct Litter {
+pub(crate) struct EmptyDirCleanup {
     lock: Option<File>,
     paths: Vec<PathBuf>,
 }
 
-impl Litter {
-    /// Gets ready for a sandbox in `dir` that may leave some of `paths` behind.
+impl EmptyDirCleanup {
+    /// Prepares for a sandbox in `dir` that may leave some of `paths` behind.
     pub(crate) fn expect(dir: &Path, paths: &[PathBuf]) -> Self {
         if paths.is_empty() {
             return Self { lock: None, paths: Vec::new() };
@@ -26,22 +25,22 @@ impl Litter {
         let lock = File::open(dir).ok();
         let lock_as = |how| lock.as_ref().is_some_and(|lock| flock(lock, how).is_ok());
         let alone = lock_as(FlockOperation::NonBlockingLockExclusive);
-        // Somebody who keeps it for himself is none of us, and not waited for.
+        // An exclusive lock belongs to another program: do not wait for it.
         if !lock_as(FlockOperation::NonBlockingLockShared) {
             return Self { lock: None, paths: Vec::new() };
         }
-        // What is empty while others are at work is theirs, and ours to remove
-        // if we are the last.
+        // A directory that is empty while other sandboxes run is a mount point of theirs, which the
+        // last one removes.
         let expected = |path: &&PathBuf| !path.exists() || (!alone && is_empty(path));
         Self { paths: paths.iter().filter(expected).cloned().collect(), lock }
     }
 
-    /// Removes what was left, unless somebody else still needs it.
+    /// Removes what was left, unless another sandbox still needs it.
     pub(crate) fn clear(self) {
         let last = |lock: &File| flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok();
         if self.lock.as_ref().is_some_and(last) {
             for path in &self.paths {
-                // Fails, as it should, where there is something in it.
+                // Fails, as intended, if the directory is not empty.
                 let _ = fs::remove_dir(path);
             }
         }
@@ -60,9 +59,9 @@ mod tests {
     fn the_last_one_tidies_up() {
         let dir = tempfile::tempdir().unwrap();
         let paths = [dir.path().join("a"), dir.path().join("b")];
-        let first = Litter::expect(dir.path(), &paths);
+        let first = EmptyDirCleanup::expect(dir.path(), &paths);
         fs::create_dir(&paths[0]).unwrap();
-        let second = Litter::expect(dir.path(), &paths);
+        let second = EmptyDirCleanup::expect(dir.path(), &paths);
         fs::create_dir(&paths[1]).unwrap();
         first.clear();
         assert!(paths.iter().all(|path| path.exists()));
@@ -75,7 +74,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let paths = [dir.path().join("before"), dir.path().join("full")];
         fs::create_dir(&paths[0]).unwrap();
-        let litter = Litter::expect(dir.path(), &paths);
+        let litter = EmptyDirCleanup::expect(dir.path(), &paths);
         fs::create_dir_all(paths[1].join("something")).unwrap();
         litter.clear();
         assert!(paths.iter().all(|path| path.exists()));

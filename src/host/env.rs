@@ -1,26 +1,26 @@
-//! The environment: read once, every variable name in one place.
+//! The environment, read once, and the names of our variables.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// Where run directories and the registry are.
+/// The directory of the registry and the runs.
 pub(crate) const HOME: &str = "DELEGATOR_HOME";
-/// The runs a process belongs to, outermost first, separated by `:`.
+/// The runs that a process belongs to, outermost first, separated by `:`.
 pub(crate) const RUNS: &str = "DELEGATOR_RUNS";
-/// The homes of those runs, in the same order; `-` for one of another home.
+/// The homes of those runs in the same order; `-` for a run of another home.
 pub(crate) const RUN_HOMES: &str = "DELEGATOR_RUN_HOMES";
 
 /// The recorded terminal that a process runs in.
 pub(crate) const TERMINAL: &str = "DELEGATOR_TERMINAL";
-/// Its value where nothing could be recorded: without one, a shell whose
-/// start-up file asks for a recorded terminal would ask again and again.
+/// Value of [`TERMINAL`] if recording failed, so that a shell whose start-up file starts a
+/// recording does not try again and again.
 pub(crate) const UNRECORDED: &str = "none";
 
 /// Which tools a server lists.
 pub(crate) const TOOLS: &str = "DELEGATOR_TOOLS";
 
-/// What every agent gets, where the caller has it.
+/// Variables that every agent gets if the caller has them.
 const SHARED: &[&str] = &[
     "PATH",
     "HOME",
@@ -48,7 +48,7 @@ const SHARED: &[&str] = &[
     "XDG_CACHE_HOME",
     "XDG_DATA_HOME",
     "XDG_RUNTIME_DIR",
-    // Which interpreter and toolchain the project means.
+    // Which interpreter and toolchain the project uses.
     "VIRTUAL_ENV",
     "CONDA_PREFIX",
     "CARGO_HOME",
@@ -59,7 +59,7 @@ const SHARED: &[&str] = &[
     "PYENV_ROOT",
 ];
 
-/// The environment of this process, as it was when it started.
+/// The environment of this process at its start.
 #[derive(Debug, Clone)]
 pub(crate) struct Env(BTreeMap<OsString, OsString>);
 
@@ -82,8 +82,7 @@ impl Env {
         self.get(name).and_then(OsStr::to_str)
     }
 
-    /// The whole environment, for a command that a person starts at a shell:
-    /// it is their own, and it must find what they would find.
+    /// The whole environment, for a command that a user starts at a shell.
     pub(crate) fn everything(&self) -> Vec<(String, String)> {
         let own = |name: &str| name != RUNS && name != RUN_HOMES;
         self.0
@@ -93,8 +92,8 @@ impl Env {
             .collect()
     }
 
-    /// The allow-listed part of the environment, with the agent's own variables
-    /// and the `extra` names that the configuration permits.
+    /// The allow-listed variables, the agent's `own` variables and the `extra` names from the
+    /// configuration.
     pub(crate) fn allowed_with(&self, own: &[&str], extra: &[String]) -> Vec<(String, String)> {
         let listed = |name: &str| {
             SHARED.contains(&name)
@@ -105,8 +104,8 @@ impl Env {
         self.everything().into_iter().filter(|(name, _)| listed(name)).collect()
     }
 
-    /// What a supervisor starts from: enough to find the registry and the
-    /// configuration, and nothing of the caller's.
+    /// The environment of a supervisor: enough to find the registry and the configuration, nothing
+    /// else of the caller's.
     pub(crate) fn scrubbed(&self) -> Vec<(OsString, OsString)> {
         let kept = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", HOME];
         kept.iter().filter_map(|name| Some((name.into(), self.get(name)?.to_owned()))).collect()

@@ -1,4 +1,4 @@
-//! Files written whole: a temporary name, then a rename.
+//! Reads and writes whole files. Writing uses a temporary name and a rename.
 
 use std::fs;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
@@ -12,21 +12,21 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use crate::model::Timestamp;
 
-/// Whether the bytes must survive a power cut, or only a crash of ours.
+/// Whether the bytes must survive a power failure or only a crash of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// File and directory reach the disk before this returns.
+    /// File and directory are synced to disk before the call returns.
     Synced,
-    /// The name never shows half a file; the disk may take its time.
+    /// The name never refers to half a file, but the disk may lag behind.
     Whole,
 }
 
-/// An empty file to write to, readable by the owner alone.
-pub(crate) fn fresh(path: &Path) -> io::Result<File> {
+/// Creates or empties a file that only the owner can read.
+pub(crate) fn create_or_empty(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
-/// Writes `bytes` to `path`, readable by the owner alone, all or nothing.
+/// Writes `bytes` to `path` atomically, readable by the owner only.
 pub(crate) fn write(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
     let temporary = temporary(path);
     let result = write_through(&temporary, path, bytes, durability);
@@ -36,14 +36,13 @@ pub(crate) fn write(path: &Path, bytes: &[u8], durability: Durability) -> io::Re
     result
 }
 
-/// Writes `bytes` to `path`, readable by the owner alone. Who else looks may see
-/// half of it: for places that are ours while we work.
-pub(crate) fn put(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+/// Writes `bytes` to `path` directly, readable by the owner only. Others may see a half-written
+/// file: use it only in directories that nobody else reads meanwhile.
+pub(crate) fn write_in_place(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     write_new(path.as_ref(), bytes.as_ref(), Durability::Whole)
 }
 
-/// Writes `bytes` to `path` unless there is something already, readable by the
-/// owner alone; nobody ever sees half of it.
+/// Writes `bytes` to `path` atomically unless the file exists, readable by the owner only.
 pub(crate) fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = temporary(path);
     let made =
@@ -62,7 +61,7 @@ fn write_through(temporary: &Path, path: &Path, bytes: &[u8], durability: Durabi
     }
 }
 
-/// A name beside `path` that nobody else uses, in whatever process or thread.
+/// A unique temporary name beside `path`.
 fn temporary(path: &Path) -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -71,7 +70,7 @@ fn temporary(path: &Path) -> PathBuf {
 }
 
 fn write_new(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
-    let mut file = fresh(path)?;
+    let mut file = create_or_empty(path)?;
     file.write_all(bytes)?;
     match durability {
         Durability::Synced => file.sync_all(),
@@ -79,9 +78,8 @@ fn write_new(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()
     }
 }
 
-/// Writes `bytes` to a file of the person's own, all or nothing: through links,
-/// and with the rights that it has.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Replaces the content of a user's own file atomically. Follows links and keeps the permissions.
+pub(crate) fn replace_user_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let rights = fs::metadata(&target).ok().map(|found| found.permissions());
     let temporary = temporary(&target);
@@ -103,29 +101,27 @@ pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }
 
-/// Creates one directory for the owner alone.
+/// Creates a directory that only the owner can enter.
 pub(crate) fn create_dir(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)
 }
 
-/// Opens a new file for the owner alone, to be appended to.
+/// Opens a file for appending, readable by the owner only.
 pub(crate) fn create_log(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
 
-/// When the file at `path` was last written to, where it is there.
+/// When the file at `path` was last modified, if it exists.
 pub(crate) fn modified_at(path: &Path) -> Option<Timestamp> {
     fs::symlink_metadata(path).ok().as_ref().map(modified)
 }
 
-/// When a file was last written.
 pub(crate) fn modified(found: &Metadata) -> Timestamp {
     Timestamp::from_millis(found.mtime().saturating_mul(1000).saturating_add(found.mtime_nsec() / 1_000_000))
 }
 
-/// A new file for the owner alone that has no name: it is gone with the last
-/// who has it open.
-pub(crate) fn nameless(dir: &Path) -> io::Result<File> {
+/// Creates a file without a name: it disappears when the last descriptor is closed.
+pub(crate) fn create_unnamed(dir: &Path) -> io::Result<File> {
     let path = temporary(&dir.join("nameless"));
     let mut options = OpenOptions::new();
     let file = options.read(true).write(true).create_new(true).mode(0o600).open(&path)?;
@@ -133,8 +129,7 @@ pub(crate) fn nameless(dir: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a plain file of `dir` to read it: never what a link leads to, and
-/// nothing that would keep the reader waiting.
+/// Opens a plain file in `dir` for reading. Refuses links and never blocks on a pipe.
 pub(crate) fn open_in(dir: &Path, name: &str) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let dir = openat(CWD, dir, flags | OFlags::DIRECTORY, Mode::empty())?;
@@ -142,36 +137,35 @@ pub(crate) fn open_in(dir: &Path, name: &str) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
-/// The whole of a file. What only bears its name, a directory or a pipe that
-/// nobody writes to, is invalid data, and nobody waits for it.
+/// Reads a whole file. A directory or a pipe is an `InvalidData` error; a pipe does not block.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     let found = file.metadata()?;
     if !found.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "not a file"));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or(0));
     file.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The first `limit` bytes of a plain file. Nobody waits for a pipe.
+/// Reads the first `limit` bytes of a plain file. A pipe does not block.
 pub(crate) fn head(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "not a file"));
     }
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The last `limit` bytes of a file, and its whole length. Nobody waits for a pipe.
+/// Reads the last `limit` bytes of a plain file and its length. A pipe does not block.
 pub(crate) fn tail(path: &Path, limit: u64) -> io::Result<(Vec<u8>, u64)> {
     let mut file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     let found = file.metadata()?;
     if !found.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "not a file"));
     }
     let length = found.len();
     file.seek(SeekFrom::Start(length.saturating_sub(limit)))?;
@@ -204,7 +198,7 @@ mod tests {
         fs::write(&real, b"one").unwrap();
         fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
         std::os::unix::fs::symlink("real", &link).unwrap();
-        replace(&link, b"two").unwrap();
+        replace_user_file(&link, b"two").unwrap();
         assert_eq!(fs::read(&real).unwrap(), b"two");
         assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());

@@ -1,6 +1,5 @@
-//! The secret that HTTP clients have to show: made once, and kept in one file
-//! of the owner's. It is read for each comparison, and for nothing else, so that
-//! removing or replacing the file ends its validity.
+//! The token that HTTP clients must send. It is created once in a file of the owner's and read
+//! again for each comparison, so that removing or replacing the file revokes it.
 
 use std::fs;
 use std::fs::OpenOptions;
@@ -42,10 +41,10 @@ pub(crate) enum TokenError {
 }
 
 impl Token {
-    /// The token in the file at `path`, made where there is none yet.
+    /// Opens the token in the file at `path`, creating it if there is none.
     ///
-    /// A file that others own or can read is refused rather than mended: what
-    /// it holds may be known to them.
+    /// A file that others own or can read is refused, not repaired: they may know the token
+    /// already.
     pub(crate) fn open(path: &Path) -> Result<Token, TokenError> {
         let token = Token { path: path.to_owned() };
         match read(path) {
@@ -55,15 +54,14 @@ impl Token {
         let line = format!("{}\n", ids::token()?);
         match files::create(path, line.as_bytes()) {
             Ok(()) => {}
-            // Another server was faster: its token is the one.
+            // Another server created it first: use that token.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(source) => return Err(TokenError::Unusable { path: path.to_owned(), source }),
         }
         read(path).map(|_| token)
     }
 
-    /// Whether the file holds what was shown, by now. Takes as long for a near miss
-    /// as for a wild guess.
+    /// Whether `shown` equals the token in the file now. Compares in constant time.
     pub(crate) fn is(&self, shown: &[u8]) -> bool {
         read(&self.path).is_ok_and(|token| token.as_bytes().ct_eq(shown).into())
     }
@@ -71,7 +69,7 @@ impl Token {
 
 fn read(path: &Path) -> Result<String, TokenError> {
     let unusable = |source| TokenError::Unusable { path: path.to_owned(), source };
-    // No link is followed, and a pipe with nobody at its other end does not hold us up.
+    // Follow no link and do not block on a pipe.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(unusable)?;
     let found = file.metadata().map_err(unusable)?;
@@ -134,7 +132,6 @@ mod tests {
         assert!(!token.is(fs::read_to_string(&path).unwrap().trim_end().as_bytes()));
     }
 
-    /// Asks for a token where `prepare` has left something else.
     #[track_caller]
     fn check(prepare: impl Fn(&Path), refused: impl Fn(&TokenError) -> bool) {
         let dir = tempfile::tempdir().unwrap();

@@ -1,9 +1,9 @@
-//! The one source of new ids.
+//! Creates all new ids.
 
 use crate::host::clock;
 use crate::model::{RunId, TaskId, TerminalId};
 
-/// The system would not give random bytes; nothing can be named without them.
+/// No id can be created without random bytes.
 #[derive(Debug, thiserror::Error)]
 #[error("the system gave no random bytes")]
 pub(crate) struct NoRandomness(#[from] getrandom::Error);
@@ -29,12 +29,12 @@ pub(crate) fn request_id() -> Result<String, NoRandomness> {
     Ok(format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]))
 }
 
-/// 128 random bits, for whatever must not be guessed.
+/// 128 random bits in hexadecimal, for names that must not be guessable.
 pub(crate) fn secret() -> Result<String, NoRandomness> {
     Ok(random::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// 256 random bits, for what opens everything.
+/// 256 random bits in hexadecimal, for credentials.
 pub(crate) fn token() -> Result<String, NoRandomness> {
     Ok(random::<32>()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -1,10 +1,9 @@
-//! Where the lines of a long file begin: a sidecar that grows with the file.
+//! An index of line numbers in a long file, kept in a sidecar file.
 //!
-//! Beside `stdout.log` stands `stdout.log.lines`: every mebibyte or so, how
-//! many line breaks there are before that byte. With it the number of lines
-//! is known, and any of them found, without reading the file. It is a help and
-//! never needed: a file below one mebibyte has none, trouble in writing it
-//! ends it, and what cannot be believed is not read.
+//! `stdout.log.lines` beside `stdout.log` records about once per mebibyte how many line breaks
+//! precede that byte. With it, lines can be counted and found without reading the whole file. The
+//! index is optional: a file below one mebibyte has none, a write error ends it, and implausible
+//! entries are ignored.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -14,30 +13,30 @@ use std::path::{Path, PathBuf};
 
 use crate::host::files;
 
-/// Between two checkpoints, in bytes.
+/// Bytes between two checkpoints.
 const STEP: u64 = 1 << 20;
 const ENTRY: usize = 16;
-/// Checkpoints that are read, enough for 256 GiB.
+/// Maximum number of checkpoints read, enough for 256 GiB.
 const MOST: u64 = 1 << 18;
 
-/// The sidecar of `path`.
-pub(crate) fn beside(path: &Path) -> PathBuf {
+/// The path of the index of `path`.
+pub(crate) fn sidecar_path(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".lines");
     name.into()
 }
 
-/// Writes the sidecar of a file that is only appended to.
+/// Writes the index of a file that is only appended to.
 #[derive(Debug)]
 pub(crate) struct LineIndexWriter {
     path: PathBuf,
     file: Option<File>,
     here: Checkpoint,
-    /// Where the next checkpoint is due; never, once there was trouble.
+    /// The offset of the next checkpoint; `u64::MAX` after an error.
     due: u64,
 }
 
-/// How many line breaks there are in the first `offset` bytes.
+/// The number of line breaks in the first `offset` bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Checkpoint {
     pub(crate) offset: u64,
@@ -45,23 +44,23 @@ pub(crate) struct Checkpoint {
 }
 
 impl LineIndexWriter {
-    /// For the file at `path`, which is empty as yet. Nothing is written
-    /// before the file is long.
+    /// For the file at `path`, which must be empty. Nothing is written until the file is long
+    /// enough.
     pub(crate) fn new(path: &Path) -> Self {
-        Self { path: beside(path), file: None, here: Checkpoint::default(), due: STEP }
+        Self { path: sidecar_path(path), file: None, here: Checkpoint::default(), due: STEP }
     }
 
-    /// For a file that had something in it before: no index at all.
+    /// For a file that was not empty: writes no index.
     pub(crate) fn none() -> Self {
         Self { path: PathBuf::new(), file: None, here: Checkpoint::default(), due: u64::MAX }
     }
 
-    /// Takes note of bytes that were appended, and of the breaks among them.
-    pub(crate) fn passed(&mut self, bytes: u64, breaks: u64) {
+    /// Counts appended bytes and the line breaks among them.
+    pub(crate) fn add(&mut self, bytes: u64, breaks: u64) {
         self.here.offset = self.here.offset.saturating_add(bytes);
         self.here.breaks += breaks;
         if self.here.offset >= self.due {
-            // An index that misses an entry would still be right, one with half an entry not.
+            // A missing entry does no harm, but half an entry would corrupt the index.
             self.due = self.append().map_or(u64::MAX, |()| self.here.offset.saturating_add(STEP));
         }
     }
@@ -89,7 +88,7 @@ impl Checkpoint {
         Self { offset: number(offset), breaks: number(breaks) }
     }
 
-    /// Whether `later` can be of the same file, further on.
+    /// Whether `later` can be a later checkpoint of the same file.
     fn leads_to(self, later: Self) -> bool {
         later.offset > self.offset
             && later.breaks >= self.breaks
@@ -97,15 +96,15 @@ impl Checkpoint {
     }
 }
 
-/// The checkpoints of a file, in their order.
+/// The checkpoints of a file in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct LineIndex(Vec<Checkpoint>);
 
 impl LineIndex {
-    /// Reads a sidecar, as far as it makes sense.
+    /// Reads an index up to the first implausible entry.
     pub(crate) fn read(sidecar: impl Read) -> Self {
         let mut bytes = Vec::new();
-        // What was read before an error is as good as without it.
+        // What was read before an error is still valid.
         let _ = sidecar.take(MOST * ENTRY as u64).read_to_end(&mut bytes);
         let (entries, _torn) = bytes.as_chunks::<ENTRY>();
         let mut last = Checkpoint::default();
@@ -117,7 +116,7 @@ impl LineIndex {
         Self(sound.collect())
     }
 
-    /// What it says of the first `size` bytes.
+    /// The part of the index for the first `size` bytes.
     pub(crate) fn within(mut self, size: u64) -> Self {
         self.0.truncate(self.0.partition_point(|point| point.offset <= size));
         self
@@ -128,8 +127,8 @@ impl LineIndex {
         self.before(|point| point.offset <= size)
     }
 
-    /// The last checkpoint within the first `size` bytes from which on the
-    /// line of this number, counted from one, still has to begin.
+    /// The last checkpoint within the first `size` bytes that precedes the start of `line`, counted
+    /// from one.
     pub(crate) fn before_line(&self, line: u64, size: u64) -> Checkpoint {
         self.before(|point| point.offset <= size && point.breaks < line.saturating_sub(1))
     }
@@ -151,7 +150,7 @@ mod tests {
         let path = dir.path().join("stdout.log");
         let mut writer = LineIndexWriter::new(&path);
         for (bytes, breaks) in parts {
-            writer.passed(*bytes, *breaks);
+            writer.add(*bytes, *breaks);
         }
         std::fs::read(dir.path().join("stdout.log.lines")).ok()
     }
@@ -193,8 +192,8 @@ mod tests {
     #[test]
     fn a_place_that_cannot_be_written_ends_the_index_and_nothing_else() {
         let mut writer = LineIndexWriter::new(Path::new("/nowhere/at/all"));
-        writer.passed(STEP, 1);
-        writer.passed(STEP, 1);
+        writer.add(STEP, 1);
+        writer.add(STEP, 1);
         assert_eq!(writer.due, u64::MAX);
     }
 

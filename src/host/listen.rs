@@ -1,4 +1,4 @@
-//! Sockets that wait for clients, and how far they can be reached.
+//! Listening sockets and who can reach them.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -7,10 +7,10 @@ use std::time::Duration;
 
 /// Who can reach a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum Reachability {
     /// Programs on this machine.
     Machine,
-    /// Whoever the network lets through.
+    /// Any machine on the network.
     Network,
 }
 
@@ -26,9 +26,9 @@ pub(crate) enum ListenError {
     },
 }
 
-/// Listens on `address`, which may not reach farther than `most`.
-pub(crate) fn listen(address: SocketAddr, most: Reach) -> Result<TcpListener, ListenError> {
-    if reach(address) == Reach::Network && most == Reach::Machine {
+/// Listens on `address`, which must not be reachable by more than `most`.
+pub(crate) fn listen(address: SocketAddr, most: Reachability) -> Result<TcpListener, ListenError> {
+    if reach(address) == Reachability::Network && most == Reachability::Machine {
         return Err(ListenError::TooFar(address));
     }
     let open = || {
@@ -39,13 +39,13 @@ pub(crate) fn listen(address: SocketAddr, most: Reach) -> Result<TcpListener, Li
     open().map_err(|source| ListenError::Unusable { address, source })
 }
 
-pub(crate) fn reach(address: SocketAddr) -> Reach {
-    if address.ip().to_canonical().is_loopback() { Reach::Machine } else { Reach::Network }
+pub(crate) fn reach(address: SocketAddr) -> Reachability {
+    if address.ip().to_canonical().is_loopback() { Reachability::Machine } else { Reachability::Network }
 }
 
-/// Ends the connection when the other side takes in nothing for that long.
+/// Closes the connection if the other side accepts no data for `silence`.
 pub(crate) fn give_up_after(connection: &impl AsFd, silence: Duration) {
-    // Where the system cannot, a stuck reader keeps its connection, and no more than that.
+    // Elsewhere, a stuck reader only keeps its connection open.
     #[cfg(target_os = "linux")]
     {
         let millis = u32::try_from(silence.as_millis()).unwrap_or(u32::MAX);
@@ -63,20 +63,20 @@ mod tests {
     fn only_loopback_addresses_stay_on_this_machine() {
         let check =
             |address: &str, expected| assert_eq!(reach(address.parse().unwrap()), expected, "{address}");
-        check("127.0.0.1:80", Reach::Machine);
-        check("127.9.9.9:80", Reach::Machine);
-        check("[::1]:80", Reach::Machine);
-        check("[::ffff:127.0.0.1]:80", Reach::Machine);
-        check("0.0.0.0:80", Reach::Network);
-        check("[::]:80", Reach::Network);
-        check("192.168.1.7:80", Reach::Network);
-        check("[::ffff:192.168.1.7]:80", Reach::Network);
+        check("127.0.0.1:80", Reachability::Machine);
+        check("127.9.9.9:80", Reachability::Machine);
+        check("[::1]:80", Reachability::Machine);
+        check("[::ffff:127.0.0.1]:80", Reachability::Machine);
+        check("0.0.0.0:80", Reachability::Network);
+        check("[::]:80", Reachability::Network);
+        check("192.168.1.7:80", Reachability::Network);
+        check("[::ffff:192.168.1.7]:80", Reachability::Network);
     }
 
     #[test]
     fn nothing_is_bound_that_reaches_too_far() {
         let address = "0.0.0.0:0".parse().unwrap();
-        assert!(matches!(listen(address, Reach::Machine), Err(ListenError::TooFar(_))));
-        assert!(listen(address, Reach::Network).is_ok());
+        assert!(matches!(listen(address, Reachability::Machine), Err(ListenError::TooFar(_))));
+        assert!(listen(address, Reachability::Network).is_ok());
     }
 }

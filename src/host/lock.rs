@@ -1,9 +1,8 @@
-//! Liveness as a kernel lock.
+//! Kernel locks that show whether a process is alive.
 //!
-//! An open-file-description lock lives as long as any descriptor of the one
-//! open file: it passes to a child with the descriptor, and the kernel frees
-//! it when the last holder dies, however it dies. Process ids, ages, and
-//! heartbeats can all lie; this cannot.
+//! An open-file-description lock lasts as long as any descriptor of the open file. A child inherits
+//! it with the descriptor, and the kernel releases it when the last holder dies. Unlike process
+//! ids, ages and heartbeats, it cannot be wrong.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -11,11 +10,11 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// A held lock. Dropping it, or dying, frees it.
+/// A held lock. Dropping it, or dying, releases it.
 #[derive(Debug)]
 pub(crate) struct Lock(File);
 
-/// A file has two locks, which know nothing of each other.
+/// A file has two independent locks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Which {
     Main,
@@ -23,12 +22,12 @@ enum Which {
 }
 
 impl Lock {
-    /// Takes the lock, creating its file; `None` when somebody holds it.
+    /// Takes the lock, creating its file. `None` if somebody else holds it.
     pub(crate) fn take(path: &Path) -> io::Result<Option<Lock>> {
         lock(made(path)?, Which::Main)
     }
 
-    /// As [`take`](Self::take), asleep in the kernel for as long as somebody else holds it.
+    /// Like [`take`](Self::take), but blocks until the lock is free.
     pub(crate) fn wait_for(path: &Path) -> io::Result<Lock> {
         let file = made(path)?;
         loop {
@@ -40,22 +39,22 @@ impl Lock {
         }
     }
 
-    /// As [`take`](Self::take), of a file that must be there.
+    /// Like [`take`](Self::take), but the file must exist.
     pub(crate) fn take_existing(path: &Path) -> io::Result<Option<Lock>> {
         lock(found(path)?, Which::Main)
     }
 
-    /// As [`take`](Self::take), of the other lock, which makes the file a note.
+    /// Like [`take`](Self::take), for the second lock of the file.
     pub(crate) fn take_note(path: &Path) -> io::Result<Option<Lock>> {
         lock(made(path)?, Which::Note)
     }
 
-    /// As [`take_note`](Self::take_note), of a file that must be there.
+    /// Like [`take_note`](Self::take_note), but the file must exist.
     pub(crate) fn take_existing_note(path: &Path) -> io::Result<Option<Lock>> {
         lock(found(path)?, Which::Note)
     }
 
-    /// Whether `path` still names the file that is locked.
+    /// Whether `path` still names the locked file.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
         let which = |found: Metadata| (found.dev(), found.ino());
         self.0
@@ -101,10 +100,10 @@ fn set(file: &File, command: libc::c_int, which: Which) -> io::Result<()> {
     }
 }
 
-/// Asks whether anybody holds the lock at `path`, without taking it.
+/// Whether anybody holds the lock at `path`. Does not take it.
 ///
-/// Opened for reading only, so that asking does not look like a release to
-/// those who watch the file for one.
+/// Opens the file for reading only, because those who watch it would take a closed writer for a
+/// release.
 pub(crate) fn is_held(path: &Path) -> io::Result<bool> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -114,7 +113,7 @@ pub(crate) fn is_held(path: &Path) -> io::Result<bool> {
     is_held_on(&file)
 }
 
-/// As [`is_held`], of a file that is open already.
+/// Like [`is_held`], for an open file.
 pub(crate) fn is_held_on(file: &File) -> io::Result<bool> {
     let mut lock = range(Which::Main);
     // SAFETY: the descriptor is open for as long as `file` lives, and `lock`
@@ -126,7 +125,7 @@ pub(crate) fn is_held_on(file: &File) -> io::Result<bool> {
     Ok(i32::from(lock.l_type) != libc::F_UNLCK)
 }
 
-/// A byte that need not be there.
+/// The byte range of the lock; the byte need not exist.
 fn range(which: Which) -> libc::flock {
     // SAFETY: a structure of integers, for which zero is a valid value; OFD
     // locks demand a zero process id.

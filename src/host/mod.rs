@@ -1,5 +1,5 @@
-//! The machine: the only modules that touch clock, randomness, environment,
-//! processes, locks, and notifications. One thing each.
+//! The operating system: the only modules that touch the clock, randomness, the environment,
+//! processes, locks and file notifications.
 
 pub(crate) mod blocking_io;
 pub(crate) mod clock;
@@ -33,23 +33,23 @@ pub(crate) mod trim_memory;
 pub(crate) mod watch;
 
 pub(crate) use close_in_child::close_files_in_a_child;
-pub(crate) use empty_dir_cleanup::Litter;
+pub(crate) use empty_dir_cleanup::EmptyDirCleanup;
 pub(crate) use env::Env;
 pub(crate) use files::Durability;
 pub(crate) use http_token::{Token, TokenError};
 pub(crate) use ids::NoRandomness;
 pub(crate) use line_index::{Checkpoint, LineIndex, LineIndexWriter};
-pub(crate) use listen::{ListenError, Reach, reach};
+pub(crate) use listen::{ListenError, Reachability, reach};
 pub(crate) use lock::Lock;
-pub(crate) use multi_file_reader::{Joined, Stretch, fill};
+pub(crate) use multi_file_reader::{FilePart, MultiFileReader, fill};
 pub(crate) use open_beneath::BeneathError;
-pub(crate) use opened_dirs::{Ground, GroundError, Links};
+pub(crate) use opened_dirs::{Links, OpenDirError, OpenedDirs};
 pub(crate) use paths::{Home, HomeError, git_root};
-pub(crate) use processes::{Found, Process};
-pub(crate) use pty::{Pty, Reading};
-pub(crate) use run_bounded::{Care, Silent, Talk, TalkError};
-pub(crate) use signal_pipe::{Arrivals, Ignored};
-pub(crate) use spawn::{Reaped, Ties, Unanswered};
-pub(crate) use spawn_agent::{Launch, Started};
-pub(crate) use terminal::{Raw, Size};
+pub(crate) use processes::{Descendants, Process};
+pub(crate) use pty::{InputMode, Pty};
+pub(crate) use run_bounded::{BoundedRun, BoundedRunError, OnSilence, SilentProgram};
+pub(crate) use signal_pipe::{Ignored, SignalPipe};
+pub(crate) use spawn::{AskError, Attachment, Reaped};
+pub(crate) use spawn_agent::{AgentLaunch, StartedAgent};
+pub(crate) use terminal::{RawMode, Size};
 pub(crate) use watch::{Watch, Woken};

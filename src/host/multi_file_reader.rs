@@ -1,16 +1,16 @@
-//! Bytes that lie in several places, read by position as if they were one.
+//! Reads several files and texts by position as if they were one file.
 
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-/// One of the places.
+/// One part of the whole.
 #[derive(Debug)]
-pub(crate) enum Stretch {
-    /// As long as it is now.
+pub(crate) enum FilePart {
+    /// All of a file, as long as it is at the moment of reading.
     File(File),
-    /// No more than this of a file: what comes behind it is known from elsewhere.
+    /// The first `length` bytes of a file.
     Beginning {
         file: File,
         length: u64,
@@ -18,25 +18,25 @@ pub(crate) enum Stretch {
     Text(Vec<u8>),
 }
 
-impl Stretch {
+impl FilePart {
     pub(crate) fn length(&self) -> io::Result<u64> {
         match self {
-            Stretch::File(file) => file.metadata().map(|found| found.len()),
-            Stretch::Beginning { length, .. } => Ok(*length),
-            Stretch::Text(text) => Ok(text.len() as u64),
+            FilePart::File(file) => file.metadata().map(|found| found.len()),
+            FilePart::Beginning { length, .. } => Ok(*length),
+            FilePart::Text(text) => Ok(text.len() as u64),
         }
     }
 
-    /// Reads from a position on, at least a byte where there is one.
+    /// Reads from position `at`, at least one byte unless that is the end.
     fn read_at(&self, room: &mut [u8], at: u64) -> io::Result<usize> {
         match self {
-            Stretch::File(file) => file.read_at(room, at),
-            Stretch::Beginning { file, length } => {
+            FilePart::File(file) => file.read_at(room, at),
+            FilePart::Beginning { file, length } => {
                 let left = usize::try_from(length.saturating_sub(at)).unwrap_or(usize::MAX);
                 let most = left.min(room.len());
                 file.read_at(&mut room[..most], at)
             }
-            Stretch::Text(text) => {
+            FilePart::Text(text) => {
                 let left = usize::try_from(at).ok().and_then(|at| text.get(at..)).unwrap_or_default();
                 let most = left.len().min(room.len());
                 room[..most].copy_from_slice(&left[..most]);
@@ -47,17 +47,17 @@ impl Stretch {
 }
 
 #[derive(Debug)]
-pub(crate) struct Joined {
-    places: Vec<(Range<u64>, Stretch)>,
+pub(crate) struct MultiFileReader {
+    places: Vec<(Range<u64>, FilePart)>,
 }
 
-impl Joined {
-    /// All of `file`, as long as it is now.
+impl MultiFileReader {
+    /// All of `file`, at its current length.
     pub(crate) fn whole(file: File) -> io::Result<Self> {
-        Self::of(vec![Stretch::File(file)])
+        Self::of(vec![FilePart::File(file)])
     }
 
-    pub(crate) fn of(stretches: Vec<Stretch>) -> io::Result<Self> {
+    pub(crate) fn of(stretches: Vec<FilePart>) -> io::Result<Self> {
         let mut places = Vec::with_capacity(stretches.len());
         let mut at = 0;
         for stretch in stretches {
@@ -72,7 +72,7 @@ impl Joined {
         self.places.last().map_or(0, |(place, _)| place.end)
     }
 
-    /// Reads from a position on, at least a byte where there is one.
+    /// Reads from position `at`, at least one byte unless that is the end.
     pub(crate) fn read_at(&self, room: &mut [u8], at: u64) -> io::Result<usize> {
         let Some((place, stretch)) = self.places.iter().find(|(place, _)| place.contains(&at)) else {
             return Ok(0);
@@ -81,13 +81,12 @@ impl Joined {
         stretch.read_at(&mut room[..most], at - place.start)
     }
 
-    /// Fills all of `room`.
     pub(crate) fn read_exact_at(&self, room: &mut [u8], at: u64) -> io::Result<()> {
         fill(room, at, |room, at| self.read_at(room, at))
     }
 }
 
-/// Fills all of `room` from `at` on by as many reads as that takes.
+/// Fills all of `room` from position `at`, with as many reads as it takes.
 pub(crate) fn fill(
     mut room: &mut [u8],
     mut at: u64,
@@ -117,10 +116,14 @@ mod tests {
     fn every_byte_has_one_position() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"head and more").unwrap();
-        let text = |text: &str| Stretch::Text(text.into());
-        let joined =
-            Joined::of(vec![Stretch::Beginning { file, length: 4 }, text(""), text("[cut]"), text("tail")])
-                .unwrap();
+        let text = |text: &str| FilePart::Text(text.into());
+        let joined = MultiFileReader::of(vec![
+            FilePart::Beginning { file, length: 4 },
+            text(""),
+            text("[cut]"),
+            text("tail"),
+        ])
+        .unwrap();
         let whole = b"head[cut]tail";
         assert_eq!(joined.length(), whole.len() as u64);
         for at in 0..whole.len() {

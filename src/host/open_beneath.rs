@@ -1,5 +1,5 @@
-//! Opens files below a directory, and nothing else: by descriptor, without
-//! following a link anywhere on the way, whatever somebody swaps meanwhile.
+//! Opens files below a directory by descriptor, without following links, so that nothing swapped in
+//! meanwhile can lead outside.
 
 use std::fs::File;
 use std::io;
@@ -11,32 +11,32 @@ use std::time::Duration;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
-/// Why a file below the directory is not opened.
+/// Why a file was not opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BeneathError {
     #[error("there is no such file")]
     Missing,
-    /// A name that leads up, away, or nowhere.
+    /// A name that is absolute, empty or contains `..`.
     #[error("the name leads out of the directory")]
     Outside,
     #[error("there is a link on the way to it")]
     Link,
-    /// A directory, a pipe, a socket, a device; or a file with a second name,
-    /// which may be anybody's.
+    /// A directory, pipe, socket or device, or a file with several hard links, which may belong to
+    /// anybody.
     #[error("it is not a plain file of its own")]
     NotAFile,
     #[error(transparent)]
     Unreadable(io::Error),
 }
 
-/// How often a file with a second name is looked at before it is refused.
+/// How often a file with a second hard link is checked before it is refused.
 const MOST_LOOKS: u32 = 4;
 const MOMENT: Duration = Duration::from_millis(2);
 
-/// A rename at the wrong moment makes the kernel give up; it is asked again.
+/// The kernel gives up if a rename happens at the same time; ask again this often.
 const MOST_TRIES: u32 = 128;
 
-/// Opens the plain file at `name` below `root` to read it.
+/// Opens the plain file at `name` below `root` for reading.
 pub(crate) fn open(root: &Path, name: &Path) -> Result<File, BeneathError> {
     let plain = |part: Component| matches!(part, Component::Normal(_));
     if name.as_os_str().is_empty() || !name.components().all(plain) {
@@ -51,16 +51,16 @@ pub(crate) fn open(root: &Path, name: &Path) -> Result<File, BeneathError> {
         tries += 1;
         match found.nlink() {
             _ if !found.is_file() => return Err(BeneathError::NotAFile),
-            // None any more: it was replaced since, and is still ours.
+            // No hard link: the file was replaced after it was opened and is still ours.
             0 | 1 => return Ok(file),
-            // A file of ours has two for the moment in which it is put back.
+            // A file of ours briefly has two links while it is put back.
             _ if tries < MOST_LOOKS => std::thread::sleep(MOMENT),
             _ => return Err(BeneathError::NotAFile),
         }
     }
 }
 
-/// Never waits for the other end of a pipe, never takes a terminal over.
+/// Does not block on a pipe and does not make a terminal the controlling one.
 const FOR_READING: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
@@ -75,7 +75,7 @@ fn descend(root: &OwnedFd, name: &Path) -> Result<OwnedFd, Errno> {
     for _ in 0..MOST_TRIES {
         match openat2(root, name, FOR_READING, Mode::empty(), resolve) {
             Err(Errno::AGAIN) => {}
-            // An old kernel, or a sandbox that does not know the call.
+            // An old kernel, or a sandbox that blocks the call.
             Err(Errno::NOSYS | Errno::PERM) => return step_by_step(root, name),
             opened => return opened,
         }
@@ -88,7 +88,7 @@ fn descend(root: &OwnedFd, name: &Path) -> Result<OwnedFd, Errno> {
     step_by_step(root, name)
 }
 
-/// The same with a call for each part of the name.
+/// Opens each part of the name with a call of its own.
 fn step_by_step(root: &OwnedFd, name: &Path) -> Result<OwnedFd, Errno> {
     let mut parts = name.components().peekable();
     let mut above: Option<OwnedFd> = None;
@@ -107,7 +107,7 @@ fn trouble(errno: Errno) -> BeneathError {
     match errno {
         Errno::NOENT | Errno::NAMETOOLONG => BeneathError::Missing,
         Errno::XDEV | Errno::INVAL => BeneathError::Outside,
-        // A link in place of a directory is no directory either.
+        // A link in place of a directory.
         Errno::LOOP | Errno::NOTDIR | Errno::AGAIN => BeneathError::Link,
         // A socket, or a pipe without a reader.
         Errno::NXIO | Errno::ISDIR | Errno::NODEV => BeneathError::NotAFile,
@@ -130,7 +130,7 @@ mod tests {
         Ok(text)
     }
 
-    /// A home with a file, beside a file that is none of its business.
+    /// A home with a file, beside a file outside it.
     fn world() -> (tempfile::TempDir, std::path::PathBuf) {
         let world = tempfile::tempdir().unwrap();
         let home = world.path().join("home");

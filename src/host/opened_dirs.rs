@@ -1,9 +1,9 @@
-//! The directories that a run may write to, opened once, so that no other can take their place before its agent
-//! is executed.
+//! Opens the directories that a run may write to, so that none can be swapped before its agent
+//! starts.
 //!
-//! A path can lead elsewhere a moment after it was checked; a descriptor cannot. The agent starts in the open
-//! directory, and the last thing before it is executed is a comparison of all paths with what is open: they are
-//! what the agent itself goes by.
+//! A path can lead elsewhere right after it was checked; a descriptor cannot. The agent starts in
+//! the open directory. Immediately before the exec, all paths are compared with the open
+//! directories, because the agent itself uses the paths.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 #[derive(Debug)]
-pub(crate) struct Ground {
-    cwd: Place,
-    others: Vec<Place>,
+pub(crate) struct OpenedDirs {
+    cwd: OpenedDir,
+    others: Vec<OpenedDir>,
     links: Links,
 }
 
-/// Whether a path may have come to lead elsewhere since it was decided on.
+/// Whether a path may lead elsewhere than when it was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
     Followed,
@@ -32,25 +32,25 @@ pub(crate) enum Links {
 
 #[derive(Debug, thiserror::Error)]
 #[error("`{}` cannot be opened", path.display())]
-pub(crate) struct GroundError {
+pub(crate) struct OpenDirError {
     pub(crate) path: PathBuf,
     #[source]
     pub(crate) source: io::Error,
 }
 
-/// How starting a program tells that a path names another directory by now.
+/// The error of a start that was refused because a path names another directory now.
 const SWAPPED: i32 = libc::ESTALE;
 
-impl Ground {
-    pub(crate) fn open(cwd: &Path, others: &[PathBuf], links: Links) -> Result<Self, GroundError> {
+impl OpenedDirs {
+    pub(crate) fn open(cwd: &Path, others: &[PathBuf], links: Links) -> Result<Self, OpenDirError> {
         let open = |path: &Path| {
-            Place::open(path, links).map_err(|source| GroundError { path: path.to_owned(), source })
+            OpenedDir::open(path, links).map_err(|source| OpenDirError { path: path.to_owned(), source })
         };
         let others = others.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
         Ok(Self { cwd: open(cwd)?, others, links })
     }
 
-    /// A name of the open directory, for programs that we start ourselves.
+    /// A path of the open directory, for programs that we start ourselves.
     pub(crate) fn cwd(&self) -> PathBuf {
         if cfg!(target_os = "linux") {
             PathBuf::from(format!("/proc/self/fd/{}", self.cwd.directory.as_raw_fd()))
@@ -59,12 +59,12 @@ impl Ground {
         }
     }
 
-    /// The first path that names another directory now.
+    /// The first path that now names another directory.
     pub(crate) fn swapped(&self) -> Option<&Path> {
         self.held().find(|place| !place.is_named()).map(|place| place.path.as_path())
     }
 
-    /// Has `command` start in the open directory, and not at all where a path has come to name another one.
+    /// Makes `command` start in the open directory, or fail if a path now names another directory.
     pub(super) fn enter(&self, command: &mut Command) {
         let cwd = self.cwd.directory.as_raw_fd();
         let held: Vec<_> = self.held().map(|place| (place.name.clone(), place.identity)).collect();
@@ -82,27 +82,28 @@ impl Ground {
         unsafe { command.pre_exec(hook) };
     }
 
-    /// The places whose paths have to stay what they were.
-    fn held(&self) -> impl Iterator<Item = &Place> {
+    /// The directories whose paths must not change.
+    fn held(&self) -> impl Iterator<Item = &OpenedDir> {
         let all = std::iter::once(&self.cwd).chain(&self.others);
         all.filter(|_| self.links == Links::Refused)
     }
 }
 
-/// Whether a program was not started because a path of its [`Ground`] names another directory by now.
+/// Whether a program was not started because a path of its [`OpenedDirs`] now names another
+/// directory.
 pub(crate) fn is_swapped(error: &io::Error) -> bool {
     error.raw_os_error() == Some(SWAPPED)
 }
 
 #[derive(Debug)]
-struct Place {
+struct OpenedDir {
     path: PathBuf,
     name: CString,
     directory: File,
     identity: (u64, u64),
 }
 
-impl Place {
+impl OpenedDir {
     fn open(path: &Path, links: Links) -> io::Result<Self> {
         let name = CString::new(path.as_os_str().as_bytes())?;
         let flags = libc::O_DIRECTORY | libc::O_CLOEXEC;
@@ -111,7 +112,7 @@ impl Place {
         let directory = File::options().read(true).custom_flags(flags).open(path)?;
         let found = directory.metadata()?;
         let place = Self { path: path.to_owned(), name, directory, identity: (found.dev(), found.ino()) };
-        // Where it really is, the descriptor says; the path may lead elsewhere and back.
+        // The descriptor knows its real location; the path may lead elsewhere and back.
         let real = if cfg!(target_os = "linux") {
             std::fs::read_link(format!("/proc/self/fd/{}", place.directory.as_raw_fd()))?
         } else {
@@ -128,7 +129,7 @@ impl Place {
     }
 }
 
-/// What `name` leads to. For use between fork and exec as well.
+/// The device and inode of `name`. Safe between fork and exec.
 #[expect(clippy::unnecessary_cast, reason = "the types differ between systems")]
 fn identity_of(name: &CString) -> Option<(u64, u64)> {
     let mut found = MaybeUninit::<libc::stat>::uninit();
@@ -163,13 +164,13 @@ mod tests {
             symlink(self.root.join("outside"), self.root.join(name)).unwrap();
         }
 
-        fn open(&self, links: Links) -> Result<Ground, GroundError> {
-            Ground::open(&self.root.join("project"), &[self.root.join("more")], links)
+        fn open(&self, links: Links) -> Result<OpenedDirs, OpenDirError> {
+            OpenedDirs::open(&self.root.join("project"), &[self.root.join("more")], links)
         }
     }
 
-    /// Where a program begins that starts on this ground.
-    fn begins(ground: &Ground) -> io::Result<PathBuf> {
+    /// The directory in which a program starts.
+    fn begins(ground: &OpenedDirs) -> io::Result<PathBuf> {
         let mut command = spawn::program("/bin/pwd");
         command.arg("-P");
         ground.enter(&mut command);

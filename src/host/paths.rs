@@ -1,4 +1,4 @@
-//! Where everything is kept, and whether that place is fit for it.
+//! The state directory, the paths in it, and how programs and repositories are found.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -9,7 +9,7 @@ use crate::host::env::Env;
 use crate::host::files;
 use crate::model::{HomeId, MadeIn, RunId};
 
-/// The state directory: `$DELEGATOR_HOME`, else the XDG state directory.
+/// The state directory: `$DELEGATOR_HOME`, or `delegator` in the XDG state directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Home {
     root: PathBuf,
@@ -39,7 +39,7 @@ pub(crate) enum HomeError {
 }
 
 impl Home {
-    /// Where the home is, whether or not it exists.
+    /// The path of the home, whether or not it exists.
     pub(crate) fn locate(env: &Env) -> Result<PathBuf, HomeError> {
         let named = env.path(env::HOME);
         let state = || env.path("XDG_STATE_HOME").or_else(|| Some(env.path("HOME")?.join(".local/state")));
@@ -47,16 +47,16 @@ impl Home {
         if root.is_absolute() { Ok(root) } else { Err(HomeError::Relative(root)) }
     }
 
-    /// The user's own directory, where that decides where the home is.
+    /// The user's home directory, if the path of our home depends on it.
     fn of_the_user(env: &Env) -> Option<PathBuf> {
         let named = env.path(env::HOME).or_else(|| env.path("XDG_STATE_HOME"));
         if named.is_some() { None } else { env.path("HOME") }
     }
 
-    /// Opens the home, making it where it does not exist yet.
+    /// Opens the home, creating it if it does not exist.
     ///
-    /// A directory that belongs to another user, or that others can enter, is
-    /// refused rather than mended: it may be somebody's, or there by mistake.
+    /// A directory that belongs to another user, or that others can enter, is refused, not
+    /// repaired.
     pub(crate) fn open(env: &Env) -> Result<Home, HomeError> {
         let root = Self::locate(env)?;
         let unusable = |source| HomeError::Unusable { root: root.clone(), source };
@@ -66,7 +66,7 @@ impl Home {
                 found
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // A user without a home is given none: it would be nobody's.
+                // Do not create a home directory for a user who has none.
                 if let Some(nowhere) = Self::of_the_user(env).filter(|user| !user.is_dir()) {
                     return Err(HomeError::Nowhere(nowhere));
                 }
@@ -91,16 +91,15 @@ impl Home {
         self.id
     }
 
-    /// What a task that is handed in here says of its home.
+    /// The home as a task records it at submit.
     pub(crate) fn made_in(&self) -> MadeIn {
         MadeIn { path: self.root.clone(), id: self.id }
     }
 
-    /// The home that this one is a copy of, if that is where `made` was.
+    /// The original of this home, if this home is a copy of the one in which the task was `made`.
     ///
-    /// The home that is named there may be this one, moved or restored: then
-    /// nothing is at its old place, or something else. Its inode alone counts:
-    /// device numbers are given anew when the machine starts.
+    /// A home that was moved or restored is no copy: its old path is empty or holds something else.
+    /// Only the inode counts, because device numbers change at reboot.
     pub(crate) fn copied_from(&self, made: &MadeIn) -> Option<PathBuf> {
         let there = || identify(&made.path).is_some_and(|id| id.inode == made.id.inode && id != self.id);
         (made.id != self.id && there()).then(|| made.path.clone())
@@ -110,8 +109,8 @@ impl Home {
         self.root.join("registry.db")
     }
 
-    /// Held while the registry's file is made.
-    pub(crate) fn making_registry(&self) -> PathBuf {
+    /// Held while the registry is created.
+    pub(crate) fn registry_creation_lock(&self) -> PathBuf {
         self.root.join("registry.lock")
     }
 
@@ -124,38 +123,38 @@ impl Home {
         self.root.join("terminals")
     }
 
-    /// What HTTP clients have to show.
+    /// The token for HTTP clients.
     pub(crate) fn token(&self) -> PathBuf {
         self.root.join("http-token")
     }
 
-    /// Notes about runs whose directory and row are not both there.
+    /// Notes about runs for which the directory or the row is missing.
     pub(crate) fn unsettled(&self) -> PathBuf {
         self.root.join("unsettled")
     }
 
-    /// Long texts of replies, kept whole.
+    /// Long texts of replies, kept in full.
     pub(crate) fn captures(&self) -> PathBuf {
         self.root.join("captures")
     }
 
-    /// Held while somebody cleans up; its time says when that was last.
-    pub(crate) fn cleaning(&self) -> PathBuf {
+    /// Held during a cleanup; its modification time is the time of the last one.
+    pub(crate) fn cleanup_lock(&self) -> PathBuf {
         self.root.join("cleanup.lock")
     }
 
-    /// Held by the one server that looks after the queue.
+    /// Held by the one server that watches the queue.
     pub(crate) fn keeper_lock(&self) -> PathBuf {
         self.root.join("keeper.lock")
     }
 
-    /// What the clocks said when somebody cleaned up.
-    pub(crate) fn looks(&self) -> PathBuf {
+    /// Clock readings of past cleanups.
+    pub(crate) fn clock_observations(&self) -> PathBuf {
         self.root.join("clock.json")
     }
 
-    /// Held while marks are set, or something is removed that has none.
-    pub(crate) fn marks(&self) -> PathBuf {
+    /// Held while marks are set or unmarked runs are removed.
+    pub(crate) fn marks_lock(&self) -> PathBuf {
         self.root.join("marks.lock")
     }
 
@@ -164,7 +163,7 @@ impl Home {
     }
 }
 
-/// Which directory `root` is; `None` where there is none.
+/// The identity of the directory `root`; `None` if it does not exist.
 pub(crate) fn identify(root: &Path) -> Option<HomeId> {
     std::fs::metadata(root).ok().as_ref().map(identity)
 }
@@ -187,12 +186,12 @@ fn check(root: &Path, found: &std::fs::Metadata) -> Result<(), HomeError> {
     }
 }
 
-/// The user that we act for.
+/// The effective user.
 pub(crate) fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Parents as usual, the home itself for the owner alone.
+/// Creates parents with default permissions and the home for the owner only.
 fn create(root: &Path) -> io::Result<()> {
     if let Some(parent) = root.parent() {
         std::fs::create_dir_all(parent)?;
@@ -205,13 +204,12 @@ fn create(root: &Path) -> io::Result<()> {
 
 /// The nearest directory at or above `start` that has a `.git`.
 pub(crate) fn git_root(start: &Path) -> Option<PathBuf> {
-    // A file in worktrees and submodules; an empty directory is no repository.
+    // `.git` is a file in worktrees and submodules; an empty directory is no repository.
     let is_root = |dir: &&Path| dir.join(".git").is_file() || dir.join(".git/HEAD").exists();
     start.ancestors().find(is_root).map(Path::to_owned)
 }
 
-/// A `.git` at or above `start` of which nobody can tell whether it is a
-/// repository, and why.
+/// A `.git` at or above `start` that cannot be read, and why.
 pub(crate) fn unreadable_git(start: &Path) -> Option<(PathBuf, io::Error)> {
     let unreadable = |dir: &Path| {
         let git = dir.join(".git");
@@ -221,17 +219,17 @@ pub(crate) fn unreadable_git(start: &Path) -> Option<(PathBuf, io::Error)> {
     start.ancestors().find_map(unreadable)
 }
 
-/// This program, or the newer one that has taken its place meanwhile.
+/// The path of this program, or of a newer version that replaced it.
 pub(crate) fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe().map(|path| without_mark(path, Path::is_file))
 }
 
-/// This very program, also where its file was replaced or removed meanwhile.
+/// This very program, even if its file was replaced or removed.
 pub(crate) fn own_image() -> io::Result<PathBuf> {
     if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { own_program() }
 }
 
-/// The system marks the name of a program whose file is gone.
+/// Removes the suffix that the kernel adds if the file of a program is gone.
 fn without_mark(path: PathBuf, is_there: impl Fn(&Path) -> bool) -> PathBuf {
     let bare = path.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);
     bare.filter(|bare| !is_there(&path) && is_there(bare)).unwrap_or(path)

@@ -1,7 +1,6 @@
-//! What the system says of its processes.
+//! Reads the process table from `/proc`.
 //!
-//! Linux tells through `/proc`. Where there is none, the answers are empty
-//! and the callers fall back to what they can do without.
+//! Without `/proc` the answers are empty, and the callers do what they can without it.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -11,49 +10,48 @@ use std::io;
 use std::io::Read;
 use std::os::fd::IntoRawFd;
 
-/// A process, told apart from a later one with the same number.
+/// A process, distinguished by start time from a later one with the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Process {
     pub(crate) pid: i32,
     pub(crate) parent: i32,
     /// In clock ticks since boot.
     pub(crate) started: u64,
-    /// It has ended, with all its threads, and was not collected yet.
+    /// It has ended with all its threads but was not reaped yet.
     pub(crate) zombie: bool,
 }
 
 impl Process {
-    /// What no other process has or will have until the next boot.
+    /// Unique until the next boot.
     pub(crate) fn identity(self) -> (i32, u64) {
         (self.pid, self.started)
     }
 }
 
-/// Reads one process; `None` when it is gone.
+/// Reads one process; `None` if it is gone.
 pub(crate) fn read(pid: i32) -> Option<Process> {
     let stat = whole(&format!("/proc/{pid}/stat")).ok()?;
     parse_stat(pid, &stat)
 }
 
-/// A file whose length the system does not tell beforehand, nearly always in
-/// two reads: what a process does must not depend on who its parents
-/// are, or a crash at one certain call of it could not be arranged for.
+/// Reads a file of unknown length, nearly always in two reads. The fault tests stop a process at a
+/// certain system call, so the number of calls must not depend on the file's length.
 fn whole(path: &str) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let mut bytes = Vec::with_capacity(4096);
     let read = (&file).take(u64::MAX).read_to_end(&mut bytes);
-    // By hand: a debug build asks about every descriptor before it closes it.
+    // Closed by hand: a debug build checks every descriptor before it closes it.
     // SAFETY: nothing else owns the number any more.
     unsafe { libc::close(file.into_raw_fd()) };
     read.map(|_| bytes)
 }
 
-/// A [`whole`] file of text; empty where there is none.
+/// Reads a text file; empty if it does not exist.
 pub(crate) fn text(path: &str) -> String {
     whole(path).ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
-/// The name in the middle may hold spaces and parentheses: count from its end.
+/// The name may contain spaces and parentheses: search for its end from the right.
 fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
     let end_of_name = stat.iter().rposition(|&b| b == b')')?;
     let rest = std::str::from_utf8(stat.get(end_of_name + 2..)?).ok()?;
@@ -62,18 +60,17 @@ fn parse_stat(pid: i32, stat: &[u8]) -> Option<Process> {
     let parent = fields.next()?.parse().ok()?;
     let threads: i32 = fields.nth(15)?.parse().ok()?;
     let started = fields.nth(1)?.trim_end().parse().ok()?;
-    // The first thread may end before the others: then the process lives on.
+    // The first thread may end before the others; the process then lives on.
     let zombie = matches!(state, "Z" | "X" | "x") && threads <= 1;
     Some(Process { pid, parent, started, zombie })
 }
 
-/// Whether a process waits for something other than the disk; so it may be
-/// where the system does not tell.
+/// Whether a process sleeps, other than for disk I/O. True if unknown.
 pub(crate) fn is_asleep(pid: i32) -> bool {
     state(pid).is_none_or(|state| state == b'S')
 }
 
-/// Whether somebody stopped a process with a signal. One that is traced is not meant.
+/// Whether a process was stopped by a signal. Traced processes do not count.
 pub(crate) fn is_stopped(pid: i32) -> bool {
     state(pid) == Some(b'T')
 }
@@ -90,22 +87,22 @@ pub(crate) fn all() -> Vec<Process> {
     entries.flatten().filter_map(|entry| read(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
-/// The children of this thread, orphans that came to it included. One that comes
-/// or goes meanwhile may be missing. Empty where the kernel does not tell.
+/// The children of this thread, including adopted orphans. A child that starts or ends meanwhile
+/// may be missing. Empty if the kernel does not provide the list.
 pub(crate) fn own_children() -> Vec<i32> {
     text("/proc/thread-self/children").split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
-/// What a walk found.
+/// Result of [`descendants`].
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct Descendants {
     pub(crate) processes: Vec<Process>,
-    /// Nothing was left out for want of certainty.
+    /// Whether no process was left out as uncertain.
     pub(crate) complete: bool,
 }
 
-/// The processes below `root`, without `spared` and those below them.
-pub(crate) fn descendants(root: i32, spared: &[Process]) -> Found {
+/// The processes below `root`, without `spared` and their descendants.
+pub(crate) fn descendants(root: i32, spared: &[Process]) -> Descendants {
     let spared: Vec<_> = spared.iter().map(|process| process.identity()).collect();
     certain(below(all(), root, &spared), root, |pid| read(pid).map(|process| process.started))
 }
@@ -129,10 +126,10 @@ fn below(processes: Vec<Process>, root: i32, spared: &[(i32, u64)]) -> Vec<Proce
     found
 }
 
-/// Leaves out what is below a process that ended during the walk: its number
-/// may have passed to a stranger, and these may be the stranger's children.
-/// Those that are ours have another parent now, and the next walk finds them.
-fn certain(walked: Vec<Process>, root: i32, started: impl Fn(i32) -> Option<u64>) -> Found {
+/// Leaves out processes below one that ended during the walk: another program may have its id now,
+/// and they may be that program's children. Our own orphans have a new parent, and the next walk
+/// finds them.
+fn certain(walked: Vec<Process>, root: i32, started: impl Fn(i32) -> Option<u64>) -> Descendants {
     let mut parents = HashMap::from([(root, true)]);
     let recorded: HashMap<i32, u64> = walked.iter().map(|process| process.identity()).collect();
     let all = walked.len();
@@ -145,12 +142,11 @@ fn certain(walked: Vec<Process>, root: i32, started: impl Fn(i32) -> Option<u64>
             parents.insert(process.pid, false);
         }
     }
-    Found { complete: processes.len() == all, processes }
+    Descendants { complete: processes.len() == all, processes }
 }
 
-/// The processes above this one that call themselves `name`, nearest first,
-/// however many there are. Each was there before the next: one that was not
-/// took over a number meanwhile.
+/// The ancestors of this process that are called `name`, nearest first. Each must be older than its
+/// child; otherwise its id was reused.
 pub(crate) fn ancestors(name: &CStr) -> Vec<Process> {
     let above = |(process, _): &(Process, bool)| {
         parent_of(*process, name).filter(|(parent, _)| parent.pid > 1 && parent.started <= process.started)
@@ -160,9 +156,9 @@ pub(crate) fn ancestors(name: &CStr) -> Vec<Process> {
     all.filter(|(_, is_named)| *is_named).map(|(process, _)| process).collect()
 }
 
-/// One that was there before its child had its number all the time; one of the
-/// same tick did if the child still has it for a parent. That is asked in any
-/// case: what a process does must not depend on the tick it began in either.
+/// A parent that is older than its child has had its id all along. One that started in the same
+/// tick must still be its parent. That is always checked, so that the number of system calls does
+/// not depend on timing.
 fn parent_of(process: Process, name: &CStr) -> Option<(Process, bool)> {
     let stat = whole(&format!("/proc/{}/stat", process.parent)).ok()?;
     let parent = parse_stat(process.parent, &stat)?;
@@ -176,14 +172,14 @@ fn is_named(stat: &[u8], name: &CStr) -> bool {
     named.is_some_and(|rest| rest.starts_with(b") "))
 }
 
-/// The value of `variable` in the environment that a process was started with.
+/// The value of `variable` in the initial environment of a process.
 pub(crate) fn variable(process: Process, variable: &str) -> Option<String> {
     let environment = whole(&format!("/proc/{}/environ", process.pid)).ok()?;
     let mut entries = environment.split(|&b| b == 0).filter_map(|entry| std::str::from_utf8(entry).ok());
     entries.find_map(|entry| entry.strip_prefix(variable)?.strip_prefix('=').map(str::to_owned))
 }
 
-/// The arguments a process was started with; none when it is gone.
+/// The arguments of a process; empty if it is gone.
 pub(crate) fn arguments(process: Process) -> Vec<String> {
     let bytes = whole(&format!("/proc/{}/cmdline", process.pid)).unwrap_or_default();
     if read(process.pid).is_none_or(|now| now.started != process.started) {
@@ -192,7 +188,7 @@ pub(crate) fn arguments(process: Process) -> Vec<String> {
     bytes.split(|&b| b == 0).map(|arg| String::from_utf8_lossy(arg).into_owned()).collect()
 }
 
-/// Which boot this is; a process number means nothing in another.
+/// The id of this boot; process ids are valid only within one boot.
 pub(crate) fn boot_id() -> String {
     text("/proc/sys/kernel/random/boot_id").trim().to_owned()
 }
@@ -242,9 +238,9 @@ mod tests {
     fn the_children_of_one_that_took_over_a_number_are_not_taken_for_ours() {
         let walked = || vec![process(2, 1, 10), process(3, 2, 11), process(4, 3, 12)];
         let all_there = certain(walked(), 1, |pid| Some(8 + pid as u64));
-        assert_eq!(all_there, Found { processes: walked(), complete: true });
+        assert_eq!(all_there, Descendants { processes: walked(), complete: true });
         let taken_over = certain(walked(), 1, |pid| (pid != 2).then_some(8 + pid as u64));
-        assert_eq!(taken_over, Found { processes: vec![process(2, 1, 10)], complete: false });
+        assert_eq!(taken_over, Descendants { processes: vec![process(2, 1, 10)], complete: false });
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! A terminal of our own making: what is behind one end takes the other for a
-//! real one.
+//! Creates pseudo terminals.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,17 +13,17 @@ use crate::host::terminal::Size;
 
 #[derive(Debug)]
 pub(crate) struct Pty {
-    /// Ours: what the program prints is read here, what it reads is written here.
+    /// Our end: reads what the program prints and writes what it reads.
     pub(crate) ours: OwnedFd,
-    /// The program's. Whoever holds it keeps the terminal open.
+    /// The program's end. The terminal stays open while anybody holds it.
     pub(crate) theirs: OwnedFd,
 }
 
 impl Pty {
-    /// Makes one of this size, with the settings of `like` where there are some.
+    /// Opens a terminal of this size, with the settings of `like` if given.
     pub(crate) fn open(size: Size, like: Option<&Termios>) -> io::Result<Self> {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
-        // The call above cannot say so on every system.
+        // `openpt` cannot set this flag on every system.
         rustix::io::fcntl_setfd(&ours, rustix::io::FdFlags::CLOEXEC)?;
         grantpt(&ours)?;
         unlockpt(&ours)?;
@@ -39,27 +38,27 @@ impl Pty {
     }
 }
 
-/// How whoever reads from a terminal takes the byte that ends input.
+/// How a program in a terminal receives the end-of-input byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reading {
-    /// Line by line: the terminal itself makes an end of it.
+pub(crate) enum InputMode {
+    /// The terminal turns it into an end of file.
     Lines,
-    /// Key by key: it is one of them, and the program may do anything.
+    /// The program receives it as a key and may do anything with it.
     Keys,
 }
 
-/// The byte that ends input in this terminal, and how it is taken now.
-pub(crate) fn end_of_input(ours: &OwnedFd) -> (u8, Reading) {
+/// The byte that ends input in this terminal, and how it is currently received.
+pub(crate) fn end_of_input(ours: &OwnedFd) -> (u8, InputMode) {
     const CONTROL_D: u8 = 4;
-    tcgetattr(ours).map_or((CONTROL_D, Reading::Lines), |settings| {
+    tcgetattr(ours).map_or((CONTROL_D, InputMode::Lines), |settings| {
         let by_lines = settings.local_modes.contains(LocalModes::ICANON);
-        let reading = if by_lines { Reading::Lines } else { Reading::Keys };
+        let reading = if by_lines { InputMode::Lines } else { InputMode::Keys };
         (settings.special_codes[SpecialCodeIndex::VEOF], reading)
     })
 }
 
-/// Tells whatever runs in the terminal that it has another size now.
+/// Tells the program in the terminal its new size.
 pub(crate) fn resize(ours: &OwnedFd, size: Size) {
-    // A terminal that is gone has no size.
+    // A closed terminal needs no size.
     let _ = tcsetwinsize(ours, size.into());
 }

@@ -1,5 +1,4 @@
-//! Talks to one program: hands it all it is to read, takes all it says, within
-//! a limit of time and bytes.
+//! Runs one program with given input and collects its output, within limits of time and bytes.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -14,18 +13,17 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::host::{clock, signal, spawn};
 use crate::model::Signal;
 
-/// What is kept of its complaints, and how much of one is told.
+/// How much of stderr is kept, and how much of its last line is reported.
 const COMPLAINT: usize = 64 << 10;
 const LONGEST: usize = 2000;
-/// How long one may say nothing before anybody cares.
+/// Silence after which `on_silence` is called first.
 const FIRST: Duration = Duration::from_millis(60);
-/// Lets it get on while we do something else before we listen.
+/// Pipe size that lets the program work ahead of us.
 const PIPE: usize = 1 << 20;
 
-/// A program that was told something and has not been heard to the end. It is
-/// ended, with its process group, when this is dropped.
+/// A running program. Dropping this kills its process group.
 #[derive(Debug)]
-pub(crate) struct Talk {
+pub(crate) struct BoundedRun {
     child: Child,
     stdin: Option<ChildStdin>,
     unsent: Vec<u8>,
@@ -39,36 +37,35 @@ pub(crate) struct Talk {
     over: bool,
 }
 
-/// One that has said nothing for a while.
+/// A program that has printed nothing for a while.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Silent {
+pub(crate) struct SilentProgram {
     pub(crate) pid: i32,
-    /// How long we have been listening to nothing.
+    /// How long it has been silent.
     pub(crate) since: Duration,
 }
 
-/// What is done about one that says nothing: how long to listen before it is
-/// asked again, or why it is given up.
-pub(crate) type Care<'c> = &'c mut dyn FnMut(Silent) -> Result<Duration, String>;
+/// Called for a silent program: returns how long to wait before the next call, or why to give up.
+pub(crate) type OnSilence<'c> = &'c mut dyn FnMut(SilentProgram) -> Result<Duration, String>;
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum TalkError {
+pub(crate) enum BoundedRunError {
     #[error("it could not be started: {0}")]
     Start(io::Error),
-    #[error("it could not be heard: {0}")]
+    #[error("its output could not be read: {0}")]
     Broken(io::Error),
     #[error("it took too long")]
     Slow,
-    #[error("it said too much")]
+    #[error("it printed too much")]
     TooMuch,
     #[error("it failed: {0}")]
     Failed(String),
-    #[error("it was given up: {0}")]
+    #[error("it was stopped: {0}")]
     GivenUp(String),
 }
 
-impl Talk {
-    /// Starts `program`; it has until `until`, and may say `most` bytes.
+impl BoundedRun {
+    /// Starts `program`, which must end by `until` and may print `most` bytes.
     pub(crate) fn begin(
         program: &Path,
         args: &[OsString],
@@ -77,8 +74,9 @@ impl Talk {
         input: Vec<u8>,
         until: Duration,
         most: usize,
-    ) -> Result<Self, TalkError> {
-        let mut child = spawn::piped(program, args, cwd, environment).map_err(TalkError::Start)?;
+    ) -> Result<Self, BoundedRunError> {
+        let mut child =
+            spawn::spawn_piped(program, args, cwd, environment).map_err(BoundedRunError::Start)?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         #[cfg(target_os = "linux")]
         let _ = stdout.as_ref().map(|pipe| rustix::pipe::fcntl_setpipe_size(pipe, PIPE));
@@ -95,8 +93,8 @@ impl Talk {
             most,
             over: false,
         };
-        talk.do_not_block().map_err(TalkError::Broken)?;
-        talk.send().map_err(TalkError::Broken)?;
+        talk.do_not_block().map_err(BoundedRunError::Broken)?;
+        talk.send().map_err(BoundedRunError::Broken)?;
         Ok(talk)
     }
 
@@ -113,20 +111,19 @@ impl Talk {
         Ok(())
     }
 
-    /// Hears it to its end, with `care` while it says nothing: what it said, when
-    /// it ended well, and the beginning of what it complained of all the same.
-    pub(crate) fn finish_with(mut self, care: Care<'_>) -> Result<(Vec<u8>, String), TalkError> {
+    /// Waits for the program to end well. Returns its output and the beginning of its stderr.
+    pub(crate) fn finish_with(mut self, care: OnSilence<'_>) -> Result<(Vec<u8>, String), BoundedRunError> {
         let complaint = self.hear(care)?;
         Ok((std::mem::take(&mut self.said), complaint))
     }
 
-    /// What it said, however it ended, and how that was.
-    pub(crate) fn finish_anyhow(mut self, care: Care<'_>) -> (Vec<u8>, Result<(), TalkError>) {
+    /// Waits for the program to end. Returns its output and whether it ended well.
+    pub(crate) fn finish_anyhow(mut self, care: OnSilence<'_>) -> (Vec<u8>, Result<(), BoundedRunError>) {
         let ended = self.hear(care).map(drop);
         (std::mem::take(&mut self.said), ended)
     }
 
-    fn hear(&mut self, care: Care<'_>) -> Result<String, TalkError> {
+    fn hear(&mut self, care: OnSilence<'_>) -> Result<String, BoundedRunError> {
         let mut patience = FIRST;
         let mut heard = clock::monotonic();
         while self.stdout.is_some() || self.stderr.is_some() {
@@ -134,29 +131,29 @@ impl Talk {
                 heard = clock::monotonic();
             } else {
                 let pid = i32::try_from(self.child.id()).unwrap_or(0);
-                let silent = Silent { pid, since: clock::monotonic().saturating_sub(heard) };
-                patience = care(silent).map_err(TalkError::GivenUp)?;
+                let silent = SilentProgram { pid, since: clock::monotonic().saturating_sub(heard) };
+                patience = care(silent).map_err(BoundedRunError::GivenUp)?;
             }
-            self.send().map_err(TalkError::Broken)?;
+            self.send().map_err(BoundedRunError::Broken)?;
             if drained(&mut self.stdout, &mut self.said, self.most.saturating_add(1))? {
                 self.stdout = None;
             }
-            // More than is kept is read all the same: nobody is to wait for us.
-            // But not all at once, or one that never stops is never ended.
+            // Read more than is kept, so that the program never blocks on us; but not everything at
+            // once, so that one that never stops is still ended.
             if drained(&mut self.stderr, &mut self.complaint, 1 << 20)? {
                 self.stderr = None;
             }
             self.complaint.truncate(COMPLAINT);
             if self.said.len() > self.most {
-                return Err(TalkError::TooMuch);
+                return Err(BoundedRunError::TooMuch);
             }
         }
         let status = loop {
-            if let Some(status) = self.child.try_wait().map_err(TalkError::Broken)? {
+            if let Some(status) = self.child.try_wait().map_err(BoundedRunError::Broken)? {
                 break status;
             }
             if clock::monotonic() >= self.until {
-                return Err(TalkError::Slow);
+                return Err(BoundedRunError::Slow);
             }
             std::thread::sleep(Duration::from_micros(200));
         };
@@ -167,13 +164,13 @@ impl Talk {
         } else {
             let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
             let told = last.map(|line| line.chars().take(LONGEST).collect());
-            Err(TalkError::Failed(told.unwrap_or_else(|| status.to_string())))
+            Err(BoundedRunError::Failed(told.unwrap_or_else(|| status.to_string())))
         }
     }
 
-    /// Whether there is something before `patience` is over.
-    fn wait_for_something(&self, patience: Duration) -> Result<bool, TalkError> {
-        let left = self.until.checked_sub(clock::monotonic()).ok_or(TalkError::Slow)?;
+    /// Whether a pipe is ready before `patience` is over.
+    fn wait_for_something(&self, patience: Duration) -> Result<bool, BoundedRunError> {
+        let left = self.until.checked_sub(clock::monotonic()).ok_or(BoundedRunError::Slow)?;
         let (left, last) = (left.min(patience), left <= patience);
         let limit = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
         let mut fds = Vec::with_capacity(3);
@@ -181,7 +178,7 @@ impl Talk {
         fds.extend(self.stderr.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         fds.extend(self.stdin.iter().map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
         match poll(&mut fds, Some(&limit)) {
-            Ok(0) if last => Err(TalkError::Slow),
+            Ok(0) if last => Err(BoundedRunError::Slow),
             Ok(0) => Ok(false),
             // Interrupted: the loop looks again.
             Ok(_) | Err(_) => Ok(true),
@@ -197,7 +194,7 @@ impl Talk {
             match pipe.write(&self.unsent[self.sent..]) {
                 Ok(n) => self.sent += n,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // One that does not want to hear more says why when it ends.
+                // A program that closes its input says why when it ends.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.stdin = None,
                 Err(error) => return Err(error),
             }
@@ -206,7 +203,7 @@ impl Talk {
     }
 }
 
-impl Drop for Talk {
+impl Drop for BoundedRun {
     fn drop(&mut self) {
         if !self.over {
             signal::send_to_group_of_child(i32::try_from(self.child.id()).unwrap_or(0), Signal::Kill);
@@ -215,8 +212,8 @@ impl Drop for Talk {
     }
 }
 
-/// Reads what is there, up to `most` in all; whether the pipe has come to its end.
-fn drained(pipe: &mut Option<impl Read>, into: &mut Vec<u8>, most: usize) -> Result<bool, TalkError> {
+/// Reads what is there, up to `most` bytes in all. Returns whether the pipe is at its end.
+fn drained(pipe: &mut Option<impl Read>, into: &mut Vec<u8>, most: usize) -> Result<bool, BoundedRunError> {
     let Some(pipe) = pipe else { return Ok(true) };
     let mut chunk = [0; 64 << 10];
     while into.len() < most {
@@ -225,7 +222,7 @@ fn drained(pipe: &mut Option<impl Read>, into: &mut Vec<u8>, most: usize) -> Res
             Ok(n) => into.extend_from_slice(&chunk[..n]),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(TalkError::Broken(error)),
+            Err(error) => return Err(BoundedRunError::Broken(error)),
         }
     }
     Ok(false)
@@ -241,7 +238,7 @@ mod tests {
         let limit = if expected == Err("it took too long") { 200 } else { 20_000 };
         let until = clock::monotonic() + Duration::from_millis(limit);
         let begun =
-            Talk::begin(Path::new("/bin/sh"), &args, Path::new("/"), &[], input.to_vec(), until, most);
+            BoundedRun::begin(Path::new("/bin/sh"), &args, Path::new("/"), &[], input.to_vec(), until, most);
         let said = begun.and_then(|talk| talk.finish_with(&mut |_| Ok(Duration::MAX)));
         let said = said.map(|(said, _)| said).map_err(|error| error.to_string());
         assert_eq!(said.as_deref().map_err(String::as_str), expected, "{script}");
@@ -263,7 +260,7 @@ mod tests {
     #[test]
     fn neither_time_nor_bytes_are_unlimited() {
         check("sleep 100000 & wait", b"", 100, Err("it took too long"));
-        check("yes", b"", 100, Err("it said too much"));
+        check("yes", b"", 100, Err("it printed too much"));
         check("yes >&2 & exec sleep 100000", b"", 100, Err("it took too long"));
     }
 }

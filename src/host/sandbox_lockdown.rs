@@ -1,9 +1,9 @@
-//! The last step into a sandbox: closes what it leaves open, and tries whether
-//! it holds.
+//! The last step before a command runs in a sandbox: denies sockets and checks that the sandbox
+//! holds.
 //!
-//! Sandboxes keep the file system and the network well, and sockets in the file
-//! system badly: a datagram needs no connection, and reaches any daemon that
-//! listens on a path. So no socket is made at all. Pairs between one's own
+//! Sandboxes isolate the file system and the network well but leave Unix sockets open: a datagram
+//! reaches any daemon that listens on a path. No socket can therefore be created. Socket pairs
+//! between a command's own processes stay, except datagram pairs, which can be pointed elsewhere.
 //! processes stay, without the kind that can be pointed elsewhere.
 
 use std::fs;
@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket, socketpair};
 
-/// Where a sandbox always has memory of its own to write to.
+/// A directory in memory that is writable in every sandbox.
 pub(crate) const SCRATCH: &str = "/dev/shm";
 
-/// Denies this process, and all it becomes and starts, every new socket.
+/// Denies new sockets to this process and all that it executes and starts.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(crate) fn close_sockets() -> io::Result<()> {
+pub(crate) fn deny_sockets() -> io::Result<()> {
     let filter = filter();
     let length = u16::try_from(filter.len()).map_err(io::Error::other)?;
     let program = libc::sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
@@ -31,7 +31,7 @@ pub(crate) fn close_sockets() -> io::Result<()> {
 }
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-pub(crate) fn close_sockets() -> io::Result<()> {
+pub(crate) fn deny_sockets() -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -40,15 +40,15 @@ const ARCHITECTURE: u32 = 0xc000_003e;
 #[cfg(all(target_os = "linux", target_arch = "aarch64"))]
 const ARCHITECTURE: u32 = 0xc000_00b7;
 
-/// The filter as the kernel reads it: offsets are those of `seccomp_data`, and
-/// a jump counts the instructions that it passes over.
+/// The seccomp filter. Offsets refer to `seccomp_data`; a jump counts the instructions that it
+/// skips.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn filter() -> [libc::sock_filter; 14] {
     use libc::{BPF_ABS, BPF_ALU, BPF_AND, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W};
     const NUMBER: u32 = 0;
     const ARCH: u32 = 4;
     const SECOND: u32 = 24;
-    /// Numbers from here on are of another interface to the same kernel.
+    /// System call numbers of the x32 interface start here.
     const FOREIGN: u32 = 0x4000_0000;
     #[expect(clippy::cast_possible_truncation, reason = "operation codes fit")]
     let step =
@@ -76,9 +76,9 @@ fn filter() -> [libc::sock_filter; 14] {
     ]
 }
 
-/// The ways out that are open, in words. Writing is tried at each of `outside`,
-/// with a file called `name`; nothing stays of it.
-pub(crate) fn ways_out(outside: &[PathBuf], name: &str) -> Vec<String> {
+/// Describes every escape that is open. Tries to write to each of `outside`, with a file called
+/// `name`, and leaves nothing behind.
+pub(crate) fn find_escapes(outside: &[PathBuf], name: &str) -> Vec<String> {
     let written = outside.iter().filter(|path| can_write(path, name));
     let written = written.map(|path| format!("`{}` can be written to", path.display()));
     written.chain(sockets().map(|kind| format!("{kind} opens"))).collect()
@@ -95,7 +95,7 @@ fn can_write(path: &Path, name: &str) -> bool {
             made
         }
         Ok(_) => OpenOptions::new().append(true).open(path).is_ok(),
-        // Whatever is not there must not be made.
+        // What does not exist must not be created.
         Err(_) => {
             let made = fs::create_dir(path).is_ok();
             if made {
@@ -178,7 +178,7 @@ mod tests {
         let file = dir.path().join("file");
         fs::write(&file, "as it was").unwrap();
         let missing = dir.path().join("missing");
-        let found = ways_out(&[dir.path().to_owned(), file.clone(), missing], "try");
+        let found = find_escapes(&[dir.path().to_owned(), file.clone(), missing], "try");
         assert_eq!(found.iter().filter(|way| way.ends_with("can be written to")).count(), 3);
         assert!(found.contains(&"a TCP socket opens".to_owned()), "{found:?}");
         assert!(found.contains(&"a pair of Unix datagram sockets opens".to_owned()), "{found:?}");

@@ -1,8 +1,8 @@
-//! Signals, to exactly the process that is meant.
+//! Sends signals to exactly the intended process.
 //!
-//! A number may have passed to somebody else since it was read; a descriptor
-//! of a process cannot. So it is opened first, then the start time behind the
-//! number is compared with the recorded one, and only then is anything sent.
+//! A process id may be reused after it was read, but a pidfd cannot. So the pidfd is opened first,
+//! then the start time of the id is compared with the recorded one, and only then is the signal
+//! sent.
 
 use std::os::fd::OwnedFd;
 
@@ -13,23 +13,22 @@ use crate::host::processes;
 use crate::host::processes::Process;
 use crate::model::Signal;
 
-/// Signals `process`. One that is gone is no error, and one that has its
-/// number now is left alone.
+/// Signals `process`. Does nothing if it is gone, even if its id was reused.
 pub(crate) fn send(process: Process, signal: Signal) {
     send_number(process, number(signal), open_valid);
 }
 
-/// Stops `process` where it stands, so that it cannot fork while it is ended.
+/// Stops `process`, so that it cannot fork while it is ended.
 pub(crate) fn freeze(process: Process) {
     send_number(process, Number::STOP, open_valid);
 }
 
-/// Lets `process` go on that was stopped.
+/// Lets a stopped `process` continue.
 pub(crate) fn thaw(process: Process) {
     send_number(process, Number::CONT, open_valid);
 }
 
-/// Signals a child that was not collected yet: its number is its own until then.
+/// Signals a child that was not reaped yet; until then its id cannot be reused.
 pub(crate) fn send_to_child(pid: i32, descriptor: Option<&OwnedFd>, signal: Signal) {
     match (descriptor, valid(pid)) {
         (Some(descriptor), _) => send_through(descriptor, number(signal)),
@@ -38,7 +37,7 @@ pub(crate) fn send_to_child(pid: i32, descriptor: Option<&OwnedFd>, signal: Sign
     }
 }
 
-/// Signals the group that a child leads which was not collected yet.
+/// Signals the process group of a child that was not reaped yet.
 pub(crate) fn send_to_group_of_child(pid: i32, signal: Signal) {
     // Group 1 would be everybody.
     if let Some(pid) = valid(pid).filter(|_| pid > 1) {
@@ -46,9 +45,8 @@ pub(crate) fn send_to_group_of_child(pid: i32, signal: Signal) {
     }
 }
 
-/// Ends what runs in a terminal as closing it would: its session's first
-/// process, which is a child that was not collected yet, and whatever is in the
-/// foreground. What is stopped must go on to notice.
+/// Ends what runs in a terminal as closing it would: the session leader, a child that was not
+/// reaped yet, and the foreground group. Stopped processes must continue to notice.
 pub(crate) fn hang_up(pid: i32, terminal: &OwnedFd) {
     for number in [Number::HUP, Number::CONT] {
         if let Some(pid) = valid(pid) {
@@ -58,25 +56,25 @@ pub(crate) fn hang_up(pid: i32, terminal: &OwnedFd) {
     }
 }
 
-/// Lets us hear of the ends of our children, whoever started us: a program that
-/// does not want to hear of its own hands that down.
-pub(crate) fn hear_of_children() {
+/// Restores the default action for SIGCHLD: a parent that ignores it passes that on, and `waitpid`
+/// would then find nothing.
+pub(crate) fn reset_sigchld() {
     // SAFETY: a signal and what the system does by itself.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
-/// Makes a file that may not grow any more an error, like a full disk, and not
-/// our end. A handler, not "ignore": what we start must not inherit it.
-pub(crate) fn outlive_file_limits() {
+/// Turns the signal for an exceeded file size limit into a write error, like a full disk. Uses an
+/// empty handler because programs that we start would inherit "ignore".
+pub(crate) fn ignore_file_size_signal() {
     extern "C" fn nothing(_: libc::c_int) {}
     let handler = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
     // SAFETY: the handler does nothing.
     unsafe { libc::signal(libc::SIGXFSZ, handler) };
 }
 
-/// Holds back every signal to this thread; returns those that were before.
+/// Blocks every signal in this thread. Returns the previous mask.
 #[cfg(target_os = "linux")]
-pub(super) fn hold_all() -> libc::sigset_t {
+pub(super) fn block_all_signals() -> libc::sigset_t {
     // SAFETY: sets of signals, for which zero is a valid value; the calls fill them in.
     unsafe {
         let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = std::mem::zeroed();
@@ -86,22 +84,22 @@ pub(super) fn hold_all() -> libc::sigset_t {
     }
 }
 
-/// Holds back these signals to this thread, and no other.
-pub(super) fn hold_only(held: &libc::sigset_t) {
+/// Sets the signal mask of this thread.
+pub(super) fn set_signal_mask(held: &libc::sigset_t) {
     // SAFETY: a set that was filled in; the one before it is not asked for.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, held, std::ptr::null_mut()) };
 }
 
-/// Holds back no signal any more.
-pub(super) fn release_all() {
+/// Unblocks all signals.
+pub(super) fn unblock_all_signals() {
     // SAFETY: a set of signals, for which zero is a valid value; the call fills it in.
     let mut none: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: as above.
     unsafe { libc::sigemptyset(&mut none) };
-    hold_only(&none);
+    set_signal_mask(&none);
 }
 
-/// Does what the key for it would do in a terminal.
+/// Does what the signal's key would do in a terminal.
 pub(crate) fn interrupt(terminal: &OwnedFd, signal: i32) {
     match signal {
         libc::SIGINT => send_to_foreground(terminal, Number::INT),
@@ -110,13 +108,12 @@ pub(crate) fn interrupt(terminal: &OwnedFd, signal: i32) {
     }
 }
 
-/// Stops this process until somebody lets it go on.
-pub(crate) fn stop_here() {
+/// Stops this process until somebody continues it.
+pub(crate) fn stop_self() {
     let _ = kill_process(rustix::process::getpid(), Number::STOP);
 }
 
-/// Which group is in the foreground the system knows at this moment: its number
-/// cannot have passed to another one.
+/// The kernel looks up the foreground group at the time of the call, so its id cannot be stale.
 fn send_to_foreground(terminal: &OwnedFd, number: Number) {
     if let Ok(group) = rustix::termios::tcgetpgrp(terminal)
         && group.as_raw_nonzero().get() > 1
@@ -125,7 +122,7 @@ fn send_to_foreground(terminal: &OwnedFd, number: Number) {
     }
 }
 
-/// A descriptor of the process that has this number now; readable when it ends.
+/// A pidfd of the process that has this id now; readable when the process ends.
 pub(crate) fn open(pid: i32) -> Result<OwnedFd, Errno> {
     valid(pid).ok_or(Errno::SRCH).and_then(open_valid)
 }
@@ -148,24 +145,24 @@ fn send_through(descriptor: &OwnedFd, number: Number) {
 #[cfg(not(target_os = "linux"))]
 fn send_through(_descriptor: &OwnedFd, _number: Number) {}
 
-/// How a signal can reach the process that was recorded.
+/// How a signal can reach a recorded process.
 #[derive(Debug, PartialEq, Eq)]
-enum Way {
+enum SignalRoute {
     Descriptor,
-    /// The system has no descriptors of processes, or none to spare.
+    /// The system has no pidfds, or none to spare.
     Number,
-    /// It is gone, whoever has its number now.
+    /// It is gone, even if its id was reused.
     Nobody,
 }
 
-/// Decides from what opening it said, from the start time found *after* that,
-/// and from the recorded one.
-fn way(opened: Result<(), Errno>, found: Option<u64>, recorded: u64) -> Way {
+/// Decides from the result of opening the pidfd, the start time found *after* that, and the
+/// recorded one.
+fn way(opened: Result<(), Errno>, found: Option<u64>, recorded: u64) -> SignalRoute {
     match opened {
-        _ if found != Some(recorded) => Way::Nobody,
-        Ok(()) => Way::Descriptor,
-        Err(Errno::SRCH) => Way::Nobody,
-        Err(_) => Way::Number,
+        _ if found != Some(recorded) => SignalRoute::Nobody,
+        Ok(()) => SignalRoute::Descriptor,
+        Err(Errno::SRCH) => SignalRoute::Nobody,
+        Err(_) => SignalRoute::Number,
     }
 }
 
@@ -174,9 +171,9 @@ fn send_number(process: Process, number: Number, open: impl Fn(Pid) -> Result<Ow
     let opened = open(pid);
     let found = processes::read(process.pid).map(|found| found.started);
     match (way(opened.as_ref().map(drop).map_err(|error| *error), found, process.started), opened) {
-        (Way::Descriptor, Ok(descriptor)) => send_through(&descriptor, number),
-        (Way::Number, _) => drop(kill_process(pid, number)),
-        (Way::Descriptor | Way::Nobody, _) => {}
+        (SignalRoute::Descriptor, Ok(descriptor)) => send_through(&descriptor, number),
+        (SignalRoute::Number, _) => drop(kill_process(pid, number)),
+        (SignalRoute::Descriptor | SignalRoute::Nobody, _) => {}
     }
 }
 
@@ -200,7 +197,7 @@ mod tests {
 
     use super::*;
 
-    /// A child that ends when its input does, and its record.
+    /// A child that ends when its input does, and its process record.
     #[expect(clippy::disallowed_methods, reason = "a process to be signalled")]
     fn child() -> (Child, Process) {
         let child = Command::new("/bin/cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
@@ -208,7 +205,7 @@ mod tests {
         (child, process)
     }
 
-    /// How a child ends that is signalled and then allowed to end by itself.
+    /// How a signalled child ends once its input is closed.
     fn end_of(mut child: Child) -> Option<i32> {
         drop(child.stdin.take());
         child.wait().unwrap().signal()
@@ -235,13 +232,13 @@ mod tests {
 
     #[test]
     fn a_process_is_told_from_its_successor_by_its_start() {
-        assert_eq!(way(Ok(()), Some(7), 7), Way::Descriptor);
-        assert_eq!(way(Err(Errno::NOSYS), Some(7), 7), Way::Number);
-        assert_eq!(way(Err(Errno::MFILE), Some(7), 7), Way::Number);
-        assert_eq!(way(Err(Errno::SRCH), Some(7), 7), Way::Nobody);
+        assert_eq!(way(Ok(()), Some(7), 7), SignalRoute::Descriptor);
+        assert_eq!(way(Err(Errno::NOSYS), Some(7), 7), SignalRoute::Number);
+        assert_eq!(way(Err(Errno::MFILE), Some(7), 7), SignalRoute::Number);
+        assert_eq!(way(Err(Errno::SRCH), Some(7), 7), SignalRoute::Nobody);
         for opened in [Ok(()), Err(Errno::NOSYS)] {
-            assert_eq!(way(opened, Some(8), 7), Way::Nobody);
-            assert_eq!(way(opened, None, 7), Way::Nobody);
+            assert_eq!(way(opened, Some(8), 7), SignalRoute::Nobody);
+            assert_eq!(way(opened, None, 7), SignalRoute::Nobody);
         }
     }
 

@@ -1,7 +1,5 @@
-//! Signals that come to this process, one after the other, as bytes in a pipe:
-//! whoever waits for them waits as for anything else.
-//!
-//! Threads may put bytes of their own into it.
+//! Delivers signals to this process as bytes in a pipe, so that a waiter can poll for them. Threads
+//! may write bytes of their own.
 
 use std::io;
 use std::os::fd::{IntoRawFd, OwnedFd};
@@ -11,34 +9,32 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-/// Where the handler writes to. Never closed: a signal may come at any time.
+/// The write end. Never closed: a signal may arrive at any time.
 static ENTRANCE: AtomicI32 = AtomicI32::new(-1);
 
-/// The other end. There is one at a time.
+/// The read end. There is only one at a time.
 #[derive(Debug)]
-pub(crate) struct Arrivals(OwnedFd);
+pub(crate) struct SignalPipe(OwnedFd);
 
-/// What a listener does about a signal that was ignored before.
+/// What to do about a signal that was ignored when this process started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ignored {
-    /// Whoever started us wants it so.
+    /// Keep ignoring it, as the parent process wants.
     Stays,
     Listens,
 }
 
-impl Arrivals {
+impl SignalPipe {
     pub(crate) fn open() -> io::Result<Self> {
         let (exit, entrance) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         ENTRANCE.store(entrance.into_raw_fd(), Ordering::Relaxed);
         Ok(Self(exit))
     }
 
-    /// From now on, these signals arrive here. Programs that we start do not
-    /// inherit it.
+    /// Delivers these signals to this pipe. Programs that we start do not inherit that.
     pub(crate) fn listen(&self, signals: &[libc::c_int], ignored: Ignored) {
         for &signal in signals {
-            // SAFETY: the handler calls only functions that are safe in one, and
-            // the structures are valid for the calls.
+            // SAFETY: the handler makes only async-signal-safe calls, and the structures are valid.
             unsafe {
                 let mut action: libc::sigaction = std::mem::zeroed();
                 let mut before: libc::sigaction = std::mem::zeroed();
@@ -52,13 +48,13 @@ impl Arrivals {
         }
     }
 
-    /// What has arrived; empty when nothing did within `limit`.
+    /// The bytes that have arrived; empty if there were none within `limit`.
     pub(crate) fn wait(&self, limit: Option<Duration>) -> Vec<u8> {
         let limit = limit.map(|limit| Timespec {
             tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: limit.subsec_nanos().into(),
         });
-        // A signal may end the sleep; then its byte is there.
+        // A signal may interrupt the poll; its byte is in the pipe then.
         let _ = poll(&mut [PollFd::new(&self.0, PollFlags::IN)], limit.as_ref());
         let mut bytes = [0; 256];
         let read = rustix::io::read(&self.0, &mut bytes).unwrap_or(0);
@@ -66,19 +62,19 @@ impl Arrivals {
     }
 }
 
-/// Lets a byte arrive, from whatever thread.
-pub(crate) fn announce(byte: u8) {
+/// Writes a byte to the pipe. Callable from any thread.
+pub(crate) fn write_signal_byte(byte: u8) {
     // SAFETY: a write of one initialised byte.
     unsafe { libc::write(ENTRANCE.load(Ordering::Relaxed), (&raw const byte).cast(), 1) };
 }
 
 extern "C" fn on_signal(signal: libc::c_int) {
-    // SAFETY: the place of the error belongs to this thread, and whoever was
-    // interrupted may be about to read it.
+    // SAFETY: errno belongs to this thread. It is restored because the interrupted code may be
+    // about to read it.
     unsafe {
         let errno = errno_place();
         let before = *errno;
-        announce(signal as u8);
+        write_signal_byte(signal as u8);
         *errno = before;
     }
 }

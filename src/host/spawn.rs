@@ -1,8 +1,8 @@
-//! The one spawn point: how every program of ours is started.
+//! Starts every program that this one starts.
 //!
-//! Four kinds: an agent ([held](crate::host::spawn_agent) by its supervisor), a supervisor
-//! (detached from whoever starts it), whoever is asked something, and what a
-//! person runs in a terminal of ours.
+//! There are four kinds: agents (see [`spawn_agent`](crate::host::spawn_agent)), detached
+//! supervisors, programs whose output we want, and programs that a user runs in a recorded
+//! terminal.
 
 use std::ffi::{CStr, OsStr, OsString};
 use std::fs::File;
@@ -26,18 +26,17 @@ pub(super) fn program(path: impl AsRef<OsStr>) -> Command {
     Command::new(path)
 }
 
-/// Starts this very program as a supervisor that nobody waits for.
+/// Starts this program as a supervisor.
 ///
-/// It has its own session, no terminal, no descriptor of ours but the lock,
-/// and no parent but the system: it outlives the caller, whoever that is.
-/// Returns once it runs. With `Ties::Child` it stays our child instead, so
-/// that we know it from the descendants of our agent.
-pub(crate) fn supervisor(
+/// It has its own session, no terminal, and no descriptor of ours except the lock. With
+/// `Attachment::Detached` it is nobody's child and outlives the caller. With `Attachment::Child` it
+/// stays our child, so that we can tell it from the agent's descendants.
+pub(crate) fn spawn_supervisor(
     run_dir: &Path,
     lock: &Lock,
     attempt: u32,
     environment: Vec<(OsString, OsString)>,
-    ties: Ties,
+    ties: Attachment,
 ) -> io::Result<Option<i32>> {
     let descriptor = lock.file().as_raw_fd();
     let (lock, attempt) = (descriptor.to_string(), attempt.to_string());
@@ -51,9 +50,9 @@ fn started(
     args: &[&OsStr],
     environment: &[(OsString, OsString)],
     descriptor: RawFd,
-    ties: Ties,
+    ties: Attachment,
 ) -> io::Result<Option<i32>> {
-    // The link still works when the file was replaced by a newer version.
+    // The link works even if the file was replaced by a newer version.
     spawn_detached::Program::new("/proc/self/exe", args, environment, descriptor)?.start(ties)
 }
 
@@ -62,7 +61,7 @@ fn started(
     args: &[&OsStr],
     environment: &[(OsString, OsString)],
     descriptor: RawFd,
-    ties: Ties,
+    ties: Attachment,
 ) -> io::Result<Option<i32>> {
     let mut command = program(std::env::current_exe()?);
     command
@@ -79,7 +78,7 @@ fn started(
         // in between ends at once without running anything of ours.
         unsafe {
             libc::setsid();
-            if ties == Ties::Detached {
+            if ties == Attachment::Detached {
                 match libc::fork() {
                     -1 => return Err(io::Error::last_os_error()),
                     0 => {}
@@ -94,22 +93,22 @@ fn started(
     unsafe { command.pre_exec(hook) };
     let mut child = command.spawn()?;
     match ties {
-        Ties::Detached => {
+        Attachment::Detached => {
             child.wait()?;
             Ok(None)
         }
-        Ties::Child => Ok(i32::try_from(child.id()).ok()),
+        Attachment::Child => Ok(i32::try_from(child.id()).ok()),
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ties {
+pub(crate) enum Attachment {
     Detached,
     Child,
 }
 
-/// Lets nothing but `descriptor` pass the coming exec: a pipe of the client
-/// that lives on in a supervisor would keep the client waiting for its end.
+/// Marks every descriptor except `descriptor` close-on-exec. If a supervisor kept a client's pipe
+/// open, the client would wait for its end.
 ///
 /// # Safety
 /// For use between fork and exec only.
@@ -123,8 +122,7 @@ pub(super) unsafe fn keep_only(descriptor: RawFd) {
     }
 }
 
-/// Takes over the lock that [`supervisor`] handed down, and closes it again
-/// towards the agent.
+/// Takes over the lock that [`spawn_supervisor`] passed down and makes it close-on-exec.
 pub(crate) fn inherited_lock(descriptor: RawFd) -> io::Result<Lock> {
     use std::os::fd::FromRawFd;
     // SAFETY: system calls on a descriptor number; a wrong one fails here.
@@ -136,9 +134,9 @@ pub(crate) fn inherited_lock(descriptor: RawFd) -> io::Result<Lock> {
     Ok(Lock::inherited(unsafe { File::from_raw_fd(descriptor) }))
 }
 
-/// Starts a program of the person's own in a terminal: a session of its own,
-/// their environment, and one variable set.
-pub(crate) fn in_terminal(
+/// Starts a user's program in a terminal: in a session of its own, with the user's environment and
+/// one more variable.
+pub(crate) fn spawn_in_terminal(
     path: &OsStr,
     args: &[OsString],
     terminal: &OwnedFd,
@@ -163,28 +161,28 @@ pub(crate) fn in_terminal(
     command.spawn()
 }
 
-/// Becomes another program, with one variable set. Returns only if it fails.
-pub(crate) fn become_program(path: &Path, args: &[OsString], variable: (&str, &str)) -> io::Error {
+/// Replaces this process by another program with one more variable. Returns only on failure.
+pub(crate) fn exec_program(path: &Path, args: &[OsString], variable: (&str, &str)) -> io::Error {
     program(path).args(args).env(variable.0, variable.1).exec()
 }
 
-/// Why a program that was asked something gave no answer.
+/// Why [`ask`] returned no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unanswered {
+pub(crate) enum AskError {
     /// It was not done in time.
     Late,
-    /// It could not be started, did not end well, or said far too much.
+    /// It could not be started, failed, or printed too much.
     Failed,
 }
 
-/// Asks a program something: its standard output, when it ends well in time.
+/// Runs a program and returns its standard output if it succeeds within `limit`.
 pub(crate) fn ask(
     path: &Path,
     args: &[String],
     cwd: &Path,
     environment: &[(String, String)],
     limit: Duration,
-) -> Result<String, Unanswered> {
+) -> Result<String, AskError> {
     let mut command = program(path);
     command
         .args(args)
@@ -196,26 +194,25 @@ pub(crate) fn ask(
         .stderr(Stdio::null())
         .process_group(0);
     die_with_parent(&mut command, Signal::Kill, None);
-    let mut child = command.spawn().map_err(|_| Unanswered::Failed)?;
-    let mut stdout = child.stdout.take().ok_or(Unanswered::Failed)?;
+    let mut child = command.spawn().map_err(|_| AskError::Failed)?;
+    let mut stdout = child.stdout.take().ok_or(AskError::Failed)?;
     let deadline = crate::host::clock::monotonic() + limit;
     let answer = read_until(&mut stdout, deadline);
-    // One that has said all it has to say may still not end.
+    // A program may close its output and not end.
     while answer.is_some() && crate::host::clock::monotonic() < deadline {
-        if let Some(status) = child.try_wait().map_err(|_| Unanswered::Failed)? {
-            return answer.filter(|_| status.success()).ok_or(Unanswered::Failed);
+        if let Some(status) = child.try_wait().map_err(|_| AskError::Failed)? {
+            return answer.filter(|_| status.success()).ok_or(AskError::Failed);
         }
         std::thread::sleep(Duration::from_millis(1));
     }
     let late = crate::host::clock::monotonic() >= deadline;
     signal::send_to_group_of_child(i32::try_from(child.id()).unwrap_or(0), Signal::Kill);
     let _ = child.wait();
-    Err(if late { Unanswered::Late } else { Unanswered::Failed })
+    Err(if late { AskError::Late } else { AskError::Failed })
 }
 
-/// Starts a program that is talked to through pipes, in a group of its own. It
-/// dies with us.
-pub(crate) fn piped(
+/// Starts a program with piped streams in a process group of its own. It dies with us.
+pub(crate) fn spawn_piped(
     path: &Path,
     args: &[OsString],
     cwd: &Path,
@@ -235,30 +232,29 @@ pub(crate) fn piped(
     command.spawn()
 }
 
-/// What every supervisor calls itself. Nobody else can change that.
-pub(crate) const NAME: &CStr = c"delegator";
+/// The process name of every supervisor, by which its descendants recognise it.
+pub(crate) const PROCESS_NAME: &CStr = c"delegator";
 
-/// Makes lists of processes call this one by its program, not by the link that
-/// it was started through.
-pub(crate) fn take_name() {
+/// Sets the process name. Without it, process lists would show the link that the program was
+/// started through.
+pub(crate) fn set_process_name() {
     #[cfg(target_os = "linux")]
     // SAFETY: a string that ends with zero, which the kernel copies.
     unsafe {
-        libc::prctl(libc::PR_SET_NAME, NAME.as_ptr());
+        libc::prctl(libc::PR_SET_NAME, PROCESS_NAME.as_ptr());
     }
 }
 
-/// Lets this process live through the signals that end a session or a program
-/// that somebody takes for a client. A handler, not "ignore": what we start
-/// must not inherit it. Until here, all of them were held back.
-pub(crate) fn outlive_polite_signals() {
+/// Keeps this process alive on SIGHUP, SIGINT and SIGTERM and unblocks all signals. Uses an empty
+/// handler because programs that we start would inherit "ignore".
+pub(crate) fn ignore_termination_signals() {
     extern "C" fn nothing(_: libc::c_int) {}
     let handler = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
     for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
         // SAFETY: the handler does nothing.
         unsafe { libc::signal(signal, handler) };
     }
-    signal::release_all();
+    signal::unblock_all_signals();
 }
 
 /// Reads to the end, or gives up at `deadline`.
@@ -280,7 +276,7 @@ fn read_until(stdout: &mut ChildStdout, deadline: Duration) -> Option<String> {
     }
 }
 
-/// Makes orphans below this process come to it instead of to the system.
+/// Makes orphaned descendants children of this process instead of init's.
 pub(crate) fn adopt_orphans() -> bool {
     #[cfg(target_os = "linux")]
     // SAFETY: a system call with integer arguments.
@@ -298,18 +294,18 @@ pub(super) fn number(signal: Signal) -> libc::c_int {
     }
 }
 
-/// What [`reap`] found.
+/// Result of [`reap`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reaped {
     /// This child ended, with its raw wait status.
     Ended { pid: i32, status: i32 },
-    /// Children there are, none of them ended.
+    /// There are children, but none has ended.
     StillRunning,
     /// No child is left.
     NoChildren,
 }
 
-/// Collects one ended child without waiting.
+/// Reaps one ended child without blocking.
 pub(crate) fn reap() -> Reaped {
     let mut status = 0;
     // SAFETY: `status` is a valid place for the kernel to write to.
@@ -320,7 +316,7 @@ pub(crate) fn reap() -> Reaped {
     }
 }
 
-/// Reads a raw wait status.
+/// Decodes a raw wait status.
 pub(crate) fn exit_of(status: i32) -> crate::model::Exit {
     use std::os::unix::process::ExitStatusExt;
     let status = std::process::ExitStatus::from_raw(status);
@@ -337,14 +333,14 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(20);
 
-    /// Asks a shell script; one that will be late is asked for a fifth of a
-    /// second. The processes that it writes to `pids` must be gone afterwards.
-    fn check(script: &str, expected: Result<&str, Unanswered>) {
+    /// Runs a shell script with a limit of a fifth of a second if it is expected to be late. The
+    /// processes whose ids it writes to `pids` must be gone afterwards.
+    fn check(script: &str, expected: Result<&str, AskError>) {
         let dir = tempfile::tempdir().unwrap();
         let pids = dir.path().join("pids");
         let args = ["-c".to_owned(), format!("echo $$ >>{}; {script}", pids.display())];
         let until = clock::monotonic() + LONG;
-        let limit = if expected == Err(Unanswered::Late) { Duration::from_millis(200) } else { LONG };
+        let limit = if expected == Err(AskError::Late) { Duration::from_millis(200) } else { LONG };
         let answer = ask(Path::new("/bin/sh"), &args, dir.path(), &[], limit);
         assert_eq!(answer.as_deref().map_err(|why| *why), expected, "{script}");
         assert!(clock::monotonic() < until, "{script}");
@@ -360,28 +356,28 @@ mod tests {
     #[test]
     fn an_answer_is_what_was_printed_by_a_program_that_ended_well() {
         check("echo one; echo two >&2", Ok("one\n"));
-        check("echo one; exit 1", Err(Unanswered::Failed));
+        check("echo one; exit 1", Err(AskError::Failed));
     }
 
     #[test]
     fn a_program_that_does_not_answer_in_time_is_ended_with_what_it_started() {
-        check("sleep 100000", Err(Unanswered::Late));
-        check("sleep 100000 & echo $! >>pids; sleep 100000", Err(Unanswered::Late));
-        check("trap '' TERM INT HUP; sleep 100000; sleep 100000", Err(Unanswered::Late));
+        check("sleep 100000", Err(AskError::Late));
+        check("sleep 100000 & echo $! >>pids; sleep 100000", Err(AskError::Late));
+        check("trap '' TERM INT HUP; sleep 100000; sleep 100000", Err(AskError::Late));
     }
 
     #[test]
     fn a_program_that_answers_and_does_not_end_is_ended() {
-        check("echo one; exec >&-; exec sleep 100000", Err(Unanswered::Late));
+        check("echo one; exec >&-; exec sleep 100000", Err(AskError::Late));
     }
 
     #[test]
     fn whoever_holds_the_pipe_after_the_answer_is_ended() {
-        check("echo one; sleep 100000 & echo $! >>pids", Err(Unanswered::Late));
+        check("echo one; sleep 100000 & echo $! >>pids", Err(AskError::Late));
     }
 
     #[test]
     fn an_endless_answer_is_none() {
-        check("exec yes", Err(Unanswered::Failed));
+        check("exec yes", Err(AskError::Failed));
     }
 }

@@ -1,5 +1,4 @@
-//! Starts an agent so that it is held: its streams are ours, it dies with us,
-//! and it is in the control group of its run.
+//! Starts an agent: with piped streams, in the control group of its run, killed if we die.
 
 use std::fs::File;
 use std::io;
@@ -9,35 +8,33 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 
-use crate::host::opened_dirs::Ground;
+use crate::host::opened_dirs::OpenedDirs;
 use crate::host::spawn::{number, program};
 use crate::model::{CommandSpec, Signal};
 
-/// A program that was started, and the other ends of its streams. Whoever
-/// started it collects it.
+/// A started program and our ends of its streams. The caller must reap it.
 #[derive(Debug)]
-pub(crate) struct Started {
+pub(crate) struct StartedAgent {
     pub(crate) pid: i32,
     pub(crate) stdin: ChildStdin,
     pub(crate) stdout: ChildStdout,
     pub(crate) stderr: ChildStderr,
 }
 
-/// What is started, and where.
+/// What to start, and where.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Launch<'a> {
+pub(crate) struct AgentLaunch<'a> {
     pub(crate) spec: &'a CommandSpec,
     pub(crate) environment: &'a [(String, String)],
-    pub(crate) ground: &'a Ground,
+    pub(crate) ground: &'a OpenedDirs,
 }
 
-/// Starts an agent with piped streams, in a process group of its own, and in
-/// the control group whose directory is given.
+/// Starts an agent with piped streams in a process group of its own and in `cgroup`.
 ///
-/// Must be called from the main thread: the kernel sends the parent-death
-/// signal when the *thread* that forked ends.
-pub(crate) fn agent(launch: Launch<'_>, cgroup: Option<&Path>) -> io::Result<Started> {
-    let Launch { spec, environment, ground } = launch;
+/// Must be called from the main thread: the kernel sends the parent-death signal when the *thread*
+/// that forked ends.
+pub(crate) fn agent(launch: AgentLaunch<'_>, cgroup: Option<&Path>) -> io::Result<StartedAgent> {
+    let AgentLaunch { spec, environment, ground } = launch;
     let command = || {
         let mut command = program(&spec.program);
         command
@@ -48,23 +45,23 @@ pub(crate) fn agent(launch: Launch<'_>, cgroup: Option<&Path>) -> io::Result<Sta
             .process_group(0);
         command
     };
-    held(command, spec.on_orphaned, cgroup, Some(ground))
+    spawn_held(command, spec.on_orphaned, cgroup, Some(ground))
 }
 
 /// Starts a program that dies with us, in a control group if one is given.
-fn held(
+fn spawn_held(
     command: impl Fn() -> Command,
     orphaned: Signal,
     cgroup: Option<&Path>,
-    ground: Option<&Ground>,
-) -> io::Result<Started> {
+    ground: Option<&OpenedDirs>,
+) -> io::Result<StartedAgent> {
     let enter = |command: &mut Command| ground.into_iter().for_each(|ground| ground.enter(command));
     #[cfg(target_os = "linux")]
     if let Some(group) = cgroup {
         let mut command = command();
         die_with_parent(&mut command, orphaned, None);
         enter(&mut command);
-        if let Some(started) = born_in(group, command)? {
+        if let Some(started) = spawn_in_cgroup(group, command)? {
             return Ok(started);
         }
     }
@@ -73,26 +70,26 @@ fn held(
     let mut command = command();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     die_with_parent(&mut command, orphaned, entry.as_ref().map(AsRawFd::as_raw_fd));
-    // Last: nothing comes between it and the program.
+    // Last, so that nothing happens between the check and the exec.
     enter(&mut command);
     let mut child = command.spawn()?;
     let pid = i32::try_from(child.id()).unwrap_or(0);
     match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
-        (Some(stdin), Some(stdout), Some(stderr)) => Ok(Started { pid, stdin, stdout, stderr }),
+        (Some(stdin), Some(stdout), Some(stderr)) => Ok(StartedAgent { pid, stdin, stdout, stderr }),
         _ => Err(io::ErrorKind::BrokenPipe.into()),
     }
 }
 
-/// Starts a program that is in the control group from its first moment. To move
-/// it there afterwards holds up the kernel for ten milliseconds and more.
+/// Starts a program directly in the control group. Moving it there later would block the kernel for
+/// ten milliseconds or more.
 ///
-/// `None` where the system cannot do that, or would not; moving it there tells
-/// why. For a process with one thread: the child still allocates.
+/// `None` if the system cannot or will not do that; moving it then yields the reason. For
+/// single-threaded processes only: the child still allocates.
 #[cfg(target_os = "linux")]
-fn born_in(group: &Path, mut command: Command) -> io::Result<Option<Started>> {
+fn spawn_in_cgroup(group: &Path, mut command: Command) -> io::Result<Option<StartedAgent>> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
-    /// As the kernel has it; the C library's constant is too narrow for it.
+    /// The kernel's value; the C library's constant is too narrow.
     const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
     let group = File::options().read(true).custom_flags(libc::O_PATH | libc::O_DIRECTORY).open(group)?;
     let ((stdin, ours_in), (ours_out, stdout), (ours_err, stderr)) = (io::pipe()?, io::pipe()?, io::pipe()?);
@@ -103,8 +100,8 @@ fn born_in(group: &Path, mut command: Command) -> io::Result<Option<Started>> {
     how.flags = CLONE_INTO_CGROUP;
     how.exit_signal = libc::SIGCHLD as u64;
     how.cgroup = group.as_raw_fd() as u64;
-    // SAFETY: a fork as any other, without shared memory. There is no other
-    // thread that could hold a lock which the child would wait for.
+    // SAFETY: an ordinary fork without shared memory. No other thread can hold a lock that the
+    // child would wait for.
     let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw mut how, size_of_val(&how)) };
     match i32::try_from(pid).unwrap_or(-1) {
         -1 => Ok(None),
@@ -120,7 +117,7 @@ fn born_in(group: &Path, mut command: Command) -> io::Result<Option<Started>> {
             if failure.read_exact(&mut error).is_err() {
                 let [stdin, stdout, stderr] =
                     [OwnedFd::from(ours_in), OwnedFd::from(ours_out), OwnedFd::from(ours_err)];
-                return Ok(Some(Started {
+                return Ok(Some(StartedAgent {
                     pid,
                     stdin: stdin.into(),
                     stdout: stdout.into(),
@@ -133,7 +130,7 @@ fn born_in(group: &Path, mut command: Command) -> io::Result<Option<Started>> {
     }
 }
 
-/// Waits for the end of a child that is about to end.
+/// Waits for a child that is about to end.
 fn collect(pid: i32) -> Option<i32> {
     let mut status = 0;
     // SAFETY: `status` is a valid place for the kernel to write to.
@@ -141,14 +138,14 @@ fn collect(pid: i32) -> Option<i32> {
     (collected == pid).then_some(status)
 }
 
-/// Whether a process of ours can be in the control group.
+/// Whether our processes can be placed in the control group.
 pub(crate) fn can_enter(group: &Path) -> bool {
     let command = || {
         let mut command = program("/bin/sh");
         command.args(["-c", ":"]).env_clear();
         command
     };
-    let started = held(command, Signal::Kill, Some(group), None);
+    let started = spawn_held(command, Signal::Kill, Some(group), None);
     started.is_ok_and(|started| collect(started.pid) == Some(0))
 }
 
@@ -171,7 +168,7 @@ pub(super) fn die_with_parent(command: &mut Command, signal: Signal, cgroup: Opt
             if set != 0 {
                 return Err(io::Error::last_os_error());
             }
-            // The parent may have died before the call: then no signal comes.
+            // If the parent died before the call, no signal will come.
             if u32::try_from(above).ok() != Some(parent) {
                 return Err(io::Error::from_raw_os_error(libc::ESRCH));
             }

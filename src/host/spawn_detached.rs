@@ -1,9 +1,7 @@
-//! Starts a program from memory that is lent, not copied.
+//! Starts a detached program without copying our page tables.
 //!
-//! A fork copies the tables of all our memory, and a process that is to be
-//! nobody's child takes two. Here the child uses the memory of its parent, who
-//! stands still until the child has become another program, as `posix_spawn`
-//! does it; but that knows no process in between.
+//! A fork copies the page tables, and detaching takes two forks. Here the children share our memory
+//! while this process is suspended, as in `posix_spawn`, which cannot start a grandchild.
 
 use std::ffi::{CString, OsStr, c_char, c_int, c_void};
 use std::fs::{File, OpenOptions};
@@ -14,18 +12,18 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::host::signal;
-use crate::host::spawn::{Ties, keep_only};
+use crate::host::spawn::{Attachment, keep_only};
 
-/// What a child needs that may not allocate: it stands on a stack of its own.
+/// Stack of a child, which must not allocate.
 const STACK: usize = 32 << 10;
 
-/// A program, ready to be executed without another thought.
+/// A program with everything prepared for the exec.
 pub(super) struct Program {
     path: CString,
     args: Vec<CString>,
     environment: Vec<CString>,
     null: File,
-    /// The only descriptor that it gets.
+    /// The only descriptor that it inherits.
     descriptor: RawFd,
 }
 
@@ -49,9 +47,9 @@ impl Program {
         })
     }
 
-    /// Starts it in `/` and a session of its own, without a terminal and with
-    /// all signals held back. Returns its number if it is to be our child.
-    pub(super) fn start(&self, ties: Ties) -> io::Result<Option<i32>> {
+    /// Starts it in `/`, in a session of its own, with all signals blocked. Returns its process id
+    /// if it is our child.
+    pub(super) fn start(&self, ties: Attachment) -> io::Result<Option<i32>> {
         let [args, environment] = [&self.args, &self.environment].map(|all| terminated(all));
         let mut stacks = [(); 2].map(|()| Box::new_uninit_slice(STACK));
         let [outer, inner] = stacks.each_mut().map(|stack| top(stack));
@@ -63,35 +61,35 @@ impl Program {
             stack: inner,
             error: AtomicI32::new(0),
         };
-        // Nothing of ours may run in a child that uses our memory.
-        let held = signal::hold_all();
-        // SAFETY: the child has a stack of its own and everything that it reads
-        // outlives it, since we stand still until it is gone from our memory.
-        let pid = unsafe { lend(leave, outer, &start) };
+        // No signal handler of ours may run in a child that shares our memory.
+        let held = signal::block_all_signals();
+        // SAFETY: the child has its own stack, and everything it reads outlives it because this
+        // process is suspended until the child has executed or ended.
+        let pid = unsafe { clone_vfork(start_session, outer, &start) };
         let failed = (pid == -1).then(io::Error::last_os_error);
-        signal::hold_only(&held);
+        signal::set_signal_mask(&held);
         if let Some(error) = failed {
             return Err(error);
         }
         let error = start.error.load(Ordering::Relaxed);
-        if ties == Ties::Child && error == 0 {
+        if ties == Attachment::Child && error == 0 {
             return Ok(Some(pid));
         }
         let collected = collect(pid);
         match error {
-            // However the one in between ended: whether the other one runs, its lock says.
+            // The intermediate process may end in any way; the lock shows whether the program runs.
             0 => Ok(None),
             error => collected.and(Err(io::Error::from_raw_os_error(error))),
         }
     }
 }
 
-/// What both children read, and where they say why they failed.
+/// What both children read, and where they report an error.
 struct Start<'a> {
     program: &'a Program,
     args: *const *const c_char,
     environment: *const *const c_char,
-    ties: Ties,
+    ties: Attachment,
     stack: *mut c_void,
     error: AtomicI32,
 }
@@ -100,31 +98,35 @@ fn terminated(strings: &[CString]) -> Vec<*const c_char> {
     strings.iter().map(|string| string.as_ptr()).chain([std::ptr::null()]).collect()
 }
 
-/// Where a stack begins, which grows downwards.
+/// The start of a stack, which grows downwards.
 fn top(stack: &mut [MaybeUninit<u8>]) -> *mut c_void {
     let end = stack.as_mut_ptr_range().end;
     end.wrapping_sub(end.addr() % 16).cast()
 }
 
 /// # Safety
-/// `main` may do what a signal handler may, and `stack` is nobody else's.
-unsafe fn lend(main: extern "C" fn(*mut c_void) -> c_int, stack: *mut c_void, start: &Start<'_>) -> c_int {
+/// `main` must be async-signal-safe, and nobody else may use `stack`.
+unsafe fn clone_vfork(
+    main: extern "C" fn(*mut c_void) -> c_int,
+    stack: *mut c_void,
+    start: &Start<'_>,
+) -> c_int {
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: as the caller says.
     unsafe { libc::clone(main, stack, flags, std::ptr::from_ref(start).cast_mut().cast()) }
 }
 
-/// The child: leaves our session, and lets another one go on where that is
-/// not to be our child.
-extern "C" fn leave(start: *mut c_void) -> c_int {
-    // SAFETY: our parent stands still, and `start` with it.
+/// Runs in the child: starts a session, then executes the program or starts the grandchild that
+/// does.
+extern "C" fn start_session(start: *mut c_void) -> c_int {
+    // SAFETY: our parent is suspended, so `start` is valid.
     let start = unsafe { &*start.cast::<Start<'_>>() };
-    // SAFETY: system calls alone; the stack is the one for the next child.
+    // SAFETY: system calls only; the stack is for the grandchild.
     unsafe {
         libc::setsid();
         match start.ties {
-            Ties::Child => become_it(start),
-            Ties::Detached => match lend(execute, start.stack, start) {
+            Attachment::Child => exec_program(start),
+            Attachment::Detached => match clone_vfork(execute, start.stack, start) {
                 -1 => failed(start),
                 _ => 0,
             },
@@ -133,15 +135,16 @@ extern "C" fn leave(start: *mut c_void) -> c_int {
 }
 
 extern "C" fn execute(start: *mut c_void) -> c_int {
-    // SAFETY: our parent stands still, and `start` with it.
-    unsafe { become_it(&*start.cast::<Start<'_>>()) }
+    // SAFETY: our parent is suspended, so `start` is valid.
+    unsafe { exec_program(&*start.cast::<Start<'_>>()) }
 }
 
-/// Becomes the program; returns only if that fails.
+/// Executes the program; returns only on failure.
 ///
 /// # Safety
-/// For a child that has lent memory.
-unsafe fn become_it(start: &Start<'_>) -> c_int {
+///
+/// For a child that shares its parent's memory.
+unsafe fn exec_program(start: &Start<'_>) -> c_int {
     let Start { program, args, environment, .. } = *start;
     // SAFETY: system calls with strings and lists that end with zero.
     unsafe {
@@ -161,7 +164,7 @@ fn failed(start: &Start<'_>) -> c_int {
     127
 }
 
-/// The status of a child that has ended or is about to.
+/// The exit status of a child that has ended or is about to.
 fn collect(pid: c_int) -> io::Result<c_int> {
     let mut status = 0;
     loop {
@@ -182,12 +185,12 @@ mod tests {
 
     use super::*;
 
-    fn start(path: &str, args: &[&str], ties: Ties, descriptor: &File) -> io::Result<Option<i32>> {
+    fn start(path: &str, args: &[&str], ties: Attachment, descriptor: &File) -> io::Result<Option<i32>> {
         let args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
         Program::new(path, &args, &[("WORD", "given")], descriptor.as_raw_fd())?.start(ties)
     }
 
-    /// Waits for the end of whoever has the other side open.
+    /// Reads until everybody else has closed the other end.
     fn read(mut side: impl io::Read) -> String {
         let mut text = String::new();
         side.read_to_string(&mut text).unwrap();
@@ -196,7 +199,7 @@ mod tests {
 
     #[test]
     fn it_stands_alone_with_one_descriptor_and_its_environment() {
-        for ties in [Ties::Detached, Ties::Child] {
+        for ties in [Attachment::Detached, Attachment::Child] {
             let (side, other) = io::pipe().unwrap();
             let other = File::from(std::os::fd::OwnedFd::from(other));
             let number = other.as_raw_fd();
@@ -205,7 +208,7 @@ mod tests {
                  set -- $(cat /proc/$$/stat); echo $4 $6 $1 >&{number}; ls /proc/$$/fd | wc -l >&{number}"
             );
             let pid = start("/bin/sh", &["name", "-c", &script, "zero"], ties, &other).unwrap();
-            assert_eq!(pid.is_some(), ties == Ties::Child);
+            assert_eq!(pid.is_some(), ties == Attachment::Child);
             drop(other);
             let text = read(side);
             let lines: Vec<&str> = text.lines().collect();
@@ -213,11 +216,12 @@ mod tests {
             let numbers: Vec<&str> = lines[1].split(' ').collect();
             // SAFETY: a system call without arguments.
             assert_ne!(numbers[1], unsafe { libc::getsid(0) }.to_string());
-            // One that leads none can never get a terminal.
-            assert_eq!(numbers[1] == numbers[2], ties == Ties::Child);
+            // A process that leads no session can never get a terminal.
+            assert_eq!(numbers[1] == numbers[2], ties == Attachment::Child);
             let own = std::process::id().to_string();
-            assert_eq!(numbers[0] == own, ties == Ties::Child, "{text}");
-            // The streams, the one descriptor, and the pipe of `$(…)` or `|` that is open while it is looked.
+            assert_eq!(numbers[0] == own, ties == Attachment::Child, "{text}");
+            // The standard streams, the one descriptor, and the pipe of the `$(…)` or `|` that
+            // lists them.
             assert!(lines[2].trim().parse::<u32>().unwrap() <= 5, "{text}");
             if let Some(pid) = pid {
                 assert_eq!(collect(pid).unwrap(), 0);
@@ -228,7 +232,7 @@ mod tests {
     #[test]
     fn one_that_cannot_be_executed_is_an_error_and_leaves_no_child() {
         let file = File::open("/dev/null").unwrap();
-        for ties in [Ties::Detached, Ties::Child] {
+        for ties in [Attachment::Detached, Attachment::Child] {
             let error = start("/nowhere/at/all", &["x"], ties, &file).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::NotFound);
             assert_eq!(

@@ -1,4 +1,4 @@
-//! What the person's terminal is like, and how it is taken over for a while.
+//! The user's terminal: its size and raw mode.
 
 use std::io;
 use std::io::IsTerminal;
@@ -6,32 +6,32 @@ use std::os::fd::AsFd;
 
 use rustix::termios::{OptionalActions, Termios, Winsize, tcgetattr, tcgetwinsize, tcsetattr};
 
-/// The width of the terminal on standard error, or `None` when it is none.
+/// The width of the terminal on standard error; `None` if it is not a terminal.
 pub(crate) fn stderr_width() -> Option<usize> {
     let stderr = io::stderr();
     if !stderr.is_terminal() {
         return None;
     }
     let size = tcgetwinsize(&stderr).ok();
-    // Some terminals do not know, and say 0.
+    // Some terminals report 0.
     let columns = size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0);
     Some(columns.unwrap_or(80).max(20))
 }
 
-/// Of a window, in characters.
+/// A window size in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) columns: u16,
     pub(crate) rows: u16,
-    /// Width and height, for programs that draw pictures; 0 where unknown.
+    /// Width and height in pixels, 0 if unknown.
     pub(crate) pixels: (u16, u16),
 }
 
 impl Size {
-    /// For what has no window, or does not know.
+    /// The size if there is no window or it is unknown.
     pub(crate) const USUAL: Size = Size { columns: 80, rows: 24, pixels: (0, 0) };
 
-    /// Of the window around this process, on whichever stream it is.
+    /// The size of the window of this process, taken from any of its streams.
     pub(crate) fn of_window() -> Size {
         let (input, output, errors) = (io::stdin(), io::stdout(), io::stderr());
         let streams = [output.as_fd(), input.as_fd(), errors.as_fd()];
@@ -52,41 +52,40 @@ impl From<Size> for Winsize {
     }
 }
 
-/// The terminal on standard input, made to pass on every byte as it comes.
-/// Dropped, it is as it was.
+/// Puts the terminal on standard input in raw mode and restores it when dropped.
 #[derive(Debug)]
-pub(crate) struct Raw {
+pub(crate) struct RawMode {
     before: Termios,
 }
 
-impl Raw {
+impl RawMode {
     /// The settings of the terminal on standard input, if it is one.
     pub(crate) fn settings() -> Option<Termios> {
         tcgetattr(io::stdin()).ok()
     }
 
-    /// Takes over the terminal that has these settings.
+    /// Enters raw mode on the terminal with these settings.
     pub(crate) fn enter(before: Termios) -> io::Result<Self> {
         let raw = Self { before };
         raw.again()?;
         Ok(raw)
     }
 
-    /// Takes it over once more, after somebody else had it.
+    /// Enters raw mode again after another program changed the settings.
     pub(crate) fn again(&self) -> io::Result<()> {
         let mut settings = self.before.clone();
         settings.make_raw();
         Ok(tcsetattr(io::stdin(), OptionalActions::Now, &settings)?)
     }
 
-    /// Gives it back as it was.
+    /// Restores the settings.
     pub(crate) fn leave(&self) {
-        // A terminal that is gone needs no care.
+        // A closed terminal needs no restoring.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
     }
 }
 
-impl Drop for Raw {
+impl Drop for RawMode {
     fn drop(&mut self) {
         self.leave();
     }

@@ -1,22 +1,19 @@
-//! Gives back memory that is not needed for a while.
+//! Returns unneeded memory to the system.
 
-/// Drops this program's own code and constants from memory. What is used next
-/// is read again from the page cache, page by page.
+/// Drops this program's code and constants from memory; pages that are used again are reloaded from
+/// the page cache.
 ///
-/// For a process that has done its work and now mostly sleeps: the code it
-/// will not come to for an hour is most of what it holds.
+/// For a process that now mostly sleeps, unused code is most of its memory.
 pub(crate) fn release_program() {
     #[cfg(target_os = "linux")]
     for (start, length) in unwritten(&std::fs::read_to_string("/proc/self/smaps").unwrap_or_default()) {
-        // SAFETY: these pages are mapped from files, may not be written to and
-        // never were, so that dropping one loses nothing: the next use maps
+        // SAFETY: these pages are mapped from files and were never written to, so the next use maps
         // the same bytes again.
         unsafe { libc::madvise(start as *mut libc::c_void, length, libc::MADV_DONTNEED) };
     }
 }
 
-/// Gives back what was freed: the allocator keeps much of it otherwise, as if
-/// as much were needed again soon.
+/// Returns freed memory to the system; the allocator would otherwise keep much of it.
 pub(crate) fn release_freed() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: asks the allocator to return pages that nothing points into.
@@ -25,9 +22,8 @@ pub(crate) fn release_freed() {
     }
 }
 
-/// What is mapped from a file as nothing but the file has it: start and length.
-/// Relocations were written before they became read-only; they are anonymous
-/// memory now, and so is code that a debugger has changed.
+/// Start and length of the file mappings that were never written to. Relocated data and code that a
+/// debugger changed are anonymous memory and do not count.
 fn unwritten(smaps: &str) -> Vec<(usize, usize)> {
     let range = |line: &str| {
         let mut fields = line.split_whitespace();

@@ -1,8 +1,6 @@
-//! Sleeping until a file changes.
+//! Sleeps until a file changes.
 //!
-//! The watch is made only while somebody waits. When the user's notification
-//! instances are used up, a short sleep takes its place: waiting then costs a
-//! little, but it still works.
+//! Falls back to polling if the user's inotify instances are used up.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,19 +12,19 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::host::clock;
 
-/// How long one sleep takes where the system gives no notifications.
+/// Polling interval without inotify.
 const POLL: Duration = Duration::from_millis(40);
 
-/// A freed lock does not change its file's time: look again at least this often.
+/// Longest poll: releasing a lock does not change the file's modification time.
 const POLL_AT_MOST: Duration = Duration::from_millis(480);
 
-/// Instead of a watch: there were more notices than the system keeps.
+/// Sent instead of a watch number if the queue overflowed.
 const TOO_MANY: i32 = -1;
 
 #[derive(Debug)]
 pub(crate) struct Watch {
     inotify: Option<OwnedFd>,
-    /// What is watched, and what the system calls it.
+    /// The watched paths and their watch numbers.
     paths: BTreeMap<PathBuf, i32>,
 }
 
@@ -47,11 +45,11 @@ impl Watch {
         Self { inotify: None, paths: BTreeMap::new() }
     }
 
-    /// Wakes when a file is renamed into the directory or released in it, or
-    /// when the file itself is written or released.
+    /// Wakes when a file is renamed into or closed in the directory `path`, or when the file `path`
+    /// is written or closed.
     pub(crate) fn add(&mut self, path: &Path) -> io::Result<()> {
         let number = match self.inotify.as_ref().map_or(Ok(0), |inotify| watch_path(inotify, path)) {
-            // Out of watches: go on by polling.
+            // Out of watches: continue by polling.
             Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::ENOMEM)) => {
                 self.inotify = None;
                 0
@@ -85,8 +83,8 @@ impl Watch {
         }
     }
 
-    /// Takes all notices in: one look at the files serves any number of them.
-    /// Removing a watch gives one as well, which is no news.
+    /// Takes all notices, since one look at the files serves them all. Removing a watch sends a
+    /// notice too, which does not count.
     fn concerns_us(&self, inotify: &OwnedFd) -> bool {
         let mut any = false;
         let is_ours = |number| number == TOO_MANY || self.paths.values().any(|known| *known == number);
@@ -110,8 +108,7 @@ impl Watch {
 }
 
 impl Drop for Watch {
-    /// Closing takes the kernel some 15 ms: a thread does it, and whoever has an
-    /// answer to give gives it.
+    /// Closing takes the kernel some 15 ms, so a thread does it.
     fn drop(&mut self) {
         if let Some(inotify) = self.inotify.take() {
             let _ = std::thread::Builder::new().name("closer".into()).spawn(move || drop(inotify));
@@ -133,8 +130,7 @@ fn notifications() -> Option<OwnedFd> {
 #[cfg(target_os = "linux")]
 fn watch_path(inotify: &OwnedFd, path: &Path) -> io::Result<i32> {
     use rustix::fs::inotify::{WatchFlags, add_watch};
-    // In a directory only what is finished: an agent's output, as it grows,
-    // must not wake anybody.
+    // In a directory only finished files count: growing output must not wake anybody.
     let changed = if path.is_dir() { WatchFlags::MOVED_TO } else { WatchFlags::MODIFY };
     Ok(add_watch(inotify, path, changed | WatchFlags::CLOSE_WRITE)?)
 }
@@ -145,7 +141,7 @@ fn forget_path(inotify: &OwnedFd, number: i32) {
     let _ = rustix::fs::inotify::remove_watch(inotify, number);
 }
 
-/// Calls `notice` with the watch that each notice is of.
+/// Calls `notice` with the watch number of each notice.
 #[cfg(target_os = "linux")]
 fn take_notices(inotify: &OwnedFd, mut notice: impl FnMut(i32)) {
     let mut buffer = [std::mem::MaybeUninit::uninit(); 4096];
@@ -181,7 +177,7 @@ mod tests {
         let mut watch = Watch::without_notifications();
         watch.add(dir.path()).unwrap();
         assert_eq!(watch.sleep(Duration::from_millis(1)), Woken::TimedOut);
-        // Whenever the sleep begins, a change comes after it.
+        // Whenever the sleep begins, a change follows it.
         let (path, stop) = (dir.path().to_owned(), Arc::new(AtomicBool::new(false)));
         let stopped = stop.clone();
         let writer = std::thread::spawn(move || {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 
-use crate::host::Joined;
+use crate::host::MultiFileReader;
 use crate::inspect::Wanted;
 use crate::inspect::aligned_buffer::{Buffer, LINE, inside_line};
 use crate::inspect::count::breaks_in;
@@ -40,8 +40,8 @@ pub(super) struct View {
 }
 
 enum Bytes {
-    Plain(Arc<Joined>),
-    Gzip { file: Arc<Joined>, unpacked: Box<Unpacked> },
+    Plain(Arc<MultiFileReader>),
+    Gzip { file: Arc<MultiFileReader>, unpacked: Box<Unpacked> },
 }
 
 struct Unpacked {
@@ -51,7 +51,7 @@ struct Unpacked {
 }
 
 impl View {
-    pub(super) fn new(file: Joined) -> Self {
+    pub(super) fn new(file: MultiFileReader) -> Self {
         let (stored, file) = (file.length(), Arc::new(file));
         let mut magic = [0; GZIP.len()];
         let is_gzip = matches!(file.read_at(&mut magic, 0), Ok(read) if magic[..read] == GZIP);
@@ -89,7 +89,7 @@ impl View {
     }
 
     /// The file and its end, where it is plain and longer than `least`.
-    pub(super) fn plain_file(&self, least: u64) -> Option<(Arc<Joined>, u64)> {
+    pub(super) fn plain_file(&self, least: u64) -> Option<(Arc<MultiFileReader>, u64)> {
         match (&self.bytes, self.end) {
             (Bytes::Plain(file), Some(end)) if end > least => Some((Arc::clone(file), end)),
             (Bytes::Plain(_) | Bytes::Gzip { .. }, _) => None,
@@ -233,7 +233,7 @@ impl View {
 }
 
 impl Unpacked {
-    fn new(file: &Arc<Joined>, end: u64) -> Box<Self> {
+    fn new(file: &Arc<MultiFileReader>, end: u64) -> Box<Self> {
         let stored = Stored { file: Arc::clone(file), at: 0, end };
         Box::new(Self { decoder: MultiGzDecoder::new(BufReader::with_capacity(64 << 10, stored)), breaks: 0 })
     }
@@ -247,7 +247,7 @@ impl Unpacked {
 
 /// The file as it is stored, up to the size that it had.
 struct Stored {
-    file: Arc<Joined>,
+    file: Arc<MultiFileReader>,
     at: u64,
     end: u64,
 }
@@ -262,7 +262,7 @@ impl Read for Stored {
     }
 }
 
-fn read_at(file: &Joined, room: &mut [u8], at: u64) -> io::Result<usize> {
+fn read_at(file: &MultiFileReader, room: &mut [u8], at: u64) -> io::Result<usize> {
     loop {
         match file.read_at(room, at) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -284,7 +284,7 @@ mod tests {
     use crate::inspect::reference_answers::{file, gzip};
 
     fn of(file: File) -> View {
-        View::new(Joined::whole(file).unwrap())
+        View::new(MultiFileReader::whole(file).unwrap())
     }
 
     fn numbers(count: usize) -> Vec<u8> {

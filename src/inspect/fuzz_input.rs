@@ -8,7 +8,7 @@
 use memchr::memchr;
 use regex_syntax::is_meta_character;
 
-use crate::host::Joined;
+use crate::host::MultiFileReader;
 use crate::inspect::line_pieces::{LONGEST_LINE, unredacted};
 use crate::inspect::{Ask, Case, Cursor, Mode, Pattern, Wanted, inspect, invariants, reference_answers};
 
@@ -125,7 +125,7 @@ fn ask_everything(stored: &[u8], text: &str, case: Case, most: u64, room: usize)
     modes.extend(pattern(text, case).map(|pattern| Mode::Grep { pattern, context: 2, max_matches: 9 }));
     modes.extend(text.parse().ok().map(|path| Mode::Select { path, max_values: 9 }));
     for mode in modes {
-        let file = Joined::whole(reference_answers::file(stored)).unwrap();
+        let file = MultiFileReader::whole(reference_answers::file(stored)).unwrap();
         let _ = inspect(file, None, &Ask { mode, cursor: None, room }, Wanted::always());
     }
 }

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
-use crate::host::Joined;
+use crate::host::MultiFileReader;
 use crate::host::{Checkpoint, LineIndex};
 use crate::inspect::candidate_lines::Candidates;
 use crate::inspect::control_bytes::unlike_shown;
@@ -117,7 +117,7 @@ impl Search<'_> {
     }
 
     /// Looks at what others find, as long as they can tell, and says where to go on.
-    fn run_with_others(&mut self, file: &Joined, bytes: Range<u64>) -> io::Result<Option<u64>> {
+    fn run_with_others(&mut self, file: &MultiFileReader, bytes: Range<u64>) -> io::Result<Option<u64>> {
         let mut next = Some(bytes.start);
         let breaks = if self.index.is_some() { Breaks::OfMatches } else { Breaks::All };
         look_ahead(file, self.asked.pattern, bytes, breaks, |verdicts| {

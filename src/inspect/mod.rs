@@ -65,13 +65,13 @@ pub(crate) use still_wanted::Wanted;
 pub(crate) use summary::{JsonSummary, RepeatedLine, Summary};
 pub(crate) use tally::Longest;
 
-use crate::host::Joined;
 use crate::host::LineIndex;
+use crate::host::MultiFileReader;
 
 /// Answers `ask` about `file`, as long as that is wanted. `index` is its
 /// sidecar, where it has one.
 pub(crate) fn inspect(
-    file: Joined,
+    file: MultiFileReader,
     index: Option<&LineIndex>,
     ask: &Ask,
     wanted: Wanted,

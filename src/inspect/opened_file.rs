@@ -4,8 +4,8 @@ use std::io;
 
 use memchr::memchr;
 
-use crate::host::Joined;
 use crate::host::LineIndex;
+use crate::host::MultiFileReader;
 use crate::inspect::cursor::{Cursor, Way};
 use crate::inspect::file_view::View;
 use crate::inspect::line_pieces::Lines;
@@ -27,7 +27,11 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn new(file: Joined, index: Option<&'a LineIndex>, wanted: Wanted) -> io::Result<Self> {
+    pub(super) fn new(
+        file: MultiFileReader,
+        index: Option<&'a LineIndex>,
+        wanted: Wanted,
+    ) -> io::Result<Self> {
         let mut view = View::new(file).while_wanted(wanted);
         let index = index.filter(|_| !view.is_compressed());
         let sample = view.read(0, SAMPLE)?;
@@ -158,8 +162,8 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::host::Stretch;
-    use crate::host::line_index::{LineIndexWriter, beside};
+    use crate::host::FilePart;
+    use crate::host::line_index::{LineIndexWriter, sidecar_path};
     use crate::inspect::reference_answers::{self, find};
 
     /// Numbered lines, and their index as it is written while they come.
@@ -170,17 +174,17 @@ mod tests {
         let mut content = Vec::new();
         for number in 1..=lines {
             let line = format!("line {number} {}\n", "x".repeat(number % 90));
-            writer.passed(line.len() as u64, 1);
+            writer.add(line.len() as u64, 1);
             content.extend_from_slice(line.as_bytes());
         }
         File::create(&path).unwrap().write_all(&content).unwrap();
-        let index = LineIndex::read(File::open(beside(&path)).unwrap());
+        let index = LineIndex::read(File::open(sidecar_path(&path)).unwrap());
         (dir, File::open(path).unwrap(), index)
     }
 
     fn answer(file: &File, index: Option<&LineIndex>, mode: &Mode) -> Found {
         let ask = Ask { mode: mode.clone(), cursor: None, room: 1 << 20 };
-        let file = Joined::whole(file.try_clone().unwrap()).unwrap();
+        let file = MultiFileReader::whole(file.try_clone().unwrap()).unwrap();
         Source::new(file, index, Wanted::always()).unwrap().answer(&ask).unwrap()
     }
 
@@ -216,7 +220,7 @@ mod tests {
             (Mode::Range { start: 1, end: 1 }, "f2.2.0"),
         ] {
             let ask = Ask { mode, cursor: Some(cursor.parse().unwrap()), room: 100 };
-            let file = Joined::whole(reference_answers::file(b"a\nb\n")).unwrap();
+            let file = MultiFileReader::whole(reference_answers::file(b"a\nb\n")).unwrap();
             let answer = Source::new(file, None, Wanted::always()).unwrap().answer(&ask);
             assert!(matches!(answer, Err(InspectError::WrongCursor)), "{ask:?}");
         }
@@ -231,8 +235,12 @@ mod tests {
             let file = file.try_clone().unwrap();
             let mut end = tempfile::tempfile().unwrap();
             end.write_all(&bytes[head + 5..]).unwrap();
-            let between = Stretch::Text(bytes[head..head + 5].to_vec());
-            Joined::of(vec![Stretch::Beginning { file, length: head as u64 }, between, Stretch::File(end)])
+            let between = FilePart::Text(bytes[head..head + 5].to_vec());
+            MultiFileReader::of(vec![
+                FilePart::Beginning { file, length: head as u64 },
+                between,
+                FilePart::File(end),
+            ])
         };
         let known = index.clone().within(head as u64);
         for mode in [

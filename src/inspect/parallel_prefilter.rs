@@ -10,7 +10,7 @@ use std::thread;
 
 use memchr::memchr;
 
-use crate::host::Joined;
+use crate::host::MultiFileReader;
 use crate::inspect::Pattern;
 use crate::inspect::aligned_buffer::{Buffer, LINE, inside_line};
 use crate::inspect::candidate_lines::Candidates;
@@ -74,7 +74,7 @@ pub(super) enum Breaks {
 /// Runs `walk` with the verdicts on `bytes`, the first of which starts a line.
 /// They end early where there is trouble, and with `walk` ends everything.
 pub(super) fn look_ahead<T>(
-    file: &Joined,
+    file: &MultiFileReader,
     pattern: &Pattern,
     bytes: Range<u64>,
     breaks: Breaks,
@@ -94,7 +94,7 @@ pub(super) fn look_ahead<T>(
 }
 
 struct Looking<'a> {
-    file: &'a Joined,
+    file: &'a MultiFileReader,
     pattern: &'a Pattern,
     bytes: Range<u64>,
     breaks: Breaks,
@@ -198,7 +198,7 @@ mod tests {
         for every in [2, 4_000, 1_000_000] {
             let content = content(4 << 20, every);
             let end = content.len() as u64;
-            let file = Joined::whole(file(&content)).unwrap();
+            let file = MultiFileReader::whole(file(&content)).unwrap();
             for breaks in [Breaks::All, Breaks::OfMatches] {
                 let verdicts: Vec<Verdict> =
                     look_ahead(&file, &pattern("needle"), 0..end, breaks, |verdicts| verdicts.collect());

@@ -8,7 +8,7 @@ use std::thread;
 
 use memchr::{memchr, memrchr};
 
-use crate::host::Joined;
+use crate::host::MultiFileReader;
 use crate::inspect::aligned_buffer::{Buffer, LINE, inside_line};
 use crate::inspect::line_fingerprint::Alike;
 use crate::inspect::ordered_workers::share_out;
@@ -27,7 +27,11 @@ pub(super) type Part = (Range<u64>, Counted);
 
 /// Runs `walk` with the parts of the first `end` bytes, in order. What lies between them has to be counted there: lines
 /// that are too long, and all that follows trouble with reading.
-pub(super) fn count<T>(file: &Joined, end: u64, walk: impl FnOnce(&mut dyn Iterator<Item = Part>) -> T) -> T {
+pub(super) fn count<T>(
+    file: &MultiFileReader,
+    end: u64,
+    walk: impl FnOnce(&mut dyn Iterator<Item = Part>) -> T,
+) -> T {
     let threads = thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
     let hand = || {
         let mut buffer = Buffer::new((LINE + 1 + BLOCK + LAST_LINE) as usize);
@@ -41,7 +45,7 @@ pub(super) fn count<T>(file: &Joined, end: u64, walk: impl FnOnce(&mut dyn Itera
 
 /// The whole lines that start in `block`, where there are any that end nearby.
 fn part(
-    file: &Joined,
+    file: &MultiFileReader,
     block: Range<u64>,
     end: u64,
     buffer: &mut [u8],

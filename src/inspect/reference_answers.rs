@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::host::Joined;
+use crate::host::MultiFileReader;
 use crate::inspect::line_pieces::{goes_on, unredacted};
 use crate::inspect::pattern_visibility::Sight;
 use crate::inspect::{Ask, Case, Cursor, Found, Mode, Pattern, Wanted, inspect, timestamp};
@@ -121,8 +121,13 @@ fn regex(text: &str, case: Case) -> Regex {
 }
 
 pub(super) fn ask(stored: &[u8], mode: Mode, cursor: Option<Cursor>, room: usize) -> Found {
-    inspect(Joined::whole(file(stored)).unwrap(), None, &Ask { mode, cursor, room }, Wanted::always())
-        .unwrap()
+    inspect(
+        MultiFileReader::whole(file(stored)).unwrap(),
+        None,
+        &Ask { mode, cursor, room },
+        Wanted::always(),
+    )
+    .unwrap()
 }
 
 /// Every page there is, by following the cursor.

@@ -32,7 +32,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::host::Joined;
+    use crate::host::MultiFileReader;
     use crate::inspect::reference_answers::{file, find, gzip};
     use crate::inspect::{Ask, InspectError, Mode, inspect};
 
@@ -54,7 +54,7 @@ mod tests {
                     count.get() < 5
                 });
                 let ask = Ask { mode, cursor: None, room: 1000 };
-                let answer = inspect(Joined::whole(file(&stored)).unwrap(), None, &ask, wanted);
+                let answer = inspect(MultiFileReader::whole(file(&stored)).unwrap(), None, &ask, wanted);
                 assert!(matches!(answer, Err(InspectError::Read(_))), "{ask:?}");
                 assert_eq!(asked.get(), 5, "{ask:?}");
             }

@@ -8,19 +8,19 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::host::files;
-use crate::host::{Joined, Stretch};
+use crate::host::{FilePart, MultiFileReader};
 use crate::ledger::read;
 use crate::model::{Stdout, Timestamp};
 use crate::runs::ArtifactName;
 use crate::supervisor;
-use crate::supervisor::Apart;
+use crate::supervisor::SplitStream;
 
 /// How often the end of a stream is looked for that turns meanwhile.
 const TRIES: usize = 8;
 
 #[derive(Debug)]
 pub(crate) struct Stream {
-    pub(crate) stretches: Vec<Stretch>,
+    pub(crate) stretches: Vec<FilePart>,
     /// When its last byte came.
     pub(crate) written: Timestamp,
     /// Set while its end is apart from its beginning.
@@ -37,7 +37,7 @@ pub(crate) struct Gap {
 }
 
 /// Where its bytes are.
-type Places = (Vec<Stretch>, Option<Gap>);
+type Places = (Vec<FilePart>, Option<Gap>);
 
 /// Opens the stream at `path`.
 pub(crate) fn open_at(path: &Path, kind: Stdout) -> io::Result<Stream> {
@@ -46,7 +46,7 @@ pub(crate) fn open_at(path: &Path, kind: Stdout) -> io::Result<Stream> {
         if is_older { (read::transcript_of_older(path)?, None) } else { stretches(path, kind, plain)? };
     let mut written = Timestamp::from_millis(0);
     for stretch in &stretches {
-        if let Stretch::File(file) = stretch {
+        if let FilePart::File(file) = stretch {
             written = written.max(files::modified(&file.metadata()?));
         }
     }
@@ -54,14 +54,14 @@ pub(crate) fn open_at(path: &Path, kind: Stdout) -> io::Result<Stream> {
 }
 
 /// All that there is now of the stream at `path`, as if it were one file.
-pub(crate) fn so_far(path: &Path) -> io::Result<Joined> {
+pub(crate) fn so_far(path: &Path) -> io::Result<MultiFileReader> {
     let is_of_events = path.file_name().is_some_and(|name| name == "events.jsonl");
     let kind = if is_of_events { Stdout::Events } else { Stdout::Text };
-    Joined::of(open_at(path, kind)?.stretches)
+    MultiFileReader::of(open_at(path, kind)?.stretches)
 }
 
 /// How many lines end in a part of a stream, one without an end among them.
-pub(crate) fn count_lines(stream: &Joined, range: Range<u64>) -> u64 {
+pub(crate) fn count_lines(stream: &MultiFileReader, range: Range<u64>) -> u64 {
     let (mut at, mut lines, mut ends) = (range.start, 0, true);
     let mut chunk = vec![0; 64 << 10];
     while at < range.end {
@@ -76,7 +76,7 @@ pub(crate) fn count_lines(stream: &Joined, range: Range<u64>) -> u64 {
 
 /// Whether the end of the stream at `path` is apart from its beginning, until its run is over.
 pub(crate) fn is_apart(path: &Path) -> bool {
-    supervisor::apart(path).is_some()
+    supervisor::split_stream(path).is_some()
 }
 
 /// Opens the artifact at `path`, which may be a stream, as `open` does.
@@ -88,7 +88,7 @@ pub(crate) fn artifact<E: MayBeMissing>(
     match name.as_str() {
         "events.jsonl" => stretches(path, Stdout::Events, open),
         "stdout.log" | "stderr.log" | "transcript.log" => stretches(path, Stdout::Text, open),
-        _ => Ok((vec![Stretch::File(open(path)?)], None)),
+        _ => Ok((vec![FilePart::File(open(path)?)], None)),
     }
 }
 
@@ -104,7 +104,7 @@ fn stretches<E: MayBeMissing>(
         }
     }
     // What never holds still is at least begun.
-    Ok((vec![Stretch::File(open(path)?)], None))
+    Ok((vec![FilePart::File(open(path)?)], None))
 }
 
 /// Why a file cannot be opened.
@@ -126,10 +126,10 @@ pub(crate) fn tail(path: &Path, most: u64) -> io::Result<(Vec<u8>, u64)> {
         let room = most - bytes.len() as u64;
         let length = stretch.length()?;
         let mut end = match stretch {
-            Stretch::Text(text) => {
+            FilePart::Text(text) => {
                 text[text.len().saturating_sub(usize::try_from(room).unwrap_or(usize::MAX))..].to_vec()
             }
-            Stretch::File(mut file) | Stretch::Beginning { mut file, .. } => {
+            FilePart::File(mut file) | FilePart::Beginning { mut file, .. } => {
                 let mut end = Vec::new();
                 file.seek(SeekFrom::Start(length.saturating_sub(room)))?;
                 // It may grow meanwhile.
@@ -151,19 +151,19 @@ fn attempt<E: MayBeMissing>(
     open: impl Fn(&Path) -> Result<File, E>,
 ) -> Result<Option<Places>, E> {
     let file = open(path)?;
-    let Some(Apart { head, dropped, parts }) = supervisor::apart(path) else {
-        return Ok(Some((vec![Stretch::File(file)], None)));
+    let Some(SplitStream { head, dropped, parts }) = supervisor::split_stream(path) else {
+        return Ok(Some((vec![FilePart::File(file)], None)));
     };
     let is_lines = supervisor::ends_line(&file, head);
     // The end may be put behind the beginning at any moment, and come from there as well.
-    let mut stretches = vec![Stretch::Beginning { file, length: head }];
+    let mut stretches = vec![FilePart::Beginning { file, length: head }];
     if dropped > 0 {
         let cut = cut_line(kind, dropped);
-        stretches.push(Stretch::Text(supervisor::after(is_lines, &cut).into()));
+        stretches.push(FilePart::Text(supervisor::after(is_lines, &cut).into()));
     }
     for part in &parts {
         match open(part) {
-            Ok(file) => stretches.push(Stretch::File(file)),
+            Ok(file) => stretches.push(FilePart::File(file)),
             Err(error) if error.is_missing() => return Ok(None),
             Err(error) => return Err(error),
         }
@@ -189,12 +189,12 @@ pub(crate) fn cut_line(kind: Stdout, dropped: u64) -> String {
 mod tests {
     use super::*;
     use crate::runs::RunDir;
-    use crate::supervisor::Capture;
+    use crate::supervisor::StreamCapture;
 
     /// All of it, and how many bytes it says are missing.
     fn bytes_of(stream: Stream) -> (String, Option<u64>) {
         let gap = stream.gap.map(|gap| gap.dropped);
-        let all = Joined::of(stream.stretches).unwrap();
+        let all = MultiFileReader::of(stream.stretches).unwrap();
         let mut bytes = vec![0; all.length() as usize];
         all.read_exact_at(&mut bytes, 0).unwrap();
         (String::from_utf8(bytes).unwrap(), gap)
@@ -204,7 +204,7 @@ mod tests {
     fn the_end_of_a_stream_beyond_its_limit_is_there_while_it_grows() {
         let dir = tempfile::tempdir().unwrap();
         let run = RunDir::at(dir.path().to_owned());
-        let mut capture = Capture::create(run.stdout(), 16).unwrap();
+        let mut capture = StreamCapture::create(run.stdout(), 16).unwrap();
         let read = || bytes_of(open_at(&run.stdout(), Stdout::Text).unwrap());
         capture.write(b"0123456789ab").unwrap();
         assert_eq!(read(), ("0123456789ab".into(), None));

@@ -11,11 +11,11 @@ use crate::ledger::read;
 use crate::ledger::write::Pages;
 use crate::model::{Request, Stdout};
 use crate::runs::RunDir;
-use crate::supervisor::Capture;
+use crate::supervisor::StreamCapture;
 
 /// Trouble with either costs the rest of it, never the run: the raw events are kept all the same.
 pub(crate) struct RunPages {
-    transcript: Option<Capture>,
+    transcript: Option<StreamCapture>,
     ledger: Option<File>,
     /// What is there already, of a run that is written on.
     bytes_there: u64,
@@ -26,7 +26,7 @@ pub(crate) struct RunPages {
 impl RunPages {
     pub(crate) fn create(dir: &RunDir, request: &Request) -> io::Result<Self> {
         Ok(Self {
-            transcript: Some(Capture::create(dir.transcript(), request.max_stream_bytes)?),
+            transcript: Some(StreamCapture::create(dir.transcript(), request.max_stream_bytes)?),
             ledger: Some(files::create_log(&dir.commands())?),
             bytes_there: 0,
             entries_there: 0,

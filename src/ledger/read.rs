@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::agents;
 use crate::evidence::{CommandEnd, LedgerEntry, Printed, Span, judge};
-use crate::host::Stretch;
+use crate::host::FilePart;
 use crate::host::files;
 use crate::host::{LineIndex, line_index};
 use crate::ledger::output_stream;
@@ -64,7 +64,7 @@ pub(crate) fn rewrite(dir: &RunDir, entries: &[LedgerEntry]) -> io::Result<()> {
 /// Puts a transcript together that a dead supervisor left in pieces, and says whether its middle is left out.
 pub(crate) fn close_transcript(dir: &RunDir, entries: Vec<LedgerEntry>) -> bool {
     let path = dir.transcript();
-    let apart = supervisor::apart(&path);
+    let apart = supervisor::split_stream(&path);
     // What cannot be put together stays in its pieces.
     let _ = supervisor::join_segments(&path, |dropped| cut_line(Stdout::Text, dropped));
     let length = std::fs::metadata(&path).map_or(0, |found| found.len());
@@ -136,7 +136,7 @@ impl Pages for Rebuilt {
 }
 
 fn rebuilt(dir: &RunDir, request: &Request) -> io::Result<Rebuilt> {
-    let pages = Rebuilt { transcript: files::nameless(dir.path())?, entries: Vec::new() };
+    let pages = Rebuilt { transcript: files::create_unnamed(dir.path())?, entries: Vec::new() };
     if request.agent.abilities().is_command_line() {
         let entries = dir.read_result().ok().flatten().map(|result| {
             let exit_code = match result.exit {
@@ -194,7 +194,8 @@ pub(crate) fn printed_by_command(dir: &RunDir) -> (String, Option<Span>) {
         false => [read(0, HEAD), b"\n".to_vec(), read(length - TAIL, length)].concat(),
     };
     // The index beside the transcript has counted almost all of them.
-    let index = File::open(line_index::beside(&dir.transcript())).map(LineIndex::read).unwrap_or_default();
+    let index =
+        File::open(line_index::sidecar_path(&dir.transcript())).map(LineIndex::read).unwrap_or_default();
     let counted = index.last(length);
     let lines = counted.breaks + output_stream::count_lines(&all, counted.offset..length);
     let span = Span { start: 0, end: length, first_line: 1, last_line: lines.max(1) };
@@ -226,7 +227,7 @@ pub(crate) fn is_read_whole(bytes: u64) -> bool {
 }
 
 /// The transcript of a run that has none, as the places it consists of.
-pub(crate) fn transcript_of_older(path: &Path) -> io::Result<Vec<Stretch>> {
+pub(crate) fn transcript_of_older(path: &Path) -> io::Result<Vec<FilePart>> {
     let dir = RunDir::at(path.parent().unwrap_or(path).to_owned());
     let missing = || io::Error::from(io::ErrorKind::NotFound);
     let request = dir.read_request().map_err(io::Error::other)?.ok_or_else(missing)?;
@@ -238,5 +239,5 @@ pub(crate) fn transcript_of_older(path: &Path) -> io::Result<Vec<Stretch>> {
         }
         return Ok(all);
     }
-    Ok(vec![Stretch::File(rebuilt(&dir, &request)?.transcript)])
+    Ok(vec![FilePart::File(rebuilt(&dir, &request)?.transcript)])
 }

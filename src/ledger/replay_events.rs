@@ -14,7 +14,7 @@ use crate::ledger::write::Told;
 use crate::model::{Exit, ItemStatus, Request};
 use crate::prompts;
 use crate::runs::RunDir;
-use crate::supervisor::Lines;
+use crate::supervisor::LineSplitter;
 use crate::text::plain;
 
 /// What is read of the end of a stream.
@@ -94,7 +94,7 @@ pub(crate) fn each_line(path: &Path, limit: u64, mut each: impl FnMut(&[u8])) ->
     };
     let file = open_beneath::open(parent, Path::new(name)).map_err(io::Error::other)?;
     let mut file = file.take(limit.saturating_add(BEYOND));
-    let mut lines = Lines::default();
+    let mut lines = LineSplitter::default();
     let mut chunk = vec![0; 256 << 10];
     loop {
         match file.read(&mut chunk)? {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::agents::{Ran, Silence, Told, Unreported, is_older_than, is_rollout_of, rollout_folders};
 use crate::host::open_beneath;
 use crate::model::Timestamp;
-use crate::supervisor::Lines;
+use crate::supervisor::LineSplitter;
 
 /// What is read of a record's end. Those of resumed threads hold all that came before, too.
 const MOST_BYTES: u64 = 64 << 20;
@@ -67,7 +67,7 @@ fn read(mut file: File, most: u64, thread: &str, since: Timestamp) -> io::Result
     let known = if length <= most { None } else { Some(0) };
     let (ran, silence) = (Vec::new(), Silence::default());
     let mut found = Found { since, known, is_in_order: true, ran, silence };
-    let (mut lines, mut skipped) = (Lines::default(), 0);
+    let (mut lines, mut skipped) = (LineSplitter::default(), 0);
     let (mut chunk, mut file) = (vec![0; 256 << 10], file.take(most));
     loop {
         match file.read(&mut chunk)? {

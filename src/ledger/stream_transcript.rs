@@ -11,14 +11,14 @@ use crate::host::{clock, files};
 use crate::ledger::output_stream::cut_line;
 use crate::model::{Request, Stdout};
 use crate::runs::RunDir;
-use crate::supervisor::{Capture, Stream};
+use crate::supervisor::{Stream, StreamCapture};
 use crate::terminals::Times;
 
 /// A longer line without an end is not waited for.
 const LONGEST_OPEN: usize = 64 << 10;
 
 pub(crate) struct StreamTranscript {
-    capture: Option<Capture>,
+    capture: Option<StreamCapture>,
     streams: Option<File>,
     /// When which byte came.
     times: Times,
@@ -37,7 +37,7 @@ pub(crate) struct StreamTranscript {
 impl StreamTranscript {
     pub(crate) fn create(dir: &RunDir, request: &Request) -> io::Result<Self> {
         Ok(Self {
-            capture: Some(Capture::create(dir.transcript(), request.max_stream_bytes)?),
+            capture: Some(StreamCapture::create(dir.transcript(), request.max_stream_bytes)?),
             streams: Some(files::create_log(&dir.transcript_streams())?),
             times: Times::new(dir.times()),
             open: [Vec::new(), Vec::new()],

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::context::{Context, TaskError, Unprinted};
 use crate::evidence::{CommandOutcome, LedgerEntry, Span};
 use crate::host::files;
-use crate::host::{Joined, Stretch};
+use crate::host::{FilePart, MultiFileReader};
 use crate::ledger::{ONLY_COMMAND as ITSELF, read};
 use crate::ledger::{Stream, output_stream};
 use crate::model::{Stdout, TaskId, Timestamp};
@@ -115,7 +115,7 @@ pub(crate) fn ran(context: &mut Context, row: Row, item: Option<&str>) -> Result
         return Ok(Ran { command, reader, incomplete, others });
     }
     let text = span.map(|span| read::text_of(&view.dir, span)).unwrap_or_default();
-    let stretch = vec![Stretch::Text(text.into_bytes())];
+    let stretch = vec![FilePart::Text(text.into_bytes())];
     let reader = Reader::over(command.id(), stretch, command.written, None).map_err(failed)?;
     let incomplete = command.cut.then(|| "the agent handed over only a part of what it printed, or some of it was left out of the transcript".to_owned());
     Ok(Ran { command, reader, incomplete, others })
@@ -220,7 +220,7 @@ fn itself(view: &View) -> AgentCommand {
         started_at: Some(started_at),
         written: files::modified_at(&path).unwrap_or(started_at),
         life,
-        bytes: all.as_ref().map_or(0, Joined::length),
+        bytes: all.as_ref().map_or(0, MultiFileReader::length),
         lines: read::entries(&view.dir)
             .first()
             .and_then(|entry| entry.output)

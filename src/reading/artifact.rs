@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::host::Joined;
+use crate::host::MultiFileReader;
 use crate::ledger::output_stream;
 use crate::reading::excerpt::shown;
 use crate::runs::{ArtifactName, RunDir};
@@ -22,7 +22,7 @@ pub(crate) struct Ends {
 /// Fails on what is no plain file of this very directory.
 pub(crate) fn artifact(dir: &RunDir, name: &ArtifactName, most: u64) -> io::Result<Ends> {
     let (stretches, _) = output_stream::artifact(&dir.file(name.as_str()), name, output_stream::plain)?;
-    let file = Joined::of(stretches)?;
+    let file = MultiFileReader::of(stretches)?;
     let length = file.length();
     let read = |start: u64, most: u64| {
         let mut bytes = vec![0; usize::try_from(most).unwrap_or(usize::MAX)];
@@ -41,7 +41,7 @@ pub(crate) fn artifact(dir: &RunDir, name: &ArtifactName, most: u64) -> io::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::supervisor::Capture;
+    use crate::supervisor::StreamCapture;
 
     fn stdout() -> ArtifactName {
         ArtifactName::parse("stdout.log").unwrap()
@@ -70,7 +70,7 @@ mod tests {
     fn the_end_of_a_stream_beyond_its_limit_is_its_end() {
         let dir = tempfile::tempdir().unwrap();
         let run = RunDir::at(dir.path().to_owned());
-        let mut capture = Capture::create(run.stdout(), 16).unwrap();
+        let mut capture = StreamCapture::create(run.stdout(), 16).unwrap();
         for bytes in ["0123456789ab", "AA", "BB", "CC"] {
             capture.write(bytes.as_bytes()).unwrap();
         }

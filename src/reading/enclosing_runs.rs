@@ -78,7 +78,7 @@ fn marked(env: &Env) -> Vec<RunId> {
 
 /// The runs of the live supervisors above us, nearest first.
 fn supervisors_above() -> Vec<(RunId, RunDir)> {
-    let supervisors = processes::ancestors(spawn::NAME).into_iter();
+    let supervisors = processes::ancestors(spawn::PROCESS_NAME).into_iter();
     supervisors.filter_map(|process| supervised(&processes::arguments(process))).collect()
 }
 

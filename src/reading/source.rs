@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::context::unprinted;
 use crate::context::{Context, TaskError};
 use crate::host::Home;
-use crate::host::Joined;
+use crate::host::MultiFileReader;
 use crate::host::{BeneathError, open_beneath};
 use crate::host::{LineIndex, line_index};
 use crate::ledger::{Gap, MayBeMissing, output_stream};
@@ -41,7 +41,7 @@ pub(crate) enum Of {
 /// An open file, and whose it is.
 #[derive(Debug)]
 pub(crate) struct Source {
-    pub(crate) file: Joined,
+    pub(crate) file: MultiFileReader,
     /// Bytes that were left out of its middle.
     pub(crate) dropped: u64,
     pub(crate) index: Option<LineIndex>,
@@ -172,7 +172,7 @@ fn run_file(context: &Context, run: &RunId, name: &ArtifactName) -> Result<Sourc
     let open = |path: &Path| plain(home, path, &path.display().to_string());
     let (stretches, gap) = output_stream::artifact(&path, name, open)?;
     let dropped = gap.map_or_else(|| dropped(&context.dir(run), name), |gap| gap.dropped);
-    let source = source(home, path, Joined::of(stretches), gap)?;
+    let source = source(home, path, MultiFileReader::of(stretches), gap)?;
     Ok(Source { artifact: Some(name.clone()), dropped, ..source })
 }
 
@@ -208,18 +208,19 @@ fn kept(home: &Home, given: &str, names: &[&str]) -> Result<Source, TaskError> {
 
 fn opened(home: &Home, path: &Path, given: &str) -> Result<Source, TaskError> {
     let file = plain(home, path, given)?;
-    source(home, path.to_owned(), Joined::whole(file), None)
+    source(home, path.to_owned(), MultiFileReader::whole(file), None)
 }
 
 fn source(
     home: &Home,
     path: PathBuf,
-    file: io::Result<Joined>,
+    file: io::Result<MultiFileReader>,
     gap: Option<Gap>,
 ) -> Result<Source, TaskError> {
     let file = file.map_err(|source| TaskError::Unreadable { path: path.clone(), source })?;
-    let index =
-        open_beneath::open(home.root(), &line_index::beside(below(home, &path))).ok().map(LineIndex::read);
+    let index = open_beneath::open(home.root(), &line_index::sidecar_path(below(home, &path)))
+        .ok()
+        .map(LineIndex::read);
     // What it says of the end was written later, and the end may have been another.
     let index = match gap {
         Some(gap) => index.map(|index| index.within(gap.at)),

@@ -29,7 +29,7 @@ pub(super) fn is_whole(path: &Path) -> bool {
 
 /// Held by the one who makes the file, until the log is there as well.
 pub(super) fn exclusive(home: &Home) -> Result<Lock, RegistryError> {
-    let path = home.making_registry();
+    let path = home.registry_creation_lock();
     for attempt in 0.. {
         if let Some(lock) = Lock::take(&path).map_err(|error| failed(&path, error))? {
             return Ok(lock);
@@ -49,7 +49,7 @@ pub(super) fn make(home: &Home) -> Result<(), RegistryError> {
     // Of one who died while it made a copy.
     let _ = fs::remove_file(suffixed(&new, "-journal"));
     // Private from its first byte on, and nobody's database yet.
-    files::fresh(&new).map_err(|error| failed(&path, error))?;
+    files::create_or_empty(&new).map_err(|error| failed(&path, error))?;
     let made = fill(home, &path, &new).and_then(|()| {
         let put_in_place = || {
             File::open(&new)?.sync_all()?;

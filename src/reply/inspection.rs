@@ -303,7 +303,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::host::Joined;
+    use crate::host::MultiFileReader;
     use crate::inspect::{Case, InspectError, Pattern, Wanted, inspect};
 
     fn of_file(found: Found, ask: &Ask) -> Inspection {
@@ -317,7 +317,7 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(content).unwrap();
         let ask = Ask { mode, cursor: Some(cursor.parse().unwrap()), room: 500 };
-        match inspect(Joined::whole(file).unwrap(), None, &ask, Wanted::always()) {
+        match inspect(MultiFileReader::whole(file).unwrap(), None, &ask, Wanted::always()) {
             Err(InspectError::WrongCursor) => String::new(),
             found => of_file(found.unwrap(), &ask).text("t", None),
         }
@@ -344,7 +344,7 @@ mod tests {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(content.as_bytes()).unwrap();
             let ask = Ask { mode: Mode::Summary, cursor: None, room: 500 };
-            let found = inspect(Joined::whole(file).unwrap(), None, &ask, Wanted::always()).unwrap();
+            let found = inspect(MultiFileReader::whole(file).unwrap(), None, &ask, Wanted::always()).unwrap();
             of_file(found, &ask).text("t", None)
         };
         let long = format!("once\n{0}\n{0}\n", "x".repeat(500));
@@ -360,7 +360,7 @@ mod tests {
             let pattern = Pattern::new(pattern, Case::Ignored).unwrap();
             let ask =
                 Ask { mode: Mode::Grep { pattern, context, max_matches: most }, cursor: None, room: 5000 };
-            let found = inspect(Joined::whole(file).unwrap(), None, &ask, Wanted::always()).unwrap();
+            let found = inspect(MultiFileReader::whole(file).unwrap(), None, &ask, Wanted::always()).unwrap();
             let inspection = of_file(found, &ask);
             (inspection.truncated, inspection.text("t", None))
         };

@@ -91,7 +91,9 @@ impl Change {
             fs::create_dir_all(directory).map_err(failed(directory))?;
         }
         match &self.after {
-            Some(after) => files::replace(&self.file, after.as_bytes()).map_err(failed(&self.file))?,
+            Some(after) => {
+                files::replace_user_file(&self.file, after.as_bytes()).map_err(failed(&self.file))?
+            }
             None => fs::remove_file(&self.file).map_err(failed(&self.file))?,
         }
         if let Directory::Removed(levels) = self.directory {

@@ -25,7 +25,7 @@ pub(crate) struct Cleaning(Lock);
 impl Cleaning {
     /// Takes the lock; `None` when somebody else has it for all of `patience`.
     pub(crate) fn begin(home: &Home, patience: Duration) -> io::Result<Option<Self>> {
-        Ok(take(&home.cleaning(), patience)?.map(Self))
+        Ok(take(&home.cleanup_lock(), patience)?.map(Self))
     }
 
     /// Notes that everything is being cleaned up now.
@@ -43,7 +43,7 @@ pub(crate) struct Marking(#[expect(dead_code, reason = "held")] Lock);
 impl Marking {
     /// Takes the lock; `None` when somebody else has it for all of `patience`.
     pub(crate) fn begin(home: &Home, patience: Duration) -> io::Result<Option<Self>> {
-        Ok(take(&home.marks(), patience)?.map(Self))
+        Ok(take(&home.marks_lock(), patience)?.map(Self))
     }
 }
 
@@ -62,7 +62,7 @@ fn take(path: &Path, patience: Duration) -> io::Result<Option<Lock>> {
 
 /// When everything was last cleaned up, if ever. One look at the disk.
 pub(crate) fn last_cleaned(home: &Home) -> Option<Timestamp> {
-    fs::symlink_metadata(home.cleaning())
+    fs::symlink_metadata(home.cleanup_lock())
         .ok()
         .filter(|found| found.len() > 0)
         .map(|found| files::modified(&found))

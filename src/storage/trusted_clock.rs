@@ -57,12 +57,13 @@ impl Now {
 pub(crate) fn look_at_clock(home: &Home, newest: Option<Timestamp>, alone: Option<&Cleaning>) -> Now {
     let up_ms = u64::try_from(clock::monotonic().as_millis()).unwrap_or(u64::MAX);
     let look = Look { boot_id: processes::boot_id(), up_ms, wall: clock::now() };
-    let last = files::read(&home.looks()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let last =
+        files::read(&home.clock_observations()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let noted = next(last, look, newest);
     if alone.is_some() {
         let bytes = serde_json::to_vec(&noted).unwrap_or_default();
         // Where it cannot be noted, the next look is compared with an older one.
-        let _ = files::write(&home.looks(), &bytes, Durability::Whole);
+        let _ = files::write(&home.clock_observations(), &bytes, Durability::Whole);
     }
     Now { believed: noted.believed, wall: noted.look.wall }
 }

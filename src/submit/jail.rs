@@ -10,10 +10,10 @@ use std::time::Duration;
 use crate::agents::Cell;
 use crate::config::Config;
 use crate::context::TaskError;
+use crate::host::EmptyDirCleanup;
 use crate::host::Env;
-use crate::host::Litter;
+use crate::host::{AskError, spawn};
 use crate::host::{Home, paths};
-use crate::host::{Unanswered, spawn};
 use crate::model::{Jail, JailKind, Sandbox};
 use crate::submit::places::real;
 use crate::submit::protected_paths::KEPT;
@@ -97,14 +97,14 @@ fn attempt(
 ) -> Result<(), String> {
     let cell = Cell { jail, own, cwd: wanted.cwd, sandbox: wanted.sandbox };
     let Some(args) = cell.arguments(&[]) else { return Err("a path is not valid UTF-8".into()) };
-    let litter = Litter::expect(wanted.cwd, &jail.missing);
+    let litter = EmptyDirCleanup::expect(wanted.cwd, &jail.missing);
     let said = spawn::ask(&jail.program, &args, wanted.cwd, environment, TRIAL);
     litter.clear();
     match said {
         Ok(said) if said.trim() == HELD => Ok(()),
         Ok(said) => Err(said.trim().chars().take(300).collect()),
-        Err(Unanswered::Late) => Err(format!("it did not answer within {} s", TRIAL.as_secs())),
-        Err(Unanswered::Failed) => Err("it could not be started".into()),
+        Err(AskError::Late) => Err(format!("it did not answer within {} s", TRIAL.as_secs())),
+        Err(AskError::Failed) => Err("it could not be started".into()),
     }
 }
 

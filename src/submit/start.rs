@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::context::{Context, TaskError};
 use crate::execution::{Note, pending_dirs};
 use crate::execution::{inner_runs, pump};
+use crate::host::Attachment;
 use crate::host::Lock;
-use crate::host::Ties;
 use crate::host::disk;
 use crate::model::{Request, State, TaskId};
 use crate::reading::look_up;
@@ -85,7 +85,7 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
     match submitted {
         Submitted::Claimed { lock, attempt } => {
             let started =
-                pump::launch(context, &request.run_id, &request.within, lock, attempt, Ties::Detached);
+                pump::launch(context, &request.run_id, &request.within, lock, attempt, Attachment::Detached);
             match started {
                 Ok(_) => Ok(Accepted::new(request.task_id, State::Working).warned(warnings)),
                 Err(_) => Ok(queued(context, &request).warned(warnings)),

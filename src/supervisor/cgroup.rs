@@ -1,7 +1,7 @@
-//! A control group of a run's own, where the system lets us make one.
+//! The control group of a run, if the system lets us create one.
 //!
-//! Nothing leaves it by forking, so ending it ends everything. Only version 2
-//! is used: its `cgroup.kill` is one write.
+//! A process cannot leave it by forking, so killing the group kills everything. Only version 2 is
+//! used, because its `cgroup.kill` takes a single write.
 
 use std::fs;
 use std::io;
@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use crate::host::{Process, processes};
 use crate::model::RunId;
-use crate::supervisor::process_mark::Mark;
+use crate::supervisor::process_mark::RunMark;
 
-/// What the groups of runs are in.
+/// The parent of all groups of runs.
 const PARENT: &str = "delegator";
 
 #[derive(Debug)]
@@ -20,10 +20,10 @@ pub(crate) struct Cgroup {
 }
 
 impl Cgroup {
-    /// Makes the group `name` below our own.
+    /// Creates the group `name` below our own.
     pub(crate) fn create(name: &str) -> io::Result<Self> {
         let path = path_of(name).ok_or(io::ErrorKind::Unsupported)?;
-        // One that is there already was left by an earlier attempt.
+        // An existing group was left by an earlier attempt.
         for dir in path.parent().into_iter().chain([path.as_path()]) {
             match fs::create_dir(dir) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -38,12 +38,12 @@ impl Cgroup {
         }
     }
 
-    /// The group of a run whose supervisor is gone, if it is still there: the
-    /// recorded one, else by its name. One of another home is none of it.
-    pub(crate) fn of_dead(mark: &Mark, recorded: Option<&Path>) -> Option<Self> {
+    /// The group of a run whose supervisor is gone, if it still exists: the recorded one, or else
+    /// found by name. A group of another home does not count.
+    pub(crate) fn of_dead_run(mark: &RunMark, recorded: Option<&Path>) -> Option<Self> {
         let names = [mark.group(), mark.run.to_string()];
         let paths = match recorded {
-            // A group that was made by an older version has no home in its name.
+            // Groups made by older versions have no home in their name.
             Some(path) => vec![path.to_owned()],
             None => names.iter().filter_map(|name| path_of(name)).collect(),
         };
@@ -57,8 +57,8 @@ impl Cgroup {
         &self.path
     }
 
-    /// The processes in it. One that ended while we looked is left out: its
-    /// number may have passed to a stranger before we read who has it.
+    /// The processes in it. One that ended meanwhile is left out, because its id may have been
+    /// reused before we read it.
     pub(crate) fn members(&self) -> Vec<Process> {
         let found: Vec<Process> = self.numbers().into_iter().filter_map(processes::read).collect();
         let still = if found.is_empty() { Vec::new() } else { self.numbers() };
@@ -70,7 +70,7 @@ impl Cgroup {
         procs.lines().filter_map(|pid| pid.parse().ok()).collect()
     }
 
-    /// Ends everything in it and below. They are gone a moment later.
+    /// Kills everything in it and below. The processes are gone a moment later.
     pub(crate) fn kill(&self) {
         let _ = fs::write(self.path.join("cgroup.kill"), b"1");
     }
@@ -84,7 +84,7 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        // An agent may have made groups of its own inside; they are empty now.
+        // An agent may have created groups inside; they are empty now.
         remove(&self.path);
     }
 }
@@ -102,16 +102,15 @@ fn path_of(name: &str) -> Option<PathBuf> {
     Some(own_group()?.join(PARENT).join(name))
 }
 
-/// Leaves the group of every run that this process is in: what it starts from
-/// here on must not end with them.
-pub(crate) fn leave() {
+/// Moves this process out of the groups of all runs, so that what it starts does not end with them.
+pub(crate) fn leave_run_groups() {
     if let Some(outside) = own_group().as_deref().and_then(outside) {
-        // Who may not leave is ended with the rest.
+        // If this fails, we end with the rest.
         let _ = fs::write(outside.join("cgroup.procs"), b"0");
     }
 }
 
-/// The group around the outermost run whose group `group` is, or is below.
+/// The group around the outermost run that contains `group`.
 fn outside(group: &Path) -> Option<&Path> {
     let name = |dir: &Path| dir.file_name()?.to_str().map(str::to_owned);
     let run = |dir: &&Path| name(dir).is_some_and(|name| is_of_a_run(&name));

@@ -1,31 +1,30 @@
-//! The policy of a run: when it is asked to stop, when it is killed, and when
-//! it has ended. Pure: time is an argument, and so is everything that happens.
+//! Decides when a run is asked to stop, when it is killed, and when it has ended. Pure: time and
+//! all events are arguments.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::model::{Limit, Limits, StopReason};
 
-/// Exit is not the end of output: the pipe may still hold what the child wrote
-/// last, or a grandchild may hold the pipe. Wait for it, briefly.
+/// Time to wait for the end of output after the exit: the pipe may still hold the last output, or a
+/// grandchild may hold the pipe.
 const DRAIN: Duration = Duration::from_secs(2);
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Input {
-    /// The agent showed that it is alive.
+    /// The agent produced output.
     Activity,
     CommandStarted(String),
     CommandEnded(String),
-    /// The agent's turn is over: whatever it left running counts no more.
+    /// The agent's turn is over: commands that it left running no longer count.
     TurnEnded,
-    /// Somebody wants the run to end.
+    /// Somebody asked for the run to end.
     Stop(StopReason),
-    /// The agent's own process is gone.
+    /// The agent's own process has ended.
     Exited,
-    /// Both output streams reached their end.
+    /// Both output streams are at their end.
     Closed,
-    /// Time passed.
     Tick,
 }
 
@@ -34,13 +33,13 @@ pub(crate) enum Input {
 pub(crate) enum Action {
     /// Ask the agent to end.
     Stop,
-    /// End it and everything below it.
+    /// Kill it and everything below it.
     Kill,
     /// The run is over.
     Finish,
 }
 
-/// One run, from start to end. All times are of one monotonic clock.
+/// One run from start to end. All times are from one monotonic clock.
 #[derive(Debug)]
 pub(crate) struct Lifecycle {
     limits: Limits,
@@ -98,7 +97,7 @@ impl Lifecycle {
         self.due(now)
     }
 
-    /// The first reason is the one recorded; a run that has ended has none.
+    /// The first reason is recorded; a run that has ended already has none.
     fn stop(&mut self, reason: StopReason, now: Duration) -> Option<Action> {
         if self.stopping.is_some() || self.exited.is_some() {
             return self.due(now);
@@ -109,8 +108,8 @@ impl Lifecycle {
 
     fn due(&mut self, now: Duration) -> Option<Action> {
         if let Some(exited) = self.exited {
-            // A run that is being ended waits for nobody: whoever still holds
-            // the pipe is about to be ended too.
+            // Do not wait for the output of a run that is being stopped: whoever still holds the
+            // pipe is about to be killed too.
             let over = self.closed || self.stopping.is_some() || now >= exited + DRAIN;
             return over.then_some(Action::Finish);
         }
@@ -123,7 +122,7 @@ impl Lifecycle {
         self.stop(StopReason::Limit(limit), now)
     }
 
-    /// When each limit would end the run, as things stand.
+    /// When each limit would end the run, in the current state.
     fn deadlines(&self) -> [Option<(Limit, Duration)>; 3] {
         let oldest = self.commands.values().min();
         let idle = self.limits.idle.filter(|_| self.commands.is_empty());
@@ -134,7 +133,7 @@ impl Lifecycle {
         ]
     }
 
-    /// When to call [`step`](Self::step) with a tick, if nothing else happens.
+    /// When to call [`step`](Self::step) with a tick if nothing else happens.
     pub(crate) fn next_deadline(&self) -> Option<Duration> {
         if let Some(exited) = self.exited {
             return Some(if self.stopping.is_some() { exited } else { exited + DRAIN });
@@ -146,7 +145,7 @@ impl Lifecycle {
         }
     }
 
-    /// Why the run was ended, if it was.
+    /// Why the run was stopped, if it was.
     pub(crate) fn into_reason(self) -> Option<StopReason> {
         self.stopping.map(|stopping| stopping.reason)
     }
@@ -162,7 +161,6 @@ mod tests {
         command: Some(Duration::from_secs(30)),
     };
 
-    /// Plays `inputs` (second, what) and compares with `actions` (second, what).
     fn check(inputs: &[(u64, Input)], actions: &[(u64, Action)], reason: Option<StopReason>) {
         let mut lifecycle = Lifecycle::new(LIMITS, Duration::from_secs(5), Duration::ZERO);
         let mut seen = Vec::new();

@@ -1,27 +1,26 @@
-//! Cuts a stream of bytes into lines.
+//! Splits a stream of bytes into lines.
 //!
-//! A line may come in any number of pieces, and may be longer than is sensible
-//! to hold: what passes the limit is skipped whole and counted.
+//! A line may arrive in any number of pieces. A line above the limit is skipped as a whole and
+//! counted.
 
 use memchr::memchr;
 
-/// Codex puts a command's whole output into one line, up to 1 MiB before JSON
-/// escapes it.
+/// Codex puts the whole output of a command into one line: up to 1 MiB before JSON escaping.
 const LONGEST: usize = 16 << 20;
 
 const KEPT: usize = 2 << 20;
 
 #[derive(Debug, Default)]
-pub(crate) struct Lines {
-    /// The beginning of a line whose end has not come yet.
+pub(crate) struct LineSplitter {
+    /// The beginning of an incomplete line.
     partial: Vec<u8>,
     /// Inside a line that is too long.
     skipping: bool,
     skipped: u64,
 }
 
-impl Lines {
-    /// Hands every line that `bytes` completes to `each`, without its newline.
+impl LineSplitter {
+    /// Calls `each` with every line that `bytes` completes, without its newline.
     pub(crate) fn feed(&mut self, mut bytes: &[u8], mut each: impl FnMut(&[u8])) {
         while let Some(end) = memchr(b'\n', bytes) {
             let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
@@ -40,7 +39,7 @@ impl Lines {
         self.hold(bytes);
     }
 
-    /// Hands over a last line that had no newline.
+    /// Calls `each` with a last line that has no newline.
     pub(crate) fn finish(&mut self, mut each: impl FnMut(&[u8])) {
         if !self.partial.is_empty() {
             each(&self.partial);
@@ -48,12 +47,12 @@ impl Lines {
         }
     }
 
-    /// How many lines were too long to be read.
+    /// The number of lines that were too long.
     pub(crate) fn skipped(&self) -> u64 {
         self.skipped
     }
 
-    /// One huge line must not cost its memory for the rest of the run.
+    /// Frees the memory of a huge line instead of keeping it for the rest of the run.
     fn forget(&mut self) {
         if self.partial.capacity() > KEPT {
             self.partial = Vec::new();
@@ -83,7 +82,7 @@ mod tests {
     use super::*;
 
     fn lines_of(pieces: &[&[u8]]) -> (Vec<Vec<u8>>, u64) {
-        let mut lines = Lines::default();
+        let mut lines = LineSplitter::default();
         let mut seen = Vec::new();
         for piece in pieces {
             lines.feed(piece, |line| seen.push(line.to_vec()));

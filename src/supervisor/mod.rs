@@ -11,10 +11,14 @@ mod process_mark;
 mod process_tree;
 mod stream_capture;
 
-pub(crate) use cgroup::leave as leave_groups;
+pub(crate) use cgroup::leave_run_groups as leave_groups;
 pub(crate) use lifecycle::Input;
-pub(crate) use line_splitter::Lines;
-pub(crate) use process::{Control, Ended, Inner, Launched, Observed, Observer, Order, run};
-pub(crate) use process_mark::Mark;
-pub(crate) use process_tree::{Scope, Tree, Whose, best_level, sweep_marked};
-pub(crate) use stream_capture::{Apart, Capture, Stream, after, apart, ends_line, join_segments};
+pub(crate) use line_splitter::LineSplitter;
+pub(crate) use process::{
+    ChildEnded, Control, ControlOrder, LaunchedSupervisor, Observed, Observer, SubrunControl, run,
+};
+pub(crate) use process_mark::RunMark;
+pub(crate) use process_tree::{ProcessTree, RunRelation, Scope, best_level, sweep_dead_run};
+pub(crate) use stream_capture::{
+    SplitStream, Stream, StreamCapture, after, ends_line, join_segments, split_stream,
+};

@@ -1,7 +1,7 @@
-//! Drives one child process: its pipes, its limits, its end.
+//! Drives one child process: its pipes, its limits and its end.
 //!
-//! One thread, one loop, no buffer that grows: bytes are handed on as they
-//! come, and every decision is the lifecycle's.
+//! One thread runs one loop. Bytes are passed on as they arrive, and the lifecycle makes every
+//! decision.
 
 use std::collections::HashSet;
 use std::io;
@@ -12,98 +12,96 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::host::{Launch, Started, spawn_agent};
+use crate::host::{AgentLaunch, StartedAgent, spawn_agent};
 use crate::host::{Reaped, spawn};
 use crate::host::{clock, signal, trim_memory};
-use crate::model::{CommandSpec, Exit, KillLevel, Limits, Reach, Signal, Stdin, StopReason};
+use crate::model::{CommandSpec, Exit, KillLevel, Limits, Reachability, Signal, Stdin, StopReason};
 use crate::supervisor::lifecycle::{Action, Input, Lifecycle};
-use crate::supervisor::process_tree::{Scope, Swept, Tree, Whose};
+use crate::supervisor::process_tree::{ProcessTree, RunRelation, Scope, Swept};
 use crate::supervisor::stream_capture::Stream;
 
-/// How often the observer is called when nothing happens.
+/// How often the observer is called if nothing happens.
 const TICK: Duration = Duration::from_secs(1);
-/// A run that takes longer than this takes long: until its end we need little.
+/// A run that lasts longer than this is likely to last much longer, so memory is released.
 const SETTLED: Duration = Duration::from_millis(250);
 const CHUNK: usize = 256 << 10;
 
-/// Sees the run as it happens.
+/// Observes the run as it happens.
 pub(crate) trait Observer {
-    /// Called with bytes as they come, in order, before anything else is done
-    /// with them.
+    /// Called with all bytes in order, before anything else is done with them.
     fn output(&mut self, stream: Stream, bytes: &[u8]) -> Observed;
 
-    /// Called about once a second, and whenever something was observed.
+    /// Called about once a second and whenever something was observed.
     fn tick(&mut self) -> Option<StopReason>;
 }
 
-/// What some output meant.
+/// What some output means for the run.
 #[derive(Debug, Default)]
 pub(crate) struct Observed {
     pub(crate) inputs: Vec<Input>,
     /// For the child's standard input.
     pub(crate) reply: Vec<u8>,
-    /// Nothing more will be said to it.
+    /// Close the child's standard input.
     pub(crate) done: bool,
 }
 
-/// Takes orders from outside while the run goes on.
+/// Receives orders from outside during the run.
 pub(crate) trait Control {
     /// Becomes readable when there may be an order.
     fn descriptor(&self) -> Option<BorrowedFd<'_>>;
 
-    fn receive(&mut self) -> Option<Order>;
+    fn receive(&mut self) -> Option<ControlOrder>;
 }
 
 #[derive(Debug)]
-pub(crate) enum Order {
+pub(crate) enum ControlOrder {
     Stop(StopReason),
-    /// Start what waits in the queue: somebody below us must not.
+    /// Start queued tasks, because a process below us must not.
     Pump,
 }
 
-/// The runs inside this one. They have supervisors of their own, which end
-/// them and say how they ended; we only see to it that they do.
-pub(crate) trait Inner {
-    /// Starts what waits in the queue, as children of ours.
-    fn pump(&mut self) -> Vec<Launched>;
+/// The runs inside this one. Their own supervisors end them and record how; we only wait for that.
+pub(crate) trait SubrunControl {
+    /// Starts queued tasks as our children.
+    fn pump(&mut self) -> Vec<LaunchedSupervisor>;
 
-    /// Asks all of them to end.
+    /// Asks all inner runs to stop.
     fn ask(&mut self);
 
-    /// Waits until they have ended, for as long as is sensible. How many had
-    /// to be ended, or `None` where there never was one.
+    /// Waits until they have ended, for a reasonable time. Returns how many had to be ended, or
+    /// `None` if there never were any.
     fn end(&mut self) -> Option<u32>;
 }
 
 /// A supervisor that we started for the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Launched {
+pub(crate) struct LaunchedSupervisor {
     pub(crate) pid: i32,
-    pub(crate) whose: Whose,
+    pub(crate) relation: RunRelation,
 }
 
-/// How it ended.
+/// How the child ended.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct ChildEnded {
     pub(crate) exit: Exit,
     pub(crate) reason: Option<StopReason>,
-    /// Processes beside the agent that had to be ended.
+    /// Processes other than the agent that had to be killed.
     pub(crate) processes_ended: u32,
-    /// Those that could not be.
+    /// Processes that could not be killed.
     pub(crate) processes_left: u32,
     /// Runs inside this one that had to be ended.
     pub(crate) runs_ended: u32,
 }
 
-/// Runs what `launch` says to its end. On `Err` the agent did not run.
+/// Runs the agent to its end. On `Err` the agent did not run.
 pub(crate) fn run(
-    launch: Launch<'_>,
+    launch: AgentLaunch<'_>,
     limits: Limits,
-    tree: &mut Tree,
+    tree: &mut ProcessTree,
     control: &mut dyn Control,
     observer: &mut dyn Observer,
-    inner: &mut dyn Inner,
-) -> io::Result<Ended> {
+    inner: &mut dyn SubrunControl,
+) -> io::Result<ChildEnded> {
     let mut child = Driver::start(launch, limits, tree, inner)?;
     while !child.finished {
         child.write_stdin();
@@ -114,8 +112,8 @@ pub(crate) fn run(
         child.reap();
         while let Some(order) = control.receive() {
             match order {
-                Order::Stop(reason) => child.step(Input::Stop(reason)),
-                Order::Pump => child.pump(),
+                ControlOrder::Stop(reason) => child.step(Input::Stop(reason)),
+                ControlOrder::Pump => child.pump(),
             }
         }
         let reason = observer.tick();
@@ -135,10 +133,10 @@ struct Driver<'a> {
     stderr: Option<ChildStderr>,
     spec: &'a CommandSpec,
     lifecycle: Lifecycle,
-    tree: &'a mut Tree,
-    inner: &'a mut dyn Inner,
+    tree: &'a mut ProcessTree,
+    inner: &'a mut dyn SubrunControl,
     finished: bool,
-    /// When to give back what is not needed while the run goes on.
+    /// When to release memory that is not needed while the run goes on.
     settles: Option<Duration>,
     killed: HashSet<(i32, u64)>,
     buffer: Vec<u8>,
@@ -146,12 +144,12 @@ struct Driver<'a> {
 
 impl<'a> Driver<'a> {
     fn start(
-        launch: Launch<'a>,
+        launch: AgentLaunch<'a>,
         limits: Limits,
-        tree: &'a mut Tree,
-        inner: &'a mut dyn Inner,
+        tree: &'a mut ProcessTree,
+        inner: &'a mut dyn SubrunControl,
     ) -> io::Result<Self> {
-        let Started { pid, stdin, stdout, stderr } = spawn_agent::agent(launch, tree.cgroup_path())?;
+        let StartedAgent { pid, stdin, stdout, stderr } = spawn_agent::agent(launch, tree.cgroup_path())?;
         let spec = launch.spec;
         for pipe in [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()] {
             do_not_block(pipe)?;
@@ -164,7 +162,7 @@ impl<'a> Driver<'a> {
         Ok(Self {
             pid,
             exit: None,
-            // Where there is no such thing, the tick sees its end.
+            // Without a pidfd, the tick notices the end.
             pidfd: signal::open(pid).ok(),
             stdin: Some(stdin),
             unsent,
@@ -198,7 +196,7 @@ impl<'a> Driver<'a> {
         let deadlines = self.lifecycle.next_deadline().into_iter().chain(self.settles);
         let until = deadlines.map(|at| at.saturating_sub(now)).fold(TICK, Duration::min);
         let limit = Timespec { tv_sec: until.as_secs() as i64, tv_nsec: until.subsec_nanos().into() };
-        // An interrupted or failed wait is a wait that ended early.
+        // Treat an interrupted or failed poll as one that ended early.
         let _ = poll(&mut fds, Some(&limit));
     }
 
@@ -208,7 +206,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// An agent that does not read, or closed its end, is an ordinary case.
+    /// An agent that does not read, or closes its stdin, is an ordinary case.
     fn write_stdin(&mut self) {
         let Some(pipe) = &mut self.stdin else { return };
         while !self.unsent.is_empty() {
@@ -228,8 +226,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Reads one chunk. A stream that flows does not starve the other or the
-    /// clock: the loop comes round after each.
+    /// Reads one chunk. The loop comes round after each, so one busy stream starves neither the
+    /// other nor the clock.
     fn read(&mut self, stream: Stream, observer: &mut dyn Observer) -> bool {
         let mut buffer = std::mem::take(&mut self.buffer);
         let read = match stream {
@@ -269,7 +267,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Collects the agent, and orphans that came to us.
+    /// Reaps the agent and adopted orphans.
     fn reap(&mut self) {
         while let Reaped::Ended { pid, status } = spawn::reap() {
             self.saw_end_of(pid, status);
@@ -284,8 +282,8 @@ impl<'a> Driver<'a> {
     }
 
     fn pump(&mut self) {
-        for Launched { pid, whose } in self.inner.pump() {
-            self.tree.knows(pid, whose);
+        for LaunchedSupervisor { pid, relation } in self.inner.pump() {
+            self.tree.register_supervisor(pid, relation);
         }
     }
 
@@ -298,26 +296,25 @@ impl<'a> Driver<'a> {
             }
             Some(Action::Kill) => {
                 self.killed.extend(self.tree.kill(Scope::Own));
-                self.signal(Reach::Process, Signal::Kill);
+                self.signal(Reachability::Process, Signal::Kill);
             }
             Some(Action::Finish) => self.finished = true,
         }
     }
 
-    /// Signals the agent, which is ours by its number until it is collected.
-    fn signal(&self, reach: Reach, signal: Signal) {
+    /// Signals the agent; its process id is valid until it is reaped.
+    fn signal(&self, reach: Reachability, signal: Signal) {
         match reach {
             _ if self.exit.is_some() => {}
-            Reach::Process => signal::send_to_child(self.pid, self.pidfd.as_ref(), signal),
-            Reach::Group => signal::send_to_group_of_child(self.pid, signal),
+            Reachability::Process => signal::send_to_child(self.pid, self.pidfd.as_ref(), signal),
+            Reachability::Group => signal::send_to_group_of_child(self.pid, signal),
         }
     }
 
-    /// Ends what is left, then reads what is left in the pipes: nobody can
-    /// write to them any more.
-    fn end(mut self, observer: &mut dyn Observer) -> Ended {
+    /// Kills what is left, then reads what is left in the pipes: nobody can write to them any more.
+    fn end(mut self, observer: &mut dyn Observer) -> ChildEnded {
         let mut swept = self.tree.sweep(Scope::Own);
-        // Nobody of ours is left who could start another run inside.
+        // No process of ours is left that could start another inner run.
         let inside = self.inner.end();
         if inside.is_some() || self.tree.level() == KillLevel::Marker {
             let Swept { ended, left } = self.tree.sweep(Scope::Everything);
@@ -329,7 +326,7 @@ impl<'a> Driver<'a> {
             while self.read(stream, observer) {}
         }
         let exit = self.exit.unwrap_or(Exit::Signal(0));
-        Ended {
+        ChildEnded {
             exit,
             reason: self.lifecycle.into_reason(),
             processes_ended: swept.ended.saturating_add(before),
@@ -345,8 +342,8 @@ fn do_not_block(pipe: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Fewer, larger reads for an agent that prints a lot. Where the user's share
-/// of pipe memory is used up, the usual size does.
+/// Allows fewer, larger reads for an agent that prints a lot. Fails harmlessly if the user's share
+/// of pipe memory is used up.
 #[cfg(target_os = "linux")]
 fn widen(pipe: &ChildStdout) {
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, CHUNK);

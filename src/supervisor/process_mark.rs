@@ -1,5 +1,5 @@
-//! What tells the processes of a run: its id and its home, in their environment
-//! and in the name of their control group.
+//! Marks that identify the processes of a run: its id and home, in their environment and in the
+//! name of their control group.
 
 use crate::host::env;
 use crate::host::{Process, processes};
@@ -7,13 +7,13 @@ use crate::model::{HomeId, RunId};
 use crate::supervisor::process_tree::Scope;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Mark {
+pub(crate) struct RunMark {
     pub(super) run: RunId,
-    /// A copy of the home has runs of the same ids, which are not its own.
+    /// Distinguishes the runs of a home from those of a copy, which have the same ids.
     home: Option<HomeId>,
 }
 
-impl Mark {
+impl RunMark {
     pub(crate) fn of(run: &RunId, home: Option<HomeId>) -> Self {
         Self { run: run.clone(), home }
     }
@@ -23,7 +23,7 @@ impl Mark {
         self.home.map_or(self.run.to_string(), |home| format!("{}.{home}", self.run))
     }
 
-    /// The processes that carry it.
+    /// The processes that carry the mark.
     pub(super) fn processes(&self, scope: Scope) -> Vec<Process> {
         let is_meant = |&process: &Process| {
             processes::variable(process, env::RUNS).is_some_and(|runs| {
@@ -36,15 +36,15 @@ impl Mark {
         processes::all().into_iter().filter(is_meant).collect()
     }
 
-    /// Where our run is among those a process is in, if a sweep means that
-    /// process. They are outermost first: what comes after ours is inside it.
+    /// The position of our run among those that a process belongs to, if the process is in `scope`.
+    /// Runs are listed outermost first.
     fn position(&self, runs: &str, scope: Scope) -> Option<usize> {
         let at = runs.split(':').position(|part| part == self.run.as_str())?;
         let is_innermost = runs.split(':').count() == at + 1;
         (scope == Scope::Everything || is_innermost).then_some(at)
     }
 
-    /// Older versions did not name the homes: their runs are taken for ours.
+    /// Older versions did not record homes: their runs count as ours.
     fn is_home(&self, at: usize, homes: &str) -> bool {
         let named = homes.split(':').nth(at).filter(|home| !matches!(*home, "" | "-"));
         named.zip(self.home).is_none_or(|(named, own)| named == own.to_string())
@@ -59,8 +59,8 @@ mod tests {
         RunId::from_parts("2026-11-15_093000123", [number; 6])
     }
 
-    fn mark() -> Mark {
-        Mark::of(&run(2), Some(HomeId { device: 0x1f, inode: 0x2a }))
+    fn mark() -> RunMark {
+        RunMark::of(&run(2), Some(HomeId { device: 0x1f, inode: 0x2a }))
     }
 
     #[track_caller]

@@ -1,58 +1,56 @@
-//! Everything a run has started, and how to end all of it.
+//! Finds and kills everything that a run has started.
 //!
-//! The best of three ways that the system allows; each finds what leaves its
-//! process group and its session. What can hide from the weaker ones is said
-//! at [`KillLevel`].
+//! Uses the best of three ways that the system offers. Each also finds processes that leave their
+//! process group and session. [`KillLevel`] says what can hide from the weaker ones.
 
 use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::host::{Found, Process, processes};
+use crate::host::{Descendants, Process, processes};
 use crate::host::{Reaped, spawn};
 use crate::host::{clock, signal, spawn_agent};
 use crate::model::{KillLevel, Signal};
-use crate::supervisor::cgroup::{Cgroup, leave};
-use crate::supervisor::process_mark::Mark;
+use crate::supervisor::cgroup::{Cgroup, leave_run_groups};
+use crate::supervisor::process_mark::RunMark;
 
-/// After this long a process that does not die is one that nothing can end
-/// now: it is in a call into the kernel. It dies when that returns.
+/// A process that has not died after this time is in a kernel call and dies when that returns.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How often our children are looked at in a row. Each look takes microseconds.
+/// How many times in a row our children are killed. Each round takes microseconds.
 const CHASE: u32 = 200;
 
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub(crate) struct ProcessTree {
     level: KillLevel,
     cgroup: Option<Cgroup>,
-    /// Orphans come to us.
+    /// Whether orphans become our children.
     adopts: bool,
-    mark: Mark,
-    /// Children of ours that supervise other runs, and whose those are.
-    supervisors: Vec<(Process, Whose)>,
+    mark: RunMark,
+    /// Children of ours that supervise other runs.
+    supervisors: Vec<(Process, RunRelation)>,
 }
 
-/// Whose run it is that we started the supervisor of.
+/// How a run whose supervisor we started relates to ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum RunRelation {
     /// It belongs to ours and ends with it.
     Inner,
-    /// It only waited in the same queue: no part of our run.
+    /// It only waited in the same queue.
     Unrelated,
 }
 
 /// How far a sweep goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// What the agent started itself. The runs inside ours have supervisors of
-    /// their own, which must be able to say how they ended.
+    /// What the agent started itself. The runs inside ours have their own supervisors, which must
+    /// be able to record how they ended.
     Own,
-    /// And whatever is still there of the runs inside.
+    /// Also whatever is left of the runs inside.
     Everything,
 }
 
-/// The best level this machine offers to this user. Asks the system by trying.
+/// The best level that this machine offers to this user. Finds out by trying.
 pub(crate) fn best_level() -> KillLevel {
     let group = Cgroup::create(&format!("probe-{}", processes::own_pid()));
     let enters = |group: Cgroup| spawn_agent::can_enter(group.path());
@@ -63,23 +61,23 @@ pub(crate) fn best_level() -> KillLevel {
     }
 }
 
-/// What a sweep came to.
+/// Result of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Swept {
     pub(crate) ended: u32,
-    /// Could not be ended now.
+    /// Processes that could not be killed yet.
     pub(crate) left: u32,
 }
 
-impl Tree {
-    /// Prepares to hold the processes of a run, at `wanted` or the best level.
-    pub(crate) fn prepare(mark: Mark, wanted: Option<KillLevel>) -> Self {
+impl ProcessTree {
+    /// Prepares to track the processes of a run, at `wanted` or the best level.
+    pub(crate) fn prepare(mark: RunMark, wanted: Option<KillLevel>) -> Self {
         let cgroup = match wanted {
             None | Some(KillLevel::Cgroup) => Cgroup::create(&mark.group()).ok(),
             Some(KillLevel::Subreaper | KillLevel::Marker) => None,
         };
-        // At the level of marks too: our orphans must not come to a supervisor
-        // above us that started us for the queue, and end with its run.
+        // Needed at the marker level too: if a supervisor above us started us from the queue, our
+        // orphans must not go to it and end with its run.
         let adopts = spawn::adopt_orphans() && wanted != Some(KillLevel::Marker);
         let level = match (&cgroup, adopts) {
             (Some(_), _) => KillLevel::Cgroup,
@@ -97,22 +95,22 @@ impl Tree {
         self.cgroup.as_ref().map(Cgroup::path)
     }
 
-    /// Goes on without the group: the system let us make it, but not enter it.
+    /// Continues without the group: it could be created but not entered.
     pub(crate) fn leave_group(&mut self) {
         self.cgroup = None;
         self.level = if self.adopts { KillLevel::Subreaper } else { KillLevel::Marker };
     }
 
-    /// Takes note of a child that supervises another run.
-    pub(crate) fn knows(&mut self, pid: i32, whose: Whose) {
-        self.supervisors.extend(processes::read(pid).map(|process| (process, whose)));
+    /// Registers a child that supervises another run.
+    pub(crate) fn register_supervisor(&mut self, pid: i32, relation: RunRelation) {
+        self.supervisors.extend(processes::read(pid).map(|process| (process, relation)));
     }
 
-    /// Ends whatever is there now, without waiting for it.
+    /// Kills everything in `scope` now, without waiting.
     pub(crate) fn kill(&self, scope: Scope) -> HashSet<(i32, u64)> {
         let mut found = self.members(scope).processes;
         found.iter().for_each(|&process| signal::freeze(process));
-        // Whatever a process had forked before it was frozen is there now.
+        // Finds what the processes forked before they were frozen.
         found.extend(self.members(scope).processes);
         if let Some(cgroup) = &self.cgroup {
             cgroup.kill();
@@ -121,7 +119,7 @@ impl Tree {
         found.into_iter().map(Process::identity).collect()
     }
 
-    /// Ends everything in `scope` and waits until nothing of it is left.
+    /// Kills everything in `scope` and waits until nothing of it is left.
     pub(crate) fn sweep(&self, scope: Scope) -> Swept {
         self.sweep_until(scope, collect)
     }
@@ -137,7 +135,7 @@ impl Tree {
             if clock::monotonic() > give_up {
                 let left: HashSet<_> =
                     self.members(scope).processes.into_iter().map(Process::identity).collect();
-                // A process that the walk missed is left all the same.
+                // The walk may have missed a process that is left.
                 return Swept {
                     ended: count(ended.difference(&left).count()),
                     left: count(left.len()).max(1),
@@ -151,28 +149,28 @@ impl Tree {
         }
     }
 
-    /// Whether nothing is left. Where orphans come to us, only the kernel knows:
-    /// a walk through `/proc` misses a process that forks and exits meanwhile.
+    /// Whether nothing is left. If we adopt orphans, only the kernel knows: a walk through `/proc`
+    /// misses a process that forks and exits meanwhile.
     fn is_empty(&self, scope: Scope, children: Reaped) -> bool {
         if self.cgroup.as_ref().is_some_and(Cgroup::populated) {
             return false;
         }
-        // Without a child there is no descendant: orphans come to us.
+        // Without a child there is no descendant, because orphans come to us.
         if children == Reaped::NoChildren && !self.by_mark(scope) {
             return true;
         }
-        // Supervisors that are spared are children too: then only a look tells the others.
+        // Spared supervisors are children too, so the others must be looked for.
         let has_others = || self.spared(scope).next().is_none() || !self.children(scope).is_empty();
         if self.adopts && children != Reaped::NoChildren && has_others() {
             return false;
         }
-        let Found { processes, complete } = self.members(scope);
+        let Descendants { processes, complete } = self.members(scope);
         complete && processes.is_empty()
     }
 
-    /// Kills our children until there are none, for a short while. Their orphans
-    /// come to us at once, so one that forks faster than `/proc` can be walked
-    /// is caught here. A child keeps its number until we collect it.
+    /// Kills our children repeatedly for a short while. Orphans come to us at once, so this catches
+    /// a process that forks faster than `/proc` can be walked. The id of a child stays valid until
+    /// we reap it.
     fn kill_children(&self, scope: Scope) -> HashSet<(i32, u64)> {
         let mut killed = HashSet::new();
         for _ in 0..CHASE {
@@ -187,33 +185,33 @@ impl Tree {
         killed
     }
 
-    /// Our children that run, without those that a sweep leaves alone.
+    /// Our running children, without the spared supervisors.
     fn children(&self, scope: Scope) -> Vec<Process> {
         let spared: Vec<_> = self.spared(scope).map(Process::identity).collect();
         let running = |child: &Process| !child.zombie && !spared.contains(&child.identity());
         processes::own_children().into_iter().filter_map(processes::read).filter(running).collect()
     }
 
-    /// The supervisors that a sweep leaves alone and that still run.
+    /// The running supervisors that a sweep spares.
     fn spared(&self, scope: Scope) -> impl Iterator<Item = Process> {
-        let spared = move |whose| whose == Whose::Unrelated || scope == Scope::Own;
-        let spared = self.supervisors.iter().filter(move |(_, whose)| spared(*whose));
+        let spared = move |relation| relation == RunRelation::Unrelated || scope == Scope::Own;
+        let spared = self.supervisors.iter().filter(move |(_, relation)| spared(*relation));
         spared.filter_map(|(known, _)| {
             processes::read(known.pid).filter(|now| now.identity() == known.identity())
         })
     }
 
-    /// The supervisors of the runs inside ours may be anybody's children.
+    /// The supervisors of inner runs may be anybody's children.
     fn by_mark(&self, scope: Scope) -> bool {
         self.level == KillLevel::Marker || scope == Scope::Everything
     }
 
-    fn members(&self, scope: Scope) -> Found {
+    fn members(&self, scope: Scope) -> Descendants {
         let mut found = match self.level {
             KillLevel::Cgroup | KillLevel::Subreaper => {
                 processes::descendants(processes::own_pid(), &self.spared(scope).collect::<Vec<_>>())
             }
-            KillLevel::Marker => Found { processes: Vec::new(), complete: true },
+            KillLevel::Marker => Descendants { processes: Vec::new(), complete: true },
         };
         if self.by_mark(scope) {
             found.processes.extend(self.mark.processes(scope));
@@ -224,20 +222,20 @@ impl Tree {
     }
 }
 
-/// Ends what is left of a run whose supervisor is gone. None of it is a child
-/// of ours, and children of ours are none of its business.
-pub(crate) fn sweep_marked(mark: &Mark, cgroup: Option<&Path>) -> u32 {
-    let cgroup = Cgroup::of_dead(mark, cgroup);
-    // We may be left over from that very run: who recovers it must live to say so.
+/// Kills what is left of a run whose supervisor is gone. None of it is a child of ours, and our
+/// children are left alone.
+pub(crate) fn sweep_dead_run(mark: &RunMark, cgroup: Option<&Path>) -> u32 {
+    let cgroup = Cgroup::of_dead_run(mark, cgroup);
+    // This process may belong to that very run, but it must survive to record the recovery.
     if cgroup.is_some() {
-        leave();
+        leave_run_groups();
     }
     let level = KillLevel::Marker;
-    let tree = Tree { level, cgroup, adopts: false, mark: mark.clone(), supervisors: Vec::new() };
+    let tree = ProcessTree { level, cgroup, adopts: false, mark: mark.clone(), supervisors: Vec::new() };
     tree.sweep_until(Scope::Everything, || Reaped::StillRunning).ended
 }
 
-/// Collects every child that has ended.
+/// Reaps every child that has ended.
 fn collect() -> Reaped {
     loop {
         match spawn::reap() {
@@ -247,8 +245,8 @@ fn collect() -> Reaped {
     }
 }
 
-/// Whoever sweeps is never swept: stopped by its own hand, it would hold the
-/// lock of what it recovers for ever.
+/// Never the sweeping process itself: if it stopped itself, it would hold the lock of the run for
+/// ever.
 fn is_target(process: Process, own: i32) -> bool {
     !process.zombie && process.pid != own
 }

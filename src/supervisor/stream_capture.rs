@@ -1,10 +1,9 @@
-//! Keeps one output stream on disk, byte for byte, up to a limit.
+//! Writes one output stream to disk, byte for byte, up to a limit.
 //!
-//! Past the limit the beginning and the end stay and the middle is left out,
-//! with a line in its place that says how much. What is beside it are whole
-//! lines where there are any: half of one may end in half of a secret, which
-//! nobody could tell. The writer never blocks the agent and never grows with
-//! the output.
+//! Beyond the limit the beginning and the end are kept, and one line says how much was left out
+//! between them. The cut is made between lines if possible, because half a line may end in half a
+//! secret that redaction would miss. Memory use does not grow with the output, and writing never
+//! blocks the agent.
 
 use std::fs;
 use std::fs::File;
@@ -19,9 +18,10 @@ use crate::host::LineIndexWriter;
 use crate::host::files;
 use crate::model::Streams;
 
-/// At the end two segments are copied behind the beginning, while somebody waits for the answer.
+/// At the end of the run two segments are copied behind the beginning, while somebody waits for the
+/// answer.
 const LARGEST_SEGMENT: u64 = 8 << 20;
-/// So much longer a segment may get for the rest of a line.
+/// How much longer a segment may get to complete a line.
 const LONGEST_REST: u64 = 64 << 10;
 
 /// Which of the agent's two streams.
@@ -32,16 +32,16 @@ pub(crate) enum Stream {
 }
 
 #[derive(Debug)]
-pub(crate) struct Capture {
+pub(crate) struct StreamCapture {
     path: PathBuf,
     file: Option<File>,
-    /// Bytes at the beginning.
+    /// Bytes in the beginning.
     head: u64,
     head_left: u64,
-    /// Whether the beginning ends with a line so far.
+    /// Whether the beginning currently ends with a whole line.
     head_is_lines: bool,
     segment: u64,
-    /// The end of the stream, once the head is full: the last two of its segments.
+    /// The end of the stream once the beginning is full: its last two segments.
     tail: Option<Tail>,
     index: LineIndexWriter,
     seen: Streams,
@@ -52,14 +52,14 @@ struct Tail {
     older: Option<PathBuf>,
     older_bytes: u64,
     newer: PathBuf,
-    /// Where in the stream it begins, and how much there is of it.
+    /// The offset in the stream at which `newer` begins.
     begins: u64,
     newer_bytes: u64,
     is_lines: bool,
     file: File,
 }
 
-impl Capture {
+impl StreamCapture {
     /// Keeps at most about `limit` bytes at `path`.
     pub(crate) fn create(path: PathBuf, limit: u64) -> io::Result<Self> {
         let file = files::create_log(&path)?;
@@ -90,8 +90,8 @@ impl Capture {
                 if rest.is_empty() { self.head_left.saturating_sub(head.len() as u64) } else { 0 };
             self.head_is_lines = head.last().map_or(self.head_is_lines, |last| *last == b'\n');
             self.head += head.len() as u64;
-            // Mostly all of it goes to the same place, and is counted already.
-            self.index.passed(head.len() as u64, if rest.is_empty() { breaks } else { count_breaks(head) });
+            // Usually all of it goes to one place and is counted already.
+            self.index.add(head.len() as u64, if rest.is_empty() { breaks } else { count_breaks(head) });
             if rest.is_empty() { Ok(()) } else { self.write_tail(rest) }
         });
         if written.is_err() {
@@ -117,7 +117,7 @@ impl Capture {
         Ok(())
     }
 
-    /// Starts a new last segment; the one before the last is given up.
+    /// Starts a new segment and drops the one before the last.
     fn turn(&mut self, full: Option<Tail>) -> io::Result<Tail> {
         let begins = full.as_ref().map_or(self.head, |tail| tail.begins + tail.newer_bytes);
         if let Some(older) = full.as_ref().and_then(|tail| tail.older.as_ref()) {
@@ -130,19 +130,17 @@ impl Capture {
         Ok(Tail { older, older_bytes, newer, begins, newer_bytes: 0, is_lines: true, file })
     }
 
-    /// How many bytes its beginning has.
+    /// Length of the beginning.
     pub(crate) fn head(&self) -> u64 {
         self.head
     }
 
-    /// Whether all of it is in its one file.
+    /// Whether the whole stream is in one file.
     pub(crate) fn is_whole(&self) -> bool {
         self.file.is_some() && self.tail.is_none()
     }
 
-    /// Puts beginning and end together and says what became of the stream.
-    ///
-    /// `cut` writes the line that stands for what was left out.
+    /// Joins the beginning and the end. `cut` writes the line that stands for what was left out.
     pub(crate) fn finish(mut self, cut: impl Fn(u64) -> String) -> (Streams, io::Result<()>) {
         let joined = self.join(cut);
         (self.seen, joined)
@@ -150,7 +148,7 @@ impl Capture {
 
     fn join(&mut self, cut: impl Fn(u64) -> String) -> io::Result<()> {
         let (Some(tail), Some(file)) = (self.tail.take(), &mut self.file) else { return Ok(()) };
-        let mut passed = |bytes: &[u8]| self.index.passed(bytes.len() as u64, count_breaks(bytes));
+        let mut passed = |bytes: &[u8]| self.index.add(bytes.len() as u64, count_breaks(bytes));
         if self.seen.dropped_bytes > 0 {
             let cut = cut(self.seen.dropped_bytes);
             let cut = after(self.head_is_lines, &cut);
@@ -161,7 +159,7 @@ impl Capture {
         for part in &parts {
             append(part, file, &mut passed)?;
         }
-        // Only now: who reads meanwhile finds all of them, or all in the file.
+        // Removed last, so that a reader finds all segments or the whole file.
         parts.into_iter().try_for_each(fs::remove_file)
     }
 }
@@ -174,8 +172,8 @@ impl Tail {
         Ok(())
     }
 
-    /// How much of `bytes` belongs to the line that the last segment, which is
-    /// full, has begun. A line without end is cut where it is.
+    /// How many of `bytes` complete the line that the full last segment has begun. An endless line
+    /// is cut where it is.
     fn rest_of_line(&self, bytes: &[u8], segment: u64) -> usize {
         let is_endless = self.newer_bytes >= segment + LONGEST_REST.min(segment / 4);
         match memchr(b'\n', bytes) {
@@ -187,14 +185,13 @@ impl Tail {
     }
 }
 
-/// Puts together what a capture left in pieces because its supervisor died.
-/// The index ends where the beginning does: no more than the end has to be
-/// counted by who reads it.
+/// Joins the segments that a supervisor left when it died. The line index still ends with the
+/// beginning, so readers count the lines of the end.
 pub(crate) fn join_segments(path: &Path, cut: impl Fn(u64) -> String) -> io::Result<()> {
-    if let Some(Apart { head, dropped, parts }) = apart(path) {
+    if let Some(SplitStream { head, dropped, parts }) = split_stream(path) {
         let mut file = files::create_log(path)?;
         if file.metadata()?.len() > head {
-            // Who put them together before did not come to its end.
+            // An earlier join was interrupted.
             file.set_len(head)?;
         }
         if dropped > 0 {
@@ -206,31 +203,29 @@ pub(crate) fn join_segments(path: &Path, cut: impl Fn(u64) -> String) -> io::Res
     segments(path).into_iter().try_for_each(|part| fs::remove_file(part.path))
 }
 
-/// The end of a stream that is still apart from its beginning.
+/// A stream whose end is still in separate segments.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Apart {
-    /// So many bytes of the file are the beginning; what is behind them is the
-    /// end as well, as far as it has been put there.
+pub(crate) struct SplitStream {
+    /// Length of the beginning. Anything behind it in the file is part of an interrupted join.
     pub(crate) head: u64,
-    /// Bytes between the beginning and the parts that were given up.
+    /// Bytes left out between the beginning and the segments.
     pub(crate) dropped: u64,
-    /// In order.
     pub(crate) parts: Vec<PathBuf>,
 }
 
-/// What is apart from the stream at `path`, `None` where it is whole.
-pub(crate) fn apart(path: &Path) -> Option<Apart> {
+/// The segments of the stream at `path`, `None` if it is one whole file.
+pub(crate) fn split_stream(path: &Path) -> Option<SplitStream> {
     let parts = segments(path);
     let Segment { begins, head, .. } = *parts.first()?;
-    // Of two the older goes first, when both are in the file. It also does
-    // where one more begins, but then nothing is behind the beginning.
+    // A join removes the older segment first, once both are in the file. Starting a new segment
+    // removes the oldest too, but then the file has nothing behind the beginning.
     let is_left_over =
         parts.len() == 1 && begins > head && fs::symlink_metadata(path).is_ok_and(|file| file.len() > head);
     let parts = parts.into_iter().map(|part| part.path).collect();
-    (!is_left_over).then_some(Apart { head, dropped: begins.saturating_sub(head), parts })
+    (!is_left_over).then_some(SplitStream { head, dropped: begins.saturating_sub(head), parts })
 }
 
-/// A part of a stream in a file of its own. Its name tells where it belongs.
+/// A part of a stream in a file of its own, whose name says where it belongs.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Segment {
     begins: u64,
@@ -238,19 +233,19 @@ struct Segment {
     path: PathBuf,
 }
 
-/// Whether the first `length` bytes of a file end with a line.
+/// Whether the first `length` bytes of a file end with a whole line.
 pub(crate) fn ends_line(file: &File, length: u64) -> bool {
     let mut last = [0];
     length == 0 || file.read_exact_at(&mut last, length - 1).is_ok() && last == *b"\n"
 }
 
-/// What stands for the middle, which begins with a break, after whole lines or not.
+/// The text of the cut, which starts with a line break, without that break if `is_lines`.
 pub(crate) fn after(is_lines: bool, cut: &str) -> &str {
     if is_lines { cut.strip_prefix('\n').unwrap_or(cut) } else { cut }
 }
 
-/// Where a line ends near `at`; there where none does. `begins` says whether
-/// one begins with `bytes`.
+/// The end of a line near `at`, or `at` if there is none. `begins` says whether `bytes` starts at
+/// the beginning of a line.
 fn whole_lines(bytes: &[u8], at: usize, begins: bool) -> usize {
     let beyond = &bytes[at..bytes.len().min(at + LONGEST_REST as usize)];
     match memrchr(b'\n', &bytes[..at]) {
@@ -264,7 +259,7 @@ fn segment(path: &Path, begins: u64, head: u64) -> PathBuf {
     path.with_extension(format!("tail-{begins}-{head}"))
 }
 
-/// The segments beside `path`, oldest first.
+/// The segments of `path`, oldest first.
 fn segments(path: &Path) -> Vec<Segment> {
     let (Some(dir), Some(stem)) = (path.parent(), path.file_stem()) else { return Vec::new() };
     let segment = |path: PathBuf| -> Option<Segment> {
@@ -278,7 +273,7 @@ fn segments(path: &Path) -> Vec<Segment> {
     found
 }
 
-/// Appends a segment, and shows what was appended.
+/// Appends a segment and calls `passed` with the appended bytes.
 fn append(part: &Path, file: &mut File, mut passed: impl FnMut(&[u8])) -> io::Result<()> {
     let mut part = File::open(part)?;
     let mut chunk = vec![0; 64 << 10];
@@ -302,12 +297,12 @@ fn count_breaks(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::line_index::{LineIndex, beside};
+    use crate::host::line_index::{LineIndex, sidecar_path};
 
     fn check(limit: u64, writes: &[&str], kept: &str, dropped: u64) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("events.jsonl");
-        let mut capture = Capture::create(path.clone(), limit).unwrap();
+        let mut capture = StreamCapture::create(path.clone(), limit).unwrap();
         for bytes in writes {
             capture.write(bytes.as_bytes()).unwrap();
         }
@@ -339,7 +334,7 @@ mod tests {
         let lines = ["0123\n", "4567\n8", "9\n", "AA\n", "BBB", "B\nC", "C\n", "DD\n"];
         check(16, &lines, "0123\n4567\n89\n[8]CC\nDD\n", 8);
         check(16, &[&lines.concat()], &lines.concat(), 0);
-        // Also one that the beginning has no room for at all.
+        // Also a line for which the beginning has no room at all.
         check(16, &["0123456789\n", "abc\n", "defg\n"], "0123456789\nabc\ndefg\n", 0);
     }
 
@@ -347,24 +342,24 @@ mod tests {
     fn what_a_dead_supervisor_left_in_pieces_is_put_together() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("stdout.log");
-        let mut capture = Capture::create(path.clone(), 16).unwrap();
+        let mut capture = StreamCapture::create(path.clone(), 16).unwrap();
         for bytes in ["0123456789ab", "AA", "BB", "CC"] {
             capture.write(bytes.as_bytes()).unwrap();
         }
         let parts = vec![segment(&path, 14, 12), segment(&path, 16, 12)];
-        let expected = Some(Apart { head: 12, dropped: 2, parts: parts.clone() });
-        assert_eq!(apart(&path), expected);
+        let expected = Some(SplitStream { head: 12, dropped: 2, parts: parts.clone() });
+        assert_eq!(split_stream(&path), expected);
         drop(capture);
         let join = || join_segments(&path, |n| format!("[{n}]")).unwrap();
         let whole = "0123456789ab[2]BBCC";
-        // It may have died while it put them together itself, ...
+        // The supervisor may have died during the join ...
         fs::write(&path, "0123456789ab[2]B").unwrap();
-        assert_eq!(apart(&path), expected);
+        assert_eq!(split_stream(&path), expected);
         join();
-        assert_eq!((apart(&path), fs::read_to_string(&path).unwrap()), (None, whole.into()));
-        // ... or when it had, and removed them.
+        assert_eq!((split_stream(&path), fs::read_to_string(&path).unwrap()), (None, whole.into()));
+        // ... or after the join, while removing the segments.
         fs::write(&parts[1], "CC").unwrap();
-        assert_eq!(apart(&path), None);
+        assert_eq!(split_stream(&path), None);
         join();
         assert_eq!(fs::read_to_string(&path).unwrap(), whole);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
@@ -374,7 +369,7 @@ mod tests {
     fn an_index_knows_the_lines_of_head_cut_and_tail() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("stdout.log");
-        let mut capture = Capture::create(path.clone(), 8 << 20).unwrap();
+        let mut capture = StreamCapture::create(path.clone(), 8 << 20).unwrap();
         let line = [&[b'x'; 99][..], b"\n"].concat().repeat(700);
         for _ in 0..200 {
             capture.write(&line).unwrap();
@@ -383,7 +378,7 @@ mod tests {
         joined.unwrap();
         assert!(seen.dropped_bytes > 0);
         let kept = fs::read(&path).unwrap();
-        let index = LineIndex::read(File::open(beside(&path)).unwrap());
+        let index = LineIndex::read(File::open(sidecar_path(&path)).unwrap());
         let last = index.last(u64::MAX);
         assert!(last.offset > kept.len() as u64 - (2 << 20), "{last:?} of {}", kept.len());
         for size in (0..kept.len()).step_by(1 << 19) {
@@ -396,8 +391,8 @@ mod tests {
     fn an_index_that_cannot_be_written_does_not_harm_the_stream() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("stdout.log");
-        fs::create_dir(beside(&path)).unwrap();
-        let mut capture = Capture::create(path.clone(), 8 << 20).unwrap();
+        fs::create_dir(sidecar_path(&path)).unwrap();
+        let mut capture = StreamCapture::create(path.clone(), 8 << 20).unwrap();
         let bytes = vec![b'\n'; 3 << 20];
         capture.write(&bytes).unwrap();
         let (seen, joined) = capture.finish(|n| format!("[{n}]"));
@@ -408,7 +403,7 @@ mod tests {
     #[test]
     fn lines_are_counted_even_where_they_are_dropped() {
         let dir = tempfile::tempdir().unwrap();
-        let mut capture = Capture::create(dir.path().join("log"), 8).unwrap();
+        let mut capture = StreamCapture::create(dir.path().join("log"), 8).unwrap();
         for _ in 0..100 {
             capture.write(b"x\ny\n").unwrap();
         }

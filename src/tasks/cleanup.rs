@@ -92,14 +92,14 @@ pub(crate) fn cleanup_if_due(context: &mut Context) -> Result<bool, TaskError> {
 }
 
 pub(crate) fn begin(context: &Context, patience: Duration) -> Result<Option<Cleaning>, TaskError> {
-    Cleaning::begin(&context.home, patience).map_err(TaskError::write(context.home.cleaning()))
+    Cleaning::begin(&context.home, patience).map_err(TaskError::write(context.home.cleanup_lock()))
 }
 
 /// Cleans up, or only looks where the lock is not ours.
 fn clean(context: &mut Context, ask: CleanupAsk, cleaning: Option<&Cleaning>) -> Result<Cleaned, TaskError> {
     if let (Some(cleaning), Scope::Everywhere) = (cleaning, context.scope) {
         // At the beginning: who dies of it does not die of it all the time.
-        cleaning.note(clock::now()).map_err(TaskError::write(context.home.cleaning()))?;
+        cleaning.note(clock::now()).map_err(TaskError::write(context.home.cleanup_lock()))?;
     }
     let runs = measured(context)?;
     let newest = runs.iter().map(|run| run.finished_at.unwrap_or(run.created_at)).max();

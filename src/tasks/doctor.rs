@@ -9,8 +9,8 @@ use crate::config::{Config, ConfigError};
 use crate::context::one_line;
 use crate::host::Env;
 use crate::host::disk;
+use crate::host::{AskError, spawn};
 use crate::host::{Home, paths};
-use crate::host::{Unanswered, spawn};
 use crate::model::{AgentName, KillLevel, Sandbox};
 use crate::reading::stopped_supervisor;
 use crate::registry::{Registry, RegistryError};
@@ -173,8 +173,8 @@ fn codex(env: &Env, config: &Config) -> Vec<Check> {
         Ok(Some(version)) => {
             Check::new("agent codex", Verdict::Good, format!("{version} at {}", program.display()))
         }
-        Err(Unanswered::Late) => late("agent codex", &format!("`{} --version`", program.display())),
-        Ok(None) | Err(Unanswered::Failed) => {
+        Err(AskError::Late) => late("agent codex", &format!("`{} --version`", program.display())),
+        Ok(None) | Err(AskError::Failed) => {
             let found = format!("`{}` does not tell its version", program.display());
             let hint = "is it Codex? `codex_path` names another one";
             return vec![Check::new("agent codex", Verdict::Bad, found).hint(hint)];
@@ -184,20 +184,20 @@ fn codex(env: &Env, config: &Config) -> Vec<Check> {
     let (login, sandbox) = std::thread::scope(|scope| {
         let login = scope.spawn(|| ask(&["login", "status"]));
         let sandbox = ask(&["sandbox", "--", "/bin/true"]);
-        (login.join().unwrap_or(Err(Unanswered::Failed)), sandbox)
+        (login.join().unwrap_or(Err(AskError::Failed)), sandbox)
     });
     let key = env.get("CODEX_API_KEY").is_some();
     rows.push(match login {
         Ok(_) => Check::new("codex login", Verdict::Good, "logged in"),
         Err(_) if key => Check::new("codex login", Verdict::Good, "CODEX_API_KEY is set"),
-        Err(Unanswered::Late) => late("codex login", "`codex login status`"),
-        Err(Unanswered::Failed) => Check::new("codex login", Verdict::Worth, "not logged in")
+        Err(AskError::Late) => late("codex login", "`codex login status`"),
+        Err(AskError::Failed) => Check::new("codex login", Verdict::Worth, "not logged in")
             .hint("run `codex login`, or set CODEX_API_KEY"),
     });
     rows.push(match sandbox {
         Ok(_) => Check::new("codex sandbox", Verdict::Good, "works"),
-        Err(Unanswered::Late) => late("codex sandbox", "`codex sandbox`"),
-        Err(Unanswered::Failed) => Check::new("codex sandbox", Verdict::Worth, "does not work here")
+        Err(AskError::Late) => late("codex sandbox", "`codex sandbox`"),
+        Err(AskError::Failed) => Check::new("codex sandbox", Verdict::Worth, "does not work here")
             .hint("Codex cannot run commands in a sandbox without user namespaces; see `codex doctor`"),
     });
     rows

@@ -71,7 +71,7 @@ fn pin_run(context: &mut Context, reference: &str, row: &Row, wanted: Wanted) ->
 }
 
 fn pin_output(context: &Context, reference: &str, wanted: Wanted) -> Result<Pinned, TaskError> {
-    let failed = TaskError::write(context.home.marks());
+    let failed = TaskError::write(context.home.marks_lock());
     let marking = Marking::begin(&context.home, PATIENCE).map_err(failed)?;
     let Some(marking) = marking else { return Err(TaskError::CleaningUp) };
     // Nobody removes it from here on; somebody may have just before.

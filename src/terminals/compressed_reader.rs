@@ -18,7 +18,7 @@ use std::rc::Rc;
 use flate2::read::MultiGzDecoder;
 
 use crate::host::files;
-use crate::host::{Joined, Stretch, fill};
+use crate::host::{FilePart, MultiFileReader, fill};
 use crate::model::Timestamp;
 use crate::terminals::file_names::{OUTPUT, PACKED};
 
@@ -68,7 +68,7 @@ impl Stored {
                 Ok(Bytes { length: found.len(), written, lines: None, damage: None, held: Held::Plain(file) })
             }
             Stored::Packed(file) => {
-                let mut unpacking = Unpacking::new(Rc::new(file), files::nameless(dir)?);
+                let mut unpacking = Unpacking::new(Rc::new(file), files::create_unnamed(dir)?);
                 let (mut length, mut breaks, mut last) = (0, 0, b'\n');
                 let damage = loop {
                     match unpacking.more() {
@@ -115,22 +115,22 @@ pub(super) struct Bytes {
 #[derive(Debug)]
 enum Held {
     Plain(File),
-    Joined(Joined),
+    MultiFileReader(MultiFileReader),
     Packed(Box<RefCell<Unpacking>>),
 }
 
 impl Bytes {
     /// Of what lies in several places, the last byte of it written then.
-    pub(super) fn joined(stretches: Vec<Stretch>, written: Timestamp) -> io::Result<Self> {
-        let joined = Joined::of(stretches)?;
+    pub(super) fn joined(stretches: Vec<FilePart>, written: Timestamp) -> io::Result<Self> {
+        let joined = MultiFileReader::of(stretches)?;
         let length = joined.length();
-        Ok(Self { length, written, lines: None, damage: None, held: Held::Joined(joined) })
+        Ok(Self { length, written, lines: None, damage: None, held: Held::MultiFileReader(joined) })
     }
 
     /// Nothing before `from` will be asked for, or seldom.
     pub(super) fn begin(&self, from: u64) -> io::Result<()> {
         match &self.held {
-            Held::Plain(_) | Held::Joined(_) => Ok(()),
+            Held::Plain(_) | Held::MultiFileReader(_) => Ok(()),
             Held::Packed(unpacking) => unpacking.borrow_mut().hold(from..from),
         }
     }
@@ -142,7 +142,7 @@ impl Bytes {
         let room = &mut room[..most];
         match &self.held {
             Held::Plain(file) => file.read_at(room, at),
-            Held::Joined(joined) => joined.read_at(room, at),
+            Held::MultiFileReader(joined) => joined.read_at(room, at),
             Held::Packed(unpacking) => {
                 let mut unpacking = unpacking.borrow_mut();
                 unpacking.hold(at..at + room.len() as u64)?;
@@ -245,7 +245,7 @@ mod tests {
 
     fn on_disk(bytes: &Bytes) -> u64 {
         match &bytes.held {
-            Held::Plain(_) | Held::Joined(_) => 0,
+            Held::Plain(_) | Held::MultiFileReader(_) => 0,
             Held::Packed(unpacking) => unpacking.borrow().window.metadata().unwrap().len(),
         }
     }

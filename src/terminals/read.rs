@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io;
 use std::ops::{ControlFlow, Range};
 
-use crate::host::Stretch;
+use crate::host::FilePart;
 use crate::model::Timestamp;
 use crate::terminals::TerminalError;
 use crate::terminals::compressed_reader::Bytes;
@@ -94,7 +94,7 @@ impl Reader {
     /// moment of the last byte is known.
     pub(crate) fn over(
         id: String,
-        stretches: Vec<Stretch>,
+        stretches: Vec<FilePart>,
         written: Timestamp,
         times: Option<File>,
     ) -> io::Result<Self> {

@@ -85,7 +85,7 @@ mod tests {
 
     use super::super::read::Piece;
     use super::*;
-    use crate::host::Stretch;
+    use crate::host::FilePart;
     use crate::model::Timestamp;
 
     fn reader(text: &str) -> Reader {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     fn of_bytes(bytes: &[u8]) -> Reader {
-        let stretch = Stretch::Text(bytes.to_vec());
+        let stretch = FilePart::Text(bytes.to_vec());
         Reader::over("t".into(), vec![stretch], Timestamp::from_millis(0), None).unwrap()
     }
 
@@ -184,7 +184,7 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         io::Write::write_all(&mut file, text.as_bytes()).unwrap();
         let written = Timestamp::from_millis(0);
-        let reader = Reader::over("t".into(), vec![Stretch::File(file)], written, None).unwrap();
+        let reader = Reader::over("t".into(), vec![FilePart::File(file)], written, None).unwrap();
         for part in [Part::All, Part::Head(u64::MAX), Part::Tail(u64::MAX)] {
             let before = bytes_read();
             assert!(read(&reader, part, Form::Plain) == text);

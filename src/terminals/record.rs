@@ -13,11 +13,11 @@ use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::host::{Arrivals, Ignored, signal_pipe};
 use crate::host::{Env, env};
 use crate::host::{Home, paths};
-use crate::host::{Pty, Reading, pty};
-use crate::host::{Raw, Size};
+use crate::host::{Ignored, SignalPipe, signal_pipe};
+use crate::host::{InputMode, Pty, pty};
+use crate::host::{RawMode, Size};
 use crate::host::{blocking_io, clock, ids, signal, spawn};
 use crate::model::{Exit, TerminalId};
 use crate::terminals::TerminalError;
@@ -85,23 +85,23 @@ pub(crate) fn surrounding(env: &Env) -> Option<TerminalId> {
 
 /// Runs `program` to its end in a recorded terminal.
 pub(crate) fn record(env: &Env, name: Option<String>, program: &Program) -> Result<Recorded, TerminalError> {
-    let arrivals = Arrivals::open().map_err(TerminalError::NoPty)?;
+    let arrivals = SignalPipe::open().map_err(TerminalError::NoPty)?;
     // A file that may grow no further is an error then, and not our end.
     let ours = [libc::SIGCHLD, libc::SIGWINCH, libc::SIGCONT, libc::SIGXFSZ];
     arrivals.listen(&ours, Ignored::Listens);
     let theirs = [libc::SIGHUP, libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::SIGTSTP];
     arrivals.listen(&theirs, Ignored::Stays);
-    let settings = Raw::settings();
+    let settings = RawMode::settings();
     let size = Size::of_window();
     let pty = Pty::open(size, settings.as_ref()).map_err(TerminalError::NoPty)?;
     let (mut recording, trouble) = match begin(env, name, program, size) {
         Ok(recording) => (Some(recording), None),
         Err(why) => (None, Some(format!("this terminal was not recorded: {why}"))),
     };
-    let raw = settings.and_then(|settings| Raw::enter(settings).ok());
+    let raw = settings.and_then(|settings| RawMode::enter(settings).ok());
     let id = recording.as_ref().map(|recording| recording.id().clone());
     let variable = (env::TERMINAL, id.as_ref().map_or(env::UNRECORDED, TerminalId::as_str));
-    let child = match spawn::in_terminal(&program.path, &program.args, &pty.theirs, variable) {
+    let child = match spawn::spawn_in_terminal(&program.path, &program.args, &pty.theirs, variable) {
         Ok(child) => child,
         Err(source) => {
             recording.into_iter().for_each(Recording::discard);
@@ -171,8 +171,8 @@ struct Session {
     pid: i32,
     ours: Arc<OwnedFd>,
     recording: Shared,
-    raw: Option<Raw>,
-    arrivals: Arrivals,
+    raw: Option<RawMode>,
+    arrivals: SignalPipe,
     /// Closed when the program has ended.
     runs: Option<PipeWriter>,
 }
@@ -267,7 +267,7 @@ impl Session {
         if let Some(raw) = &self.raw {
             raw.leave();
         }
-        signal::stop_here();
+        signal::stop_self();
     }
 
     fn go_on(&self) {
@@ -287,7 +287,7 @@ fn show(ours: &OwnedFd, gone: &PipeReader, recording: &Shared) {
     let (mut left, mut patience) = (None, SETTLED);
     loop {
         match left {
-            None if blocking_io::is_told(ours, gone) => {
+            None if blocking_io::wait_for_input_or_signal(ours, gone) => {
                 left = Some(LEFT);
                 continue;
             }
@@ -309,10 +309,10 @@ fn show(ours: &OwnedFd, gone: &PipeReader, recording: &Shared) {
         }
         if shown && blocking_io::write_all(std::io::stdout(), &bytes[..read]).is_err() {
             shown = false;
-            signal_pipe::announce(CLOSED);
+            signal_pipe::write_signal_byte(CLOSED);
         }
     }
-    signal_pipe::announce(DRAINED);
+    signal_pipe::write_signal_byte(DRAINED);
 }
 
 /// Hands over what is typed. A terminal that ends was closed; anything else
@@ -327,7 +327,7 @@ fn type_in(ours: &OwnedFd) {
         }
     }
     if rustix::termios::isatty(std::io::stdin()) {
-        return signal_pipe::announce(CLOSED);
+        return signal_pipe::write_signal_byte(CLOSED);
     }
     // The first one ends a line that nobody has ended.
     let mut times = if last == b'\n' { 1 } else { 2 };
@@ -336,7 +336,7 @@ fn type_in(ours: &OwnedFd) {
         let (end, reading) = pty::end_of_input(ours);
         // A shell at its prompt takes it for the end, anything else for a key:
         // who reads keys is told once, whenever it begins to.
-        if reading == Reading::Lines || told != Some(reading) {
+        if reading == InputMode::Lines || told != Some(reading) {
             if blocking_io::write_all(ours, &vec![end; times]).is_err() {
                 return;
             }

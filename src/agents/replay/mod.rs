@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::agents::codex::CodexReader;
 use crate::agents::{Abilities, Agent, Edits, Files, Finding, Plan, Probe, Program, Reader, TaskText};
-use crate::model::{CommandSpec, FailureCode, Fault, Reach, Request, Signal, Stdin, Stdout, Stop};
+use crate::model::{CommandSpec, FailureCode, Fault, Reachability, Request, Signal, Stdin, Stdout, Stop};
 
 pub(crate) use play::play;
 pub(crate) use task::{BadRecording, check_task, is_shipped};
@@ -50,7 +50,11 @@ impl Agent for Replay {
             env: Vec::new(),
             stdin: Stdin::Text(String::new()),
             stdout: Stdout::Events,
-            stop: Stop { signal: Signal::Terminate, reach: Reach::Process, grace: Duration::from_secs(1) },
+            stop: Stop {
+                signal: Signal::Terminate,
+                reach: Reachability::Process,
+                grace: Duration::from_secs(1),
+            },
             on_orphaned: Signal::Kill,
         };
         Ok(Plan { spec, warnings: Vec::new(), agent_version: None, litter: Vec::new() })

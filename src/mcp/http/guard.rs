@@ -12,7 +12,7 @@ use hyper::header::{
 use hyper::{Method, StatusCode, Uri};
 
 use crate::host::Token;
-use crate::host::{Reach, reach};
+use crate::host::{Reachability, reach};
 use crate::mcp::http::PATH;
 
 #[derive(Debug)]
@@ -73,8 +73,8 @@ impl Refusal {
 impl Guard {
     pub(crate) fn new(address: SocketAddr, origins: Vec<String>, token: Token) -> Guard {
         let hosts = match reach(address) {
-            Reach::Machine => Hosts::Named(names(address)),
-            Reach::Network => Hosts::Addresses,
+            Reachability::Machine => Hosts::Named(names(address)),
+            Reachability::Network => Hosts::Addresses,
         };
         Guard { hosts, origins, token }
     }

@@ -29,7 +29,7 @@ use crate::context::TaskError;
 use crate::host::Env;
 use crate::host::Home;
 use crate::host::Token;
-use crate::host::{Reach, listen};
+use crate::host::{Reachability, listen};
 use crate::mcp::protocol::Read;
 use crate::mcp::protocol::Server;
 use crate::mcp::protocol::Shared;
@@ -76,7 +76,7 @@ struct Door {
 /// Takes `address`, as far as the configuration allows.
 pub(crate) fn listen(env: &Env, address: SocketAddr) -> Result<Listening, TaskError> {
     let config = Config::load(env)?;
-    let most = if config.http_allow_remote { Reach::Network } else { Reach::Machine };
+    let most = if config.http_allow_remote { Reachability::Network } else { Reachability::Machine };
     let token_file = Home::open(env)?.token();
     let token = Token::open(&token_file)?;
     let listener = listen::listen(address, most)?;
