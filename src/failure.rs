@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use hints::{CHANGED, home_hint, registry_hint, setup_failure, terminal_failure, token_hint};
 
 use crate::config::ConfigError;
-use crate::context::{TaskError, Unprinted, one_line, quoted};
+use crate::context::{MissingOutput, TaskError, one_line, quoted};
 use crate::host::ListenError;
 use crate::inspect::InspectError;
 use crate::redact;
@@ -342,16 +342,16 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
             let has = if there.is_empty() { "its agent told of none so far".to_owned() } else { format!("it has run {}", there.join(", ")) };
             (Code::NotFound, Exit::NotFound, Some(has))
         }
-        TaskError::Unprinted { task, why } => {
+        TaskError::MissingOutput { task, why } => {
             let told = match (why, voice) {
-                (Unprinted::Queued, Voice::Shell) => format!("`delegator wait {task}` waits for its end"),
-                (Unprinted::Queued, Voice::Tools) => {
+                (MissingOutput::Queued, Voice::Shell) => format!("`delegator wait {task}` waits for its end"),
+                (MissingOutput::Queued, Voice::Tools) => {
                     format!("delegate_wait {{\"task_id\": \"{task}\"}} waits for its end")
                 }
-                (Unprinted::NeverStarted | Unprinted::Gone, Voice::Shell) => {
+                (MissingOutput::NeverStarted | MissingOutput::Gone, Voice::Shell) => {
                     format!("`delegator results {task}` says how it ended")
                 }
-                (Unprinted::NeverStarted | Unprinted::Gone, Voice::Tools) => {
+                (MissingOutput::NeverStarted | MissingOutput::Gone, Voice::Tools) => {
                     format!("delegate_results {{\"task_id\": \"{task}\"}} says how it ended")
                 }
             };

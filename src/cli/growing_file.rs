@@ -27,13 +27,13 @@ impl Source {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        crate::ledger::so_far(&self.path).map_or(true, |found| found.length() == 0)
+        crate::ledger::open_joined(&self.path).map_or(true, |found| found.length() == 0)
     }
 
     /// Hands on all that there is now, also where the end is apart from the
     /// beginning.
     pub(super) fn once(&mut self, each: &mut dyn FnMut(&[u8])) {
-        let now = crate::ledger::so_far(&self.path);
+        let now = crate::ledger::open_joined(&self.path);
         let _ = now.and_then(|now| self.read_on(&now, each));
     }
 

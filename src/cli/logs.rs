@@ -11,7 +11,7 @@ use clap::Args;
 use crate::cli::growing_file::Source;
 use crate::cli::invocation::Call;
 use crate::cli::{interrupt, print};
-use crate::context::{Context, TaskError, Unprinted};
+use crate::context::{Context, MissingOutput, TaskError};
 use crate::failure::{Exit, Failure};
 use crate::host::Watch;
 use crate::host::clock;
@@ -56,7 +56,7 @@ impl Logs {
             print::bytes(bytes);
         };
         if self.follow {
-            if let Some(why @ Unprinted::Queued) = view.unprinted() {
+            if let Some(why @ MissingOutput::Queued) = view.missing_output() {
                 print::note(&format!("delegator: {why}"));
             }
             follow(&mut context, &view, &mut source, &mut show)?;
@@ -69,7 +69,7 @@ impl Logs {
             (false, _) if self.tail == Some(0) && !source.is_empty() => {}
             (false, is_final) => {
                 // Who followed it was told at the beginning that it waits.
-                let why = view.unprinted().filter(|why| !self.follow || *why != Unprinted::Queued);
+                let why = view.missing_output().filter(|why| !self.follow || *why != MissingOutput::Queued);
                 let nothing = if is_final || self.follow {
                     "nothing was printed"
                 } else {
@@ -172,7 +172,7 @@ fn follow(
             if reading::find(context, id.as_str())?.state.is_final() {
                 break;
             }
-            if !is_told && crate::ledger::is_apart(source.path()) {
+            if !is_told && crate::ledger::has_separate_end(source.path()) {
                 is_told = true;
                 print::note(&format!(
                     "delegator: the output passed `max_stream_bytes`: its end follows when the run is over; \

@@ -1,6 +1,6 @@
-//! Everything that can keep a use case from its end, as facts.
+//! Every error that a use case can end with, as facts.
 //!
-//! What to call it and what to try next is decided in `failure`.
+//! `failure` assigns the error code and the hint.
 
 use crate::text;
 use std::io;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use crate::agents::BadRecording;
 use crate::config::ConfigError;
-use crate::context::missing_output::Unprinted;
+use crate::context::missing_output::MissingOutput;
 use crate::host::HomeError;
 use crate::host::ListenError;
 use crate::host::NoRandomness;
@@ -52,30 +52,30 @@ pub(crate) enum TaskError {
 
     #[error("the registry is in order: there is nothing to rebuild")]
     NothingToRebuild,
-    #[error("another cleanup is under way")]
+    #[error("another cleanup is already running")]
     CleaningUp,
     #[error("no task, capture or terminal `{}`", .0.escape_debug())]
     NothingToPin(String),
 
     #[error("the task is empty")]
     EmptyTask,
-    #[error("the task is {bytes} bytes long; at most {limit} are taken")]
+    #[error("the task is {bytes} bytes long; the limit is {limit}")]
     LongTask { bytes: usize, limit: usize },
     #[error("a command line cannot hold a NUL character")]
     NulInTask,
     #[error("`{field}` needs a sandbox that can write")]
     NeedsWrite { field: &'static str },
-    #[error("`{name}` is {bytes} bytes long; at most {limit} are taken")]
+    #[error("`{name}` is {bytes} bytes long; the limit is {limit}")]
     LongField { name: &'static str, bytes: usize, limit: usize },
     #[error("`{name}` is empty")]
     EmptyField { name: &'static str },
-    #[error("`{name}` holds characters that cannot be seen, or begins like an option")]
+    #[error("`{name}` contains invisible characters or starts with `-`")]
     OddField { name: &'static str },
-    #[error("`{name}` has {count} entries; at most {limit} are taken")]
+    #[error("`{name}` has {count} entries; the limit is {limit}")]
     LongList { name: &'static str, count: usize, limit: usize },
-    #[error("`{}` cannot be an alias", .0.escape_debug())]
+    #[error("`{}` is not a valid alias", .0.escape_debug())]
     BadAlias(String),
-    #[error("`{name}` must be a number of seconds above zero, a year at most")]
+    #[error("`{name}` must be a number of seconds, above zero and at most one year")]
     BadLimit { name: &'static str },
     #[error("the directory `{}` does not exist", .0.display())]
     NoDirectory(PathBuf),
@@ -85,31 +85,31 @@ pub(crate) enum TaskError {
     OddDirectory(PathBuf),
     #[error("`{}` is not inside a git repository", .0.display())]
     OutsideGit(PathBuf),
-    #[error("write access to `{}` is never given", .0.display())]
+    #[error("write access to `{}` is never allowed", .0.display())]
     ForbiddenRoot(PathBuf),
-    #[error("`{}` is or holds what git or an agent obeys (hooks, settings): a client gets no write access to it", .0.display())]
+    #[error("`{}` is or contains files that control git or an agent (hooks, settings): clients get no write access to it", .0.display())]
     GuardedRoot(PathBuf),
     #[error("`{agent}` is not installed")]
     AgentMissing { agent: AgentName },
     #[error("the agent's program `{}` cannot be run", .0.display())]
     BadProgram(PathBuf),
-    #[error("agent `{agent}` cannot honour `{field}`")]
+    #[error("agent `{agent}` does not support `{field}`")]
     Unsupported { agent: AgentName, field: &'static str },
     #[error("sandbox `{asked}` is more than this machine's configuration allows (`{max}`)")]
     SandboxBeyond { asked: Sandbox, max: Sandbox },
     #[error("sandbox `{asked}` is more than the client itself has (`{max}`)")]
     SandboxBeyondClient { asked: Sandbox, max: Sandbox },
-    #[error("`{}` is outside of this client's project", .0.display())]
+    #[error("`{}` is outside this client's project", .0.display())]
     OutsideRoots(PathBuf),
-    #[error("`{}` is outside of what the client itself may write to", .0.display())]
+    #[error("`{}` is outside what the client itself may write to", .0.display())]
     OutsideSandbox(PathBuf),
     #[error("the agent `command` is not offered to clients")]
     CommandOverMcp,
-    #[error("a command of a client runs in a sandbox, and `danger-full-access` is none")]
+    #[error("a client's command must run in a sandbox, so `danger-full-access` is not allowed")]
     CommandUnconfined,
-    #[error("nothing here can keep a command in a sandbox: {0}")]
+    #[error("commands cannot be sandboxed on this machine: {0}")]
     NoJail(String),
-    #[error("only the recordings that come with delegator can be replayed for a client")]
+    #[error("clients can replay only the recordings that come with delegator")]
     ForeignRecording,
     #[error("not enforced yet, so not accepted: {}", quoted(.0))]
     NotYet(Vec<&'static str>),
@@ -117,7 +117,7 @@ pub(crate) enum TaskError {
     NetworkOff,
     #[error("network access is more than the client itself has")]
     NetworkBeyondClient,
-    #[error("the client itself may not read everything, and no agent can be kept to that")]
+    #[error("the client's own read access is restricted, and no agent can be held to that restriction")]
     ReadsBeyondClient,
     #[error("the variable `{}` may not be handed to an agent", .0.escape_debug())]
     EnvNotAllowed(String),
@@ -140,13 +140,13 @@ pub(crate) enum TaskError {
     #[error("the key `{key}` was used for another request (`{task}`)")]
     KeyConflict { key: String, task: TaskId },
 
-    #[error("`{}` is outside of the home of delegator", .0.escape_debug())]
+    #[error("`{}` is outside delegator's home directory", .0.escape_debug())]
     OutsideHome(String),
-    #[error("`{}` is none of the files that can be inspected", .0.escape_debug())]
+    #[error("`{}` is not a file that can be inspected", .0.escape_debug())]
     NotInspectable(String),
     #[error("output file not found: `{}`", .0.escape_debug())]
     NoOutput(String),
-    #[error("`{}` is not a plain file, or there is a link on the way to it", .0.escape_debug())]
+    #[error("`{}` is not a regular file, or its path contains a symbolic link", .0.escape_debug())]
     NotAPlainFile(String),
     #[error("failed to read `{}`", path.display())]
     Unreadable {
@@ -159,7 +159,7 @@ pub(crate) enum TaskError {
     #[error("`{task}` has run no command{}", item.as_ref().map(|item| format!(" `{}`", item.escape_debug())).unwrap_or_default())]
     NoCommand { task: TaskId, item: Option<String>, there: Vec<String> },
     #[error("`{task}` has no output: {why}")]
-    Unprinted { task: TaskId, why: Unprinted },
+    MissingOutput { task: TaskId, why: MissingOutput },
     #[error(transparent)]
     Inspect(#[from] InspectError),
 
@@ -169,18 +169,18 @@ pub(crate) enum TaskError {
     Ambiguous { reference: String, candidates: Vec<String> },
     #[error("`{}` is neither a known task nor a thread id (a UUID)", short(.0))]
     BadThread(String),
-    #[error("task `{0}` has no thread to go on with")]
+    #[error("task `{0}` has no thread to resume")]
     NoThread(TaskId),
     #[error("thread `{thread}` is busy with `{task}`")]
     ThreadBusy { thread: String, task: TaskId },
 }
 
-/// Enough of what a caller wrote to know it again.
+/// Enough of the caller's text to recognise it.
 fn short(reference: &str) -> String {
     text::cut(reference, 100)
 }
 
-/// Enough of them to choose from.
+/// The first few candidates.
 fn some(candidates: &[String]) -> String {
     let shown = candidates.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
     if candidates.len() > 5 { format!("{shown}, and more") } else { shown }
@@ -200,13 +200,13 @@ pub(crate) fn one_line(error: &dyn std::error::Error) -> String {
     text.replace('\n', " ")
 }
 
-/// Names of fields, as a sentence lists them.
+/// Lists field names for a sentence.
 pub(crate) fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 impl TaskError {
-    /// For `map_err` on a write below `path`.
+    /// Wraps an error of a write below `path`, for `map_err`.
     pub(crate) fn write(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| TaskError::Write { path, source }

@@ -1,5 +1,4 @@
-//! Why there is nothing to show of what a run printed, where more is known than
-//! that it printed nothing.
+//! Why a run has no output to show, when the reason is more than "it printed nothing".
 
 use std::fmt;
 
@@ -8,41 +7,41 @@ use crate::registry::Row;
 use crate::runs::RunDir;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unprinted {
+pub(crate) enum MissingOutput {
     Queued,
     NeverStarted,
-    /// Its directory was deleted, or its streams were.
+    /// The run directory or its streams were deleted.
     Gone,
 }
 
-impl fmt::Display for Unprinted {
+impl fmt::Display for MissingOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Unprinted::Queued => "it waits in the queue and has not started",
-            Unprinted::NeverStarted => "it ended before it was started",
-            Unprinted::Gone => "the run directory is gone, and its output with it",
+            MissingOutput::Queued => "it is queued and has not started",
+            MissingOutput::NeverStarted => "it ended before it started",
+            MissingOutput::Gone => "its run directory was deleted, and its output with it",
         })
     }
 }
 
-/// A run that started has its streams, be they empty, until somebody deletes them.
-pub(crate) fn unprinted(row: &Row, dir: &RunDir) -> Option<Unprinted> {
+/// A run that started has its streams, even if they are empty, until somebody deletes them.
+pub(crate) fn missing_output(row: &Row, dir: &RunDir) -> Option<MissingOutput> {
     if !dir.path().exists() {
-        return Some(Unprinted::Gone);
+        return Some(MissingOutput::Gone);
     }
     match row.state {
-        State::Pending => Some(Unprinted::Queued),
+        State::Pending => Some(MissingOutput::Queued),
         State::Working | State::InputRequired => None,
         State::Completed | State::Failed | State::Cancelled | State::TimedOut => {
             if [dir.stdout(), dir.events(), dir.stderr()].iter().any(|path| path.exists()) {
                 return None;
             }
-            // A row starts with its supervisor, a record with the agent.
+            // The row is marked started with the supervisor, the result with the agent.
             let started = match dir.read_result() {
                 Ok(Some(result)) => result.started_at,
                 Ok(None) | Err(_) => row.started_at,
             };
-            Some(if started.is_some() { Unprinted::Gone } else { Unprinted::NeverStarted })
+            Some(if started.is_some() { MissingOutput::Gone } else { MissingOutput::NeverStarted })
         }
     }
 }

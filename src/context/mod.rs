@@ -5,5 +5,5 @@ mod missing_output;
 mod open;
 
 pub(crate) use error::{TaskError, one_line, quoted};
-pub(crate) use missing_output::{Unprinted, unprinted};
+pub(crate) use missing_output::{MissingOutput, missing_output};
 pub(crate) use open::Context;

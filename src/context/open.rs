@@ -12,9 +12,9 @@ use crate::runs::RunDir;
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) env: Env,
-    /// Where the caller stands: relative paths and names start from there.
+    /// The caller's directory: relative paths and names start here.
     pub(crate) place: PathBuf,
-    /// How far the names reach that the caller uses for tasks.
+    /// Which tasks the caller's task names can refer to.
     pub(crate) scope: Scope,
     pub(crate) config: Config,
     pub(crate) home: Home,
@@ -26,8 +26,7 @@ impl Context {
         Self::open_with(env, None)
     }
 
-    /// As [`open`](Self::open), with a registry that was opened before, if it
-    /// is still the one that everybody else uses.
+    /// Like [`open`](Self::open), but reuses an open registry if it is still the current one.
     pub(crate) fn open_with(env: Env, kept: Option<Registry>) -> Result<Self, TaskError> {
         let config = Config::load(&env)?;
         Self::with(env, config, kept)
@@ -46,29 +45,27 @@ impl Context {
         Ok(Self { env, place, scope: Scope::Everywhere, config, home, registry })
     }
 
-    /// As [`open`](Self::open), to look and to end: for these a configuration
-    /// that cannot be read is no hindrance. Nothing is started meanwhile.
+    /// Like [`open`](Self::open), for reading and cancelling. These must work even if the configuration
+    /// cannot be read; then nothing can be started.
     pub(crate) fn open_to_look(env: Env) -> Result<Self, TaskError> {
         Self::open_to_look_with(env, None)
     }
 
-    /// As [`open_to_look`](Self::open_to_look), with a registry that was opened
-    /// before.
+    /// Like [`open_to_look`](Self::open_to_look), but reuses an open registry.
     pub(crate) fn open_to_look_with(env: Env, kept: Option<Registry>) -> Result<Self, TaskError> {
         let config = Config::load(&env).unwrap_or_else(|_| Config::starting_nothing());
         Self::with(env, config, kept)
     }
 
-    /// Takes over what the operator has changed meanwhile; what cannot be read
-    /// changes nothing.
+    /// Rereads the configuration; one that cannot be read changes nothing.
     pub(crate) fn refresh(&mut self) {
         if let Ok(config) = Config::load(&self.env) {
             self.config = config;
         }
     }
 
-    /// Does `work`, whose writes anybody may do as well: `None` where somebody
-    /// else keeps the registry locked, and nobody waits for that.
+    /// Does `work` that any other process could do as well. Returns `None` at once if another process has the
+    /// registry locked.
     pub(crate) fn unless_busy<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, TaskError>,
@@ -82,7 +79,7 @@ impl Context {
         }
     }
 
-    /// What tasks are listed by: the git root above the place, else the place.
+    /// The project that tasks are listed by: the git root above `place`, or `place` itself.
     pub(crate) fn project(&self) -> PathBuf {
         paths::git_root(&self.place).unwrap_or_else(|| self.place.clone())
     }

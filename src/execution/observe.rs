@@ -19,7 +19,7 @@ use crate::git;
 use crate::git::{Before, Differences, Git, History, Time, User};
 use crate::host::Env;
 use crate::host::{clock, paths, trim_memory};
-use crate::ledger::Told;
+use crate::ledger::EditsAndRefusals;
 use crate::ledger::read;
 use crate::model::{FailureCode, Fault, Outcome, Request, Timestamp};
 use crate::runs::RunDir;
@@ -105,8 +105,13 @@ impl<'a> Watch<'a> {
 
     /// Looks again, and writes down what there is to tell. `Err` says why that
     /// could not be written.
-    pub(crate) fn end(self, request: &Request, told: Told, outcome: &Outcome) -> std::io::Result<Evidence> {
-        let Told { edits, refusals } = told;
+    pub(crate) fn end(
+        self,
+        request: &Request,
+        told: EditsAndRefusals,
+        outcome: &Outcome,
+    ) -> std::io::Result<Evidence> {
+        let EditsAndRefusals { edits, refusals } = told;
         let edits = &edits;
         let (mut files, changed) = match &self.before {
             Ok(before) => {

@@ -9,10 +9,10 @@ use crate::evidence::{CommandEnd, LiveCount, Printed, judge};
 use crate::execution::last_output_line::Saying;
 use crate::execution::run_durations;
 use crate::host::{clock, files};
-use crate::ledger::RunPages;
+use crate::ledger::LedgerFiles;
 use crate::ledger::StreamTranscript;
 use crate::ledger::cut_line;
-use crate::ledger::{LedgerWriter, Told};
+use crate::ledger::{EditsAndRefusals, LedgerWriter};
 use crate::ledger::{output_stream, read};
 use crate::model::{
     Event, Exit, FailureCode, Fault, ItemStatus, Progress, Request, RunningCommand, Stdout, StopReason,
@@ -64,7 +64,7 @@ pub(crate) struct Recorder {
 
 /// What is written while the run goes on, beside the raw streams.
 enum Ledger {
-    Events(Box<LedgerWriter<RunPages>>),
+    Events(Box<LedgerWriter<LedgerFiles>>),
     Command {
         transcript: Box<StreamTranscript>,
         /// How much of it was there at the last look.
@@ -77,7 +77,7 @@ pub(crate) struct Recorded {
     pub(crate) verdict: Verdict,
     pub(crate) progress: Progress,
     /// What its events told beside commands.
-    pub(crate) told: Told,
+    pub(crate) told: EditsAndRefusals,
     /// The command that had been running for longest.
     pub(crate) running: Option<String>,
     pub(crate) stdout: Streams,
@@ -100,7 +100,7 @@ impl Recorder {
         };
         let ledger = match kind {
             Stdout::Events => {
-                Ledger::Events(Box::new(LedgerWriter::new(request, RunPages::create(dir, request)?)))
+                Ledger::Events(Box::new(LedgerWriter::new(request, LedgerFiles::create(dir, request)?)))
             }
             Stdout::Text => {
                 Ledger::Command { transcript: Box::new(StreamTranscript::create(dir, request)?), seen: 0 }
@@ -237,7 +237,7 @@ impl Recorder {
             Ledger::Command { transcript, .. } => {
                 let trouble = transcript.finish();
                 let entered = enter_command(&self.dir, &self.task, &self.root, self.started_at, exit);
-                (Told::default(), None, trouble.or(entered.err()))
+                (EditsAndRefusals::default(), None, trouble.or(entered.err()))
             }
         };
         if let Some(error) = trouble {

@@ -12,7 +12,7 @@ use crate::execution::inner_runs::InnerRuns;
 use crate::execution::observe::Watch;
 use crate::host::clock;
 use crate::host::{Lock, lock};
-use crate::ledger::{Lost, write_on};
+use crate::ledger::{RecoveredRun, complete_ledger};
 use crate::model::{FailureCode, Fault, Outcome, Progress, Request, RunResult, State, Stdout, Timestamp};
 use crate::reading::is_alive;
 use crate::registry::Row;
@@ -198,7 +198,7 @@ fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started
 /// Makes the evidence that the supervisor did not come to, and notes what else
 /// the agent had told.
 fn account_for(context: &Context, dir: &RunDir, request: &Request, result: &mut RunResult) {
-    let Lost { told, verdict } = write_on(dir, request);
+    let RecoveredRun { told, verdict } = complete_ledger(dir, request);
     // What its supervisor saw with its own eyes is better than what we can.
     let there = matches!(Evidence::read(&dir.evidence()), Ok(Some(_)));
     // Trouble with it costs the evidence, never the end of the run.

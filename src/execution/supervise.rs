@@ -23,8 +23,8 @@ use crate::host::EmptyDirCleanup;
 use crate::host::Env;
 use crate::host::{Links, OpenDirError, OpenedDirs, opened_dirs};
 use crate::host::{clock, paths, processes, spawn};
+use crate::ledger::EditsAndRefusals;
 use crate::ledger::RolloutMerge;
-use crate::ledger::Told;
 use crate::model::{FailureCode, Fault, JailKind, Outcome, Request, RunId, RunResult, Sandbox, StopReason};
 use crate::prompts;
 use crate::reading::enclosing_runs;
@@ -292,7 +292,7 @@ fn judge(
     recorder: Recorder,
     ended: ChildEnded,
     check: impl FnOnce(&str) -> Option<StopReason>,
-) -> (RunResult, Told) {
+) -> (RunResult, EditsAndRefusals) {
     let recorded = recorder.finish(ended.exit);
     let verdict = recorded.verdict;
     let reason = ended.reason.or(recorded.stop).or_else(|| verdict.unchecked.as_deref().and_then(check));

@@ -97,7 +97,7 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         TaskError::NoCommand { task, item, there } => {
             json!({ "reason": "no_command", "task_id": task, "asked": item, "commands": there })
         }
-        TaskError::Unprinted { task, .. } => json!({ "reason": "no_output", "task_id": task }),
+        TaskError::MissingOutput { task, .. } => json!({ "reason": "no_output", "task_id": task }),
         TaskError::Inspect(inspect) => match inspect {
             InspectError::Read(_) => json!({ "reason": "cannot_read" }),
             InspectError::Pattern(_) => json!({ "reason": "bad_pattern", "field": "pattern" }),

@@ -1,5 +1,6 @@
-//! A stream of a run as far as it is there. One that has passed its limit while
-//! the run goes on is its beginning and its end, with a line in between.
+//! Opens a run's output stream while the run may still be writing it. A stream that has passed its size limit
+//! is kept as a beginning and an end in separate files; readers see both with a line in between that says
+//! what was left out.
 
 use std::fs::File;
 use std::io;
@@ -15,35 +16,37 @@ use crate::runs::ArtifactName;
 use crate::supervisor;
 use crate::supervisor::SplitStream;
 
-/// How often the end of a stream is looked for that turns meanwhile.
+/// How often to reopen a stream whose tail files rotate while they are opened.
 const TRIES: usize = 8;
 
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub(crate) stretches: Vec<FilePart>,
-    /// When its last byte came.
+    /// When the last byte was written.
     pub(crate) written: Timestamp,
-    /// Set while its end is apart from its beginning.
+    /// Set while the end is kept in separate files.
     pub(crate) gap: Option<Gap>,
 }
 
-/// Between the beginning of a stream and its end.
+/// The bytes left out between the beginning of a stream and its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Gap {
-    /// Where the beginning ends.
+    /// The offset where the beginning ends.
     pub(crate) at: u64,
-    /// Bytes that are left out there.
+    /// The number of bytes left out.
     pub(crate) dropped: u64,
 }
 
-/// Where its bytes are.
 type Places = (Vec<FilePart>, Option<Gap>);
 
 /// Opens the stream at `path`.
 pub(crate) fn open_at(path: &Path, kind: Stdout) -> io::Result<Stream> {
     let is_older = path.file_name().is_some_and(|name| name == "transcript.log") && !path.exists();
-    let (stretches, gap) =
-        if is_older { (read::transcript_of_older(path)?, None) } else { stretches(path, kind, plain)? };
+    let (stretches, gap) = if is_older {
+        (read::transcript_of_older(path)?, None)
+    } else {
+        stretches(path, kind, open_plain_file)?
+    };
     let mut written = Timestamp::from_millis(0);
     for stretch in &stretches {
         if let FilePart::File(file) = stretch {
@@ -53,14 +56,14 @@ pub(crate) fn open_at(path: &Path, kind: Stdout) -> io::Result<Stream> {
     Ok(Stream { stretches, written, gap })
 }
 
-/// All that there is now of the stream at `path`, as if it were one file.
-pub(crate) fn so_far(path: &Path) -> io::Result<MultiFileReader> {
+/// Opens everything written so far to the stream at `path`, as if it were one file.
+pub(crate) fn open_joined(path: &Path) -> io::Result<MultiFileReader> {
     let is_of_events = path.file_name().is_some_and(|name| name == "events.jsonl");
     let kind = if is_of_events { Stdout::Events } else { Stdout::Text };
     MultiFileReader::of(open_at(path, kind)?.stretches)
 }
 
-/// How many lines end in a part of a stream, one without an end among them.
+/// Counts the lines that end in a part of a stream; an unfinished last line counts too.
 pub(crate) fn count_lines(stream: &MultiFileReader, range: Range<u64>) -> u64 {
     let (mut at, mut lines, mut ends) = (range.start, 0, true);
     let mut chunk = vec![0; 64 << 10];
@@ -74,13 +77,13 @@ pub(crate) fn count_lines(stream: &MultiFileReader, range: Range<u64>) -> u64 {
     lines + u64::from(!ends)
 }
 
-/// Whether the end of the stream at `path` is apart from its beginning, until its run is over.
-pub(crate) fn is_apart(path: &Path) -> bool {
+/// Whether the end of the stream at `path` is still kept in separate files.
+pub(crate) fn has_separate_end(path: &Path) -> bool {
     supervisor::split_stream(path).is_some()
 }
 
-/// Opens the artifact at `path`, which may be a stream, as `open` does.
-pub(crate) fn artifact<E: MayBeMissing>(
+/// Opens the artifact at `path` with `open`. The artifact may be a stream.
+pub(crate) fn open_artifact<E: MayBeMissing>(
     path: &Path,
     name: &ArtifactName,
     open: impl Fn(&Path) -> Result<File, E>,
@@ -92,24 +95,23 @@ pub(crate) fn artifact<E: MayBeMissing>(
     }
 }
 
-/// Opens the files that the stream at `path` consists of.
+/// Opens the files that make up the stream at `path`.
 fn stretches<E: MayBeMissing>(
     path: &Path,
     kind: Stdout,
     open: impl Fn(&Path) -> Result<File, E>,
 ) -> Result<Places, E> {
     for _ in 0..TRIES {
-        if let Some(opened) = attempt(path, kind, &open)? {
+        if let Some(opened) = open_parts(path, kind, &open)? {
             return Ok(opened);
         }
     }
-    // What never holds still is at least begun.
+    // The files keep changing: show at least the beginning.
     Ok((vec![FilePart::File(open(path)?)], None))
 }
 
-/// Why a file cannot be opened.
+/// An error of an `open` function that may mean "no such file".
 pub(crate) trait MayBeMissing {
-    /// It is not there.
     fn is_missing(&self) -> bool;
 }
 
@@ -119,7 +121,7 @@ impl MayBeMissing for io::Error {
     }
 }
 
-/// The last `most` bytes of the stream at `path`, and how many there are.
+/// The last `most` bytes of the stream at `path`, and its length.
 pub(crate) fn tail(path: &Path, most: u64) -> io::Result<(Vec<u8>, u64)> {
     let (mut bytes, mut total) = (Vec::new(), 0);
     for stretch in open_at(path, Stdout::Text)?.stretches.into_iter().rev() {
@@ -132,7 +134,7 @@ pub(crate) fn tail(path: &Path, most: u64) -> io::Result<(Vec<u8>, u64)> {
             FilePart::File(mut file) | FilePart::Beginning { mut file, .. } => {
                 let mut end = Vec::new();
                 file.seek(SeekFrom::Start(length.saturating_sub(room)))?;
-                // It may grow meanwhile.
+                // The file may grow meanwhile.
                 file.take(room.min(length)).read_to_end(&mut end)?;
                 end
             }
@@ -144,8 +146,8 @@ pub(crate) fn tail(path: &Path, most: u64) -> io::Result<(Vec<u8>, u64)> {
     Ok((bytes, total))
 }
 
-/// `None` where the parts changed while they were opened.
-fn attempt<E: MayBeMissing>(
+/// Returns `None` if the files changed while they were opened.
+fn open_parts<E: MayBeMissing>(
     path: &Path,
     kind: Stdout,
     open: impl Fn(&Path) -> Result<File, E>,
@@ -155,7 +157,7 @@ fn attempt<E: MayBeMissing>(
         return Ok(Some((vec![FilePart::File(file)], None)));
     };
     let is_lines = supervisor::ends_line(&file, head);
-    // The end may be put behind the beginning at any moment, and come from there as well.
+    // The supervisor may append the end to the beginning at any moment; read no more than `head` bytes of it.
     let mut stretches = vec![FilePart::Beginning { file, length: head }];
     if dropped > 0 {
         let cut = cut_line(kind, dropped);
@@ -171,13 +173,13 @@ fn attempt<E: MayBeMissing>(
     Ok(Some((stretches, Some(Gap { at: head, dropped }))))
 }
 
-/// A plain file, and no link to one.
-pub(crate) fn plain(path: &Path) -> io::Result<File> {
+/// Opens a regular file, and refuses a symbolic link.
+pub(crate) fn open_plain_file(path: &Path) -> io::Result<File> {
     let name = path.file_name().and_then(|name| name.to_str()).ok_or(io::ErrorKind::InvalidInput)?;
     files::open_in(path.parent().unwrap_or(path), name)
 }
 
-/// Stands in the file where the middle was left out; valid in either format.
+/// The line that replaces the left-out middle; valid in both formats.
 pub(crate) fn cut_line(kind: Stdout, dropped: u64) -> String {
     match kind {
         Stdout::Events => format!("\n{{\"type\":\"delegator.cut\",\"dropped_bytes\":{dropped}}}\n"),
@@ -191,7 +193,7 @@ mod tests {
     use crate::runs::RunDir;
     use crate::supervisor::StreamCapture;
 
-    /// All of it, and how many bytes it says are missing.
+    /// The whole content, and how many bytes it reports as missing.
     fn bytes_of(stream: Stream) -> (String, Option<u64>) {
         let gap = stream.gap.map(|gap| gap.dropped);
         let all = MultiFileReader::of(stream.stretches).unwrap();
@@ -218,7 +220,7 @@ mod tests {
             let end = cut.as_bytes()[cut.len() - most..].to_vec();
             assert_eq!(tail(&run.stdout(), most as u64).unwrap(), (end, cut.len() as u64));
         }
-        // One that was opened before the run ends is read as it was, and says the same.
+        // A stream opened before the run ends reads the same afterwards.
         let (early, another) =
             (open_at(&run.stdout(), Stdout::Text).unwrap(), open_at(&run.stdout(), Stdout::Text).unwrap());
         capture.finish(|dropped| cut_line(Stdout::Text, dropped)).1.unwrap();

@@ -1,5 +1,5 @@
-//! Reads what a run did: its ledger and its transcript, and nothing else. For runs of older programs, which wrote
-//! neither, both are made again from their events.
+//! Reads a run's ledger and transcript. For runs of older versions, which have neither file, both are rebuilt
+//! from the recorded events.
 
 use std::fs::File;
 use std::io;
@@ -11,26 +11,26 @@ use crate::evidence::{CommandEnd, LedgerEntry, Printed, Span, judge};
 use crate::host::FilePart;
 use crate::host::files;
 use crate::host::{LineIndex, line_index};
+use crate::ledger::complete_after_crash::each_line;
 use crate::ledger::output_stream;
 use crate::ledger::output_stream::cut_line;
-use crate::ledger::replay_events::each_line;
-use crate::ledger::write::{LedgerWriter, Pages, Told};
+use crate::ledger::write::{EditsAndRefusals, LedgerSink, LedgerWriter};
 use crate::model::{Exit, ItemStatus, Request, Stdout};
 use crate::prompts;
 use crate::runs::RunDir;
 use crate::supervisor;
 
-/// What a run is called that is one command.
+/// The item name of the command in a run that is a single command.
 pub(crate) const ONLY_COMMAND: &str = "command";
-/// As much as is read of what it printed: the beginning and the end.
+/// How much is read of the beginning and of the end of what a command printed.
 const HEAD: u64 = 64 << 10;
 const TAIL: u64 = 192 << 10;
-/// More than this of a ledger is not read.
+/// At most this much of a ledger is read.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The commands of a run that ended, in their order. A line that cannot be read is passed over.
+/// The commands of a run that ended, in order. Skips lines that cannot be parsed.
 pub(crate) fn entries(dir: &RunDir) -> Vec<LedgerEntry> {
-    match output_stream::plain(&dir.commands()) {
+    match output_stream::open_plain_file(&dir.commands()) {
         Ok(file) => read(file),
         Err(_) => match dir.read_request() {
             Ok(Some(request)) => rebuilt(dir, &request).map(|rebuilt| rebuilt.entries).unwrap_or_default(),
@@ -51,7 +51,7 @@ fn read(file: File) -> Vec<LedgerEntry> {
     }
 }
 
-/// Writes all entries anew, once more is known of them than when they ended.
+/// Replaces the ledger once more is known about its entries.
 pub(crate) fn rewrite(dir: &RunDir, entries: &[LedgerEntry]) -> io::Result<()> {
     let mut bytes = Vec::new();
     for entry in entries {
@@ -61,24 +61,25 @@ pub(crate) fn rewrite(dir: &RunDir, entries: &[LedgerEntry]) -> io::Result<()> {
     files::write(&dir.commands(), &bytes, files::Durability::Whole)
 }
 
-/// Puts a transcript together that a dead supervisor left in pieces, and says whether its middle is left out.
+/// Joins the pieces of a transcript that a dead supervisor left behind, and returns whether its middle is
+/// left out.
 pub(crate) fn close_transcript(dir: &RunDir, entries: Vec<LedgerEntry>) -> bool {
     let path = dir.transcript();
     let apart = supervisor::split_stream(&path);
-    // What cannot be put together stays in its pieces.
+    // On failure the transcript stays in pieces.
     let _ = supervisor::join_segments(&path, |dropped| cut_line(Stdout::Text, dropped));
     let length = std::fs::metadata(&path).map_or(0, |found| found.len());
     match apart {
         Some(apart) => {
-            let _ = move_spans(dir, entries, apart.head, apart.dropped);
+            let _ = shift_spans_after_cut(dir, entries, apart.head, apart.dropped);
             true
         }
         None => entries.iter().filter_map(|entry| entry.output).any(|span| span.end > length),
     }
 }
 
-/// Says anew where outputs stand once the middle of the transcript is left out.
-pub(crate) fn move_spans(
+/// Corrects the spans of all entries after the middle of the transcript was left out.
+pub(crate) fn shift_spans_after_cut(
     dir: &RunDir,
     mut entries: Vec<LedgerEntry>,
     at: u64,
@@ -87,11 +88,11 @@ pub(crate) fn move_spans(
     if dropped == 0 {
         return Ok(());
     }
-    let transcript = output_stream::so_far(&dir.transcript())?;
+    let transcript = output_stream::open_joined(&dir.transcript())?;
     let (mut counted, mut lines) = (0, 0);
     for entry in &mut entries {
         let Some(span) = entry.output else { continue };
-        let moved = moved(span, at, dropped);
+        let moved = span_after_cut(span, at, dropped);
         entry.output_cut |= moved.is_none_or(|moved| moved.end - moved.start < span.end - span.start);
         entry.output = moved.map(|moved| {
             lines += output_stream::count_lines(&transcript, counted..moved.start);
@@ -104,8 +105,9 @@ pub(crate) fn move_spans(
     rewrite(dir, &entries)
 }
 
-/// Where a part of a transcript is of which so many bytes are left out at a place; `None` where nothing is left.
-pub(crate) fn moved(span: Span, at: u64, dropped: u64) -> Option<Span> {
+/// The position of `span` after `dropped` bytes were left out at offset `at`; `None` if nothing of it
+/// remains.
+pub(crate) fn span_after_cut(span: Span, at: u64, dropped: u64) -> Option<Span> {
     let line = cut_line(Stdout::Text, dropped).len() as u64;
     let after = |byte: u64| byte - dropped + line;
     let (start, end) = match (span.start < at, span.end <= at) {
@@ -118,15 +120,15 @@ pub(crate) fn moved(span: Span, at: u64, dropped: u64) -> Option<Span> {
     Some(Span { start, end, ..span })
 }
 
-/// Both files of a run that has none, in a file without a name.
-pub(crate) struct Rebuilt {
+/// Ledger and transcript rebuilt for a run that has none. The transcript is an unnamed temporary file.
+pub(crate) struct RebuiltLedger {
     pub(crate) transcript: File,
     pub(crate) entries: Vec<LedgerEntry>,
 }
 
-impl Pages for Rebuilt {
+impl LedgerSink for RebuiltLedger {
     fn transcript(&mut self, bytes: &[u8]) {
-        // What cannot be written is missing at the end.
+        // After a failed write, the end is missing.
         let _ = self.transcript.write_all(bytes);
     }
 
@@ -135,8 +137,8 @@ impl Pages for Rebuilt {
     }
 }
 
-fn rebuilt(dir: &RunDir, request: &Request) -> io::Result<Rebuilt> {
-    let pages = Rebuilt { transcript: files::create_unnamed(dir.path())?, entries: Vec::new() };
+fn rebuilt(dir: &RunDir, request: &Request) -> io::Result<RebuiltLedger> {
+    let pages = RebuiltLedger { transcript: files::create_unnamed(dir.path())?, entries: Vec::new() };
     if request.agent.abilities().is_command_line() {
         let entries = dir.read_result().ok().flatten().map(|result| {
             let exit_code = match result.exit {
@@ -160,18 +162,19 @@ fn rebuilt(dir: &RunDir, request: &Request) -> io::Result<Rebuilt> {
             };
             judge(&end, Printed::default())
         });
-        return Ok(Rebuilt { entries: entries.into_iter().collect(), ..pages });
+        return Ok(RebuiltLedger { entries: entries.into_iter().collect(), ..pages });
     }
     replay(dir, request, pages, true).map(|(pages, _)| pages)
 }
 
-/// Writes both files again from the events of a run. Those that never ended are entered where it `is_over`.
-pub(crate) fn replay<P: Pages>(
+/// Writes ledger and transcript again from a run's events. If the run `is_over`, commands without an end are
+/// entered as unfinished.
+pub(crate) fn replay<P: LedgerSink>(
     dir: &RunDir,
     request: &Request,
     pages: P,
     is_over: bool,
-) -> io::Result<(P, Told)> {
+) -> io::Result<(P, EditsAndRefusals)> {
     let mut reader = agents::agent(request.agent).reader(request, &prompts::render(request));
     let mut writer = LedgerWriter::new(request, pages);
     each_line(&dir.events(), request.max_stream_bytes, |line| {
@@ -181,9 +184,9 @@ pub(crate) fn replay<P: Pages>(
     Ok(if is_over { writer.finish(None) } else { writer.leave() })
 }
 
-/// What a run printed that is one command, beginning and end of it where it is long; and where that stands.
+/// What the single command of a `command` run printed (beginning and end if it is long), and its span.
 pub(crate) fn printed_by_command(dir: &RunDir) -> (String, Option<Span>) {
-    let Ok(all) = output_stream::so_far(&dir.transcript()) else { return (String::new(), None) };
+    let Ok(all) = output_stream::open_joined(&dir.transcript()) else { return (String::new(), None) };
     let length = all.length();
     let read = |start: u64, end: u64| {
         let mut bytes = vec![0; usize::try_from(end - start).unwrap_or_default()];
@@ -193,7 +196,7 @@ pub(crate) fn printed_by_command(dir: &RunDir) -> (String, Option<Span>) {
         true => read(0, length),
         false => [read(0, HEAD), b"\n".to_vec(), read(length - TAIL, length)].concat(),
     };
-    // The index beside the transcript has counted almost all of them.
+    // The index beside the transcript has counted almost all lines.
     let index =
         File::open(line_index::sidecar_path(&dir.transcript())).map(LineIndex::read).unwrap_or_default();
     let counted = index.last(length);
@@ -202,9 +205,9 @@ pub(crate) fn printed_by_command(dir: &RunDir) -> (String, Option<Span>) {
     (String::from_utf8_lossy(&bytes).into_owned(), Some(span).filter(|_| length > 0))
 }
 
-/// What stands in a part of the transcript.
-pub(crate) fn text_of(dir: &RunDir, span: Span) -> String {
-    let Ok(all) = output_stream::so_far(&dir.transcript()) else { return String::new() };
+/// The text in a part of the transcript.
+pub(crate) fn text_in_span(dir: &RunDir, span: Span) -> String {
+    let Ok(all) = output_stream::open_joined(&dir.transcript()) else { return String::new() };
     let length = span.end.min(all.length()).saturating_sub(span.start);
     let mut bytes = vec![0; usize::try_from(length).unwrap_or_default()];
     match all.read_exact_at(&mut bytes, span.start) {
@@ -213,20 +216,20 @@ pub(crate) fn text_of(dir: &RunDir, span: Span) -> String {
     }
 }
 
-/// A part of the transcript with its lines.
-pub(crate) fn span_of(dir: &RunDir, start: u64, end: u64) -> Span {
-    let all = output_stream::so_far(&dir.transcript());
+/// The span of a byte range, with its line numbers.
+pub(crate) fn span_with_lines(dir: &RunDir, start: u64, end: u64) -> Span {
+    let all = output_stream::open_joined(&dir.transcript());
     let lines = |range| all.as_ref().map_or(0, |all| output_stream::count_lines(all, range));
     let first_line = lines(0..start) + 1;
     Span { start, end, first_line, last_line: first_line + lines(start..end).saturating_sub(1) }
 }
 
-/// Whether all of so much output is read.
+/// Whether output of this size is read in full.
 pub(crate) fn is_read_whole(bytes: u64) -> bool {
     bytes <= HEAD + TAIL
 }
 
-/// The transcript of a run that has none, as the places it consists of.
+/// The transcript of a run that has no transcript file, in pieces.
 pub(crate) fn transcript_of_older(path: &Path) -> io::Result<Vec<FilePart>> {
     let dir = RunDir::at(path.parent().unwrap_or(path).to_owned());
     let missing = || io::Error::from(io::ErrorKind::NotFound);

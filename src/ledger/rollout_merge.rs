@@ -1,8 +1,8 @@
-//! What the record that Codex keeps of a thread adds to the ledger of a run: where its commands ran, and commands
-//! that no event tells of.
+//! Adds to a run's ledger what Codex's record of the thread knows beyond the events: the directory of each
+//! command, and commands that no event reported.
 //!
-//! Where a record is missing, all commands are taken to have started in the run's directory. From where it cannot be
-//! believed, they started nobody knows where, if some are known to have started elsewhere at all.
+//! Without a record, all commands are assumed to have started in the run's directory. Where a record can no
+//! longer be trusted, the directory is unknown if any command is known to have started elsewhere.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,18 +10,18 @@ use std::path::Path;
 use crate::agents::{Mark, Ran, Unreported};
 use crate::evidence::{CommandEnd, CommandOutcome, LedgerEntry, Printed, Span, judge};
 use crate::host::files;
-use crate::ledger::rollout;
-use crate::ledger::rollout::Record;
+use crate::ledger::codex_rollout;
+use crate::ledger::codex_rollout::RolloutCommands;
 use crate::ledger::{read, transcript_text};
 use crate::model::{AgentName, ItemStatus, Request, Timestamp};
 use crate::runs::RunDir;
 use crate::text::plain;
 
-/// Of commands that are named in a warning.
+/// How many commands a warning names.
 const MOST_NAMED: usize = 3;
 const LONGEST_COMMAND: usize = 80;
 
-/// A run that is over.
+/// A finished run.
 pub(crate) struct RolloutMerge<'a> {
     pub(crate) dir: &'a RunDir,
     pub(crate) request: &'a Request,
@@ -31,10 +31,12 @@ pub(crate) struct RolloutMerge<'a> {
 }
 
 impl RolloutMerge<'_> {
-    /// Writes the ledger anew where the record tells more, and says what the events leave out.
+    /// Rewrites the ledger where the record knows more, and returns a warning about commands without an
+    /// event.
     pub(crate) fn merge(&self) -> Option<String> {
         let thread = self.thread.filter(|_| self.request.agent == AgentName::Codex)?;
-        let Record { all, known, unreported } = rollout::record(self.environment, thread, self.started_at)?;
+        let RolloutCommands { all, known, unreported } =
+            codex_rollout::record(self.environment, thread, self.started_at)?;
         let is_elsewhere = all.iter().any(|ran| ran.directory != self.request.cwd);
         if !is_elsewhere && unreported.is_empty() {
             return None;
@@ -43,7 +45,7 @@ impl RolloutMerge<'_> {
         let ended = |entry: &&LedgerEntry| entry.outcome != CommandOutcome::Unfinished;
         let marks: Vec<Mark> =
             entries.iter().filter(ended).map(|entry| Mark::of(&entry.line, entry.exit_code)).collect();
-        // A record that leaves out what the events have says nothing by that of others.
+        // If the record lacks commands that the events have, its other commands prove nothing.
         let unreported = if all.len() < marks.len() { Vec::new() } else { unreported };
         if is_elsewhere {
             self.place(&mut entries, &matched(&marks, &all[..known]));
@@ -53,12 +55,12 @@ impl RolloutMerge<'_> {
             entries.insert(before.unwrap_or(entries.len()), self.entry(one));
         }
         entries.iter_mut().zip(1..).for_each(|(entry, number)| entry.number = number);
-        // Trouble with it costs what the record adds, never the run.
+        // If writing fails, only the record's additions are lost.
         let _ = read::rewrite(self.dir, &entries);
         warning(&unreported)
     }
 
-    /// Enters the directory of each command, and reads what it printed once more where that is another.
+    /// Enters the directory of each command, and judges the output again where it differs.
     fn place(&self, entries: &mut [LedgerEntry], directories: &[&Path]) {
         let root = self.request.cwd.to_string_lossy();
         let ended = entries.iter_mut().filter(|entry| entry.outcome != CommandOutcome::Unfinished);
@@ -68,7 +70,7 @@ impl RolloutMerge<'_> {
             if directory == entry.directory {
                 continue;
             }
-            let text = entry.output.map(|span| read::text_of(self.dir, span)).unwrap_or_default();
+            let text = entry.output.map(|span| read::text_in_span(self.dir, span)).unwrap_or_default();
             let printed = Printed { text: &text, is_whole: !entry.output_cut, span: entry.output };
             let status = match entry.outcome {
                 CommandOutcome::Refused => ItemStatus::Declined,
@@ -90,7 +92,7 @@ impl RolloutMerge<'_> {
         }
     }
 
-    /// A command that no event tells of, which is added to the end of the transcript.
+    /// The entry of a command that no event reported; its output is appended to the transcript.
     fn entry(&self, one: &Unreported) -> LedgerEntry {
         let (root, line) = (self.request.cwd.to_string_lossy(), one.command());
         let directory = match one.directory.as_os_str().is_empty() {
@@ -123,18 +125,19 @@ impl RolloutMerge<'_> {
         );
         files::create_log(&path).ok()?.write_all(whole.as_bytes()).ok()?;
         let start = before + head.len() as u64;
-        Some(read::span_of(self.dir, start, start + one.text.len() as u64)).filter(|_| !one.text.is_empty())
+        Some(read::span_with_lines(self.dir, start, start + one.text.len() as u64))
+            .filter(|_| !one.text.is_empty())
     }
 }
 
-/// The directory of each command, until the record has another or none. What was still running at the
-/// end is in the record alone.
+/// The directory of each command, up to the first that the record lacks or that differs. A command still
+/// running at the end is in the record alone.
 fn matched<'a>(marks: &[Mark], ran: &'a [Ran]) -> Vec<&'a Path> {
     let both = marks.iter().zip(ran).take_while(|(mark, ran)| **mark == ran.mark);
     both.map(|(_, ran)| ran.directory.as_path()).collect()
 }
 
-/// What the events leave out, for whoever reads them.
+/// The warning about commands that the events leave out.
 fn warning(unreported: &[Unreported]) -> Option<String> {
     let told = |one: &Unreported| {
         format!("`{}` (exit code {})", plain::line(&one.words, LONGEST_COMMAND), one.exit_code)
@@ -158,11 +161,11 @@ mod tests {
 
     use super::*;
     use crate::agents::testing::request;
-    use crate::ledger::testing::{THREAD, home, home_of, line};
+    use crate::ledger::test_rollouts::{THREAD, home, home_of, line};
 
     fn ran(home: &Path, since: i64) -> Vec<Ran> {
         let environment = [("CODEX_HOME".to_owned(), home.to_str().unwrap().to_owned())];
-        rollout::record(&environment, THREAD, Timestamp::from_millis(since)).unwrap().all
+        codex_rollout::record(&environment, THREAD, Timestamp::from_millis(since)).unwrap().all
     }
 
     #[track_caller]
@@ -183,10 +186,10 @@ mod tests {
         let ran = ran(home.path(), 2);
         check(&ran, &[("make test", 2), ("make test", 0)], &["/a", "/b"]);
         check(&ran, &[], &[]);
-        // Of what the record does not have, nothing is known.
+        // Commands that the record lacks stay unknown.
         let all = [("make test", 2), ("make test", 0), ("sleep 9", -1), ("ls", 0)];
         check(&ran, &all, &["/a", "/b", "/c"]);
-        // From where it has another, it is of no help.
+        // From the first difference on, the record is ignored.
         check(&ran, &[("make test", 0), ("make test", 2)], &[]);
         check(&ran, &[("make test", 2), ("make", 0), ("make test", 0)], &["/a"]);
     }
@@ -229,7 +232,7 @@ mod tests {
         assert_eq!(merged("", &["make"]).0, [passed(&root)]);
         assert_eq!(merged(&here, &["make"]).0, [passed(&root)]);
         assert_eq!(merged(&elsewhere, &["make"]).0, [passed("/a")]);
-        // What the record does not have ran nobody knows where.
+        // The directory of a command that the record lacks is unknown.
         assert_eq!(merged(&elsewhere, &["make", "ls"]).0, [passed("/a"), passed("")]);
         let call = json!({ "type": "function_call", "name": "exec_command", "call_id": "a", "arguments": r#"{"cmd":"make"}"# });
         let output = "Process exited with code 1\nOutput:\nPermission denied\n";
@@ -240,7 +243,7 @@ mod tests {
         let (told, warned, transcript) = merged(&silent, &[]);
         assert!(warned && told == [(root.clone(), CommandOutcome::Failed)], "{told:?}");
         assert_eq!(transcript, "$ make\n$ make (Codex has no event of it)\nPermission denied\n[exit 1]\n");
-        // It has none of the run's commands, so that one without an event says nothing.
+        // The record has none of the run's commands, so one without an event proves nothing.
         assert!(!merged(&silent, &["make"]).1);
     }
 }

@@ -1,7 +1,7 @@
-//! The transcript of a run that is one command: its two streams in the order in which they came, and beside it an
-//! index that says which bytes are whose.
+//! Writes the transcript of a `command` run: stdout and stderr in order of arrival, and beside it an index
+//! that says which bytes came from which stream.
 //!
-//! Lines are kept whole: two streams do not meet in the middle of one.
+//! Lines are kept whole: output of one stream never starts in the middle of the other's line.
 
 use std::fs::File;
 use std::io;
@@ -14,22 +14,22 @@ use crate::runs::RunDir;
 use crate::supervisor::{Stream, StreamCapture};
 use crate::terminals::Times;
 
-/// A longer line without an end is not waited for.
+/// Write an unfinished line once it is longer than this.
 const LONGEST_OPEN: usize = 64 << 10;
 
 pub(crate) struct StreamTranscript {
     capture: Option<StreamCapture>,
     streams: Option<File>,
-    /// When which byte came.
+    /// When each byte arrived.
     times: Times,
-    /// The lines that have not ended, of each stream.
+    /// The unfinished line of each stream.
     open: [Vec<u8>; 2],
-    /// As long as they were at the last look.
+    /// The lengths of `open` at the previous call of `show_open`.
     open_before: [usize; 2],
     bytes: u64,
-    /// Whose bytes were written last.
+    /// The stream that was written last.
     last: Option<Stream>,
-    /// Whether these end within a line.
+    /// Whether its last byte is in the middle of a line.
     within: bool,
     trouble: Option<io::Error>,
 }
@@ -69,7 +69,7 @@ impl StreamTranscript {
         self.open[index(stream)] = open;
     }
 
-    /// Shows, about once a second, lines that are written over, and those that wait for an answer.
+    /// Writes unfinished lines that are redrawn (`\r`) or wait for input; called about once a second.
     pub(crate) fn show_open(&mut self) {
         for stream in [Stream::Stdout, Stream::Stderr] {
             let at = index(stream);
@@ -110,7 +110,7 @@ impl StreamTranscript {
         self.note(written);
     }
 
-    /// Trouble with it costs the rest of it, never the run: both streams are kept all the same.
+    /// An error costs the rest of the transcript, never the run: both streams are also kept on their own.
     fn note(&mut self, written: io::Result<()>) {
         if let Err(error) = written {
             self.trouble.get_or_insert(error);
@@ -118,7 +118,7 @@ impl StreamTranscript {
         }
     }
 
-    /// Closes it, and says what went wrong.
+    /// Closes the transcript and returns the first error.
     pub(crate) fn finish(mut self) -> Option<io::Error> {
         for stream in [Stream::Stdout, Stream::Stderr] {
             let open = std::mem::take(&mut self.open[index(stream)]);

@@ -1,4 +1,4 @@
-//! The wording of the transcript: a run's events as a person would have seen them.
+//! Words each event of a run as a line of the transcript, as a person would have seen it.
 
 use crate::model::{Answer, ChangeKind, Event, ItemStatus, PlanStep, Usage};
 use crate::progress::{Reducer, inner_command};
@@ -7,12 +7,12 @@ use crate::text::plain;
 const LONGEST_LINE: usize = 400;
 const MOST_FILES: usize = 5;
 
-/// The line that a command begins with.
+/// The line at the start of a command.
 pub(crate) fn command(command: &str) -> String {
     format!("$ {}", plain::line(inner_command(command), LONGEST_LINE))
 }
 
-/// The line that a command ends with.
+/// The line at the end of a command.
 pub(crate) fn ended(status: ItemStatus, exit_code: Option<i64>) -> String {
     match (status, exit_code) {
         (ItemStatus::Declined, _) => "[refused]".to_owned(),
@@ -21,7 +21,7 @@ pub(crate) fn ended(status: ItemStatus, exit_code: Option<i64>) -> String {
     }
 }
 
-/// One line for any other event, `None` for what says nothing to a person.
+/// The line of any other event; `None` if there is nothing to show.
 pub(crate) fn line(event: &Event, reducer: &Reducer) -> Option<String> {
     let labelled = |label: &str, text: &str| Some(format!("{label}: {}", plain::line(text, LONGEST_LINE)));
     match event {

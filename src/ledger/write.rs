@@ -1,21 +1,21 @@
-//! Writes what a run did, as its events arrive: the transcript that a person would have seen, and the ledger, one
-//! line for each command that ended.
+//! Writes a run's transcript and ledger as its events arrive. The ledger has one line for each command that
+//! ended.
 //!
-//! What it writes follows from the events alone, so that whoever recovers a run can write on where its supervisor
-//! stopped. Nothing it keeps grows with what commands print.
+//! The output depends on the events alone, so recovery can continue where a supervisor stopped. Memory does
+//! not grow with what commands print.
 
 use crate::evidence::{CommandEnd, Edits, LedgerEntry, Printed, Refusals, Span, judge};
 use crate::ledger::transcript_text;
 use crate::model::{Event, ItemStatus, Request, RunningCommand, Timestamp, Usage};
 use crate::progress::Reducer;
 
-/// Codex hands over about 1 MiB of a command's output, and leaves out the middle.
+/// Codex delivers about 1 MiB of a command's output and leaves out the middle.
 const MOST_PRINTED: usize = 1_000_000;
-/// Agents run a handful at once.
+/// Agents run only a few commands at once.
 const MOST_RUNNING: usize = 64;
 
-/// Where the two files go.
-pub(crate) trait Pages {
+/// Receives the transcript's bytes and the ledger's entries.
+pub(crate) trait LedgerSink {
     fn transcript(&mut self, bytes: &[u8]);
 
     fn entry(&mut self, entry: &LedgerEntry);
@@ -24,31 +24,31 @@ pub(crate) trait Pages {
 pub(crate) struct LedgerWriter<P> {
     pub(crate) pages: P,
     root: String,
-    /// Of a thread that goes on, what it had used before; codex tells its sum.
+    /// For a resumed thread, its usage before this run: Codex reports the sum.
     before: Option<Option<Usage>>,
-    /// Knows the wording of what goes on.
+    /// Words the activity lines.
     reducer: Reducer,
     number: u64,
-    /// How much the transcript has.
+    /// The length of the transcript.
     bytes: u64,
     lines: u64,
     running: Vec<RunningCommand>,
-    /// The command whose line was written last, with nothing after it.
+    /// The command whose first line was written last, with nothing after it.
     headed: Option<String>,
-    told: Told,
+    told: EditsAndRefusals,
 }
 
-/// What the events tell beside commands.
+/// What the events report besides commands.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct EditsAndRefusals {
     pub(crate) edits: Edits,
     pub(crate) refusals: Refusals,
 }
 
-impl<P: Pages> LedgerWriter<P> {
+impl<P: LedgerSink> LedgerWriter<P> {
     pub(crate) fn new(request: &Request, pages: P) -> Self {
         let root = request.cwd.to_string_lossy().into_owned();
-        let told = Told { edits: Edits::new(&root), refusals: Refusals::default() };
+        let told = EditsAndRefusals { edits: Edits::new(&root), refusals: Refusals::default() };
         Self {
             pages,
             root,
@@ -63,7 +63,8 @@ impl<P: Pages> LedgerWriter<P> {
         }
     }
 
-    /// One event, with what was printed where it is the end of a command. `at` is when it came, where that is known.
+    /// Writes one event. `printed` is a command's output, given at its end; `at` is when the event arrived,
+    /// if known.
     pub(crate) fn event(&mut self, event: &Event, printed: Option<&str>, at: Option<Timestamp>) {
         self.told.edits.note(event);
         self.told.refusals.note(event);
@@ -123,7 +124,7 @@ impl<P: Pages> LedgerWriter<P> {
         self.enter(&ran, at, exit_code, status, printed);
     }
 
-    /// Writes what a command printed, and says where. It ends with a line, whatever was printed.
+    /// Appends a command's output, ended by a newline, and returns its span.
     fn print(&mut self, text: &str) -> Option<Span> {
         let (start, lines) = (self.bytes, self.lines);
         self.write(text);
@@ -161,14 +162,14 @@ impl<P: Pages> LedgerWriter<P> {
             exit_code,
             status,
         };
-        // A mistake of ours that a strange command line brings to light costs this line, not the run.
+        // A bug triggered by a strange command line costs this entry, not the run.
         let entry = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| judge(&end, printed)));
         if let Ok(entry) = entry {
             self.pages.entry(&entry);
         }
     }
 
-    /// The command that has been running for longest, where one is.
+    /// The command that has been running longest, if any.
     pub(crate) fn oldest_running(&self) -> Option<&str> {
         self.running.first().map(|running| running.command.as_str())
     }
@@ -177,13 +178,13 @@ impl<P: Pages> LedgerWriter<P> {
         &self.running
     }
 
-    /// Lets go of what has not ended: the run goes on.
-    pub(crate) fn leave(self) -> (P, Told) {
+    /// Stops writing without entering unfinished commands: the run goes on.
+    pub(crate) fn leave(self) -> (P, EditsAndRefusals) {
         (self.pages, self.told)
     }
 
-    /// Enters what has not ended, at the end of the run.
-    pub(crate) fn finish(mut self, at: Option<Timestamp>) -> (P, Told) {
+    /// Enters unfinished commands at the end of the run.
+    pub(crate) fn finish(mut self, at: Option<Timestamp>) -> (P, EditsAndRefusals) {
         for running in std::mem::take(&mut self.running) {
             let printed = Printed { is_whole: true, ..Printed::default() };
             self.enter(&running, at, None, ItemStatus::Running, printed);
@@ -198,14 +199,14 @@ mod tests {
     use crate::agents::testing::request;
     use crate::evidence::CommandOutcome;
 
-    /// Both files in memory.
+    /// Keeps both files in memory.
     #[derive(Debug, Default)]
     struct Kept {
         transcript: String,
         entries: Vec<LedgerEntry>,
     }
 
-    impl Pages for Kept {
+    impl LedgerSink for Kept {
         fn transcript(&mut self, bytes: &[u8]) {
             self.transcript.push_str(std::str::from_utf8(bytes).unwrap());
         }

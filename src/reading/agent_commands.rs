@@ -4,11 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::context::{Context, TaskError, Unprinted};
+use crate::context::{Context, MissingOutput, TaskError};
 use crate::evidence::{CommandOutcome, LedgerEntry, Span};
 use crate::host::files;
 use crate::host::{FilePart, MultiFileReader};
-use crate::ledger::{ONLY_COMMAND as ITSELF, read};
+use crate::ledger::{ONLY_COMMAND, read};
 use crate::ledger::{Stream, output_stream};
 use crate::model::{Stdout, TaskId, Timestamp};
 use crate::reading::view;
@@ -77,9 +77,9 @@ impl AgentCommand {
 /// Every command of a task, the last first.
 pub(crate) fn all(context: &mut Context, row: Row) -> Result<Vec<AgentCommand>, TaskError> {
     let view = view(context, row);
-    match view.unprinted() {
-        Some(why @ Unprinted::Gone) => Err(TaskError::Unprinted { task: view.row.id, why }),
-        Some(Unprinted::Queued | Unprinted::NeverStarted) => Ok(Vec::new()),
+    match view.missing_output() {
+        Some(why @ MissingOutput::Gone) => Err(TaskError::MissingOutput { task: view.row.id, why }),
+        Some(MissingOutput::Queued | MissingOutput::NeverStarted) => Ok(Vec::new()),
         None => Ok(commands(&view).into_iter().map(|(command, _)| command).collect()),
     }
 }
@@ -87,8 +87,8 @@ pub(crate) fn all(context: &mut Context, row: Row) -> Result<Vec<AgentCommand>, 
 /// The command of a task that is called `item`; else the last that has ended, or that runs.
 pub(crate) fn ran(context: &mut Context, row: Row, item: Option<&str>) -> Result<Ran, TaskError> {
     let view = view(context, row);
-    if let Some(why) = view.unprinted() {
-        return Err(TaskError::Unprinted { task: view.row.id, why });
+    if let Some(why) = view.missing_output() {
+        return Err(TaskError::MissingOutput { task: view.row.id, why });
     }
     let mut all = commands(&view);
     let is_wanted = |command: &AgentCommand| match item {
@@ -103,18 +103,18 @@ pub(crate) fn ran(context: &mut Context, row: Row, item: Option<&str>) -> Result
     };
     let others = all.into_iter().map(|(command, _)| command).collect();
     let failed = |source| TerminalError::Read { id: command.id(), source };
-    if command.item == ITSELF && view.row.agent.abilities().is_command_line() {
+    if command.item == ONLY_COMMAND && view.row.agent.abilities().is_command_line() {
         let Stream { stretches, written, gap } =
             output_stream::open_at(&view.dir.transcript(), Stdout::Text).map_err(failed)?;
         // Where its end is apart, or was, there are none.
-        let times = output_stream::plain(&view.dir.times()).ok();
+        let times = output_stream::open_plain_file(&view.dir.times()).ok();
         let reader = Reader::over(command.id(), stretches, written, times).map_err(failed)?;
         let incomplete = gap.filter(|gap| gap.dropped > 0).map(|_| {
             "the output passed `max_stream_bytes`: its beginning and its end are here, and the end moves on".to_owned()
         });
         return Ok(Ran { command, reader, incomplete, others });
     }
-    let text = span.map(|span| read::text_of(&view.dir, span)).unwrap_or_default();
+    let text = span.map(|span| read::text_in_span(&view.dir, span)).unwrap_or_default();
     let stretch = vec![FilePart::Text(text.into_bytes())];
     let reader = Reader::over(command.id(), stretch, command.written, None).map_err(failed)?;
     let incomplete = command.cut.then(|| "the agent handed over only a part of what it printed, or some of it was left out of the transcript".to_owned());
@@ -130,7 +130,7 @@ pub(crate) fn latest(context: &mut Context, project: Option<&Path>) -> Result<Op
     rows.extend(context.registry.finished(name.as_deref(), RUNS)?);
     for row in rows.into_iter().take(RUNS as usize) {
         match ran(context, row, None) {
-            Err(TaskError::NoCommand { .. } | TaskError::Unprinted { .. }) => {}
+            Err(TaskError::NoCommand { .. } | TaskError::MissingOutput { .. }) => {}
             ran => return ran.map(Some),
         }
     }
@@ -208,10 +208,10 @@ fn itself(view: &View) -> AgentCommand {
         (None, false) => CommandLife::Running,
     };
     let started_at = view.row.started_at.unwrap_or(view.row.created_at);
-    let all = output_stream::so_far(&path).ok();
+    let all = output_stream::open_joined(&path).ok();
     AgentCommand {
         task: view.row.id.clone(),
-        item: ITSELF.to_owned(),
+        item: ONLY_COMMAND.to_owned(),
         command: plain::line(
             view.request.as_ref().map_or(&view.row.instruction, |request| &request.task),
             LONGEST,

@@ -21,7 +21,8 @@ pub(crate) struct Ends {
 ///
 /// Fails on what is no plain file of this very directory.
 pub(crate) fn artifact(dir: &RunDir, name: &ArtifactName, most: u64) -> io::Result<Ends> {
-    let (stretches, _) = output_stream::artifact(&dir.file(name.as_str()), name, output_stream::plain)?;
+    let (stretches, _) =
+        output_stream::open_artifact(&dir.file(name.as_str()), name, output_stream::open_plain_file)?;
     let file = MultiFileReader::of(stretches)?;
     let length = file.length();
     let read = |start: u64, most: u64| {

@@ -32,7 +32,7 @@ pub(crate) fn last_failing(view: &View) -> Option<Failing> {
         entry.outcome == CommandOutcome::Failed || entry.exit_code.is_some_and(|code| code != 0)
     };
     let last = read::entries(&view.dir).into_iter().rfind(failed)?;
-    let printed = last.output.map(|span| read::text_of(&view.dir, span)).unwrap_or_default();
+    let printed = last.output.map(|span| read::text_in_span(&view.dir, span)).unwrap_or_default();
     Some(Failing { command: last.line, exit_code: last.exit_code, printed })
 }
 

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::context::unprinted;
+use crate::context::missing_output;
 use crate::context::{Context, TaskError};
 use crate::host::Home;
 use crate::host::MultiFileReader;
@@ -79,8 +79,8 @@ pub(crate) fn open(context: &Context, of: &Of) -> Result<Source, TaskError> {
             let missing = |name: &str| {
                 let (task, there): (TaskId, Vec<String>) = (row.id.clone(), there());
                 // Of what it never had it is no excuse.
-                match unprinted(&row, &dir).filter(|_| artifact.is_none() || there.is_empty()) {
-                    Some(why) => TaskError::Unprinted { task, why },
+                match missing_output(&row, &dir).filter(|_| artifact.is_none() || there.is_empty()) {
+                    Some(why) => TaskError::MissingOutput { task, why },
                     None => TaskError::NoArtifact { task, name: name.to_owned(), there },
                 }
             };
@@ -170,7 +170,7 @@ fn usual(context: &Context, run: &RunId) -> Option<(ArtifactName, Vec<(&'static 
 fn run_file(context: &Context, run: &RunId, name: &ArtifactName) -> Result<Source, TaskError> {
     let (home, path) = (&context.home, context.dir(run).file(name.as_str()));
     let open = |path: &Path| plain(home, path, &path.display().to_string());
-    let (stretches, gap) = output_stream::artifact(&path, name, open)?;
+    let (stretches, gap) = output_stream::open_artifact(&path, name, open)?;
     let dropped = gap.map_or_else(|| dropped(&context.dir(run), name), |gap| gap.dropped);
     let source = source(home, path, MultiFileReader::of(stretches), gap)?;
     Ok(Source { artifact: Some(name.clone()), dropped, ..source })

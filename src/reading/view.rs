@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::context::{Context, TaskError, Unprinted, one_line, unprinted};
+use crate::context::{Context, MissingOutput, TaskError, missing_output, one_line};
 use crate::evidence::Evidence;
 use crate::host::{clock, lock};
 use crate::model::{Counters, Phase, Progress, Request, RunResult, State};
@@ -39,8 +39,8 @@ impl View {
         self.row.state
     }
 
-    pub(crate) fn unprinted(&self) -> Option<Unprinted> {
-        unprinted(&self.row, &self.dir)
+    pub(crate) fn missing_output(&self) -> Option<MissingOutput> {
+        missing_output(&self.row, &self.dir)
     }
 }
 

@@ -31,7 +31,7 @@ impl Next {
         });
         let can_resume = view.row.agent.abilities().resumes && thread && !gone;
         let long = view.result.as_ref().is_some_and(|result| result.summary.chars().nth(LINE).is_some());
-        let printed = view.unprinted().is_none();
+        let printed = view.missing_output().is_none();
         Self { id: view.row.id.clone(), state: view.state(), can_resume, printed, shown: false, long }
     }
 

@@ -185,7 +185,7 @@ fn summary(cleaned: &Cleaned, ask: CleanupAsk, storage: &Storage) -> String {
     let recovered = cleaned.recovered.len();
     let ended = if recovered == 0 { String::new() } else { format!("ended {recovered} that had died; ") };
     if cleaned.busy {
-        return format!("{ended}another cleanup is under way");
+        return format!("{ended}another cleanup is already running");
     }
     let outputs: String = storage.outputs(ask.dry_run).iter().map(|told| format!(", {told}")).collect();
     let doubt = if cleaned.in_doubt == 0 {

@@ -5,7 +5,7 @@
 //! wrote is made safe to show here, once for text and structure alike.
 
 use crate::agents;
-use crate::context::Unprinted;
+use crate::context::MissingOutput;
 use crate::failure::Voice;
 use crate::model::{
     Answer, Deliverable, Exit, FailureCode, Limit, Outcome, RunResult, State, Timestamp, Usage,
@@ -66,7 +66,7 @@ impl Facts {
     pub(super) fn of(view: &View) -> Self {
         let row = &view.row;
         let result = view.result.as_ref();
-        let (lost, said) = (view.unprinted().filter(|why| *why == Unprinted::Gone), summary(view));
+        let (lost, said) = (view.missing_output().filter(|why| *why == MissingOutput::Gone), summary(view));
         // A run that was lost with its directory says so by itself.
         let lost = lost.filter(|_| !said.starts_with("the run directory is gone"));
         Self {

@@ -96,7 +96,7 @@ fn check_alias(alias: &str) -> Result<(), TaskError> {
     Ok(())
 }
 
-/// Nothing is ignored silently: what an agent cannot honour is refused.
+/// Nothing is ignored silently: a field that the agent does not support is refused.
 pub(crate) fn check_supported(agent: AgentName, ask: &Ask) -> Result<(), TaskError> {
     let abilities = agent.abilities();
     if abilities.takes_prompt() {

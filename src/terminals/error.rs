@@ -16,7 +16,7 @@ pub(crate) enum TerminalError {
     BadCursor(String),
     #[error("`{}` is no moment", .0.escape_debug())]
     BadMoment(String),
-    #[error("`{}` is not a plain file, or there is a link on the way to it", .0.display())]
+    #[error("`{}` is not a regular file, or its path contains a symbolic link", .0.display())]
     NotAPlainFile(PathBuf),
     #[error("failed to read the recording of `{id}`")]
     Read {

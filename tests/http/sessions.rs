@@ -311,7 +311,7 @@ fn no_client_of_either_era_writes_to_what_git_obeys() {
             arguments.as_object_mut().unwrap().extend(asked.as_object().unwrap().clone());
             let told = peer.ask("tools/call", json!({"name": "delegate_run", "arguments": arguments}));
             let text = told["result"]["content"][0]["text"].as_str().unwrap_or_default();
-            assert!(text.contains("what git or an agent obeys"), "{told}");
+            assert!(text.contains("files that control git or an agent"), "{told}");
         }
     }
 }

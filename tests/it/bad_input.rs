@@ -121,12 +121,9 @@ fn a_task_has_to_say_something_and_not_too_much() {
     }
     let long = env.root().join("long");
     fs::write(&long, "x".repeat(2 << 20)).unwrap();
-    let told = Told {
-        message: "the task is 2097152 bytes long; at most 1048576 are taken",
-        hint: "into a file",
-        ..BAD
-    };
-    let too_long_for_an_argument = Told { message: "bytes long; at most 131071 are taken", ..told };
+    let told =
+        Told { message: "the task is 2097152 bytes long; the limit is 1048576", hint: "into a file", ..BAD };
+    let too_long_for_an_argument = Told { message: "bytes long; the limit is 131071", ..told };
     let from_file = |command: &mut Command| {
         command.stdin(fs::File::open(&long).unwrap());
     };
@@ -183,7 +180,7 @@ fn options_are_checked_before_anything_is_made() {
     fs::write(env.work().join("schema.json"), "{\"type\": 7}").unwrap();
     let git = repository(&env);
     let cases: [(&[&str], &str, &str); 17] = [
-        (&["run", "--agent", "command", "--alias", "a\u{1b}[1m", "x"], "cannot be an alias", "printable"),
+        (&["run", "--agent", "command", "--alias", "a\u{1b}[1m", "x"], "is not a valid alias", "printable"),
         (&["run", "--agent", "command", "--alias", "", "x"], "`--alias` is empty", "leave it out"),
         (&["wait"], "`ID` is missing", "usage: delegator wait"),
         (&["run", "--agent"], "`--agent` needs a value", "codex"),
@@ -243,12 +240,12 @@ fn options_are_checked_before_anything_is_made() {
     let told = Told {
         code: 2,
         error: "UNSUPPORTED",
-        message: "agent `command` cannot honour `--model`",
+        message: "agent `command` does not support `--model`",
         hint: "leave out `--model`",
     };
     check(&env, &["run", "--agent", "command", "--model", "m", "x"], &told);
     let told =
-        Told { message: "agent `command` cannot honour `--effort`", hint: "leave out `--effort`", ..told };
+        Told { message: "agent `command` does not support `--effort`", hint: "leave out `--effort`", ..told };
     check(&env, &["run", "--agent", "command", "--effort", "high", "x"], &told);
     let told = Told { message: "`--key` is empty", hint: "leave it out", ..BAD };
     check(&env, &["run", "--agent", "command", "--key", "", "x"], &told);
@@ -311,13 +308,13 @@ fn only_a_thread_can_be_resumed() {
         error: "NOT_FOUND",
     };
     check(&env, &["resume", "last tuesday", "go on"], &told);
-    let told = Told { message: "has no thread to go on with", hint: "start a new task", ..BAD };
+    let told = Told { message: "has no thread to resume", hint: "start a new task", ..BAD };
     check(&env, &["resume", &task, "go on"], &told);
     let replay = env.json(&["run", "--agent", "replay", "--wait", "--json", "quick"]);
     let told = Told {
         code: 2,
         error: "UNSUPPORTED",
-        message: "agent `replay` cannot honour `resume`",
+        message: "agent `replay` does not support `resume`",
         hint: "new task",
     };
     check(&env, &["resume", replay["task_id"].as_str().unwrap(), "quick"], &told);

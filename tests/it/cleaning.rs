@@ -268,7 +268,7 @@ fn who_comes_second_only_looks_and_says_so() {
     let old = capture(env.home(), 1, 100, 99);
     let cleaning = hold(&env.home().join("cleanup.lock"));
     let ran = env.expect(4, &["cleanup", "--older-than", "0"]);
-    assert!(ran.stdout.contains("\nanother cleanup is under way\nKEPT"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\nanother cleanup is already running\nKEPT"), "{}", ran.stdout);
     let data = cleaned(&env, &["--older-than", "0"]);
     assert_eq!((&data["another_cleanup"], &data["old_tasks"]["deleted"]), (&json!(true), &json!(0)));
     check(&data, "captures", &[("count", 1), ("total_bytes", 100), ("expired", 1), ("removed", 0)]);

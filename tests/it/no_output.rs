@@ -24,17 +24,17 @@ fn a_task_that_waits_has_not_run_its_command() {
     let queued = env.submit("echo six").task_id;
     for verb in [&["terminal", "read", &queued][..], &["inspect", &queued]] {
         let (message, hint) = refused(&env, verb);
-        assert!(message.contains("it waits in the queue and has not started"), "{verb:?}: {message}");
+        assert!(message.contains("it is queued and has not started"), "{verb:?}: {message}");
         assert!(hint.contains(&format!("`delegator wait {queued}`")), "{verb:?}: {hint}");
     }
     let listed = env.json(&["terminal", "list", &queued, "--json"]);
     assert_eq!(listed.pointer("/data/terminals"), Some(&json!([])), "{listed:#}");
     let logs = env.expect(0, &["logs", &queued]).stderr;
-    assert!(logs.contains("it waits in the queue and has not started"), "{logs}");
+    assert!(logs.contains("it is queued and has not started"), "{logs}");
 
     env.expect(0, &["cancel", &queued]);
     let (message, hint) = refused(&env, &["terminal", "read", &queued]);
-    assert!(message.contains("it ended before it was started"), "{message}");
+    assert!(message.contains("it ended before it started"), "{message}");
     assert!(hint.contains(&format!("`delegator results {queued}`")), "{hint}");
     let listed = env.json(&["terminal", "list", &queued, "--json"]);
     assert_eq!(listed.pointer("/data/terminals"), Some(&json!([])), "{listed:#}");
@@ -47,7 +47,7 @@ fn a_task_that_waits_has_not_run_its_command() {
 #[track_caller]
 fn is_told(env: &TestEnv, task: &Submitted) {
     let id = task.task_id.as_str();
-    let gone = "the run directory is gone, and its output with it";
+    let gone = "its run directory was deleted, and its output with it";
     let logs = env.expect(0, &["logs", id]);
     assert!(logs.stdout.is_empty() && logs.stderr.contains(gone), "{}", logs.stderr);
     for verb in [&["terminal", "read", id][..], &["terminal", "list", id], &["inspect", id]] {

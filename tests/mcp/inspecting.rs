@@ -176,7 +176,7 @@ fn what_cannot_be_inspected_is_refused_with_what_can() {
         (json!({ "task_id": task, "artifact": "env.json" }), "it has result.json, "),
         (json!({ "task_id": task, "artifact": "events.jsonl" }), "has no artifact `events.jsonl`"),
         (json!({ "task_id": "T-local-nobody" }), "no task `T-local-nobody`"),
-        (json!({ "file_path": "/etc/passwd" }), "outside of the home of delegator"),
+        (json!({ "file_path": "/etc/passwd" }), "outside delegator's home directory"),
         (json!({ "file_path": gone }), "output file not found"),
         (json!({ "task_id": task, "mode": "grep" }), "`pattern` is missing"),
         (json!({ "task_id": task, "pattern": "(" }), "the pattern cannot be used"),

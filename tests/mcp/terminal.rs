@@ -210,7 +210,11 @@ fn what_makes_no_sense_is_refused_and_nothing_else_can_be_read() {
     fs::remove_file(&output).unwrap();
     std::os::unix::fs::symlink(env.registry(), &output).unwrap();
     let told = client.call("get_terminal_output", json!({ "terminal_id": id })).unwrap_err();
-    assert!(told.contains("is not a plain file, or there is a link") && told.contains("hint: "), "{told}");
+    assert!(
+        told.contains("is not a regular file, or its path contains a symbolic link")
+            && told.contains("hint: "),
+        "{told}"
+    );
     // It is not in the usual profile.
     let call = json!({ "name": "get_terminal_output", "arguments": {} });
     let (_, told) = Client::new(&env, Era::Session).error("tools/call", call);
@@ -224,7 +228,7 @@ fn a_command_that_waits_is_not_told_to_have_run() {
     let running = env.submit("sleep 60").task_id;
     let queued = env.submit("echo six").task_id;
     let told = client(&env).call("get_terminal_output", json!({ "terminal_id": queued })).unwrap_err();
-    assert!(told.contains("it waits in the queue and has not started"), "{told}");
+    assert!(told.contains("it is queued and has not started"), "{told}");
     assert!(told.contains(&format!("hint: delegate_wait {{\"task_id\": \"{queued}\"}}")), "{told}");
     env.expect(0, &["cancel", &running]);
 }

@@ -124,9 +124,7 @@ fn a_run_writes_only_where_the_client_may() {
         for reply in started {
             match may {
                 true => drop(world.arguments(&reply)),
-                false => {
-                    reply.refused("VALIDATION", "outside of what the client itself may write", "read-only")
-                }
+                false => reply.refused("VALIDATION", "outside what the client itself may write", "read-only"),
             }
         }
     };
@@ -149,7 +147,7 @@ fn a_part_that_the_client_may_not_write_keeps_the_whole_from_it() {
     let mut client = world.client();
     for dir in [".", "below"] {
         let reply = run(&mut client, &state, ask("workspace-write", dir));
-        reply.refused("VALIDATION", "outside of what the client itself may write", "read-only");
+        reply.refused("VALIDATION", "outside what the client itself may write", "read-only");
     }
     world.untouched();
 }
@@ -163,7 +161,7 @@ fn a_link_in_a_report_is_followed_before_it_is_believed() {
     let whole = json!({ "path": { "type": "path", "path": world.path("other") }, "access": "write" });
     state["permissionProfile"]["file_system"]["entries"].as_array_mut().unwrap().extend([linked, whole]);
     let reply = run(&mut world.client(), &state, ask("workspace-write", &world.text("other")));
-    reply.refused("VALIDATION", "outside of what the client itself may write", "read-only");
+    reply.refused("VALIDATION", "outside what the client itself may write", "read-only");
     world.untouched();
 }
 
@@ -203,7 +201,7 @@ fn who_may_not_read_everything_learns_nothing_from_an_agent() {
     let mut client = world.client();
     for sandbox in ["read-only", "workspace-write"] {
         let reply = run(&mut client, &state, ask(sandbox, "."));
-        reply.refused("UNSUPPORTED", "may not read everything", "delegator run");
+        reply.refused("UNSUPPORTED", "read access is restricted", "delegator run");
     }
     world.untouched();
 }

@@ -268,9 +268,9 @@ fn a_command_is_held_to_what_everything_else_is_held_to() {
         arguments
     };
     let danger = run(&mut client, with(&[("sandbox", json!("danger-full-access"))]));
-    danger.refused("UNSUPPORTED", "`danger-full-access` is none", "read-only");
+    danger.refused("UNSUPPORTED", "`danger-full-access` is not allowed", "read-only");
     for (dir, word) in
-        [("..", "never given"), ("/", "never given"), ("../other", "outside"), ("/usr", "outside")]
+        [("..", "never allowed"), ("/", "never allowed"), ("../other", "outside"), ("/usr", "outside")]
     {
         run(&mut client, with(&[("cwd", json!(dir))])).refused("VALIDATION", word, "");
     }

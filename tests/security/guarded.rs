@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::world::World;
 
-const MESSAGE: &str = "what git or an agent obeys";
+const MESSAGE: &str = "files that control git or an agent";
 const HINT: &str = "`.git` stays read-only";
 
 fn writing(cwd: &str) -> Value {

@@ -79,7 +79,7 @@ fn nobody_writes_outside_of_the_project() {
     let mut client = world.client();
     for (dir, word) in outside {
         // A parent may hold our own state besides.
-        let (word, hint) = if dir == ".." { ("never given", "read-only") } else { (word, "`roots`") };
+        let (word, hint) = if dir == ".." { ("never allowed", "read-only") } else { (word, "`roots`") };
         run(&mut client, writing(dir)).refused("VALIDATION", word, hint);
         run(&mut client, adding(&["below", dir])).refused("VALIDATION", word, hint);
     }
@@ -104,8 +104,8 @@ fn nobody_writes_to_everything_or_to_what_holds_the_rules() {
         ["/", "home", "", "state", "state/runs", "state/runs/x", "config", "config/delegator", "home/.codex"]
     {
         let dir = if dir == "/" { dir.to_owned() } else { world.text(dir) };
-        run(&mut client, writing(&dir)).refused("VALIDATION", "never given", "read-only");
-        run(&mut client, adding(&[&dir])).refused("VALIDATION", "never given", "read-only");
+        run(&mut client, writing(&dir)).refused("VALIDATION", "never allowed", "read-only");
+        run(&mut client, adding(&[&dir])).refused("VALIDATION", "never allowed", "read-only");
     }
     fs::remove_dir(world.path("state/runs/x")).unwrap();
     world.untouched();
@@ -148,7 +148,7 @@ fn a_client_cannot_make_everything_its_project() {
     for roots in roots {
         let mut client = world.client_with_roots(&roots);
         let refused = run(&mut client, writing(&other));
-        refused.refused("VALIDATION", "outside of this client's project", "`roots`");
+        refused.refused("VALIDATION", "outside this client's project", "`roots`");
     }
     for root in [format!("file://{home}"), format!("file://{}", world.text("project/all"))] {
         let mut client = world.client_with_roots(&[&root]);
@@ -205,7 +205,7 @@ fn the_older_names_of_a_start_are_held_to_the_same() {
         };
         check(json!({ "task": "look", "sandbox": "danger-full-access" }), "danger", "`max_sandbox`");
         check(writing("../other"), "outside", "`roots`");
-        check(adding(&["/"]), "never given", "read-only");
+        check(adding(&["/"]), "never allowed", "read-only");
         let options = json!({ "network": true });
         check(
             json!({ "task": "look", "sandbox": "workspace-write", "options": options }),

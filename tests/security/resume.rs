@@ -111,7 +111,7 @@ fn a_task_of_another_project_is_not_a_way_to_write_there() {
     let task = ran["task_id"].as_str().unwrap();
     let mut client = world.client();
     let resumed = client.call("delegate_resume", json!({ "task_id": task, "task": "go on" }));
-    resumed.refused("VALIDATION", "outside of this client's project", "`roots`");
+    resumed.refused("VALIDATION", "outside this client's project", "`roots`");
     let reading =
         client.call("delegate_resume", json!({ "task_id": task, "task": "go on", "sandbox": "read-only" }));
     assert!(world.arguments(&reading).contains("-s\nread-only\n"));

@@ -176,7 +176,7 @@ fn a_name_holds_nothing_that_cannot_be_seen() {
     );
     // Nor the beginning of one, which would stand for another task from then on.
     for alias in ["T-local-0123456789ab", "T-local-0123", "t-LOCAL-0", "T-local", "T-cloud-01"] {
-        with(&mut client, json!({ "alias": alias })).refused("VALIDATION", "cannot be an alias", "no id");
+        with(&mut client, json!({ "alias": alias })).refused("VALIDATION", "is not a valid alias", "no id");
     }
     world.untouched();
 }
@@ -230,6 +230,6 @@ fn a_request_has_a_size() {
         "",
     );
     let long = json!({ "task": "x".repeat((1 << 20) + 1) });
-    client.call("delegate_run", long).refused("VALIDATION", "at most 1048576", "into a file");
+    client.call("delegate_run", long).refused("VALIDATION", "the limit is 1048576", "into a file");
     world.untouched();
 }

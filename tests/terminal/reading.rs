@@ -345,7 +345,7 @@ fn nothing_but_a_recording_is_ever_read() {
     let output = recording.file("output.log");
     fs::remove_file(&output).unwrap();
     symlink(&secret, &output).unwrap();
-    let told = "is not a plain file, or there is a link on the way to it";
+    let told = "is not a regular file, or its path contains a symbolic link";
     let ran = env.expect(2, &["terminal", "read", "mine"]);
     assert!(!ran.stdout.contains("not yours") && ran.stderr.contains(told), "{ran:?}");
     fs::remove_file(&output).unwrap();

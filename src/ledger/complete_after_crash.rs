@@ -1,4 +1,5 @@
-//! Reads the events of a run once more, for one whose supervisor was killed: what it had not come to is written on.
+//! Reads the events of a run again after its supervisor was killed, and writes what is missing from its
+//! ledger and transcript.
 
 use std::io;
 use std::io::Read;
@@ -8,26 +9,27 @@ use crate::agents;
 use crate::agents::{End, Verdict};
 use crate::evidence::{CommandEnd, Printed, judge};
 use crate::host::{files, open_beneath};
-use crate::ledger::pages::RunPages;
+use crate::ledger::ledger_files::LedgerFiles;
 use crate::ledger::read;
-use crate::ledger::write::Told;
+use crate::ledger::write::EditsAndRefusals;
 use crate::model::{Exit, ItemStatus, Request};
 use crate::prompts;
 use crate::runs::RunDir;
 use crate::supervisor::LineSplitter;
 use crate::text::plain;
 
-/// What is read of the end of a stream.
+/// How much is read of the end of a stream.
 const TAIL: u64 = 64 << 10;
 
-pub(crate) struct Lost {
-    pub(crate) told: Told,
-    /// How it ended is not known; what else the agent told of the run is here.
+pub(crate) struct RecoveredRun {
+    pub(crate) told: EditsAndRefusals,
+    /// What the agent reported about the run. How its process ended is unknown.
     pub(crate) verdict: Verdict,
 }
 
-/// Completes the ledger and the transcript of a run that was lost, and says what else its events tell.
-pub(crate) fn write_on(dir: &RunDir, request: &Request) -> Lost {
+/// Completes the ledger and the transcript of a run whose supervisor died, and returns what else its events
+/// say.
+pub(crate) fn complete_ledger(dir: &RunDir, request: &Request) -> RecoveredRun {
     let tail = |path: &Path| files::tail(path, TAIL).map(|(bytes, _)| bytes).unwrap_or_default();
     let stderr = tail(&dir.stderr());
     let told = match dir.events().exists() {
@@ -36,7 +38,7 @@ pub(crate) fn write_on(dir: &RunDir, request: &Request) -> Lost {
     };
     let mut reader = agents::agent(request.agent).reader(request, &prompts::render(request));
     let most = request.max_stream_bytes;
-    // What cannot be read any more tells nothing more.
+    // A stream that cannot be read adds nothing.
     let _ = each_line(&dir.events(), most, |line| drop(reader.line(line)));
     let _ = each_line(&dir.stderr(), most, |line| reader.stderr_line(line));
     let verdict = reader.verdict(&End {
@@ -46,22 +48,23 @@ pub(crate) fn write_on(dir: &RunDir, request: &Request) -> Lost {
         last_error: plain::last_line(&String::from_utf8_lossy(&stderr)).unwrap_or_default(),
         last_message: None,
     });
-    Lost { told, verdict }
+    RecoveredRun { told, verdict }
 }
 
-fn of_events(dir: &RunDir, request: &Request) -> Told {
-    let replayed = RunPages::write_on(dir, request).and_then(|pages| read::replay(dir, request, pages, true));
+fn of_events(dir: &RunDir, request: &Request) -> EditsAndRefusals {
+    let replayed =
+        LedgerFiles::resume(dir, request).and_then(|pages| read::replay(dir, request, pages, true));
     match replayed {
         Ok((pages, told)) => {
             pages.finish(dir);
             told
         }
-        Err(_) => Told::default(),
+        Err(_) => EditsAndRefusals::default(),
     }
 }
 
-/// A run that is one command: it has not ended by itself.
-fn of_command(dir: &RunDir, request: &Request) -> Told {
+/// For a run that is a single command, which has not ended by itself.
+fn of_command(dir: &RunDir, request: &Request) -> EditsAndRefusals {
     let root = request.cwd.to_string_lossy();
     let (text, span) = read::printed_by_command(dir);
     let status = ItemStatus::Running;
@@ -77,17 +80,17 @@ fn of_command(dir: &RunDir, request: &Request) -> Told {
         status,
     };
     if !dir.commands().exists() || read::entries(dir).is_empty() {
-        // Trouble with it costs the ledger, never the end of the run.
+        // If writing fails, only the ledger is lost; the run still ends.
         let _ = read::rewrite(dir, &[judge(&end, Printed { text: &text, is_whole: false, span })]);
     }
-    Told::default()
+    EditsAndRefusals::default()
 }
 
-/// How much longer a stream may be than its limit, for the rests of lines and a word on what is left out.
+/// How far a stream may exceed its limit: unfinished lines and the line that marks left-out bytes.
 const BEYOND: u64 = 1 << 20;
 
-/// Hands over the lines of a stream that was kept up to `limit`. An agent that may write everywhere may have
-/// put something else in its place: no pipe is waited at, and no file read that has no end.
+/// Calls `each` for every line of a stream that was kept up to `limit`. The agent may have replaced the file,
+/// so a pipe is not waited for and an endless file is not read to its end.
 pub(crate) fn each_line(path: &Path, limit: u64, mut each: impl FnMut(&[u8])) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -129,7 +132,7 @@ mod tests {
         std::os::unix::fs::symlink(&events, &link).unwrap();
         assert!(lines_of(&pipe).is_err() && lines_of(&link).is_err());
         assert!(lines_of(&dir.path().join("none")).is_err());
-        // A length that costs nothing, and is never read to its end.
+        // A sparse file: costs nothing to make, and must not be read to its end.
         File::options().append(true).open(&events).unwrap().set_len(1 << 42).unwrap();
         assert_eq!(lines_of(&events).unwrap(), 3);
     }

@@ -1,4 +1,4 @@
-//! The ledger and the transcript of a run on disk, kept while its agent works.
+//! Writes a run's ledger and transcript to disk while its agent works.
 
 use std::fs::File;
 use std::io;
@@ -8,22 +8,23 @@ use crate::evidence::LedgerEntry;
 use crate::host::files;
 use crate::ledger::output_stream::cut_line;
 use crate::ledger::read;
-use crate::ledger::write::Pages;
+use crate::ledger::write::LedgerSink;
 use crate::model::{Request, Stdout};
 use crate::runs::RunDir;
 use crate::supervisor::StreamCapture;
 
-/// Trouble with either costs the rest of it, never the run: the raw events are kept all the same.
-pub(crate) struct RunPages {
+/// If one of the files cannot be written, only the rest of that file is lost: the run goes on, and the raw
+/// events are kept.
+pub(crate) struct LedgerFiles {
     transcript: Option<StreamCapture>,
     ledger: Option<File>,
-    /// What is there already, of a run that is written on.
+    /// How much of the transcript is already on disk when a run is resumed.
     bytes_there: u64,
     entries_there: u64,
     trouble: Option<io::Error>,
 }
 
-impl RunPages {
+impl LedgerFiles {
     pub(crate) fn create(dir: &RunDir, request: &Request) -> io::Result<Self> {
         Ok(Self {
             transcript: Some(StreamCapture::create(dir.transcript(), request.max_stream_bytes)?),
@@ -34,15 +35,16 @@ impl RunPages {
         })
     }
 
-    /// Of a run whose supervisor died: what is written again is passed over as far as it is there.
-    pub(crate) fn write_on(dir: &RunDir, request: &Request) -> io::Result<Self> {
+    /// Continues the files of a run whose supervisor died: what is already on disk is skipped when it is
+    /// written again.
+    pub(crate) fn resume(dir: &RunDir, request: &Request) -> io::Result<Self> {
         let length = std::fs::metadata(dir.transcript()).map_or(0, |found| found.len());
         let entries = if dir.commands().exists() { read::entries(dir) } else { Vec::new() };
-        // Where its middle is left out, nobody can tell how far it came.
+        // Once the middle is left out, the position in the transcript is unknown.
         let is_cut = read::close_transcript(dir, entries.clone());
         let there = if is_cut { u64::MAX } else { length };
         let entries = entries.len() as u64;
-        // A line that was torn by the death of its writer is no line.
+        // The dying writer may have left half a line.
         let torn =
             std::fs::read(dir.commands()).is_ok_and(|bytes| !bytes.is_empty() && !bytes.ends_with(b"\n"));
         let mut pages = Self::create(dir, request)?;
@@ -52,20 +54,20 @@ impl RunPages {
         Ok(Self { bytes_there: there, entries_there: entries, ..pages })
     }
 
-    /// Closes both, and says what went wrong.
+    /// Closes both files and returns the first write error.
     pub(crate) fn finish(self, dir: &RunDir) -> Option<io::Error> {
         let Some(capture) = self.transcript else { return self.trouble };
         let head = capture.head();
         let (seen, joined) = capture.finish(|dropped| cut_line(Stdout::Text, dropped));
         let moved = match seen.dropped_bytes {
             0 => Ok(()),
-            dropped => read::move_spans(dir, read::entries(dir), head, dropped),
+            dropped => read::shift_spans_after_cut(dir, read::entries(dir), head, dropped),
         };
         self.trouble.or(joined.and(moved).err())
     }
 }
 
-impl Pages for RunPages {
+impl LedgerSink for LedgerFiles {
     fn transcript(&mut self, bytes: &[u8]) {
         let there = usize::try_from(self.bytes_there).map_or(bytes.len(), |there| there.min(bytes.len()));
         self.bytes_there -= there as u64;

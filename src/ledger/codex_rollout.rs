@@ -1,7 +1,7 @@
-//! The record that Codex keeps of a thread: which file it is, and what is read of it.
+//! Finds and reads the rollout file in which Codex records a thread.
 //!
-//! Of one that is damaged, too long to be read whole, or has other commands from somewhere on, what comes
-//! before that is believed.
+//! If a record is damaged, too long to read whole, or at some point has other commands than the run, only the
+//! part before that is trusted.
 
 use std::fs;
 use std::fs::File;
@@ -14,89 +14,98 @@ use crate::host::open_beneath;
 use crate::model::Timestamp;
 use crate::supervisor::LineSplitter;
 
-/// What is read of a record's end. Those of resumed threads hold all that came before, too.
+/// How much is read of the end of a record. The record of a resumed thread also holds everything before.
 const MOST_BYTES: u64 = 64 << 20;
-/// More commands are not told apart.
+/// At most this many commands are read.
 pub(crate) const MOST_COMMANDS: usize = 10_000;
-/// More files in a folder are not looked at.
+/// At most this many files of a folder are looked at.
 const MOST_FILES: usize = 20_000;
 
-/// What the record of a thread has since a moment, where it has one.
-pub(crate) fn record(environment: &[(String, String)], thread: &str, since: Timestamp) -> Option<Record> {
+/// The commands in the thread's record since `since`, if there is a record.
+pub(crate) fn record(
+    environment: &[(String, String)],
+    thread: &str,
+    since: Timestamp,
+) -> Option<RolloutCommands> {
     let file = rollout(&codex_home(environment)?, thread)?;
-    read(file, MOST_BYTES, thread, since).ok()?
+    read_since(file, MOST_BYTES, thread, since).ok()?
 }
 
-/// The commands of a record that ended since a moment.
+/// The commands in a record that ended since a given time.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Record {
+pub(crate) struct RolloutCommands {
     pub(crate) all: Vec<Ran>,
-    /// How many of the first are known to have none missing before them: each of the same words would
-    /// get the directory of another.
+    /// How many of the first commands are known to be complete, with none missing before them. A gap would
+    /// assign a command the directory of another one with the same words.
     pub(crate) known: usize,
-    /// Those that no event tells of.
+    /// Commands that no event reported.
     pub(crate) unreported: Vec<Unreported>,
 }
 
 fn codex_home(environment: &[(String, String)]) -> Option<PathBuf> {
     let value = |name: &str| {
-        let found = environment.iter().find(|(key, value)| key == name && !value.is_empty());
-        found.map(|(_, value)| PathBuf::from(value))
+        let scan = environment.iter().find(|(key, value)| key == name && !value.is_empty());
+        scan.map(|(_, value)| PathBuf::from(value))
     };
     let home = value("CODEX_HOME").or_else(|| Some(value("HOME")?.join(".codex")));
     home.filter(|home| home.is_absolute())
 }
 
-/// The one record of a thread.
+/// The record of a thread.
 fn rollout(home: &Path, thread: &str) -> Option<File> {
     for folder in rollout_folders(thread) {
         let Ok(entries) = fs::read_dir(home.join(&folder)) else { continue };
         let names = entries.take(MOST_FILES).flatten().map(|entry| entry.file_name());
-        let mut found = names.filter_map(|name| Some(name.to_str()?.to_owned()));
-        if let Some(name) = found.find(|name| is_rollout_of(thread, name)) {
+        let mut scan = names.filter_map(|name| Some(name.to_str()?.to_owned()));
+        if let Some(name) = scan.find(|name| is_rollout_of(thread, name)) {
             return open_beneath::open(home, &Path::new(&folder).join(name)).ok();
         }
     }
     None
 }
 
-/// Those in the last `most` bytes of a record; `None` where the clock was set back between them.
-fn read(mut file: File, most: u64, thread: &str, since: Timestamp) -> io::Result<Option<Record>> {
+/// Reads the commands in the last `most` bytes of a record; `None` if the clock was set back between them.
+fn read_since(
+    mut file: File,
+    most: u64,
+    thread: &str,
+    since: Timestamp,
+) -> io::Result<Option<RolloutCommands>> {
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
     let known = if length <= most { None } else { Some(0) };
     let (ran, silence) = (Vec::new(), Silence::default());
-    let mut found = Found { since, known, is_in_order: true, ran, silence };
+    let mut scan = RolloutScan { since, known, is_in_order: true, ran, silence };
     let (mut lines, mut skipped) = (LineSplitter::default(), 0);
     let (mut chunk, mut file) = (vec![0; 256 << 10], file.take(most));
     loop {
         match file.read(&mut chunk)? {
             0 => break,
-            n => lines.feed(&chunk[..n], |line| found.note(line, thread)),
+            n => lines.feed(&chunk[..n], |line| scan.note(line, thread)),
         }
-        // It begins where the chunk ends.
+        // The skipped line began in this chunk.
         if lines.skipped() != std::mem::replace(&mut skipped, lines.skipped()) {
-            found.note_missing();
+            scan.note_missing();
         }
     }
-    lines.finish(|line| found.note(line, thread));
-    // What was not read may be the event of one.
-    let unreported = if found.known.is_none() { found.silence.finish() } else { Vec::new() };
-    let known = found.known.unwrap_or(found.ran.len());
-    Ok(found.is_in_order.then_some(Record { all: found.ran, known, unreported }))
+    lines.finish(|line| scan.note(line, thread));
+    // An unread line may be the event of one of them.
+    let unreported = if scan.known.is_none() { scan.silence.finish() } else { Vec::new() };
+    let known = scan.known.unwrap_or(scan.ran.len());
+    Ok(scan.is_in_order.then_some(RolloutCommands { all: scan.ran, known, unreported }))
 }
 
-/// The commands since a moment, as a record is read.
-struct Found {
+/// Collects commands while a record is read.
+struct RolloutScan {
     since: Timestamp,
-    /// How many were seen before one that may be missing.
+    /// How many commands came before the first that may be missing.
     known: Option<usize>,
     is_in_order: bool,
     ran: Vec<Ran>,
     silence: Silence,
 }
 
-impl Found {
+impl RolloutScan {
     fn note(&mut self, line: &[u8], thread: &str) {
         match Told::read(line, thread) {
             Told::Ended(ran) if ran.ended_at < self.since => self.note_older(),
@@ -109,7 +118,7 @@ impl Found {
             Told::Nothing => self.silence.note(line, self.since, self.ran.len()),
             Told::Unclear => self.note_missing(),
         }
-        // What was not seen before an old line is older still.
+        // Whatever was missed before an older line is older, too.
         if self.known.is_some() && is_older_than(self.since, line) {
             self.note_older();
             self.known = None;
@@ -120,7 +129,7 @@ impl Found {
         self.known.get_or_insert(self.ran.len());
     }
 
-    /// A record is in the order of time, unless the clock was set back.
+    /// A record is in chronological order unless the clock was set back.
     fn note_older(&mut self) {
         self.is_in_order &= self.ran.is_empty();
     }
@@ -131,18 +140,20 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::ledger::testing::{THREAD, home, home_of, line};
+    use crate::ledger::test_rollouts::{THREAD, home, home_of, line};
 
     fn ran(home: &Path, since: i64) -> Option<Vec<Ran>> {
         let file = rollout(home, THREAD)?;
-        read(file, MOST_BYTES, THREAD, Timestamp::from_millis(since)).unwrap().map(|record| record.all)
+        read_since(file, MOST_BYTES, THREAD, Timestamp::from_millis(since)).unwrap().map(|record| record.all)
     }
 
-    /// How many commands since `since` the last `most` bytes of a record are known to be.
+    /// How many commands since `since` are known from the last `most` bytes of a record.
     fn known(record: &str, most: usize, since: i64) -> Option<usize> {
         let (home, _) = home_of(record);
         let file = rollout(home.path(), THREAD).unwrap();
-        read(file, most as u64, THREAD, Timestamp::from_millis(since)).unwrap().map(|record| record.known)
+        read_since(file, most as u64, THREAD, Timestamp::from_millis(since))
+            .unwrap()
+            .map(|record| record.known)
     }
 
     #[test]
@@ -151,7 +162,7 @@ mod tests {
             [("ls", 0, "/x", 1), ("make", 2, "/a", 5), ("make", 0, "/b", 6)].map(|c| line(&c));
         let record = [old.as_str(), &red, &green, &green].concat();
         assert_eq!(known(&record, record.len(), 2), Some(3));
-        // The old one is not whole any more, or not there at all.
+        // The old line is cut, or not read at all.
         for most in (0..record.len()).step_by(9) {
             assert_eq!(known(&record, most, 2), Some(0), "{most}");
         }
@@ -171,7 +182,7 @@ mod tests {
             assert_eq!(known(&[unread, &red, &green].concat(), 64 << 20, 2), Some(0));
             assert_eq!(known(&[&red, unread, &green].concat(), 64 << 20, 2), Some(1));
             assert_eq!(known(&[&red, &green, unread].concat(), 64 << 20, 2), Some(2));
-            // It is none where something follows that is older than the run.
+            // A line followed by one older than the run is not from the run.
             assert_eq!(known(&[unread, &old, &red, &green].concat(), 64 << 20, 2), Some(2));
         }
         assert_eq!(known(&[nowhere(1), red, green].concat(), 64 << 20, 2), Some(2));

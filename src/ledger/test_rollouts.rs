@@ -1,4 +1,4 @@
-//! Homes with the record of a thread.
+//! Test homes with a Codex record of a thread.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::model::Timestamp;
 pub(crate) const THREAD: &str = "01a1e42f-f448-77f1-aa66-5b7e5d109407";
 const FOLDER: &str = "sessions/2026/11/16";
 
-/// A command of a record: words, exit code, directory, end.
+/// A command of a record: command line, exit code, directory, end time.
 pub(crate) type Command<'a> = (&'a str, i64, &'a str, i64);
 
 pub(crate) fn line((words, exit_code, cwd, completed_at_ms): &Command) -> String {
@@ -29,7 +29,7 @@ pub(crate) fn home_of(record: &str) -> (tempfile::TempDir, PathBuf) {
     (home, file)
 }
 
-/// A home with the record of commands, among other lines.
+/// A home with a record of these commands, between other lines.
 pub(crate) fn home(commands: &[Command]) -> (tempfile::TempDir, PathBuf) {
     let beside = |command| format!("{{\"type\":\"world_state\"}}\n{}no json\n", line(command));
     home_of(&commands.iter().map(beside).collect::<String>())
