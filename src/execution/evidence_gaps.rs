@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::evidence::Edits;
 use crate::git;
-use crate::git::{Before, Differences, Left, Touched};
+use crate::git::{Differences, Left, Touched, TreeBefore};
 use crate::model::Request;
 use crate::text::plain;
 
@@ -14,7 +14,7 @@ const MOST_NAMED: usize = 3;
 const LONGEST_NAME: usize = 120;
 
 /// What is not known of the tree itself.
-pub(crate) fn in_tree(before: &Before, found: &Differences) -> Vec<String> {
+pub(crate) fn in_tree(before: &TreeBefore, found: &Differences) -> Vec<String> {
     let mut gaps = Vec::new();
     match before.left() {
         Left::Whole => {}
@@ -82,7 +82,7 @@ fn inside(what: &str, paths: Vec<String>) -> Option<String> {
 
 /// What is not known of places outside the tree at `root` that the run could
 /// write to, or says it wrote to.
-pub(crate) fn outside(before: &Before, request: &Request, edits: &Edits) -> Vec<String> {
+pub(crate) fn outside(before: &TreeBefore, request: &Request, edits: &Edits) -> Vec<String> {
     let root = before.root();
     let mut left = git::MOST_TOUCHED;
     let places = request.add_dirs.iter().map(|dir| dir.as_path()).filter(|dir| !dir.starts_with(root));

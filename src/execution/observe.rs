@@ -16,7 +16,7 @@ use crate::execution::evidence_gaps;
 use crate::execution::overlap;
 use crate::execution::overlap::Present;
 use crate::git;
-use crate::git::{Before, Differences, Git, History, Time, User};
+use crate::git::{Differences, Git, History, Time, TreeBefore, User};
 use crate::host::Env;
 use crate::host::{clock, paths, trim_memory};
 use crate::ledger::EditsAndRefusals;
@@ -38,7 +38,7 @@ const LOOKED_LATER: &str = "the run's supervisor died, and the tree was looked a
 #[derive(Debug)]
 pub(crate) struct Watch<'a> {
     dir: &'a RunDir,
-    before: Result<Before, Unlooked>,
+    before: Result<TreeBefore, Unlooked>,
     present: Option<Present<'a>>,
     second: Second,
 }
@@ -88,7 +88,7 @@ impl<'a> Watch<'a> {
             return Self::outside_git(dir, request, present, Second::Later);
         };
         let before = git_for(request, root, env.get("PATH"))
-            .and_then(|program| Before::found(root, &dir.tree(), dir.home(), program))
+            .and_then(|program| TreeBefore::found(root, &dir.tree(), dir.home(), program))
             .map_err(|_| {
                 Unlooked::Because("what the tree was like before the run is lost with its supervisor".into())
             });
@@ -156,17 +156,17 @@ fn look(
     request: &Request,
     root: &Path,
     path: Option<&OsStr>,
-) -> Result<Before, git::Trouble> {
+) -> Result<TreeBefore, git::SnapshotError> {
     let program = git_for(request, root, path)?;
     let system = Git::own(path, &writable(request, root)).unwrap_or_else(|| program.clone());
     let user =
         User { home: env.path("HOME"), config: env.path("XDG_CONFIG_HOME"), system: git::of_system(&system) };
-    Before::take(root, &dir.tree(), dir.home(), program, &user, clock::monotonic() + LIMIT)
+    TreeBefore::take(root, &dir.tree(), dir.home(), program, &user, clock::monotonic() + LIMIT)
 }
 
 /// A git that the run could not have put there.
-fn git_for(request: &Request, root: &Path, path: Option<&OsStr>) -> Result<PathBuf, git::Trouble> {
-    Git::find(path, &writable(request, root)).ok_or(git::Trouble::NoGit)
+fn git_for(request: &Request, root: &Path, path: Option<&OsStr>) -> Result<PathBuf, git::SnapshotError> {
+    Git::find(path, &writable(request, root)).ok_or(git::SnapshotError::NoGit)
 }
 
 /// Where a run may have put anything.
@@ -176,7 +176,7 @@ fn writable<'r>(request: &'r Request, root: &'r Path) -> Vec<&'r Path> {
 
 /// The tree now against the tree before.
 fn tell(
-    before: &Before,
+    before: &TreeBefore,
     dir: &RunDir,
     request: &Request,
     second: Second,
@@ -190,7 +190,7 @@ fn tell(
     incomplete.extend(evidence_gaps::in_tree(before, &found));
     let changes = before.explain(&found.changed, until).unwrap_or_else(|trouble| {
         incomplete.push(format!("lines and renames are not known: {trouble}"));
-        git::plainly(&found.changed)
+        git::without_content(&found.changed)
     });
     let history = before
         .history(until, |tree| overlap::is_anothers(dir, &request.run_id, tree))

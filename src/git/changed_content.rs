@@ -1,11 +1,11 @@
-//! Reads the files that may have changed, and names what is in them.
+//! Reads files that may have changed and computes their object ids.
 //!
-//! Raw bytes, never a filter. Only where a file may be one that git keeps with
-//! other line ends or in another encoding is git asked for the name.
+//! Hashes raw bytes and runs no filter. Git is asked for the id only if it may store a file with
+//! other line ends or in another encoding.
 
 use std::time::Duration;
 
-use crate::git::conversion::{Conversion, Reachability};
+use crate::git::conversion::{Conversion, ConversionScope};
 use crate::git::file_state::State;
 use crate::git::object;
 use crate::git::object::{Oid, Store};
@@ -13,24 +13,23 @@ use crate::git::tree_walk;
 use crate::git::tree_walk::{Content, Stat, WorkTree};
 use crate::host::clock;
 
-/// Larger files are known by size and hash, without their lines.
+/// Larger files are compared by size and hash only, without line counts.
 pub(crate) const LARGE: u64 = 16 << 20;
-/// The names and sizes of large files are not had for nothing.
+/// Total bytes of large files that are hashed.
 const MOST_LARGE: u64 = 1 << 30;
-/// Git holds the whole of what it converts.
+/// Git converts files in memory.
 const MOST_CONVERTED: u64 = 128 << 20;
 
-/// Something at a path that has to be read to be known.
+/// A path whose content must be read.
 #[derive(Debug)]
 pub(crate) struct Candidate {
     pub(crate) path: Vec<u8>,
     pub(crate) stat: Stat,
-    /// What it is if it did not change.
+    /// Its object id if it did not change.
     pub(crate) expected: Option<Oid>,
-    /// There is nothing that git could compare it with: its lines are counted,
-    /// and it is not kept.
+    /// There is nothing to compare it with, so its lines are counted and it is not stored.
     pub(crate) alone: bool,
-    /// Git was told of it anew, and may keep it in another form than before.
+    /// It was added to the index again, so git may store it in another form than before.
     pub(crate) restaged: bool,
 }
 
@@ -40,40 +39,40 @@ impl Candidate {
     }
 }
 
-/// What is needed of the content, and how much of it.
+/// What is needed of the content, and how much may be read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Need {
+pub(crate) struct ReadBudget {
     pub(crate) bytes: u64,
     pub(crate) files: u32,
     pub(crate) sha256: bool,
 }
 
-impl Need {
-    /// To be compared with later. What was there before a run, and in no
-    /// commit, is kept as long as it is not too much.
-    pub(crate) const KEEP: Need = Need { bytes: 64 << 20, files: 20_000, sha256: false };
-    /// To be told about.
-    pub(crate) const TELL: Need = Need { bytes: 512 << 20, files: 200_000, sha256: true };
+impl ReadBudget {
+    /// For a later comparison: stores what was there before a run and is in no commit, within
+    /// limits.
+    pub(crate) const KEEP: ReadBudget = ReadBudget { bytes: 64 << 20, files: 20_000, sha256: false };
+    /// For a report.
+    pub(crate) const TELL: ReadBudget = ReadBudget { bytes: 512 << 20, files: 200_000, sha256: true };
 }
 
-/// Reads candidates, as long as there is time and room.
+/// Reads candidates while time and budget last.
 #[derive(Debug)]
-pub(crate) struct Contents<'a> {
+pub(crate) struct ContentReader<'a> {
     store: &'a Store,
-    need: Need,
+    need: ReadBudget,
     until: Duration,
     bytes: u64,
     files: u32,
     large: u64,
-    reach: Reachability,
-    /// Where git has to say what a file is called.
+    reach: ConversionScope,
+    /// Candidates whose id git must compute.
     to_convert: Vec<usize>,
     unread: u32,
 }
 
-impl<'a> Contents<'a> {
-    pub(crate) fn new(store: &'a Store, need: Need, until: Duration) -> Self {
-        let (reach, to_convert) = (Reachability::Nothing, Vec::new());
+impl<'a> ContentReader<'a> {
+    pub(crate) fn new(store: &'a Store, need: ReadBudget, until: Duration) -> Self {
+        let (reach, to_convert) = (ConversionScope::Nothing, Vec::new());
         Self { store, need, until, bytes: 0, files: 0, large: 0, reach, to_convert, unread: 0 }
     }
 
@@ -91,7 +90,7 @@ impl<'a> Contents<'a> {
         (states, self.unread)
     }
 
-    /// Gives those files that git would convert the names that it gives them.
+    /// Replaces the ids of files that git would convert by git's own ids.
     fn convert(
         &mut self,
         tree: &mut WorkTree,
@@ -101,11 +100,11 @@ impl<'a> Contents<'a> {
     ) {
         let path = |at: &usize| candidates[*at].path.as_slice();
         let paths = |these: &[usize]| these.iter().map(path).collect::<Vec<_>>();
-        // Where git cannot say, the raw names stand.
-        let names = conversion.names(&paths(&self.to_convert));
-        // Those that it did not come to are not known, if anything is converted at all.
+        // If git cannot answer, the raw ids are used.
+        let names = conversion.ids(&paths(&self.to_convert));
+        // Files without an answer are unknown if anything is converted at all.
         let behind = self.to_convert.split_off(names.len());
-        let behind = behind.into_iter().filter(|_| conversion.reach != Reachability::Nothing);
+        let behind = behind.into_iter().filter(|_| conversion.reach != ConversionScope::Nothing);
         self.unread += behind.map(|at| states[at].forget()).sum::<u32>();
         let named = self.to_convert.iter().zip(names).filter_map(|(at, name)| Some((*at, name?)));
         let others: Vec<(usize, Oid)> = named.filter(|(at, name)| states[*at].oid != Some(*name)).collect();
@@ -157,17 +156,17 @@ impl<'a> Contents<'a> {
         }
         state.oid = Some(content.oid);
         state.sha256 = if self.need.sha256 { content.sha256() } else { None };
-        // As long as it is what it was, git has it.
+        // Git has the content of an unchanged file.
         state.readable = *expected == state.oid && content.bytes.is_some();
         if !state.readable && expected.is_some_and(|oid| oid == self.pointer_to(&content)) {
-            // What git has by that name says nothing of the lines.
+            // Git has only an LFS pointer under that id, which says nothing about lines.
             state.oid = *expected;
             return state;
         }
         let converted = stat.mode != 0o120000
             && match &content.bytes {
                 Some(_) if state.readable && !restaged => false,
-                Some(bytes) => may_be_converted(bytes) || self.reach == Reachability::Anything,
+                Some(bytes) => may_be_converted(bytes) || self.reach == ConversionScope::Anything,
                 None => self.may_be_what_it_was(candidate, state.oid),
             };
         if let Some(bytes) = &content.bytes
@@ -187,16 +186,16 @@ impl<'a> Contents<'a> {
         state
     }
 
-    /// Whether a large file may be what it was to git, in another form.
+    /// Whether a large file may be unchanged but converted.
     fn may_be_what_it_was(&self, candidate: &Candidate, oid: Option<Oid>) -> bool {
         let small_enough = candidate.stat.size <= MOST_CONVERTED;
-        self.reach != Reachability::Nothing
+        self.reach != ConversionScope::Nothing
             && small_enough
             && candidate.expected.is_some()
             && candidate.expected != oid
     }
 
-    /// What git keeps in place of a file that is kept elsewhere (Git LFS).
+    /// The id of the pointer that git stores in place of a Git LFS file.
     fn pointer_to(&self, content: &Content) -> Oid {
         let sha256 = content.sha256().unwrap_or_default();
         let pointer = format!(
@@ -206,7 +205,7 @@ impl<'a> Contents<'a> {
         object::blob_name(self.store.format(), pointer.as_bytes())
     }
 
-    /// Keeps a file as git would keep it, if that is with other line ends.
+    /// Stores a file as git would, if git only converts line ends.
     fn keep_converted(&self, tree: &mut WorkTree, candidate: &Candidate, oid: Oid) -> bool {
         let in_time = || clock::monotonic() < self.until;
         let content = tree.read(&candidate.path, self.store.format(), LARGE, in_time);
@@ -216,8 +215,8 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// Whether git may keep these bytes in another form: other line ends, another
-/// encoding, or without the words it puts between dollar signs.
+/// Whether git may store these bytes in another form: other line ends, another encoding, or with
+/// `$Id$` collapsed.
 fn may_be_converted(bytes: &[u8]) -> bool {
     let has = |needle: &[u8]| memchr::memmem::find(bytes, needle).is_some();
     has(b"\r\n") || has(b"$Id") || matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
@@ -239,7 +238,7 @@ mod tests {
     use super::*;
     use crate::git::object::Format;
     use crate::git::testing::{conversion, world};
-    use crate::git::tree_walk::Found;
+    use crate::git::tree_walk::PathEntry;
 
     #[test]
     fn only_what_git_might_convert_is_asked_about() {
@@ -254,10 +253,10 @@ mod tests {
         let (dir, git) = world(&["a"]);
         let (root, store) = (dir.path().join("tree"), Store::at(&git.objects(), Format::Sha1));
         let mut tree = WorkTree::open(&root).unwrap();
-        let Found::File(stat) = tree.look(b"a") else { panic!("it is a file") };
+        let PathEntry::File(stat) = tree.look(b"a") else { panic!("it is a file") };
         let soon = clock::monotonic() + Duration::from_secs(60);
         let mut read = |until: Duration| {
-            let contents = Contents::new(&store, Need::TELL, soon);
+            let contents = ContentReader::new(&store, ReadBudget::TELL, soon);
             let (states, unread) = contents.read(
                 &mut tree,
                 &[Candidate::new(b"a".to_vec(), stat)],

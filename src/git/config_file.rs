@@ -1,22 +1,18 @@
-//! Reads a file of settings, where it is written as almost all are: a section
-//! in brackets, a name, an equals sign, a value without quotes.
-//!
-//! Whatever else it has is left to git, which costs a process.
+//! Parses git configuration files that use only the common syntax: `[section]`, and `name = value`
+//! without quotes. Anything else is left to git, which costs a process.
 
-/// The sections that anybody asks about; what the others hold may be written
-/// in any way that stays on its line.
+/// Whether a section is used here. Values in other sections need not be parsed.
 fn is_of_interest(section: &str) -> bool {
     ["core", "extensions", "include"].contains(&section) || section.starts_with("includeif.")
 }
 
-/// Every setting as `section.name` and its value, in order; `None` where only
-/// git can say.
+/// All settings in order, as `section.name` and value; `None` if only git can parse the file.
 pub(super) fn plain(bytes: &[u8]) -> Option<Vec<(String, String)>> {
     let text = std::str::from_utf8(bytes).ok()?;
     let mut section: Option<String> = None;
     let mut settings = Vec::new();
     for line in text.lines().map(|line| line.trim_matches([' ', '\t'])) {
-        // A line that goes on in the next, or a character that no editor writes.
+        // A line continuation, or a control character.
         if line.ends_with('\\') || line.chars().any(|c| c.is_control() && c != '\t') {
             return None;
         }
@@ -40,7 +36,7 @@ pub(super) fn plain(bytes: &[u8]) -> Option<Vec<(String, String)>> {
     Some(settings)
 }
 
-/// What stands in the brackets: `core`, or `remote "origin"`.
+/// The name of a section such as `core` or `remote "origin"`.
 fn named(header: &str) -> Option<String> {
     let Some((name, of)) = header.split_once([' ', '\t']) else {
         return is_name(header).then(|| header.to_ascii_lowercase());

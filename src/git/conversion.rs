@@ -1,6 +1,5 @@
-//! What git makes of files on their way in: other line ends, another encoding.
-//! Git itself is asked, with the attributes of the tree and with no program to
-//! run for any of them.
+//! Asks git how it converts files on the way in: line ends and encodings. Uses the attributes of
+//! the tree and runs no filter program.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -10,41 +9,40 @@ use crate::git::index_file;
 use crate::git::line_ends;
 use crate::git::line_ends::LeftAlone;
 use crate::git::object::{Format, Oid};
-use crate::git::runner::{Git, Question, quoted};
-use crate::git::snapshot::Before;
+use crate::git::runner::{Git, PendingAnswer, quoted};
+use crate::git::snapshot::TreeBefore;
 use crate::host::BoundedRunError;
 
-/// How many files git may die of before it is asked no more.
+/// How often git may crash on a file before it is not asked again.
 const MOST_DEATHS: usize = 100;
 
-/// How to ask git about the files of a tree.
+/// What is needed to ask git about the files of a tree.
 #[derive(Debug)]
 pub(super) struct Conversion<'a> {
     pub(super) git: &'a Git,
     pub(super) root: &'a Path,
-    /// Git's own copy of the index.
+    /// Our copy of the index.
     pub(super) index: PathBuf,
-    /// The one that says what git has of a file.
+    /// Indexes that may hold the stored form of a file; the first that exists counts.
     pub(super) deciding: Vec<PathBuf>,
     pub(super) format: Format,
     pub(super) until: Duration,
-    pub(super) reach: Reachability,
+    pub(super) reach: ConversionScope,
 }
 
-/// What may be converted at all, by settings and attributes.
+/// Which files may be converted, by settings and attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reachability {
-    /// Nothing, as far as is known.
+pub(super) enum ConversionScope {
+    /// None, as far as is known.
     Nothing,
-    /// Line ends, and what shows by its bytes that it may be.
+    /// Files whose bytes show it, such as those with CRLF.
     Seen,
-    /// Anything: another encoding does not show.
+    /// Any file: an encoding does not show in the bytes.
     Anything,
 }
 
-impl Before {
-    /// How files are converted, if those at `paths` are as they are now. The
-    /// first of `deciding` that there is says what git has of them.
+impl TreeBefore {
+    /// How files are converted, given the current `paths`.
     pub(super) fn conversion<'p>(
         &self,
         mut paths: impl Iterator<Item = &'p [u8]>,
@@ -52,11 +50,11 @@ impl Before {
         until: Duration,
     ) -> Conversion<'_> {
         let reach = if self.has_encodings() || paths.any(crate::git::filters::is_list) {
-            Reachability::Anything
+            ConversionScope::Anything
         } else if self.may_convert() {
-            Reachability::Seen
+            ConversionScope::Seen
         } else {
-            Reachability::Nothing
+            ConversionScope::Nothing
         };
         Conversion {
             git: &self.git,
@@ -69,7 +67,7 @@ impl Before {
         }
     }
 
-    /// Whether settings or attributes may let git keep a file in another form.
+    /// Whether settings or attributes may make git convert a file.
     pub(super) fn may_convert(&self) -> bool {
         let converts = |setting: &String| {
             ["core.autocrlf=true", "core.autocrlf=input"].contains(&setting.as_str())
@@ -80,21 +78,20 @@ impl Before {
 }
 
 impl Conversion<'_> {
-    /// The names that git gives to the files at `paths`, in order; none where
-    /// it cannot say. It may not come to the last of them.
-    pub(super) fn names(&self, paths: &[&[u8]]) -> Vec<Option<Oid>> {
+    /// Git's ids of the files at `paths`, in order; `None` if it has none. The list may be shorter
+    /// than `paths`.
+    pub(super) fn ids(&self, paths: &[&[u8]]) -> Vec<Option<Oid>> {
         let args = ["hash-object", "--stdin-paths"].map(OsStr::new);
         named(paths, |input| self.git.begin(&args, self.root, &self.index, input, self.until))
     }
 
-    /// The same, and git keeps them for us in the form that they are converted to.
+    /// Like [`ids`](Self::ids), and git stores the converted content for us.
     pub(super) fn kept(&self, paths: &[&[u8]]) -> Vec<Option<Oid>> {
         let args = ["hash-object", "-w", "--stdin-paths"].map(OsStr::new);
         named(paths, |input| self.git.begin_to_write(&args, self.root, &self.index, input, self.until))
     }
 
-    /// Of `paths`, those whose line ends git leaves alone though it would convert
-    /// them: it has them with both bytes.
+    /// Which of `paths` git would convert but leaves alone because it stores them with CRLF.
     pub(super) fn left_alone<'p>(&self, paths: &[&'p [u8]]) -> LeftAlone<'p> {
         if paths.is_empty() {
             return LeftAlone::default();
@@ -112,32 +109,35 @@ fn lines(paths: &[&[u8]]) -> Vec<u8> {
     paths.iter().flat_map(line).collect()
 }
 
-/// Names the files at `paths`. Git dies of the first that it cannot read; then
-/// it is asked about those behind.
-fn named(paths: &[&[u8]], begin: impl Fn(Vec<u8>) -> Result<Question, BoundedRunError>) -> Vec<Option<Oid>> {
-    let mut names = Vec::new();
+/// Hashes the files at `paths`. Git aborts at the first file that it cannot read; it is then asked
+/// again about the rest.
+fn named(
+    paths: &[&[u8]],
+    begin: impl Fn(Vec<u8>) -> Result<PendingAnswer, BoundedRunError>,
+) -> Vec<Option<Oid>> {
+    let mut ids = Vec::new();
     for _ in 0..MOST_DEATHS {
-        let left = &paths[names.len()..];
+        let left = &paths[ids.len()..];
         if left.is_empty() {
             break;
         }
         let Ok(question) = begin(lines(left)) else { break };
-        let (said, ended) = question.finish_anyhow();
-        names.extend(parsed(&said, left.len()).into_iter().map(Some));
+        let (output, ended) = question.finish_anyhow();
+        ids.extend(parsed(&output, left.len()).into_iter().map(Some));
         match ended {
-            Err(BoundedRunError::Failed(_)) if names.len() < paths.len() => names.push(None),
-            // There is no time left, or nothing to ask.
+            Err(BoundedRunError::Failed(_)) if ids.len() < paths.len() => ids.push(None),
+            // No time left, or nothing left to ask.
             Ok(()) | Err(_) => break,
         }
     }
-    names
+    ids
 }
 
-/// One name per line, as far as there are whole ones, and no more than there were files.
-fn parsed(said: &[u8], count: usize) -> Vec<Oid> {
-    let whole = said.split_inclusive(|&byte| byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
-    let names = whole.map_while(|line| Oid::from_hex(std::str::from_utf8(line).ok()?));
-    names.take(count).collect()
+/// One id per complete line, at most `count`.
+fn parsed(output: &[u8], count: usize) -> Vec<Oid> {
+    let whole = output.split_inclusive(|&byte| byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
+    let ids = whole.map_while(|line| Oid::from_hex(std::str::from_utf8(line).ok()?));
+    ids.take(count).collect()
 }
 
 #[cfg(test)]
@@ -155,7 +155,7 @@ mod tests {
         let name = |text: &str| Some(blob_name(Format::Sha1, text.as_bytes()));
         let expected = [name("a\r\n"), None, name("c\r\n"), None, name("e\r\n")];
         let paths: [&[u8]; 5] = [b"a", b"b", b"c", b"d", b"e"];
-        assert_eq!(conversion(&git, &root, until).names(&paths), expected);
+        assert_eq!(conversion(&git, &root, until).ids(&paths), expected);
         assert_eq!(conversion(&git, &root, until).kept(&paths), expected);
     }
 
@@ -163,7 +163,7 @@ mod tests {
     fn an_answer_is_read_as_far_as_it_goes() {
         let name = "0a".repeat(20);
         let oid = Oid::from_hex(&name).unwrap();
-        for (said, count, expected) in [
+        for (output, count, expected) in [
             (format!("{name}\n{name}\n"), 2, vec![oid, oid]),
             (format!("{name}\n"), 2, vec![oid]),
             (format!("{name}\n{name}\n"), 1, vec![oid]),
@@ -171,7 +171,7 @@ mod tests {
             (format!("{name}\nnonsense\n{name}\n"), 3, vec![oid]),
             (String::new(), 0, vec![]),
         ] {
-            assert_eq!(parsed(said.as_bytes(), count), expected, "{said}");
+            assert_eq!(parsed(output.as_bytes(), count), expected, "{output}");
         }
     }
 }

@@ -1,8 +1,6 @@
-//! Which of the changes are renames, and how many lines each has: git's own
-//! answer, between two trees of ours that hold what changed and nothing else.
-//!
-//! Renames are looked for among what came and what went, so the files that
-//! stayed are not missed.
+//! Detects renames and counts changed lines. Git compares two trees that we write, which hold only
+//! the changed files. Renames are searched among added and deleted files, so unchanged files are
+//! not needed.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -12,17 +10,17 @@ use crate::git::changed_content::LARGE;
 use crate::git::differences::Changed;
 use crate::git::file_state::{Counted, State};
 use crate::git::object::Oid;
-use crate::git::snapshot::{Before, Trouble};
+use crate::git::snapshot::{SnapshotError, TreeBefore};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ChangeKind {
     Added,
     Modified,
     Deleted,
     Renamed,
     ModeChanged,
     TypeChanged,
-    /// A repository within the repository came, went or moved.
+    /// A nested repository was added, removed or moved.
     Nested,
 }
 
@@ -30,58 +28,62 @@ pub(crate) enum Kind {
 pub(crate) struct FileChange {
     pub(crate) path: Vec<u8>,
     pub(crate) old_path: Option<Vec<u8>>,
-    pub(crate) kind: Kind,
-    pub(crate) lines: Lines,
+    pub(crate) kind: ChangeKind,
+    pub(crate) lines: LineCounts,
     pub(crate) old: Option<State>,
     pub(crate) new: Option<State>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lines {
+pub(crate) enum LineCounts {
     Known {
         added: u64,
         removed: u64,
     },
-    /// It has none: what is binary, and a repository.
+    /// No lines: a binary file or a repository.
     Without,
-    /// Nobody compared them.
+    /// The content was not compared.
     Unknown,
 }
 
-impl Lines {
+impl LineCounts {
     pub(crate) fn known(self) -> Option<(u64, u64)> {
         match self {
-            Lines::Known { added, removed } => Some((added, removed)),
-            Lines::Without | Lines::Unknown => None,
+            LineCounts::Known { added, removed } => Some((added, removed)),
+            LineCounts::Without | LineCounts::Unknown => None,
         }
     }
 
-    /// Of what git told no lines: because there are none, or because one side
-    /// could not be shown to it.
+    /// The counts if git gave none: either there are no lines, or one side could not be shown to
+    /// git.
     fn untold(old: Option<&State>, new: Option<&State>) -> Self {
         let unshown = |state: Option<&State>| state.is_some_and(|state| !state.readable);
         match (old, new.and_then(|state| state.counted)) {
-            (_, Some(Counted::Binary)) => Lines::Without,
-            (None, Some(Counted::Text { lines })) => Lines::Known { added: lines, removed: 0 },
-            _ if unshown(old) || unshown(new) => Lines::Unknown,
-            _ => Lines::Without,
+            (_, Some(Counted::Binary)) => LineCounts::Without,
+            (None, Some(Counted::Text { lines })) => LineCounts::Known { added: lines, removed: 0 },
+            _ if unshown(old) || unshown(new) => LineCounts::Unknown,
+            _ => LineCounts::Without,
         }
     }
 }
 
-impl Before {
-    /// Explains changes. On `Err`, [`plainly`] does with less.
-    pub(crate) fn explain(&self, changed: &[Changed], until: Duration) -> Result<Vec<FileChange>, Trouble> {
+impl TreeBefore {
+    /// Finds renames and line counts. On `Err`, use [`without_content`].
+    pub(crate) fn explain(
+        &self,
+        changed: &[Changed],
+        until: Duration,
+    ) -> Result<Vec<FileChange>, SnapshotError> {
         self.between(changed, until).or_else(|_| {
-            // One that git does not have, as in a partial clone, costs all the others.
+            // An object that git lacks, as in a partial clone, would fail the whole comparison.
             let changed = self.without_missing(changed, until)?;
             self.between(&changed, until)
         })
     }
 
-    /// The same, with what git does not have marked as unreadable.
-    fn without_missing(&self, changed: &[Changed], until: Duration) -> Result<Vec<Changed>, Trouble> {
-        // What is in the working tree is not missing; what is not may be.
+    /// Marks content that git does not have as unreadable.
+    fn without_missing(&self, changed: &[Changed], until: Duration) -> Result<Vec<Changed>, SnapshotError> {
+        // Content in the working tree was just stored; other content may be missing.
         let borrowed = |one: &Changed| {
             let new = one.new.clone().filter(|state| state.stat.is_none());
             [one.old.clone(), new].into_iter().flatten().filter(|state| state.readable && !state.is_nested())
@@ -89,9 +91,10 @@ impl Before {
         let named = changed.iter().flat_map(borrowed).filter_map(|state| state.oid);
         let input: String = named.map(|oid| format!("{oid}\n")).collect();
         let args = ["cat-file", "--batch-check=%(objectname)"];
-        let said = self.git.ask_objects(&args, input.into_bytes(), until)?;
-        // What is there is named; what is not is said to be missing.
-        let there: HashSet<Oid> = String::from_utf8_lossy(&said).lines().filter_map(Oid::from_hex).collect();
+        let output = self.git.ask_objects(&args, input.into_bytes(), until)?;
+        // Git prints the ids of existing objects and reports the others as missing.
+        let there: HashSet<Oid> =
+            String::from_utf8_lossy(&output).lines().filter_map(Oid::from_hex).collect();
         let mut changed = changed.to_vec();
         let sides = changed.iter_mut().flat_map(|one| {
             let new = one.new.as_mut().filter(|state| state.stat.is_none());
@@ -103,7 +106,7 @@ impl Before {
         Ok(changed)
     }
 
-    fn between(&self, changed: &[Changed], until: Duration) -> Result<Vec<FileChange>, Trouble> {
+    fn between(&self, changed: &[Changed], until: Duration) -> Result<Vec<FileChange>, SnapshotError> {
         let any_gone = changed.iter().any(|one| one.new.is_none());
         let (told, files): (Vec<&Changed>, Vec<&Changed>) =
             changed.iter().partition(|one| is_nested(one) || is_counted(one, any_gone));
@@ -127,10 +130,10 @@ impl Before {
                 &new,
             ];
             self.store.show()?;
-            // In the tree, where attributes say what has lines.
+            // Run in the working tree, where attributes define which files are text.
             let args = args.map(std::ffi::OsStr::new);
-            let said = self.git.ask(&args, &self.repository.root, &self.index(), Vec::new(), until)?;
-            let rows = parse(&said).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
+            let output = self.git.ask(&args, &self.repository.root, &self.index(), Vec::new(), until)?;
+            let rows = parse(&output).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
             let by_path: HashMap<&[u8], &Changed> =
                 files.iter().map(|one| (one.path.as_slice(), *one)).collect();
             all.extend(rows.into_iter().map(|row| row.explained(&by_path)));
@@ -139,7 +142,7 @@ impl Before {
         Ok(all)
     }
 
-    /// The tree of one side.
+    /// Writes the tree of one side.
     fn tree(&self, files: &[&Changed], side: Side) -> io::Result<Oid> {
         let mut entries = Vec::new();
         for one in files {
@@ -154,8 +157,8 @@ impl Before {
         self.store.tree(entries)
     }
 
-    /// The content's name; of what git cannot or should not read, the name of
-    /// something without lines that is the same only for the same content.
+    /// The object id of a state. If git cannot or should not read the content, the id of a binary
+    /// placeholder that is unique to that content.
     fn named(&self, one: &Changed, state: &State, side: Side) -> io::Result<Oid> {
         match state.oid {
             Some(oid) if state.readable => Ok(oid),
@@ -175,7 +178,7 @@ fn is_nested(one: &Changed) -> bool {
     [&one.old, &one.new].into_iter().flatten().any(State::is_nested)
 }
 
-/// A new file whose lines are known, and that cannot have been another.
+/// A new file whose lines are counted and that cannot be a rename.
 fn is_counted(one: &Changed, any_gone: bool) -> bool {
     let of_no_other = |new: &State| {
         let large = new.stat.is_some_and(|stat| stat.size > LARGE);
@@ -184,42 +187,45 @@ fn is_counted(one: &Changed, any_gone: bool) -> bool {
     one.old.is_none() && one.new.as_ref().is_some_and(of_no_other)
 }
 
-/// What can be said of changes without reading them.
-pub(crate) fn plainly(changed: &[Changed]) -> Vec<FileChange> {
+/// Describes changes without looking at content.
+pub(crate) fn without_content(changed: &[Changed]) -> Vec<FileChange> {
     changed.iter().map(plain).collect()
 }
 
 fn plain(one: &Changed) -> FileChange {
     let kind = match (&one.old, &one.new) {
-        (Some(old), Some(new)) if old.is_nested() != new.is_nested() => Kind::TypeChanged,
-        _ if is_nested(one) => Kind::Nested,
-        (None, _) => Kind::Added,
-        (_, None) => Kind::Deleted,
+        (Some(old), Some(new)) if old.is_nested() != new.is_nested() => ChangeKind::TypeChanged,
+        _ if is_nested(one) => ChangeKind::Nested,
+        (None, _) => ChangeKind::Added,
+        (_, None) => ChangeKind::Deleted,
         (Some(old), Some(new)) => between(old.mode, new.mode, old.oid.is_some() && old.oid == new.oid),
     };
     let Changed { path, old, new } = one.clone();
     let lines = match kind {
-        _ if is_nested(one) => Lines::Without,
-        Kind::Added if one.new.as_ref().is_some_and(|new| new.counted.is_some()) => {
-            Lines::untold(None, one.new.as_ref())
+        _ if is_nested(one) => LineCounts::Without,
+        ChangeKind::Added if one.new.as_ref().is_some_and(|new| new.counted.is_some()) => {
+            LineCounts::untold(None, one.new.as_ref())
         }
-        Kind::ModeChanged => Lines::Known { added: 0, removed: 0 },
-        Kind::Added | Kind::Modified | Kind::Deleted | Kind::Renamed | Kind::TypeChanged | Kind::Nested => {
-            Lines::Unknown
-        }
+        ChangeKind::ModeChanged => LineCounts::Known { added: 0, removed: 0 },
+        ChangeKind::Added
+        | ChangeKind::Modified
+        | ChangeKind::Deleted
+        | ChangeKind::Renamed
+        | ChangeKind::TypeChanged
+        | ChangeKind::Nested => LineCounts::Unknown,
     };
     FileChange { path, old_path: None, kind, lines, old, new }
 }
 
-fn between(old: u32, new: u32, same_content: bool) -> Kind {
+fn between(old: u32, new: u32, same_content: bool) -> ChangeKind {
     match () {
-        () if old & 0o170000 != new & 0o170000 => Kind::TypeChanged,
-        () if same_content => Kind::ModeChanged,
-        () => Kind::Modified,
+        () if old & 0o170000 != new & 0o170000 => ChangeKind::TypeChanged,
+        () if same_content => ChangeKind::ModeChanged,
+        () => ChangeKind::Modified,
     }
 }
 
-/// One change as git tells it.
+/// One change in git's output.
 #[derive(Debug, PartialEq, Eq)]
 struct Row<'a> {
     status: u8,
@@ -236,9 +242,9 @@ impl Row<'_> {
         let old = at(self.old_path.unwrap_or(self.path)).and_then(|one| one.old.clone());
         let new = at(self.path).and_then(|one| one.new.clone());
         let kind = match self.status {
-            b'A' => Kind::Added,
-            b'D' => Kind::Deleted,
-            b'R' => Kind::Renamed,
+            b'A' => ChangeKind::Added,
+            b'D' => ChangeKind::Deleted,
+            b'R' => ChangeKind::Renamed,
             _ => between(self.modes.0, self.modes.1, self.same_content),
         };
         FileChange {
@@ -246,10 +252,10 @@ impl Row<'_> {
             old_path: self.old_path.map(<[u8]>::to_owned),
             kind,
             lines: match self.lines {
-                Some((added, removed)) => Lines::Known { added, removed },
-                // Its content is the same, whatever there is of it.
-                None if self.same_content => Lines::Known { added: 0, removed: 0 },
-                None => Lines::untold(old.as_ref(), new.as_ref()),
+                Some((added, removed)) => LineCounts::Known { added, removed },
+                // Same content, so no changed lines.
+                None if self.same_content => LineCounts::Known { added: 0, removed: 0 },
+                None => LineCounts::untold(old.as_ref(), new.as_ref()),
             },
             old,
             new,
@@ -257,9 +263,9 @@ impl Row<'_> {
     }
 }
 
-/// Reads `--raw --numstat -z`: all of the one, then all of the other.
-fn parse(said: &[u8]) -> Option<Vec<Row<'_>>> {
-    let mut fields = said.strip_suffix(b"\0").unwrap_or(said).split(|&byte| byte == 0).peekable();
+/// Parses `--raw --numstat -z`: all raw records, then all counts.
+fn parse(output: &[u8]) -> Option<Vec<Row<'_>>> {
+    let mut fields = output.strip_suffix(b"\0").unwrap_or(output).split(|&byte| byte == 0).peekable();
     let mut rows: Vec<Row<'_>> = Vec::new();
     let mut by_path = HashMap::new();
     while let Some(field) = fields.next() {
@@ -300,10 +306,10 @@ mod tests {
 
     #[test]
     fn raw_and_numbers_are_put_together_whatever_the_names() {
-        let said = b":100644 100755 aa bb M\0-a\tb\0:100644 100644 cc cc R100\0old\nname\0new\0\
+        let output = b":100644 100755 aa bb M\0-a\tb\0:100644 100644 cc cc R100\0old\nname\0new\0\
                      :100644 120000 aa dd T\0t\0:100644 100755 ee ee M\0m\0\
                      1\t2\t-a\tb\0-\t-\t\0old\nname\0new\x003\t0\tt\0";
-        let rows = parse(said).unwrap();
+        let rows = parse(output).unwrap();
         let told: Vec<_> = rows.iter().map(|row| (row.path, row.old_path, row.lines)).collect();
         assert_eq!(
             told,
@@ -315,7 +321,10 @@ mod tests {
             ]
         );
         let kinds: Vec<_> = rows.into_iter().map(|row| row.explained(&HashMap::new()).kind).collect();
-        assert_eq!(kinds, [Kind::Modified, Kind::Renamed, Kind::TypeChanged, Kind::ModeChanged]);
+        assert_eq!(
+            kinds,
+            [ChangeKind::Modified, ChangeKind::Renamed, ChangeKind::TypeChanged, ChangeKind::ModeChanged]
+        );
         assert_eq!(parse(b"nonsense"), None);
         assert_eq!(parse(b""), Some(Vec::new()));
     }

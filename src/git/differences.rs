@@ -1,4 +1,4 @@
-//! What a comparison of two looks at a tree finds.
+//! The result of comparing a tree before and after a run.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::git::ignored::IgnoredChange;
 use crate::git::touched_below::Touched;
 use crate::git::tree_walk::Time;
 
-/// One path that is not what it was. Absent means that nothing was, or is, there.
+/// A path that changed. `None` means that it did not, or does not, exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Changed {
     pub(crate) path: Vec<u8>,
@@ -19,25 +19,25 @@ pub(crate) struct Changed {
 pub(crate) struct Differences {
     /// Sorted by path.
     pub(crate) changed: Vec<Changed>,
-    /// `None` where nobody could say what is ignored.
+    /// `None` if it is unknown what is ignored.
     pub(crate) ignored: Option<Vec<(Vec<u8>, IgnoredChange)>>,
-    /// Repositories within this one; of each only its commit is known, and
-    /// whether anything was touched.
+    /// Nested repositories and whether anything in them was touched. Otherwise only their commit is
+    /// known.
     pub(crate) nested: Vec<(Vec<u8>, Touched)>,
-    /// What was a repository before and is none any more.
+    /// Directories that were repositories before and no longer are.
     pub(crate) dissolved: BTreeSet<Vec<u8>>,
-    /// How many files are tracked and not checked out any more.
+    /// Number of tracked files that are no longer checked out.
     pub(crate) hidden: usize,
-    /// What became of files that are tracked and not checked out is not known.
+    /// Changes to files that are tracked but not checked out are unknown.
     pub(crate) outside_unknown: bool,
-    /// Of these nobody knows whether they changed.
+    /// Paths for which it is unknown whether they changed.
     pub(crate) unseen: Vec<Vec<u8>>,
-    /// Why new files could not be looked for everywhere.
+    /// Why new files could not be found everywhere.
     pub(crate) unlisted: Option<String>,
-    /// Why the index could not be read any more.
+    /// Why the index can no longer be read.
     pub(crate) no_index: Option<String>,
-    /// When something was last touched that is as it was before.
+    /// When something was last touched that is now as it was before.
     pub(crate) put_back: Option<Time>,
-    /// When something last changed in repositories within this one.
+    /// When something last changed in a nested repository.
     pub(crate) inside: Option<Time>,
 }

@@ -1,5 +1,5 @@
-//! What a file was like at one moment, and how that is kept on disk while a
-//! run goes on: a supervisor holds nothing that grows with the tree.
+//! The state of a file at one moment and its form on disk. States are kept on disk during a run, so
+//! that a supervisor's memory does not grow with the tree.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,20 +11,18 @@ use crate::host::files;
 
 pub(crate) const GITLINK: u32 = 0o160000;
 
-/// One path at one moment; `None` in its place means that nothing was there.
+/// The state of one path; `None` in its place means that it did not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct State {
     pub(crate) mode: u32,
-    /// Absent where the content was not read.
+    /// Absent if the content was not read.
     pub(crate) oid: Option<Oid>,
-    /// Whether git can read the content by that name.
+    /// Whether git can read the content under `oid`.
     pub(crate) readable: bool,
-    /// Absent of what is no file: a repository within the repository, or what is
-    /// tracked and not checked out.
+    /// Absent for nested repositories and for tracked files that are not checked out.
     pub(crate) stat: Option<Stat>,
     pub(crate) sha256: Option<String>,
-    /// Of a file that git is not shown, now: it is too large to be compared line
-    /// by line, or there is nothing to compare it with.
+    /// Line count of a file that is not shown to git: too large, or with nothing to compare it to.
     pub(crate) counted: Option<Counted>,
 }
 
@@ -35,12 +33,12 @@ pub(crate) enum Counted {
 }
 
 impl State {
-    /// A repository within the repository, known by the commit it is on.
+    /// A nested repository on `commit`.
     pub(crate) fn nested(commit: Oid) -> Self {
         Self { mode: GITLINK, oid: Some(commit), readable: false, stat: None, sha256: None, counted: None }
     }
 
-    /// What git keeps for a path that is not checked out.
+    /// The index entry of a path that is not checked out.
     pub(super) fn outside(mode: u32, oid: Oid) -> Self {
         Self { mode, oid: Some(oid), readable: mode != GITLINK, stat: None, sha256: None, counted: None }
     }
@@ -49,8 +47,7 @@ impl State {
         self.mode == GITLINK
     }
 
-    /// Whether both are the same for git. What was not read counts as another.
-    /// What is in it is not known after all. Says of how many that holds now.
+    /// Marks the content as unknown. Returns 1, the number of states changed.
     pub(super) fn forget(&mut self) -> u32 {
         (self.oid, self.readable) = (None, false);
         1
@@ -61,13 +58,13 @@ impl State {
     }
 }
 
-/// What differs from the index, by path; deleted files are `None`.
+/// The paths that differ from the index; deleted files are `None`.
 pub(crate) type States = HashMap<Vec<u8>, Option<State>>;
 
 pub(crate) fn write(path: &Path, states: &States) -> io::Result<()> {
     let mut bytes = Vec::new();
     for (name, state) in states {
-        bytes.extend(state.as_ref().map_or_else(|| "-".to_owned(), told).into_bytes());
+        bytes.extend(state.as_ref().map_or_else(|| "-".to_owned(), serialize).into_bytes());
         bytes.push(b'\t');
         bytes.extend(name);
         bytes.push(0);
@@ -83,13 +80,13 @@ pub(crate) fn read(path: &Path) -> io::Result<States> {
         .map(|record| {
             let tab = memchr::memchr(b'\t', record).ok_or_else(damaged)?;
             let text = std::str::from_utf8(&record[..tab]).map_err(|_| damaged())?;
-            let state = if text == "-" { None } else { Some(parsed(text).ok_or_else(damaged)?) };
+            let state = if text == "-" { None } else { Some(parse(text).ok_or_else(damaged)?) };
             Ok((record[tab + 1..].to_owned(), state))
         })
         .collect()
 }
 
-fn told(state: &State) -> String {
+fn serialize(state: &State) -> String {
     let oid = state.oid.map_or_else(|| "-".to_owned(), |oid| oid.to_string());
     let mut text = format!("{:o} {oid} {}", state.mode, u8::from(state.readable));
     if let Some(Stat { mode, size, mtime, ctime, ino }) = state.stat {
@@ -98,7 +95,7 @@ fn told(state: &State) -> String {
     text
 }
 
-fn parsed(text: &str) -> Option<State> {
+fn parse(text: &str) -> Option<State> {
     let words: Vec<&str> = text.split(' ').collect();
     let octal = |word: &str| u32::from_str_radix(word, 8).ok();
     let oid = match *words.get(1)? {

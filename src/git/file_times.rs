@@ -1,15 +1,15 @@
-//! Before or after: when files were touched, against when a look began.
+//! Compares file times with the time of a snapshot.
 //!
-//! The kernel dates files by a clock that stands still between two ticks, while
-//! we read one that does not: what is written right after a look seems older.
+//! The kernel dates files by a clock that advances in ticks, while we read a precise one. A file
+//! written just after a snapshot can therefore seem older than it.
 
 use crate::git::tree_walk::Time;
 
-/// More than a tick of any kernel's clock.
+/// More than one tick of any kernel's clock.
 const TICK_NS: i64 = 20_000_000;
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// What is dated later may have been touched after `look`; all else was not.
+/// The time before which a file was surely not touched after `look`.
 pub(super) fn surely_before(look: Time) -> Time {
     let nanos = i64::from(look.1) - TICK_NS;
     let seconds = look.0.saturating_add(nanos.div_euclid(SECOND_NS));

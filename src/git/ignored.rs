@@ -1,5 +1,5 @@
-//! What git ignores: build output, caches, secrets. Whether something of it
-//! was made, changed or removed is worth knowing; what is in it is not read.
+//! Records the traces of ignored files (build output, caches, secrets): enough to tell that some
+//! were added, changed or removed. Their content is not read.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
@@ -8,25 +8,24 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
 
-use crate::git::ignored_changes::above;
+use crate::git::ignored_changes::parent_dirs;
 use crate::git::tree_walk::Time;
 
-/// How many ignored files are looked at that stand among others.
+/// Maximum number of single ignored files examined.
 const MOST_FILES: usize = 5_000;
-/// How many are looked at in all ignored directories together. A look costs
-/// some microseconds, and every run waits for it twice.
+/// Maximum number of files examined in all ignored directories together. Each costs microseconds,
+/// and every run waits for this twice.
 const MOST_INSIDE: usize = 1_000;
 
-/// An ignored file, or a whole directory of them, without having been read.
+/// An ignored file or a whole ignored directory, by metadata only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trace {
+pub(crate) enum IgnoredTrace {
     Seen {
         files: u64,
         bytes: u64,
         newest: Time,
     },
-    /// There is too much in it to be looked through; what was looked at, files
-    /// and directories, last changed then.
+    /// Too many files to examine. `newest` is the last change among those examined.
     TooMuch {
         newest: Time,
     },
@@ -37,31 +36,32 @@ pub(crate) enum IgnoredChange {
     Added,
     Modified,
     Deleted,
-    /// There was too much of it to tell.
+    /// There were too many files to tell.
     Unknown,
 }
 
-pub(crate) type Traces = HashMap<Vec<u8>, Trace>;
+pub(crate) type Traces = HashMap<Vec<u8>, IgnoredTrace>;
 
-/// Looks at what `listed` names below `root`: paths that end in a slash are
-/// directories. Nothing at `own` is looked at.
+/// Examines the paths `listed` below `root`; those that end in a slash are directories. Skips
+/// `own`.
 pub(crate) fn trace(root: &Path, listed: &[u8], own: Option<&Path>) -> Traces {
     let paths = listed.split(|&byte| byte == 0).filter(|path| !path.is_empty());
     let all: HashSet<&[u8]> = paths.clone().filter(|path| path.ends_with(b"/")).collect();
-    // Now and then git lists a directory and what is in it.
-    let paths = paths.filter(|path| !above(path).any(|dir| all.contains(dir)));
+    // Git sometimes lists both a directory and its content.
+    let paths = paths.filter(|path| !parent_dirs(path).any(|dir| all.contains(dir)));
     let (dirs, files): (Vec<&[u8]>, Vec<&[u8]>) = paths.partition(|path| path.ends_with(b"/"));
     let at = |path: &[u8]| root.join(OsStr::from_bytes(path));
     let mut traces = Traces::with_capacity(dirs.len() + files.len());
     for (count, path) in files.into_iter().enumerate() {
-        let trace = if count < MOST_FILES { one(&at(path)) } else { Trace::TooMuch { newest: (0, 0) } };
+        let trace =
+            if count < MOST_FILES { one(&at(path)) } else { IgnoredTrace::TooMuch { newest: (0, 0) } };
         traces.insert(path.to_owned(), trace);
     }
     let mut left = MOST_INSIDE;
     for (after, path) in dirs.iter().enumerate() {
-        // What one leaves is shared by those that follow: a large one hides none.
+        // What one directory leaves of the budget goes to the rest, so a large one hides none.
         let share = left / (dirs.len() - after);
-        let mut inside = Inside { left: share, ..Inside::default() };
+        let mut inside = IgnoredWalk { left: share, ..IgnoredWalk::default() };
         let trace = inside.look(at(path), own);
         left -= share - inside.left;
         traces.insert((*path).to_owned(), trace);
@@ -69,18 +69,17 @@ pub(crate) fn trace(root: &Path, listed: &[u8], own: Option<&Path>) -> Traces {
     traces
 }
 
-fn one(path: &Path) -> Trace {
-    let mut inside = Inside::default();
+fn one(path: &Path) -> IgnoredTrace {
+    let mut inside = IgnoredWalk::default();
     if let Ok(found) = statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW) {
         inside.note(&found);
     }
     inside.seen()
 }
 
-/// A walk through an ignored directory, the upper levels first: what is built
-/// anew changes something there.
+/// A breadth-first walk through an ignored directory: rebuilding changes something near the top.
 #[derive(Debug, Default)]
-struct Inside {
+struct IgnoredWalk {
     left: usize,
     files: u64,
     bytes: u64,
@@ -88,8 +87,8 @@ struct Inside {
     newest_dir: Time,
 }
 
-impl Inside {
-    fn look(&mut self, top: PathBuf, own: Option<&Path>) -> Trace {
+impl IgnoredWalk {
+    fn look(&mut self, top: PathBuf, own: Option<&Path>) -> IgnoredTrace {
         let mut open = VecDeque::from([top]);
         while let Some(path) = open.pop_front() {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -105,7 +104,7 @@ impl Inside {
                     continue;
                 }
                 if self.left == 0 {
-                    return Trace::TooMuch { newest: self.newest.max(self.newest_dir) };
+                    return IgnoredTrace::TooMuch { newest: self.newest.max(self.newest_dir) };
                 }
                 self.left -= 1;
                 let Ok(found) = statat(&dir, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) else { continue };
@@ -125,8 +124,8 @@ impl Inside {
         self.newest = self.newest.max(changed(found));
     }
 
-    fn seen(&self) -> Trace {
-        Trace::Seen { files: self.files, bytes: self.bytes, newest: self.newest }
+    fn seen(&self) -> IgnoredTrace {
+        IgnoredTrace::Seen { files: self.files, bytes: self.bytes, newest: self.newest }
     }
 }
 
@@ -136,16 +135,18 @@ fn changed(found: &rustix::fs::Stat) -> Time {
 
 /// Whether `path` is one of these or below one.
 pub(crate) fn covers(traces: &Traces, path: &[u8]) -> bool {
-    traces.contains_key(path) || above(path).any(|dir| traces.contains_key(dir))
+    traces.contains_key(path) || parent_dirs(path).any(|dir| traces.contains_key(dir))
 }
 
-/// One line per path, for the time between.
-pub(crate) fn told(traces: &Traces) -> Vec<u8> {
+/// Serializes the traces.
+pub(crate) fn serialize(traces: &Traces) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (path, trace) in traces {
         let text = match trace {
-            Trace::Seen { files, bytes, newest } => format!("{files} {bytes} {} {}\t", newest.0, newest.1),
-            Trace::TooMuch { .. } => "-\t".to_owned(),
+            IgnoredTrace::Seen { files, bytes, newest } => {
+                format!("{files} {bytes} {} {}\t", newest.0, newest.1)
+            }
+            IgnoredTrace::TooMuch { .. } => "-\t".to_owned(),
         };
         bytes.extend(text.into_bytes());
         bytes.extend(path);
@@ -154,7 +155,7 @@ pub(crate) fn told(traces: &Traces) -> Vec<u8> {
     bytes
 }
 
-pub(crate) fn parsed(bytes: &[u8]) -> Option<Traces> {
+pub(crate) fn parse(bytes: &[u8]) -> Option<Traces> {
     let records = bytes.split(|&byte| byte == 0).filter(|record| !record.is_empty());
     records
         .map(|record| {
@@ -162,12 +163,12 @@ pub(crate) fn parsed(bytes: &[u8]) -> Option<Traces> {
             let text = std::str::from_utf8(&record[..tab]).ok()?;
             let numbers: Vec<u64> = text.split(' ').filter_map(|word| word.parse().ok()).collect();
             let trace = match numbers[..] {
-                [files, bytes, seconds, nanos] => Trace::Seen {
+                [files, bytes, seconds, nanos] => IgnoredTrace::Seen {
                     files,
                     bytes,
                     newest: (i64::try_from(seconds).ok()?, u32::try_from(nanos).ok()?),
                 },
-                _ => Trace::TooMuch { newest: (0, 0) },
+                _ => IgnoredTrace::TooMuch { newest: (0, 0) },
             };
             Some((record[tab + 1..].to_owned(), trace))
         })
@@ -191,7 +192,7 @@ mod tests {
         fs::write(dir.path().join("target/debug/b"), "1").unwrap();
         assert_ne!(trace(dir.path(), b"target/", None), trace(dir.path(), b"x.log", None));
         assert_ne!(trace(dir.path(), b"target/\0x.log", None), traces);
-        assert_eq!(parsed(&told(&traces)), Some(traces));
+        assert_eq!(parse(&serialize(&traces)), Some(traces));
     }
 
     #[test]
@@ -204,15 +205,15 @@ mod tests {
         fs::write(dir.path().join("small/a"), "1").unwrap();
         fs::write(dir.path().join("z.env"), "1").unwrap();
         let traces = trace(dir.path(), b"large/\0small/\0z.env\0", None);
-        assert!(matches!(traces[&b"large/"[..]], Trace::TooMuch { newest } if newest > (0, 0)));
+        assert!(matches!(traces[&b"large/"[..]], IgnoredTrace::TooMuch { newest } if newest > (0, 0)));
         for path in [&b"small/"[..], b"z.env"] {
-            assert!(matches!(traces[path], Trace::Seen { files: 1, bytes: 1, .. }));
+            assert!(matches!(traces[path], IgnoredTrace::Seen { files: 1, bytes: 1, .. }));
         }
     }
 
     #[test]
     fn what_is_below_an_ignored_directory_is_ignored() {
-        let trace = Trace::TooMuch { newest: (0, 0) };
+        let trace = IgnoredTrace::TooMuch { newest: (0, 0) };
         let traces: Traces = [(b"target/".to_vec(), trace), (b"x".to_vec(), trace)].into();
         assert!(covers(&traces, b"target/a/b") && covers(&traces, b"x"));
         assert!(!covers(&traces, b"targets/a") && !covers(&traces, b"x/y"));

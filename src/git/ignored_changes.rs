@@ -1,9 +1,8 @@
-//! What became of ignored files, whatever became of the rules.
+//! Finds out what happened to ignored files, even if the ignore rules changed.
 //!
-//! Git lists what is ignored *now*, and a directory as one where all of it is.
-//! So a path that is listed no more may be there, untouched, and one that is
-//! listed for the first time may be old: the disk is looked at before anything
-//! is said.
+//! Git lists what is ignored *now*, and lists a directory as one entry if all of it is ignored. A
+//! path that is no longer listed may be there untouched, and a newly listed one may be old. The
+//! disk is examined before anything is reported.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
@@ -13,9 +12,9 @@ use std::path::Path;
 
 use crate::git::differences::Changed;
 use crate::git::ignored;
-use crate::git::ignored::{IgnoredChange, Trace, Traces};
+use crate::git::ignored::{IgnoredChange, IgnoredTrace, Traces};
 use crate::git::index;
-use crate::git::snapshot::Before;
+use crate::git::snapshot::TreeBefore;
 use crate::git::tree_walk::Time;
 
 struct Ignored<'a> {
@@ -23,16 +22,15 @@ struct Ignored<'a> {
     own: Option<&'a Path>,
     before: &'a Traces,
     after: &'a Traces,
-    /// What is told of files that are not ignored.
+    /// Changes to files that are not ignored.
     changed: &'a [Changed],
-    /// What was taken at first is older.
+    /// Everything in the first snapshot is older than this.
     since: Time,
 }
 
 impl Ignored<'_> {
-    /// What became of them, sorted by path. `known` says which paths were there
-    /// before without having been ignored: all of those that are one of the
-    /// given ones or below one.
+    /// The changes, sorted by path. `known` returns the paths that existed before without being
+    /// ignored and that are in, or below, the given paths.
     fn compare(&self, known: impl FnOnce(&HashSet<&[u8]>) -> Vec<Vec<u8>>) -> Vec<(Vec<u8>, IgnoredChange)> {
         let told: HashSet<&[u8]> = self.changed.iter().map(|one| one.path.as_slice()).collect();
         let mut changes = BTreeMap::new();
@@ -40,8 +38,8 @@ impl Ignored<'_> {
         for (path, now) in self.after {
             match self.before.get(path) {
                 Some(then) => changes.extend(self.between(*then, *now).map(|change| (path.clone(), change))),
-                // Told of as part of the directory.
-                None if above(path).any(|dir| self.before.contains_key(dir)) => {}
+                // Reported as part of the directory.
+                None if parent_dirs(path).any(|dir| self.before.contains_key(dir)) => {}
                 None if told.contains(path.as_slice()) => {}
                 None => drop(new.insert(path)),
             }
@@ -57,16 +55,18 @@ impl Ignored<'_> {
         changes.into_iter().collect()
     }
 
-    fn between(&self, then: Trace, now: Trace) -> Option<IgnoredChange> {
+    fn between(&self, then: IgnoredTrace, now: IgnoredTrace) -> Option<IgnoredChange> {
         match (then, now) {
-            (_, Trace::TooMuch { newest }) if newest > self.since => Some(IgnoredChange::Modified),
-            (Trace::TooMuch { .. }, _) | (_, Trace::TooMuch { .. }) => Some(IgnoredChange::Unknown),
+            (_, IgnoredTrace::TooMuch { newest }) if newest > self.since => Some(IgnoredChange::Modified),
+            (IgnoredTrace::TooMuch { .. }, _) | (_, IgnoredTrace::TooMuch { .. }) => {
+                Some(IgnoredChange::Unknown)
+            }
             (then, now) => (then != now).then_some(IgnoredChange::Modified),
         }
     }
 
-    /// A path that was ignored and is not listed any more, at least not as such.
-    fn unlisted(&self, path: &[u8], then: Trace) -> Option<IgnoredChange> {
+    /// A path that was ignored and is no longer listed.
+    fn unlisted(&self, path: &[u8], then: IgnoredTrace) -> Option<IgnoredChange> {
         if fs::symlink_metadata(self.root.join(OsStr::from_bytes(path))).is_err() {
             return Some(IgnoredChange::Deleted);
         }
@@ -74,48 +74,51 @@ impl Ignored<'_> {
         if !path.ends_with(b"/") {
             return self.between(then, all);
         }
-        let (Trace::Seen { files: were, .. }, Trace::Seen { files: are, .. }) = (then, all) else {
+        let (IgnoredTrace::Seen { files: were, .. }, IgnoredTrace::Seen { files: are, .. }) = (then, all)
+        else {
             return self.between(then, all);
         };
         let inside = self.after.iter().filter(|(one, _)| one.starts_with(path));
-        let younger = |trace: &Trace| match trace {
-            Trace::Seen { newest, .. } | Trace::TooMuch { newest } => *newest > self.since,
+        let younger = |trace: &IgnoredTrace| match trace {
+            IgnoredTrace::Seen { newest, .. } | IgnoredTrace::TooMuch { newest } => *newest > self.since,
         };
         let added = self.changed.iter().filter(|one| one.old.is_none() && one.path.starts_with(path)).count();
         let fewer = are.saturating_sub(added as u64) < were;
         (fewer || inside.map(|(_, trace)| trace).any(younger)).then_some(IgnoredChange::Modified)
     }
 
-    /// A path that was not ignored before. `known` are those that were there.
+    /// A path that was not ignored before. `known` existed before.
     fn shown(&self, path: &[u8], known: &[Vec<u8>]) -> Option<IgnoredChange> {
         let below = |one: &Vec<u8>| one.as_slice() == path || path.ends_with(b"/") && one.starts_with(path);
         let ignored = self.before.iter().filter(|(one, _)| below(one));
         let (mut old, mut too_many) = (0, false);
         for trace in ignored.clone().map(|(_, trace)| trace) {
             match trace {
-                Trace::Seen { files, .. } => old += files,
-                Trace::TooMuch { .. } => too_many = true,
+                IgnoredTrace::Seen { files, .. } => old += files,
+                IgnoredTrace::TooMuch { .. } => too_many = true,
             }
         }
         let known: Vec<&Vec<u8>> = known.iter().filter(|one| below(one)).collect();
         if known.is_empty() && ignored.count() == 0 {
             return Some(IgnoredChange::Added);
         }
-        // What became of these is told of one by one.
+        // Changes to these are reported one by one.
         let there = |path: &&&Vec<u8>| {
             fs::symlink_metadata(self.root.join(OsStr::from_bytes(path))).is_ok_and(|found| !found.is_dir())
         };
         old += known.iter().filter(there).count() as u64;
         match self.after.get(path)? {
-            Trace::Seen { files, .. } if !too_many => (*files > old).then_some(IgnoredChange::Modified),
-            Trace::Seen { .. } | Trace::TooMuch { .. } => Some(IgnoredChange::Unknown),
+            IgnoredTrace::Seen { files, .. } if !too_many => {
+                (*files > old).then_some(IgnoredChange::Modified)
+            }
+            IgnoredTrace::Seen { .. } | IgnoredTrace::TooMuch { .. } => Some(IgnoredChange::Unknown),
         }
     }
 }
 
-impl Before {
-    /// What became of ignored files, by how they were `then` and what git lists
-    /// `now`. `changed` is told already, and the paths in `untracked` were there.
+impl TreeBefore {
+    /// What happened to ignored files between `then` and git's list `now`. `changed` is already
+    /// reported, and the `untracked` paths existed before.
     pub(super) fn compare_ignored(
         &self,
         then: &Traces,
@@ -137,16 +140,16 @@ impl Before {
     }
 }
 
-/// The directories that `path` is in, each with its slash.
-pub(super) fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The directories that contain `path`, each with its trailing slash.
+pub(super) fn parent_dirs(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let inner = path.len().saturating_sub(1);
     let slashes = path[..inner].iter().enumerate().filter(|(_, byte)| **byte == b'/');
     slashes.map(|(at, _)| &path[..=at])
 }
 
-/// Of `paths`, those that are one of `wanted` or below one.
+/// The `paths` that are in, or below, `wanted`.
 fn at_or_below<'a>(wanted: &HashSet<&[u8]>, paths: impl Iterator<Item = &'a [u8]>) -> Vec<Vec<u8>> {
-    let is = |path: &&[u8]| wanted.contains(path) || above(path).any(|dir| wanted.contains(dir));
+    let is = |path: &&[u8]| wanted.contains(path) || parent_dirs(path).any(|dir| wanted.contains(dir));
     paths.filter(is).map(<[u8]>::to_owned).collect()
 }
 
@@ -154,7 +157,6 @@ fn at_or_below<'a>(wanted: &HashSet<&[u8]>, paths: impl Iterator<Item = &'a [u8]
 mod tests {
     use super::*;
 
-    /// Lists `before` and `after` in a directory where `work` is done between.
     #[track_caller]
     fn check(before: &str, work: &str, after: &str, known: &[&str], expected: &[(&str, IgnoredChange)]) {
         let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! Which other files of settings one of the user's takes in: all that it names,
-//! or those whose condition holds for a repository.
+//! Resolves `include` and `includeIf` in the user's git configuration.
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -8,17 +7,17 @@ use regex::bytes::RegexBuilder;
 
 use crate::git::repository::Repository;
 
-/// What conditions are about.
-pub(super) struct Place<'a> {
+/// What include conditions refer to.
+pub(super) struct IncludeContext<'a> {
     pub(super) repository: &'a Repository,
     pub(super) home: Option<&'a Path>,
     pub(super) branch: Option<String>,
-    /// Where its remotes are; had only when somebody asks.
+    /// The URLs of its remotes; read only on demand.
     pub(super) urls: OnceCell<Vec<String>>,
 }
 
-impl Place<'_> {
-    /// The file that a setting of the file `from` takes in, if it takes in one.
+impl IncludeContext<'_> {
+    /// The file that a setting in `from` includes, if any.
     pub(super) fn included(
         &self,
         key: &str,
@@ -34,7 +33,7 @@ impl Place<'_> {
         holds.then(|| expanded(value, self.home, from.parent())).flatten()
     }
 
-    /// Git takes a condition that it does not know for one that does not hold.
+    /// As in git, an unknown condition does not hold.
     fn holds(&self, condition: &str, from: &Path, urls: impl FnOnce() -> Vec<String>) -> bool {
         let (kind, pattern) = condition.split_once(':').unwrap_or((condition, ""));
         match kind {
@@ -69,7 +68,7 @@ impl Place<'_> {
     }
 }
 
-/// A path as it stands in a file of settings; one that is not whole is below `dir`.
+/// A path from a configuration file; a relative one is below `dir`.
 pub(super) fn expanded(value: &str, home: Option<&Path>, dir: Option<&Path>) -> Option<PathBuf> {
     match value.strip_prefix("~/") {
         Some(rest) => Some(home?.join(rest)),
@@ -83,19 +82,19 @@ enum Case {
     IsIgnored,
 }
 
-/// What ends in a slash is about everything below.
+/// A pattern that ends in a slash matches everything below.
 fn whole(pattern: &str) -> String {
     if pattern.ends_with('/') { format!("{pattern}**") } else { pattern.to_owned() }
 }
 
-/// A path that is no pattern.
+/// Escapes a path for use in a pattern.
 fn escaped(path: &str) -> String {
     let special = |c: char| matches!(c, '*' | '?' | '[' | '\\');
     path.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
-/// Whether `pattern` is about `text`, as git compares paths: a star stays within
-/// a directory, two of them as a whole name do not.
+/// Whether `pattern` matches `text` by git's rules: `*` stays within a directory, `**` as a whole
+/// name does not.
 fn matches(pattern: &str, text: &str, case: Case) -> bool {
     let built = RegexBuilder::new(&expression(pattern))
         .unicode(false)
@@ -122,7 +121,7 @@ fn expression(pattern: &str) -> String {
             }
             _ => (regex::escape(&c.to_string()), c.len_utf8()),
         };
-        // Two stars and a slash leave us where a name starts.
+        // `**/` is followed by the start of a name.
         starts_name = rest[..length].ends_with('/');
         found += &part;
         rest = &rest[length..];
@@ -130,16 +129,16 @@ fn expression(pattern: &str) -> String {
     found + "$"
 }
 
-/// The class that `text` begins with, and its length. It never stands for a slash.
+/// The character class at the start of `text`, and its length. It never matches a slash.
 fn class(text: &str) -> Option<(String, usize)> {
     let inner = &text[1..];
     let (not, items) = inner.strip_prefix(['!', '^']).map_or(("", inner), |items| ("^", items));
     let (mut found, mut rest) = (String::new(), items);
-    // The first may be the bracket that ends it anywhere else.
+    // A `]` in first place is an ordinary character.
     while found.is_empty() || !rest.starts_with(']') {
         let named = rest.starts_with("[:").then(|| rest.find(":]")).flatten();
         let (part, length) = match (named, rest.strip_prefix('\\')) {
-            // Such as `[:alpha:]`, which is written alike here.
+            // Classes such as `[:alpha:]` have the same syntax here.
             (Some(end), _) => (rest[..end + 2].to_owned(), end + 2),
             (None, Some(behind)) => {
                 let c = behind.chars().next()?;
@@ -197,7 +196,7 @@ mod tests {
             dir: "/home/me/src/x/.git".into(),
             common: "/home/me/src/x/.git".into(),
         };
-        let place = Place {
+        let place = IncludeContext {
             repository: &repository,
             home: Some(Path::new("/home/me")),
             branch: Some("feat/one".into()),

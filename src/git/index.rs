@@ -1,30 +1,29 @@
-//! Reads git's index: which files are tracked, and how they looked when git
-//! last looked.
+//! Parses git's index: which files are tracked and their recorded metadata.
 //!
-//! By ourselves, because git believes bits that an agent can set ("assume
+//! Done without git, because git trusts bits that an agent can set ("assume unchanged", "skip
+//! worktree"), and because it is faster.
 //! unchanged", "skip worktree"), and because nothing is faster than not asking.
 
 use crate::git::object::{Format, Oid};
 use crate::git::tree_walk::{Stat, Time};
 
-/// One tracked path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry<'a> {
     pub(crate) path: &'a [u8],
     pub(crate) mode: u32,
     pub(crate) oid: Oid,
-    stat: Seen,
+    stat: IndexedStat,
     /// Not 0 while a merge is unfinished.
     pub(crate) stage: u8,
-    /// Kept out of the working tree on purpose.
+    /// Deliberately not checked out.
     pub(crate) skipped: bool,
-    /// There is no content yet, only the intention to add some.
+    /// An intent to add, without content yet.
     pub(crate) intended: bool,
 }
 
-/// What the index remembers of a file, in the width it remembers it.
+/// The metadata recorded in the index, in its width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Seen {
+struct IndexedStat {
     ctime: (u32, u32),
     mtime: (u32, u32),
     ino: u32,
@@ -37,7 +36,7 @@ pub(crate) enum IndexError {
     Damaged,
     #[error("the index has version {0}, which is not known here")]
     Version(u32),
-    /// A split index is one: the larger part is in a file beside it.
+    /// For example a split index, whose larger part is in another file.
     #[error("the index has an extension that is not known here")]
     Extension,
 }
@@ -49,7 +48,7 @@ impl Entry<'_> {
 
     fn write(&self, into: &mut Vec<u8>) {
         let start = into.len();
-        let Seen { ctime, mtime, ino, size } = self.stat;
+        let IndexedStat { ctime, mtime, ino, size } = self.stat;
         for number in [ctime.0, ctime.1, mtime.0, mtime.1, 0, ino, self.mode, 0, 0, size] {
             into.extend(number.to_be_bytes());
         }
@@ -64,15 +63,13 @@ impl Entry<'_> {
         into.extend(vec![0; 8 - (into.len() - start) % 8]);
     }
 
-    /// Whether the file still is what the index says, as far as can be told
-    /// without reading it. `written` is when the index was.
+    /// Whether the file is unchanged, as far as metadata shows. `written` is the time of the index.
     pub(crate) fn is_clean(&self, stat: &Stat, written: Time) -> bool {
         let same = |seen: (u32, u32), now: Time| {
-            // Some programs that write an index leave the fraction out.
+            // Some programs write no fraction of a second.
             seen.0 == now.0 as u32 && (seen.1 == now.1 || seen.1 == 0)
         };
-        // One that was changed in the tick in which the index was written looks
-        // as it did before.
+        // A file that changed in the same tick as the index was written looks unchanged.
         let racy = if self.stat.mtime.1 == 0 || written.1 == 0 {
             i64::from(self.stat.mtime.0) >= i64::from(written.0 as u32)
         } else {
@@ -86,26 +83,26 @@ impl Entry<'_> {
     }
 }
 
-/// Longer, or deeper, no system has them; whoever follows one must not run out of memory.
+/// No system allows longer or deeper paths.
 const LONGEST_PATH: usize = 4096;
 const DEEPEST_PATH: usize = 1000;
-/// All paths together. Version 4 writes only the ends of them, and who reads them has them whole.
+/// Total length of all paths. Version 4 stores only their endings, but readers expand them.
 const MOST_PATHS: usize = 256 << 20;
 
-/// Whether git would write such a path. A directory that is not expanded ends in a slash; what takes the
-/// place of an entry in another file has none.
+/// Whether git would write such a path. A sparse directory ends in a slash; a replacement entry in
+/// a split index is empty.
 fn is_path(path: &[u8]) -> bool {
     let names = || path.strip_suffix(b"/").unwrap_or(path).split(|&byte| byte == b'/');
     let is_name = |name: &[u8]| !matches!(name, b"" | b"." | b".." | b".git");
     path.is_empty() || path.len() <= LONGEST_PATH && names().count() <= DEEPEST_PATH && names().all(is_name)
 }
 
-/// Calls `each` with every entry, in the order of their paths.
+/// Calls `each` with every entry, ordered by path.
 pub(crate) fn read(bytes: &[u8], format: Format, each: impl FnMut(&Entry<'_>)) -> Result<(), IndexError> {
     read_all(bytes, format, each).map(|_| ())
 }
 
-/// The same, and whether git may put whole directories into it.
+/// Like [`read`]. Also returns whether the index may contain whole directories.
 fn read_all(
     bytes: &[u8],
     format: Format,
@@ -144,12 +141,12 @@ fn read_all(
         } else {
             path.clear();
             path.extend_from_slice(rest.text()?);
-            // Filled up with zeros to a multiple of eight; one was the end of the path.
+            // Padded with NULs to a multiple of eight, including the one that ends the path.
             let used = before - rest.0.len() - 1;
             rest.take(8 - used % 8 - 1)?;
         }
         room = room.checked_sub(path.len()).filter(|_| is_path(&path)).ok_or(IndexError::Damaged)?;
-        let stat = Seen { ctime, mtime, ino, size };
+        let stat = IndexedStat { ctime, mtime, ino, size };
         let stage = u8::try_from(flags >> 12 & 3).unwrap_or(0);
         let (skipped, intended) = (extended & 0x4000 != 0, extended & 0x2000 != 0);
         each(&Entry { path: &path, mode, oid, stat, stage, skipped, intended });
@@ -160,20 +157,18 @@ fn read_all(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Directories {
     Never,
-    /// Whether there are any at the moment or not.
+    /// Whether or not there are any at the moment.
     Allowed,
 }
 
-/// An entry that stands for a whole directory which is not checked out.
+/// An entry for a whole directory that is not checked out.
 pub(crate) fn is_sparse(entry: &Entry<'_>) -> bool {
     entry.mode & 0o170000 == 0o040000
 }
 
-/// The index without such entries and without extensions; `None` where there
-/// can be no such entry.
+/// The index without sparse directories and extensions; `None` if there can be no sparse directory.
 ///
-/// Git would put the directory's files in their place, and in passing set the
-/// time of the user's own objects.
+/// Git would expand the directories and update the times of the user's objects.
 pub(crate) fn without_sparse(bytes: &[u8], format: Format) -> Result<Option<Vec<u8>>, IndexError> {
     let (mut count, mut left_out) = (0_u32, false);
     let directories = read_all(bytes, format, |entry| {
@@ -196,14 +191,14 @@ pub(crate) fn without_sparse(bytes: &[u8], format: Format) -> Result<Option<Vec<
     Ok(Some(whole))
 }
 
-/// An extension with a small letter changes what the entries mean.
+/// An extension in lower case changes the meaning of the entries.
 fn extensions(mut rest: Rest<'_>) -> Result<Directories, IndexError> {
     let mut directories = Directories::Never;
     while !rest.0.is_empty() {
         let name = rest.take(4)?;
         let length = usize::try_from(rest.u32()?).map_err(|_| IndexError::Damaged)?;
         rest.take(length)?;
-        // `sdir`: entries may be whole directories; their mode says which.
+        // `sdir`: entries may be whole directories, as their mode shows.
         match name {
             b"sdir" => directories = Directories::Allowed,
             _ if name[0].is_ascii_lowercase() => return Err(IndexError::Extension),
@@ -230,7 +225,7 @@ impl<'a> Rest<'a> {
         self.take(4).map(|bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
-    /// Up to the zero that ends it, which goes too.
+    /// Reads up to a NUL and skips it.
     fn text(&mut self) -> Result<&'a [u8], IndexError> {
         let end = memchr::memchr(0, self.0).ok_or(IndexError::Damaged)?;
         let text = self.take(end)?;
@@ -238,7 +233,7 @@ impl<'a> Rest<'a> {
         Ok(text)
     }
 
-    /// A number of any length, as packs have them.
+    /// A variable-length number, as in packs.
     fn offset(&mut self) -> Result<usize, IndexError> {
         let mut byte = self.take(1)?[0];
         let mut value = usize::from(byte & 0x7f);
@@ -307,7 +302,6 @@ mod tests {
         }
     }
 
-    /// Of each path only its end is there.
     #[test]
     fn short_entries_do_not_stand_for_endless_paths() {
         let count = u32::try_from(MOST_PATHS / LONGEST_PATH).unwrap();
@@ -372,7 +366,7 @@ mod tests {
     }
 
     proptest! {
-        /// It only has to come to an end, without a panic.
+        /// Only has to terminate without a panic.
         #[test]
         fn any_bytes_are_read_to_an_end(mut bytes in prop::collection::vec(any::<u8>(), 0..400), version in 2u8..5) {
             if bytes.len() > 12 {

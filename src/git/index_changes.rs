@@ -1,4 +1,4 @@
-//! What the index says after a run and did not say before it.
+//! Finds what changed in the index during a run.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -9,55 +9,55 @@ use crate::git::index;
 use crate::git::index::IndexError;
 use crate::git::index_copy;
 use crate::git::index_file;
-use crate::git::snapshot::{Before, Trouble, merged};
+use crate::git::snapshot::{SnapshotError, TreeBefore, merged};
 use crate::git::sparse::Sparse;
 
 #[derive(Default)]
 pub(super) struct IndexNow {
     pub(super) new: Vec<Vec<u8>>,
-    /// The repositories inside that it does not name any more.
+    /// Nested repositories that are no longer in the index.
     pub(super) unlinked: HashSet<Vec<u8>>,
-    /// Of these it says something else than before.
+    /// Paths whose entry changed.
     pub(super) restaged: HashSet<Vec<u8>>,
-    /// Kept out of the tree on purpose.
+    /// Entries that are deliberately not checked out.
     pub(super) skipped: HashMap<Vec<u8>, State>,
-    /// What was kept out of it before, in whole directories that are not the same now.
+    /// Entries before the run in sparse directories that differ now.
     pub(super) then: HashMap<Vec<u8>, State>,
     pub(super) sparse: Sparse,
-    pub(super) reading: Reading,
-    /// Why it could not be read.
+    pub(super) reading: IndexKnowledge,
+    /// Why the index could not be read.
     pub(super) trouble: Option<String>,
 }
 
-/// How much is known of it.
+/// How much of the index is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Reading {
-    /// It is what it was.
+pub(super) enum IndexKnowledge {
+    /// It did not change.
     #[default]
     Same,
     All,
-    /// What it does not say is not known to be gone.
+    /// Missing entries may still exist.
     Part,
 }
 
 impl IndexNow {
-    /// Whether a list of attributes is among what is not as before.
+    /// Whether an attribute file is among the changes.
     pub(super) fn has_lists(&self) -> bool {
         self.new.iter().chain(&self.restaged).any(|path| filters::is_list(path))
     }
 }
 
-impl Before {
-    /// What is in the index now and was not before: an agent may add what is
-    /// ignored, or have files kept out of the tree.
-    pub(super) fn index_now(&self, until: Duration) -> Result<IndexNow, Trouble> {
+impl TreeBefore {
+    /// What is in the index now and was not before: an agent may add ignored files, or mark files
+    /// as not checked out.
+    pub(super) fn index_now(&self, until: Duration) -> Result<IndexNow, SnapshotError> {
         let then = self.index_bytes()?;
         let now = match index_file::load(&self.repository.index()) {
             Ok(now) if now == then => return Ok(IndexNow::default()),
             Ok(now) => now,
             Err(trouble) => {
                 let trouble = Some(trouble.to_string());
-                return Ok(IndexNow { trouble, reading: Reading::Part, ..IndexNow::default() });
+                return Ok(IndexNow { trouble, reading: IndexKnowledge::Part, ..IndexNow::default() });
             }
         };
         let now = self.in_one_part(now, until);
@@ -77,16 +77,16 @@ impl Before {
             }
             linked.remove(entry.path);
             match known.get(entry.path) {
-                // In a part of an index, one without a name stands for another.
+                // In a split index, an entry without a name replaces another.
                 None if entry.path.is_empty() || index::is_sparse(entry) => {}
                 None => found.new.push(entry.path.to_owned()),
                 Some(oid) if *oid != entry.oid => drop(found.restaged.insert(entry.path.to_owned())),
                 Some(_) => {}
             }
         });
-        // One that is gone says nothing of what it held.
+        // A missing index says nothing about its entries.
         let is_whole = read.is_ok() && !now.is_empty();
-        found.reading = if is_whole { Reading::All } else { Reading::Part };
+        found.reading = if is_whole { IndexKnowledge::All } else { IndexKnowledge::Part };
         if is_whole {
             found.unlinked = linked;
             match Sparse::read(&self.git.file("sparse"))?.differing(&found.sparse, self, until) {
@@ -95,16 +95,16 @@ impl Before {
                     found.skipped.extend(differing.now);
                     found.then = differing.then;
                 }
-                None => found.reading = Reading::Part,
+                None => found.reading = IndexKnowledge::Part,
             }
         }
-        // What is new in one of two parts is in the part that was read.
+        // In a split index, new entries are in the part that was read.
         found.trouble =
             read.err().filter(|error| *error != IndexError::Extension).map(|error| error.to_string());
         Ok(found)
     }
 
-    /// An index, with both its parts where git split it.
+    /// The index in one piece, even if git split it.
     fn in_one_part(&self, bytes: Vec<u8>, until: Duration) -> Vec<u8> {
         match index::read(&bytes, self.store.format(), |_| {}) {
             Err(IndexError::Extension) => {

@@ -1,5 +1,4 @@
-//! A copy of the index that is ours, in a form that can be read here and that
-//! git does not write anew.
+//! Copies the index into a form that we can read and that git does not rewrite.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,18 +12,18 @@ use crate::git::index_file;
 use crate::git::object::Format;
 use crate::git::repository::Repository;
 use crate::git::runner::Git;
-use crate::git::snapshot::Trouble;
+use crate::git::snapshot::SnapshotError;
 use crate::git::sparse;
 use crate::git::tree_walk::Time;
 use crate::host::files;
 
-/// Copies the index, in one piece; says when it was written.
+/// Copies the index in one piece. Returns when it was written.
 pub(super) fn take(
     repository: &Repository,
     git: &Git,
     format: Format,
     until: Duration,
-) -> Result<Time, Trouble> {
+) -> Result<Time, SnapshotError> {
     let from = repository.index();
     let Ok(found) = fs::metadata(&from) else { return Ok((0, 0)) };
     let bytes = index_file::load(&from)?;
@@ -42,14 +41,14 @@ pub(super) fn take(
     Ok((found.mtime(), u32::try_from(found.mtime_nsec()).unwrap_or(0)))
 }
 
-/// Lets git put a split index together, in a copy of that name.
+/// Lets git join a split index into a copy called `name`.
 pub(super) fn joined(
     repository: &Repository,
     git: &Git,
     name: &str,
     bytes: &[u8],
     until: Duration,
-) -> Result<Vec<u8>, Trouble> {
+) -> Result<Vec<u8>, SnapshotError> {
     let entries = fs::read_dir(&repository.dir)?.flatten();
     let shared = entries.filter(|entry| entry.file_name().as_bytes().starts_with(b"sharedindex."));
     for entry in shared.take(8) {

@@ -1,24 +1,23 @@
-//! The file that holds an index, read whole as long as it is one: an agent can
-//! make it as large as it likes.
+//! Loads an index file, within limits: an agent can make it as large as it likes.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
 use crate::git::index::IndexError;
-use crate::git::snapshot::Trouble;
+use crate::git::snapshot::SnapshotError;
 use crate::host::files;
 
-/// No index is larger; one of a million files has half of it.
+/// Maximum size; the index of a million files is half as large.
 const LARGEST: u64 = 256 << 20;
-/// What an index may have beside its entries, such as the names of untracked files.
+/// Space for extensions, such as the names of untracked files.
 const BESIDE: u64 = 32 << 20;
-/// The least and the most that one entry has.
+/// Minimum and maximum size of an entry.
 const ENTRY: (u64, u64) = (62, 4200);
 const HEADER: u64 = 12;
 
-/// The bytes of the index at `path`. One that is not there has none.
-pub(super) fn load(path: &Path) -> Result<Vec<u8>, Trouble> {
+/// The bytes of the index at `path`; empty if there is none.
+pub(super) fn load(path: &Path) -> Result<Vec<u8>, SnapshotError> {
     let found = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         found => found?,
@@ -33,7 +32,7 @@ pub(super) fn load(path: &Path) -> Result<Vec<u8>, Trouble> {
         return Err(IndexError::Damaged.into());
     }
     if found.len() > LARGEST.min(count * ENTRY.1 + BESIDE) {
-        return Err(Trouble::LargeIndex);
+        return Err(SnapshotError::LargeIndex);
     }
     Ok(files::read(path)?)
 }

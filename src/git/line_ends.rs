@@ -1,6 +1,5 @@
-//! The one rule about line ends that git does not tell: where it only guesses
-//! what is text, a file that it has with both bytes at the end of a line stays
-//! as it is.
+//! Applies the one line-end rule that git does not report: if git guesses what is text, a file that
+//! it stores with CRLF stays as it is.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -11,20 +10,20 @@ use crate::git::index;
 use crate::git::object::Oid;
 use crate::host::BoundedRunError;
 
-/// Most that is read of git's objects at a time, and in all.
+/// How much of git's objects is read at once, and in all.
 const MOST_AT_ONCE: u64 = 64 << 20;
 const MOST: u64 = 512 << 20;
 const ATTRIBUTES: [&str; 3] = ["text", "crlf", "eol"];
 
-/// Which paths the rule is about.
+/// Which paths the rule applies to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct LeftAlone<'p> {
     pub(super) alone: HashSet<&'p [u8]>,
-    /// Git could not say it of these, or not in time.
+    /// Git could not say, or not in time.
     pub(super) unknown: HashSet<&'p [u8]>,
 }
 
-/// Of `paths`, those that the rule is about, where `index` says what git has.
+/// Which of `paths` the rule applies to. `index` says what git stores.
 pub(super) fn left_alone<'p>(conversion: &Conversion<'_>, paths: &[&'p [u8]], index: &[u8]) -> LeftAlone<'p> {
     let Ok(guessed) = guessed(conversion, paths) else {
         return LeftAlone { unknown: paths.iter().copied().collect(), ..LeftAlone::default() };
@@ -34,7 +33,7 @@ pub(super) fn left_alone<'p>(conversion: &Conversion<'_>, paths: &[&'p [u8]], in
         return LeftAlone::default();
     }
     let mut names: HashMap<Vec<u8>, Oid> = HashMap::new();
-    // While a merge is unfinished, what counts is our own side of it.
+    // In an unfinished merge our own side counts.
     let _ = index::read(index, conversion.format, |entry| {
         if matches!(entry.stage, 0 | 2) && wanted.contains(entry.path) {
             names.insert(entry.path.to_owned(), entry.oid);
@@ -48,32 +47,30 @@ pub(super) fn left_alone<'p>(conversion: &Conversion<'_>, paths: &[&'p [u8]], in
     LeftAlone { alone: among(&with_both), unknown: among(&unread) }
 }
 
-/// Of `paths`, those of which no attribute says that they are text or are not.
+/// Those of `paths` that no attribute marks as text or binary.
 fn guessed(conversion: &Conversion<'_>, paths: &[&[u8]]) -> Result<HashSet<Vec<u8>>, BoundedRunError> {
     let args: Vec<&OsStr> =
         ["check-attr", "-z", "--stdin"].into_iter().chain(ATTRIBUTES).map(OsStr::new).collect();
     let input: Vec<u8> = paths.iter().flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
     let Conversion { git, root, index, until, .. } = conversion;
-    let said = git.ask(&args, root, index, input, *until)?;
-    let fields: Vec<&[u8]> = said.split(|&byte| byte == 0).collect();
-    // Three attributes of each path, of three fields each.
+    let output = git.ask(&args, root, index, input, *until)?;
+    let fields: Vec<&[u8]> = output.split(|&byte| byte == 0).collect();
+    // Three attributes per path, three fields each.
     let records = fields.chunks_exact(9).filter(|record| is_guessed(record[2], record[5], record[8]));
     Ok(records.map(|record| record[0].to_owned()).collect())
 }
 
-/// As git reads them: `crlf` is what `text` was called once, and who says how
-/// lines end says that there are some.
+/// As in git: `crlf` is the old name of `text`, and setting `eol` implies text.
 fn is_guessed(text: &[u8], crlf: &[u8], eol: &[u8]) -> bool {
-    let said = |value: &[u8]| matches!(value, b"set" | b"unset" | b"input" | b"auto");
+    let output = |value: &[u8]| matches!(value, b"set" | b"unset" | b"input" | b"auto");
     match (text, crlf) {
-        (text, _) if said(text) => text == b"auto",
-        (_, crlf) if said(crlf) => crlf == b"auto",
+        (text, _) if output(text) => text == b"auto",
+        (_, crlf) if output(crlf) => crlf == b"auto",
         _ => !matches!(eol, b"lf" | b"crlf"),
     }
 }
 
-/// Of `names`, those of objects that have both bytes at the end of a line, and
-/// those of objects that were not read. What went wrong once is not tried again.
+/// The objects among `names` that contain CRLF, and those that could not be read. Does not retry.
 fn with_both(conversion: &Conversion<'_>, names: HashSet<Oid>) -> (HashSet<Oid>, HashSet<Oid>) {
     let lines = |names: &[Oid]| names.iter().map(|oid| format!("{oid}\n")).collect::<String>().into_bytes();
     let ask = |args: &[&str], names: &[Oid]| conversion.git.ask_objects(args, lines(names), conversion.until);
@@ -86,12 +83,12 @@ fn with_both(conversion: &Conversion<'_>, names: HashSet<Oid>) -> (HashSet<Oid>,
         Some((Oid::from_hex(name)?, size.parse::<u64>().ok().filter(|size| *size <= LARGE)?))
     };
     let sized: Vec<(Oid, u64)> = String::from_utf8_lossy(&sizes).lines().filter_map(sized).collect();
-    // Larger ones, and those that are not there, are none that the rule is about.
+    // The rule does not apply to larger or missing objects.
     let mut unread: HashSet<Oid> = sized.iter().map(|(name, _)| *name).collect();
     let mut found = HashSet::new();
     for part in parts(&sized) {
-        let Ok(said) = ask(&["cat-file", "--batch"], &part) else { break };
-        found.extend(read(&said));
+        let Ok(output) = ask(&["cat-file", "--batch"], &part) else { break };
+        found.extend(read(&output));
         for name in &part {
             unread.remove(name);
         }
@@ -99,7 +96,7 @@ fn with_both(conversion: &Conversion<'_>, names: HashSet<Oid>) -> (HashSet<Oid>,
     (found, unread)
 }
 
-/// What is read at a time, as long as it is not too much in all.
+/// Groups objects for reading at once, up to the total limit.
 fn parts(sized: &[(Oid, u64)]) -> Vec<Vec<Oid>> {
     let mut parts: Vec<(u64, Vec<Oid>)> = Vec::new();
     let mut all = 0;
@@ -119,10 +116,10 @@ fn parts(sized: &[(Oid, u64)]) -> Vec<Vec<Oid>> {
     parts.into_iter().map(|(_, part)| part).collect()
 }
 
-/// `<name> <kind> <size>`, a line end, so many bytes, and another line end.
-fn read(said: &[u8]) -> Vec<Oid> {
+/// Records of `<name> <kind> <size>`, a newline, the bytes, and another newline.
+fn read(output: &[u8]) -> Vec<Oid> {
     let mut found = Vec::new();
-    let mut rest = said;
+    let mut rest = output;
     while let Some(end) = memchr::memchr(b'\n', rest) {
         let head = String::from_utf8_lossy(&rest[..end]).into_owned();
         let [name, _, size] = head.split(' ').collect::<Vec<_>>()[..] else { break };
@@ -183,8 +180,8 @@ mod tests {
     #[test]
     fn objects_are_told_apart_whatever_is_in_them() {
         let (one, two, three) = ("0a".repeat(20), "0b".repeat(20), "0c".repeat(20));
-        let said = format!("{one} blob 5\na\r\nb\n\n{two} blob 3\na\nb\n{three} blob 0\n\n{one} missing\n");
-        assert_eq!(read(said.as_bytes()), [Oid::from_hex(&one).unwrap()]);
+        let output = format!("{one} blob 5\na\r\nb\n\n{two} blob 3\na\nb\n{three} blob 0\n\n{one} missing\n");
+        assert_eq!(read(output.as_bytes()), [Oid::from_hex(&one).unwrap()]);
         assert_eq!(read(b"nonsense"), []);
         assert_eq!(read(format!("{one} blob 50\n\r\n").as_bytes()), []);
     }

@@ -1,8 +1,7 @@
-//! Git repositories, without trusting them: one hardened runner, and what a
-//! working tree was like before and after.
+//! Reads git repositories without trusting them: a hardened runner, and snapshots of a working tree
+//! before and after a run.
 //!
-//! Nothing here writes to the user's repository, and no git of ours reads its
-//! configuration as its own.
+//! Nothing here writes to the user's repository, and our git never loads its configuration.
 
 mod changed_content;
 mod commits;
@@ -44,7 +43,7 @@ mod tree_after;
 mod tree_walk;
 
 pub(crate) use commits::{Commit, History};
-pub(crate) use diff::{FileChange, Kind, Lines, plainly};
+pub(crate) use diff::{ChangeKind, FileChange, LineCounts, without_content};
 pub(crate) use differences::Differences;
 pub(crate) use file_state::State;
 pub(crate) use ignored::IgnoredChange;
@@ -52,6 +51,6 @@ pub(crate) use object::Format;
 pub(crate) use repository::{Head, Left};
 pub(crate) use runner::Git;
 pub(crate) use settings::{User, of_system};
-pub(crate) use snapshot::{Before, Trouble};
+pub(crate) use snapshot::{SnapshotError, TreeBefore};
 pub(crate) use touched_below::{MOST as MOST_TOUCHED, Touched, touched};
-pub(crate) use tree_walk::{Found, Stat, Time, WorkTree};
+pub(crate) use tree_walk::{PathEntry, Stat, Time, WorkTree};

@@ -1,16 +1,15 @@
-//! Repositories within the one that is looked at: none is looked into, and of
-//! each is known whether something in it was touched.
+//! Detects whether nested repositories were touched, without reading them.
 
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::git::snapshot::Before;
+use crate::git::snapshot::TreeBefore;
 use crate::git::touched_below::{FOREVER, MOST, Touched, last_touched, touched};
 use crate::git::tree_walk::Time;
 
-impl Before {
-    /// Of those at `paths`, what was touched since the look, and when last. What
-    /// is a file by now is told as one.
+impl TreeBefore {
+    /// Which of `paths` were touched since the snapshot, and when last. Paths that are files by now
+    /// are reported elsewhere.
     pub(super) fn touched_within(
         &self,
         paths: &BTreeSet<Vec<u8>>,
@@ -38,7 +37,7 @@ impl Before {
         (seen, last)
     }
 
-    /// Whether there is a directory with nothing in it.
+    /// Whether `path` is an empty directory.
     pub(super) fn is_empty(&self, path: &[u8]) -> bool {
         fs::read_dir(self.path(path)).is_ok_and(|mut entries| entries.next().is_none())
     }

@@ -1,5 +1,5 @@
-//! Names and bytes of git objects, made without git: raw bytes in, no filter,
-//! no attribute, no configuration asked.
+//! Computes ids of git objects and stores objects, without git: raw bytes, no filter, no
+//! attributes, no configuration.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::git::pack::Pack;
 
-/// How a repository names its objects.
+/// The hash that a repository uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Sha1,
@@ -28,7 +28,7 @@ impl Format {
     }
 }
 
-/// The name of an object.
+/// The id of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Oid {
     bytes: [u8; 32],
@@ -36,7 +36,7 @@ pub(crate) struct Oid {
 }
 
 impl Oid {
-    /// `bytes` as they stand in an index or a tree.
+    /// From the binary form in an index or a tree.
     pub(crate) fn from_bytes(raw: &[u8]) -> Option<Self> {
         let length = u8::try_from(raw.len()).ok().filter(|length| [20, 32].contains(length))?;
         let mut bytes = [0; 32];
@@ -73,7 +73,7 @@ impl fmt::Debug for Oid {
     }
 }
 
-/// Names a blob while its bytes pass by.
+/// Computes the id of a blob incrementally.
 #[derive(Clone)]
 pub(crate) enum BlobHasher {
     Sha1(Sha1),
@@ -110,7 +110,7 @@ impl BlobHasher {
     }
 }
 
-/// The name that `bytes` have as a blob.
+/// The id of `bytes` as a blob.
 pub(crate) fn blob_name(format: Format, bytes: &[u8]) -> Oid {
     name("blob", format, bytes)
 }
@@ -121,7 +121,7 @@ fn name(kind: &str, format: Format, bytes: &[u8]) -> Oid {
     hasher.finish()
 }
 
-/// The sum at the end of a file of git's.
+/// The checksum at the end of git's files.
 pub(crate) fn sum(format: Format, bytes: &[u8]) -> Vec<u8> {
     match format {
         Format::Sha1 => Sha1::digest(bytes).to_vec(),
@@ -129,7 +129,7 @@ pub(crate) fn sum(format: Format, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// What content is known by outside git.
+/// The SHA-256 of content, independent of git.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
@@ -139,22 +139,21 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ObjectKind {
     Blob,
     Tree,
 }
 
-impl Kind {
+impl ObjectKind {
     fn as_str(self) -> &'static str {
         match self {
-            Kind::Blob => "blob",
-            Kind::Tree => "tree",
+            ObjectKind::Blob => "blob",
+            ObjectKind::Tree => "tree",
         }
     }
 }
 
-/// A directory of objects that is ours alone. Git sees what was put there once
-/// it is [shown](Store::show).
+/// Our own object directory. Git sees new objects after [`show`](Store::show).
 #[derive(Debug)]
 pub(crate) struct Store {
     dir: PathBuf,
@@ -172,23 +171,22 @@ impl Store {
     }
 
     pub(crate) fn blob(&self, bytes: &[u8]) -> io::Result<Oid> {
-        self.write(Kind::Blob, bytes)
+        self.write(ObjectKind::Blob, bytes)
     }
 
-    /// Writes the tree that holds `files`, sorted or not, and the trees below it.
-    /// A path that ends in a slash is a whole tree that there is already.
+    /// Writes the tree of `files` and its subtrees. A path that ends in a slash is an existing
+    /// tree.
     pub(crate) fn tree<'a>(
         &'a self,
         files: impl IntoIterator<Item = (&'a [u8], u32, Oid)>,
     ) -> io::Result<Oid> {
-        // In this order whole paths are sorted as git sorts the names in a tree: a
-        // directory as if its name ended in a slash.
+        // Whole paths in this order match git's order, in which directory names end in a slash.
         let files: BTreeMap<&[u8], (u32, Oid)> =
             files.into_iter().map(|(path, mode, oid)| (path, (mode, oid))).collect();
         let mut trees = Trees::new(self);
         let mut whole: Option<&[u8]> = None;
         for (path, (mode, oid)) in files {
-            // What is said to be in a whole tree is in there already, or is not true.
+            // Entries below an existing tree are ignored.
             if whole.is_some_and(|tree| path.starts_with(tree)) {
                 continue;
             }
@@ -198,7 +196,7 @@ impl Store {
         trees.finish()
     }
 
-    fn write(&self, kind: Kind, bytes: &[u8]) -> io::Result<Oid> {
+    fn write(&self, kind: ObjectKind, bytes: &[u8]) -> io::Result<Oid> {
         let oid = name(kind.as_str(), self.format, bytes);
         let mut pack = self.pack.lock().unwrap_or_else(PoisonError::into_inner);
         if pack.is_none() {
@@ -210,15 +208,15 @@ impl Store {
         Ok(oid)
     }
 
-    /// From here on git finds everything that was written.
+    /// Makes everything written so far visible to git.
     pub(crate) fn show(&self) -> io::Result<()> {
         let pack = self.pack.lock().unwrap_or_else(PoisonError::into_inner).take();
         pack.map_or(Ok(()), |pack| pack.end(self.format))
     }
 }
 
-/// A zlib stream of blocks that are not compressed: it lives as long as the
-/// run, and time matters more than room.
+/// A zlib stream without compression: it lives only during the run, so time matters more than
+/// space.
 pub(super) fn stored(bytes: &[u8]) -> Vec<u8> {
     const BLOCK: usize = 0xffff;
     let mut stream = Vec::with_capacity(bytes.len() + bytes.len() / BLOCK * 5 + 16);
@@ -240,7 +238,7 @@ pub(super) fn stored(bytes: &[u8]) -> Vec<u8> {
 
 fn adler32(bytes: &[u8]) -> u32 {
     let (mut a, mut b) = (1_u32, 0_u32);
-    // So many sums fit into 32 bits before they have to be reduced.
+    // The largest number of additions before a 32-bit sum overflows.
     for part in bytes.chunks(5552) {
         for byte in part {
             a += u32::from(*byte);
@@ -252,8 +250,8 @@ fn adler32(bytes: &[u8]) -> u32 {
     (b << 16) | a
 }
 
-/// The trees that are being written, from the root down to where the last path
-/// was. Not by recursion: paths are as deep as an agent likes.
+/// The open trees from the root to the last path. Not recursive, because an agent can make paths
+/// arbitrarily deep.
 struct Trees<'a> {
     store: &'a Store,
     root: Vec<u8>,
@@ -265,7 +263,7 @@ impl<'a> Trees<'a> {
         Self { store, root: Vec::new(), open: Vec::new() }
     }
 
-    /// Adds what stands at `path`, which is behind all that were added before.
+    /// Adds the entry at `path`, which must sort after all earlier ones.
     fn add(&mut self, path: &'a [u8], mode: u32, oid: Oid) -> io::Result<()> {
         let (path, mode) = path.strip_suffix(b"/").map_or((path, mode), |dir| (dir, 0o40000));
         let mut dirs: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
@@ -277,12 +275,12 @@ impl<'a> Trees<'a> {
         Ok(())
     }
 
-    /// Writes all trees below the first `depth`.
+    /// Writes all open trees below `depth`.
     fn close(&mut self, depth: usize) -> io::Result<()> {
         while self.open.len() > depth
             && let Some((name, bytes)) = self.open.pop()
         {
-            let oid = self.store.write(Kind::Tree, &bytes)?;
+            let oid = self.store.write(ObjectKind::Tree, &bytes)?;
             self.entry(0o40000, name, oid);
         }
         Ok(())
@@ -298,7 +296,7 @@ impl<'a> Trees<'a> {
 
     fn finish(mut self) -> io::Result<Oid> {
         self.close(0)?;
-        self.store.write(Kind::Tree, &self.root)
+        self.store.write(ObjectKind::Tree, &self.root)
     }
 }
 

@@ -1,9 +1,8 @@
-//! Many objects in one file, as git packs them: thousands of files of their own
-//! would cost more to make, and to remove, than everything else.
+//! Writes objects into one pack file: thousands of loose objects would cost more to create and
+//! delete than everything else.
 //!
-//! Nothing is compressed, and nothing lives longer than the run. Of the sums that
-//! a pack has, git compares those in its two files with each other and computes
-//! neither when it reads: the names of the objects stand for their bytes.
+//! Nothing is compressed, and packs do not outlive the run. When reading, git only checks that the
+//! checksums of pack and index agree, so the object ids stand in for a checksum of the data.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,10 +11,10 @@ use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::git::object::{Format, Kind, Oid, stored, sum};
+use crate::git::object::{Format, ObjectKind, Oid, stored, sum};
 use crate::host::files;
 
-/// What is written before it is known how many objects follow.
+/// Length of the header, written last, when the number of objects is known.
 const HEADER: u64 = 12;
 
 #[derive(Debug)]
@@ -27,7 +26,7 @@ pub(super) struct Pack {
 }
 
 impl Pack {
-    /// One that is begun in the directory of objects `dir`.
+    /// Starts a pack in the object directory `dir`.
     pub(super) fn begin(dir: &Path) -> io::Result<Self> {
         let dir = dir.join("pack");
         match files::create_dir(&dir) {
@@ -39,11 +38,11 @@ impl Pack {
         Ok(Self { dir, file, at: HEADER, objects: HashMap::new() })
     }
 
-    pub(super) fn add(&mut self, oid: Oid, kind: Kind, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn add(&mut self, oid: Oid, kind: ObjectKind, bytes: &[u8]) -> io::Result<()> {
         if self.objects.contains_key(&oid) {
             return Ok(());
         }
-        // What is further in would need other numbers; nobody keeps so much.
+        // Larger offsets would need another format; nobody stores that much.
         let at = u32::try_from(self.at).ok().filter(|at| *at < 1 << 31);
         let at = at.ok_or(io::ErrorKind::FileTooLarge)?;
         let entry = [entry_header(kind, bytes.len() as u64), stored(bytes)].concat();
@@ -53,7 +52,7 @@ impl Pack {
         Ok(())
     }
 
-    /// Makes it one that git finds.
+    /// Completes the pack so that git finds it.
     pub(super) fn end(self, format: Format) -> io::Result<()> {
         let mut objects: Vec<(Oid, u32)> = self.objects.into_iter().collect();
         objects.sort_unstable_by(|(one, _), (two, _)| one.as_bytes().cmp(two.as_bytes()));
@@ -74,11 +73,11 @@ impl Pack {
     }
 }
 
-/// Its kind and length, seven bits a byte but for the first.
-fn entry_header(kind: Kind, length: u64) -> Vec<u8> {
+/// Object kind and length: seven bits per byte, except in the first.
+fn entry_header(kind: ObjectKind, length: u64) -> Vec<u8> {
     let kind = match kind {
-        Kind::Tree => 2,
-        Kind::Blob => 3,
+        ObjectKind::Tree => 2,
+        ObjectKind::Blob => 3,
     };
     let mut bytes = vec![kind << 4 | (length & 0xf) as u8];
     let mut rest = length >> 4;
@@ -90,7 +89,7 @@ fn entry_header(kind: Kind, length: u64) -> Vec<u8> {
     bytes
 }
 
-/// Where each object is: version 2.
+/// The pack index, version 2.
 fn index(format: Format, objects: &[(Oid, u32)], names: &[u8], of: &[u8]) -> Vec<u8> {
     let mut bytes = [b"\xfftOc".as_slice(), &2_u32.to_be_bytes()].concat();
     let mut upto = [0_u32; 256];
@@ -101,7 +100,7 @@ fn index(format: Format, objects: &[(Oid, u32)], names: &[u8], of: &[u8]) -> Vec
         bytes.extend(all.to_be_bytes());
     }
     bytes.extend(names);
-    // Sums of the packed bytes, for whoever copies them into another pack.
+    // CRC sums, used only when objects are copied into another pack.
     bytes.resize(bytes.len() + 4 * objects.len(), 0);
     objects.iter().for_each(|(_, at)| bytes.extend(at.to_be_bytes()));
     bytes.extend(of);
@@ -116,9 +115,9 @@ mod tests {
 
     #[test]
     fn a_length_is_told_in_as_many_bytes_as_it_needs() {
-        assert_eq!(entry_header(Kind::Blob, 0), [0x30]);
-        assert_eq!(entry_header(Kind::Blob, 15), [0x3f]);
-        assert_eq!(entry_header(Kind::Tree, 16), [0xa0, 1]);
-        assert_eq!(entry_header(Kind::Blob, 0x1234), [0xb4, 0xa3, 2]);
+        assert_eq!(entry_header(ObjectKind::Blob, 0), [0x30]);
+        assert_eq!(entry_header(ObjectKind::Blob, 15), [0x3f]);
+        assert_eq!(entry_header(ObjectKind::Tree, 16), [0xa0, 1]);
+        assert_eq!(entry_header(ObjectKind::Blob, 0x1234), [0xb4, 0xa3, 2]);
     }
 }

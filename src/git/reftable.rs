@@ -1,7 +1,7 @@
-//! References in a reftable, read without git.
+//! Reads references from a reftable, without git.
 //!
-//! A stack of tables, the youngest last; in each the references stand sorted,
-//! in blocks at its beginning. Logs and indexes, which follow, are not read.
+//! A reftable is a stack of tables, newest last. Each starts with blocks of sorted references; the
+//! logs and indexes that follow are not read.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,9 +15,9 @@ const MOST_TABLES: usize = 1_000;
 
 pub(super) type References = HashMap<String, Reference>;
 
-/// The references of the stack in `dir`; `None` where it cannot be read.
+/// The references of the stack in `dir`; `None` if it cannot be read.
 pub(super) fn read(dir: &Path) -> Option<References> {
-    // Tables are merged under our eyes: then the list names others.
+    // Git may merge tables meanwhile; the list then names others.
     (0..3).find_map(|_| stack(dir))
 }
 
@@ -41,7 +41,7 @@ fn stack(dir: &Path) -> Option<References> {
     Some(references)
 }
 
-/// Hands over the records of one table; those without a reference are removed.
+/// Calls `each` with the records of one table; a record without a reference is a deletion.
 fn table(bytes: &[u8], each: &mut impl FnMut(&str, Option<Reference>)) -> Option<()> {
     let version = bytes.strip_prefix(b"REFT")?.first()?;
     let (header, footer, oid) = match version {
@@ -54,7 +54,7 @@ fn table(bytes: &[u8], each: &mut impl FnMut(&str, Option<Reference>)) -> Option
     let aligned = number(bytes.get(5..8)?);
     let mut at = 0;
     loop {
-        // The first block shares its place with the header, and counts it.
+        // The first block starts in the header and includes its length.
         let start = if at == 0 { header } else { at };
         if start >= end || bytes[start] != b'r' {
             return Some(());
@@ -80,7 +80,7 @@ impl Block<'_> {
             let (shared, rest) = (self.varint()?, self.varint()?);
             name.truncate(shared);
             name.extend_from_slice(self.take(rest >> 3)?);
-            // Which of the stack's changes it came with.
+            // The update index.
             self.varint()?;
             let reference = match rest & 7 {
                 0 => None,
@@ -96,7 +96,7 @@ impl Block<'_> {
                 }
                 _ => return None,
             };
-            // One that is no text is of no branch that could be told.
+            // A name that is not UTF-8 is no branch that we can report.
             if let Ok(name) = std::str::from_utf8(&name) {
                 each(name, reference);
             }
@@ -126,7 +126,7 @@ impl Block<'_> {
     }
 }
 
-/// Up to three bytes, the highest first.
+/// A big-endian number of up to three bytes.
 fn number(bytes: &[u8]) -> usize {
     bytes.iter().fold(0, |value, byte| value << 8 | usize::from(*byte))
 }
@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// A table of one block, as git 2.47 writes it: `HEAD`, a branch that went, two that are there.
+    /// A table of one block, as git 2.47 writes it: `HEAD`, a deleted branch and two branches.
     fn sample() -> Vec<u8> {
         let mut records = Vec::new();
         let mut record = |shared: u8, suffix: &str, kind: u8, value: &[u8]| {
@@ -156,7 +156,6 @@ mod tests {
         bytes.push(b'r');
         bytes.extend(&u32::try_from(length).unwrap().to_be_bytes()[1..]);
         bytes.extend(records);
-        // One restart, of the first record.
         bytes.extend([0, 0, 28, 0, 1]);
         bytes.extend([0; 68]);
         bytes

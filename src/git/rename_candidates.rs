@@ -1,22 +1,20 @@
-//! What a new file may have been before: something that is gone, and not of
-//! quite another size. Everything else need not be compared.
+//! Decides which new files may be renames: a file of similar size must have been deleted.
 
 use crate::git::file_state::State;
 
-/// The sizes of what is not there any more. Git takes a new file for one of these
-/// under another name only where neither is far larger.
+/// The sizes of deleted files. Git accepts a rename only if neither side is much larger.
 #[derive(Debug, Default)]
-pub(super) struct Gone {
+pub(super) struct RemovedSizes {
     sizes: Vec<u64>,
-    /// There is one that nobody knows the size of.
+    /// The size of a deleted file is unknown.
     unknown: bool,
 }
 
-impl Gone {
+impl RemovedSizes {
     pub(super) fn note(&mut self, old: Option<&State>, size: Option<u64>) {
         match size {
             _ if old.is_some_and(State::is_nested) => {}
-            // Git writes this where it is not sure of a file.
+            // Git records 0 if it is unsure about a file.
             Some(0) | None => self.unknown = true,
             Some(size) => self.sizes.push(size),
         }
@@ -26,8 +24,8 @@ impl Gone {
         self.sizes.sort_unstable();
     }
 
-    /// Whether one of them may be what is now a file of `size` bytes. For git
-    /// neither is twice as large; line ends may make as much of a difference.
+    /// Whether a new file of `size` bytes may be one of these, renamed. Git allows a factor of two;
+    /// line ends may account for as much again.
     pub(super) fn may_have_become(&self, size: u64) -> bool {
         let from = self.sizes.partition_point(|gone| gone.saturating_mul(4).saturating_add(64) < size);
         let first = self.sizes.get(from);
@@ -41,7 +39,7 @@ mod tests {
 
     #[test]
     fn a_new_file_can_have_been_another_of_about_its_size() {
-        let mut gone = Gone::default();
+        let mut gone = RemovedSizes::default();
         assert!(!gone.may_have_become(0) && !gone.may_have_become(1000));
         [5000, 1000].into_iter().for_each(|size| gone.note(None, Some(size)));
         gone.settle();

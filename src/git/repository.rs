@@ -1,5 +1,5 @@
-//! Where the parts of a repository are, and where its branches stand: read as
-//! files, without git and without its configuration.
+//! Locates the parts of a repository and reads its references, without git and without its
+//! configuration.
 
 use std::fs;
 use std::io;
@@ -11,38 +11,38 @@ use crate::git::reftable;
 use crate::git::reftable::References;
 use crate::host::files;
 
-/// No list of references is longer; a file that is was put there for us.
+/// Larger reference files are not genuine.
 pub(super) const LARGEST_REFS: u64 = 32 << 20;
 const LARGEST_LINE: u64 = 64 << 10;
-/// Loose references that are looked at.
+/// Maximum number of loose references.
 const MOST_LOOSE: usize = 20_000;
-/// A symbolic reference leads to a reference, now and then to another.
+/// A symbolic reference may lead to another one.
 const MOST_HOPS: usize = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Repository {
-    /// Where `.git` stands.
+    /// The directory that contains `.git`.
     pub(crate) root: PathBuf,
-    /// What belongs to this working tree alone: `HEAD` and the index.
+    /// The directory of this worktree alone: `HEAD` and the index.
     pub(crate) dir: PathBuf,
-    /// What all its working trees share: objects, references, configuration.
+    /// The directory that all worktrees share: objects, references, configuration.
     pub(crate) common: PathBuf,
 }
 
-/// Where a working tree stands.
+/// What `HEAD` points to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// Absent when nothing was ever committed.
+    /// Absent if there is no commit yet.
     pub(crate) commit: Option<Oid>,
-    /// Absent when it is on no branch.
+    /// Absent if `HEAD` is detached.
     pub(crate) branch: Option<String>,
 }
 
-/// What a run left of the repository that it worked in.
+/// What a run left of its repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Left {
     Whole,
-    /// It is there, and nothing in the checkout leads to it.
+    /// It exists, but the checkout no longer leads to it.
     Elsewhere,
     Nothing,
 }
@@ -54,7 +54,7 @@ impl Repository {
             found if found.is_dir() => dot,
             _ => led_to(&dot, root, b"gitdir:")?,
         };
-        // A path through the tree's own directory (`../..`) would be gone with that.
+        // Canonical, because a path through the worktree (`../..`) breaks when that is deleted.
         let shared =
             led_to(&dir.join("commondir"), &dir, b"").map(|path| path.canonicalize().unwrap_or(path));
         let common = shared.unwrap_or_else(|| dir.clone());
@@ -62,7 +62,7 @@ impl Repository {
         Some(Self { root: root.to_owned(), dir, common })
     }
 
-    /// What is left of it by now.
+    /// What is left of it now.
     pub(super) fn left(&self) -> Left {
         match Repository::at(&self.root) {
             Some(_) => Left::Whole,
@@ -170,13 +170,13 @@ impl Repository {
         self.common.join("reftable").is_dir()
     }
 
-    /// The references of this working tree, then those that all share.
+    /// The references of this worktree, then the shared ones.
     fn tables(&self) -> Option<Vec<References>> {
         let dirs = if self.dir == self.common { vec![&self.common] } else { vec![&self.dir, &self.common] };
         dirs.into_iter().map(|dir| reftable::read(&dir.join("reftable"))).collect()
     }
 
-    /// Whether references are kept in a way that cannot be read here.
+    /// Whether references are stored in a form that cannot be read here.
     pub(crate) fn has_unread_references(&self) -> bool {
         self.has_reftable() && self.tables().is_none()
     }
@@ -198,8 +198,7 @@ impl Reference {
     }
 }
 
-/// The commit that the repository at `root` is on, where it is one. Nothing
-/// else of it is looked at.
+/// The commit of the repository at `root`, if it is one.
 pub(crate) fn head_of(root: &Path) -> Option<Oid> {
     Repository::at(root)?.head().commit
 }
@@ -216,7 +215,7 @@ fn line(path: &Path) -> io::Result<String> {
     bounded(path, LARGEST_LINE).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The whole of a plain file that is not too large. Nobody waits for a pipe.
+/// Reads a whole plain file of at most `most` bytes. A pipe does not block.
 pub(crate) fn bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let bytes = files::head(path, most.saturating_add(1))?;
     if bytes.len() as u64 > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }

@@ -1,7 +1,7 @@
-//! When something was last touched that is, after all, as it was before.
+//! Finds out when something was last touched that is now as it was before.
 //!
-//! A file that was changed and put back differs in its times alone, and one that
-//! was made and removed again has left its mark only on the directory it was in.
+//! A file that was changed and restored differs only in its times. One that was created and removed
+//! leaves a trace only in the time of its directory.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -12,15 +12,14 @@ use std::path::Path;
 
 use crate::git::tree_walk::Time;
 
-/// How many entries of directories are looked at for one run.
+/// Maximum number of directory entries examined per run.
 const MOST: usize = 20_000;
-/// How much the names of directories may take; those of a million files fit.
+/// Maximum total length of directory names, enough for a million files.
 const MOST_BYTES: usize = 64 << 20;
-/// A directory and what was put into it have times that differ by a tick of the
-/// kernel's clock at most.
+/// The times of a directory and its newest entry differ by at most one kernel tick.
 const TICK_MS: i64 = 12;
 
-/// The directories that hold what belongs to the tree.
+/// The directories of the tree.
 #[derive(Debug, Default)]
 pub(super) struct Directories {
     all: BTreeSet<Vec<u8>>,
@@ -29,7 +28,7 @@ pub(super) struct Directories {
 }
 
 impl Directories {
-    /// Notes those that `path` is in. Cheap for paths in their order.
+    /// Records the directories of `path`. Cheap if paths come in order.
     pub(super) fn note(&mut self, path: &[u8]) {
         let mut dir = above(path);
         if dir == self.last && !self.all.is_empty() {
@@ -43,9 +42,8 @@ impl Directories {
         }
     }
 
-    /// The latest time at which something was removed from one of them after
-    /// `since`. Where the last that happened to a directory is that something
-    /// came which is still there, nothing is known to have gone.
+    /// The last time after `since` at which something was removed from a directory. If the last
+    /// change of a directory was the arrival of an entry that still exists, no removal is assumed.
     pub(super) fn last_removal(&self, root: &Path, since: Time) -> Option<Time> {
         let mut left = MOST;
         let removed = |dir: &Vec<u8>| {
@@ -58,7 +56,7 @@ impl Directories {
     }
 }
 
-/// Whether an entry of `dir` came at the moment when the directory last changed.
+/// Whether an entry of `dir` arrived when the directory last changed.
 fn is_explained(dir: &Path, at: Time, left: &mut usize) -> bool {
     let millis = |time: Time| time.0.saturating_mul(1000).saturating_add(i64::from(time.1 / 1_000_000));
     let Ok(entries) = fs::read_dir(dir) else { return false };
@@ -67,7 +65,7 @@ fn is_explained(dir: &Path, at: Time, left: &mut usize) -> bool {
             return false;
         }
         *left -= 1;
-        // Git writes there whenever it takes something away.
+        // Git writes to it whenever it removes something.
         if entry.file_name() == ".git" {
             continue;
         }
@@ -112,7 +110,7 @@ mod tests {
         assert_eq!(dirs.all.iter().map(Vec::as_slice).collect::<Vec<_>>(), [&b""[..], b"a", b"a/b"]);
         let set =
             |path: &str, at: SystemTime| fs::File::open(root.join(path)).unwrap().set_modified(at).unwrap();
-        // All are from the making of what is in them, however long that took.
+        // All changes come from creating the entries, however long that took.
         for (inner, dir) in [("a/b/c", "a/b"), ("a/b", "a"), ("a", "")] {
             let found = fs::metadata(root.join(inner)).unwrap();
             let nanos = u32::try_from(found.ctime_nsec()).unwrap();

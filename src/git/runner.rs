@@ -1,11 +1,9 @@
-//! The one way in which git is run.
+//! The only place that runs git.
 //!
-//! After an agent ran, its tree is hostile, and a repository's configuration
-//! starts programs: monitors, filters, hooks, helpers. So git is never shown
-//! the user's `.git`. It gets a directory of ours, with a configuration of
-//! ours, that only borrows the objects; an index that is a copy; and an
-//! environment in which nothing else can be named. What is asked below that
-//! would be off by default is switched off once more.
+//! After an agent ran, its tree is hostile, and a repository's configuration can start programs:
+//! monitors, filters, hooks, helpers. Git therefore never sees the user's `.git`. It gets a
+//! directory of ours with our configuration that only borrows the objects, a copy of the index, and
+//! a clean environment. Dangerous options are disabled explicitly even if they are off by default.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -14,16 +12,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::git::object::Format;
-use crate::git::stall_guards::Stalls;
+use crate::git::stall_guards::StallGuard;
 use crate::host::files;
 use crate::host::paths;
 use crate::host::{BoundedRun, BoundedRunError};
 
-/// Most that one answer may hold; the names of a million files fit.
+/// Maximum size of an answer; the names of a million files fit.
 const MOST: usize = 128 << 20;
 
-/// Where systems keep it. Before `PATH`: what an agent could write to must not
-/// be run by us.
+/// Usual places of git, searched before `PATH`: we must not run anything that an agent could have
+/// written.
 const USUAL: [&str; 4] = ["/usr/local/bin", "/usr/bin", "/opt/homebrew/bin", "/bin"];
 
 const OPTIONS: &[&str] = &[
@@ -61,25 +59,25 @@ const OPTIONS: &[&str] = &[
     "submodule.recurse=false",
 ];
 
-/// Git, in a directory of ours.
+/// Git, with a directory of ours as its repository.
 #[derive(Debug)]
 pub(crate) struct Git {
     program: PathBuf,
-    /// Stands for `.git`.
+    /// Used in place of `.git`.
     dir: PathBuf,
-    /// The user's own.
+    /// The object directory of the user's repository.
     borrowed: PathBuf,
-    /// What the user's own configuration says about reading a file.
+    /// Settings from the user's configuration about reading files.
     settings: Vec<String>,
 }
 
 impl Git {
-    /// Finds a git that nobody could have put there who works in `writable`.
+    /// Finds a git that nobody with write access to `writable` could have placed.
     pub(crate) fn find(path: Option<&OsStr>, writable: &[&Path]) -> Option<PathBuf> {
         Self::find_beside(&USUAL, path, writable)
     }
 
-    /// The same with other places than the usual ones, which come first.
+    /// Searches `usual` before `path`.
     fn find_beside(usual: &[&str], path: Option<&OsStr>, writable: &[&Path]) -> Option<PathBuf> {
         let listed = path.map(std::env::split_paths).into_iter().flatten();
         let safe = |dir: &PathBuf| {
@@ -91,14 +89,14 @@ impl Git {
         dirs.find_map(|dir| Some(dir.join("git")).filter(|file| paths::is_program(file)))
     }
 
-    /// The git that the user runs. It is never run by us, but what lies beside it
-    /// is believed: nobody who works in `writable` may have put it there.
+    /// The git that the user runs. We never run it, but trust the system configuration beside it,
+    /// so it must not lie in `writable` either.
     pub(crate) fn own(path: Option<&OsStr>, writable: &[&Path]) -> Option<PathBuf> {
         Self::find_beside(&[], path, writable)
     }
 
-    /// Makes `dir` a place for git to stand in: no reference, no remote, and the
-    /// objects of `objects` to read from.
+    /// Prepares `dir` as a repository without references or remotes that reads its objects from
+    /// `objects`.
     pub(crate) fn settle(program: PathBuf, dir: &Path, format: Format, objects: &Path) -> io::Result<Self> {
         for part in ["objects", "objects/info", "refs", "info"] {
             match files::create_dir(&dir.join(part)) {
@@ -119,7 +117,7 @@ impl Git {
         Ok(git)
     }
 
-    /// Objects are those of the user, and what git wrote for us.
+    /// Makes the user's objects and those that git wrote for us readable.
     fn borrow_objects(&self) -> io::Result<()> {
         let mut places = quoted_line(&self.borrowed);
         if self.written().is_dir() {
@@ -128,12 +126,12 @@ impl Git {
         files::write_in_place(self.dir.join("objects/info/alternates"), places)
     }
 
-    /// Where git writes objects, for us alone.
+    /// Where git writes objects for us.
     fn written(&self) -> PathBuf {
         self.dir.join("written")
     }
 
-    /// Adds `name=value` to what git is told. The caller answers for it.
+    /// Adds the setting `name=value`. The caller must make sure that it is safe.
     pub(crate) fn set(&mut self, setting: String) {
         self.settings.push(setting);
     }
@@ -142,8 +140,7 @@ impl Git {
         &self.settings
     }
 
-    /// Puts a question and does not wait for the answer. Git stands in
-    /// `work_tree` and takes `index` for the index.
+    /// Starts git in `work_tree` with `index`, without waiting for its answer.
     pub(crate) fn begin(
         &self,
         args: &[&OsStr],
@@ -151,11 +148,11 @@ impl Git {
         index: &Path,
         input: Vec<u8>,
         until: Duration,
-    ) -> Result<Question, BoundedRunError> {
+    ) -> Result<PendingAnswer, BoundedRunError> {
         self.begin_in(&self.objects(), args, work_tree, index, input, until)
     }
 
-    /// The same, with the objects that are in one directory and those it borrows.
+    /// Like [`begin`](Self::begin), with another object directory.
     fn begin_in(
         &self,
         objects: &Path,
@@ -164,7 +161,7 @@ impl Git {
         index: &Path,
         input: Vec<u8>,
         until: Duration,
-    ) -> Result<Question, BoundedRunError> {
+    ) -> Result<PendingAnswer, BoundedRunError> {
         let settings = self.settings.iter().flat_map(|setting| ["-c", setting.as_str()]);
         let args: Vec<OsString> = OPTIONS
             .iter()
@@ -196,10 +193,10 @@ impl Git {
             ("LC_ALL", text("C.UTF-8")),
         ];
         let talk = BoundedRun::begin(&self.program, &args, work_tree, &environment, input, until, MOST)?;
-        Ok(Question { talk, stalls: Stalls::new(work_tree, &self.borrowed) })
+        Ok(PendingAnswer { talk, stalls: StallGuard::new(work_tree, &self.borrowed) })
     }
 
-    /// As [`begin`](Self::begin), with the answer.
+    /// Like [`begin`](Self::begin), but waits for the answer.
     pub(crate) fn ask(
         &self,
         args: &[&OsStr],
@@ -211,9 +208,8 @@ impl Git {
         self.begin(args, work_tree, index, input, until)?.finish()
     }
 
-    /// As [`begin`](Self::begin), for what writes objects. It sees no others: git
-    /// would set the time of one that is there already, and the user's own are
-    /// not ours to touch.
+    /// Like [`begin`](Self::begin), for commands that write objects. Git sees no other objects,
+    /// because it would update the times of existing ones, and the user's must not be touched.
     pub(crate) fn begin_to_write(
         &self,
         args: &[&OsStr],
@@ -221,7 +217,7 @@ impl Git {
         index: &Path,
         input: Vec<u8>,
         until: Duration,
-    ) -> Result<Question, BoundedRunError> {
+    ) -> Result<PendingAnswer, BoundedRunError> {
         match files::create_dir(&self.written()) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(BoundedRunError::Start(error));
@@ -231,7 +227,7 @@ impl Git {
         self.begin_in(&self.written(), args, work_tree, index, input, until)
     }
 
-    /// A question that needs neither working tree nor index: about objects.
+    /// Asks about objects only; needs no working tree or index.
     pub(crate) fn ask_objects(
         &self,
         args: &[&str],
@@ -246,40 +242,39 @@ impl Git {
         self.dir.join("objects")
     }
 
-    /// Where `name` stands in git's directory.
+    /// The path of `name` in our repository directory.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
 }
 
-/// What git was asked and has not answered yet.
+/// A running git whose answer is outstanding.
 #[derive(Debug)]
-pub(crate) struct Question {
+pub(crate) struct PendingAnswer {
     talk: BoundedRun,
-    stalls: Stalls,
+    stalls: StallGuard,
 }
 
-impl Question {
-    /// The answer, when git ended well.
+impl PendingAnswer {
+    /// The answer, if git succeeded.
     pub(crate) fn finish(self) -> Result<Vec<u8>, BoundedRunError> {
-        self.finish_both().map(|(said, _)| said)
+        self.finish_both().map(|(output, _)| output)
     }
 
-    /// The same, with the beginning of what git complained of all the same.
+    /// The answer and the beginning of git's stderr, if git succeeded.
     pub(crate) fn finish_both(self) -> Result<(Vec<u8>, String), BoundedRunError> {
         let Self { talk, mut stalls } = self;
-        talk.finish_with(&mut |silent| stalls.care(silent))
+        talk.finish_with(&mut |silent| stalls.on_silence(silent))
     }
 
-    /// What git said, however it ended, and how that was.
+    /// What git printed, and whether it succeeded.
     pub(crate) fn finish_anyhow(self) -> (Vec<u8>, Result<(), BoundedRunError>) {
         let Self { talk, mut stalls } = self;
-        talk.finish_anyhow(&mut |silent| stalls.care(silent))
+        talk.finish_anyhow(&mut |silent| stalls.on_silence(silent))
     }
 }
 
-/// A path as git takes it in a file of one path per line: in quotes, so that
-/// any byte may be in it.
+/// A path in git's quotes as a line of a file.
 fn quoted_line(path: &Path) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt;
     let mut line = quoted(path.as_os_str().as_bytes());
@@ -287,7 +282,7 @@ fn quoted_line(path: &Path) -> Vec<u8> {
     line
 }
 
-/// `path` in git's own quotes.
+/// A path in git's quotes, which allow any byte.
 pub(crate) fn quoted(path: &[u8]) -> Vec<u8> {
     let mut line = vec![b'"'];
     for &byte in path {
@@ -330,7 +325,6 @@ mod tests {
         assert_eq!(found(&[dir.path()]), None);
     }
 
-    /// Where it is says which settings are believed.
     #[test]
     fn the_users_own_git_is_none_that_a_run_could_have_written() {
         let (dir, bin) = with_a_git();

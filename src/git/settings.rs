@@ -1,7 +1,7 @@
-//! The few settings of a repository and its user that say how files are read.
+//! Reads the few settings of a repository and its user that affect how files are read.
 //!
-//! Everything else in a configuration is left alone: most of it names programs.
-//! Values are taken only where they are one of a few known words.
+//! All other settings are ignored: many of them name programs. Values are accepted only if they are
+//! one of a few known words.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -11,25 +11,25 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::git::config_file;
-use crate::git::includes::{Place, expanded};
+use crate::git::includes::{IncludeContext, expanded};
 use crate::git::object::Format;
 use crate::git::repository::{Repository, bounded};
-use crate::git::runner::{Git, Question};
+use crate::git::runner::{Git, PendingAnswer};
 use crate::host::files;
 
-/// No file of settings or rules is longer.
+/// Larger configuration or rule files are ignored.
 const LARGEST: u64 = 4 << 20;
 
-/// A file may take in others, these again others, and so on.
+/// Limits on nested includes.
 const MOST_INCLUDED: usize = 100;
 const DEEPEST: usize = 10;
 
-/// Where the user's own configuration is.
+/// Where the user's git configuration is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct User {
     pub(crate) home: Option<PathBuf>,
     pub(crate) config: Option<PathBuf>,
-    /// What holds for all users.
+    /// The system-wide configuration.
     pub(crate) system: Option<PathBuf>,
 }
 
@@ -38,7 +38,7 @@ impl User {
         Some(self.config.clone().or_else(|| Some(self.home.as_ref()?.join(".config")))?.join("git"))
     }
 
-    /// Weakest first.
+    /// Lowest precedence first.
     fn files(&self) -> Vec<PathBuf> {
         let own = self.home.as_ref().map(|home| home.join(".gitconfig"));
         let config = self.config_dir().map(|dir| dir.join("config"));
@@ -46,7 +46,7 @@ impl User {
     }
 }
 
-/// Where the git at `program` looks for what holds for all users.
+/// Where the git at `program` looks for the system-wide configuration.
 pub(crate) fn of_system(program: &Path) -> Option<PathBuf> {
     match program.parent()?.parent()? {
         prefix if [Path::new("/"), Path::new("/usr")].contains(&prefix) => Some("/etc/gitconfig".into()),
@@ -57,30 +57,30 @@ pub(crate) fn of_system(program: &Path) -> Option<PathBuf> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) format: Option<Format>,
-    /// Whether the executable bit means something here.
+    /// Whether the executable bit is meaningful.
     pub(crate) file_mode: bool,
-    /// Whether a link can be one here.
+    /// Whether symbolic links are supported.
     pub(crate) links: bool,
-    /// To be told to git.
+    /// Settings to pass to git.
     pub(crate) told: Vec<String>,
 }
 
-/// Reads what the repository and the user say. What cannot be read says nothing.
+/// Reads the settings of the repository and the user. Unreadable files are skipped.
 pub(crate) fn read(git: &Git, repository: &Repository, user: &User, until: Duration) -> Settings {
     let own = repository.common.join("config");
     let of_tree = repository.dir.join("config.worktree");
-    let users = user.files().into_iter().map(|file| (Whose::User, file));
-    let files = users.chain([(Whose::Repository, own), (Whose::WorkTree, of_tree)]);
-    // All at once; what they say is put together in order.
-    let asked: Vec<(Whose, PathBuf, Said)> = files
+    let users = user.files().into_iter().map(|file| (ConfigScope::User, file));
+    let files = users.chain([(ConfigScope::Repository, own), (ConfigScope::WorkTree, of_tree)]);
+    // All files are read at once and applied in order.
+    let asked: Vec<(ConfigScope, PathBuf, ConfigValues)> = files
         .filter(|(_, file)| is_plain(file))
-        .map(|(whose, file)| (whose, file.clone(), Said::by(&file, git, repository, until)))
+        .map(|(whose, file)| (whose, file.clone(), ConfigValues::by(&file, git, repository, until)))
         .collect();
     let mut reader = Reader {
         git,
         until,
         left: MOST_INCLUDED,
-        place: Place {
+        place: IncludeContext {
             repository,
             home: user.home.as_deref(),
             branch: repository.head().branch,
@@ -92,33 +92,33 @@ pub(crate) fn read(git: &Git, repository: &Repository, user: &User, until: Durat
         Settings { format: Some(Format::Sha1), file_mode: true, links: true, told: Vec::new() };
     let (mut autocrlf, mut eol, mut excludes) = (None, None, ignore);
     let mut attributes = user.config_dir().map(|dir| dir.join("attributes"));
-    // How names are compared.
+    // Settings about the comparison of names.
     let mut bits = BTreeMap::new();
-    // Unless the repository says so, git does not know of such a file.
+    // Without `extensions.worktreeConfig`, git ignores the file.
     let mut counts_of_tree = false;
-    for (whose, file, said) in asked {
-        if whose == Whose::WorkTree && !counts_of_tree {
+    for (whose, file, output) in asked {
+        if whose == ConfigScope::WorkTree && !counts_of_tree {
             continue;
         }
-        for (key, value) in reader.with_included(said.pairs(), &file, whose, 0) {
-            // Git takes its words in any case.
+        for (key, value) in reader.with_included(output.pairs(), &file, whose, 0) {
+            // Git ignores the case of these words.
             let word = value.to_ascii_lowercase();
             let no = matches!(word.as_str(), "false" | "0" | "no" | "off" | "");
             match (key.as_str(), word.as_str(), whose) {
-                ("extensions.objectformat", "sha1", Whose::Repository) => {
+                ("extensions.objectformat", "sha1", ConfigScope::Repository) => {
                     settings.format = Some(Format::Sha1)
                 }
-                ("extensions.objectformat", "sha256", Whose::Repository) => {
+                ("extensions.objectformat", "sha256", ConfigScope::Repository) => {
                     settings.format = Some(Format::Sha256);
                 }
-                ("extensions.objectformat", _, Whose::Repository) => settings.format = None,
-                ("extensions.worktreeconfig", _, Whose::Repository) => counts_of_tree = !no,
+                ("extensions.objectformat", _, ConfigScope::Repository) => settings.format = None,
+                ("extensions.worktreeconfig", _, ConfigScope::Repository) => counts_of_tree = !no,
                 ("core.filemode", ..) => settings.file_mode = !no,
                 ("core.symlinks", ..) => settings.links = !no,
                 ("core.autocrlf", "true" | "false" | "input", _) => autocrlf = Some(word),
                 ("core.ignorecase" | "core.precomposeunicode", ..) => drop(bits.insert(key, !no)),
                 ("core.eol", "lf" | "crlf" | "native", _) => eol = Some(word),
-                ("core.excludesfile", _, Whose::User) => {
+                ("core.excludesfile", _, ConfigScope::User) => {
                     excludes = expanded(&value, user.home.as_deref(), None)
                 }
                 ("core.excludesfile", ..) => {
@@ -126,7 +126,7 @@ pub(crate) fn read(git: &Git, repository: &Repository, user: &User, until: Durat
                         excludes = Some(copy);
                     }
                 }
-                ("core.attributesfile", _, Whose::User) => {
+                ("core.attributesfile", _, ConfigScope::User) => {
                     attributes = expanded(&value, user.home.as_deref(), None)
                 }
                 _ => {}
@@ -143,8 +143,7 @@ pub(crate) fn read(git: &Git, repository: &Repository, user: &User, until: Durat
     settings
 }
 
-/// Copies what the repository ignores, and how it reads files, beside its tree.
-/// As it is now: an agent may write there.
+/// Copies the repository's ignore rules and attributes as they are now: an agent may change them.
 pub(crate) fn copy_rules(repository: &Repository, git: &Git) {
     for name in ["info/exclude", "info/attributes"] {
         if let Ok(bytes) = bounded(&repository.common.join(name), 1 << 20) {
@@ -153,7 +152,7 @@ pub(crate) fn copy_rules(repository: &Repository, git: &Git) {
     }
 }
 
-/// A copy of the rules that a repository names within itself, as they are now.
+/// Copies the ignore file that a repository names within itself.
 fn copied(named: &str, repository: &Repository, git: &Git) -> Option<PathBuf> {
     let file = Some(repository.root.join(named)).filter(|file| is_within(file, repository))?;
     let copy = git.file("info/named-exclude");
@@ -161,51 +160,51 @@ fn copied(named: &str, repository: &Repository, git: &Git) -> Option<PathBuf> {
     Some(copy)
 }
 
-/// Whether a file is one of the repository's, wherever links lead.
+/// Whether a file belongs to the repository, after following links.
 fn is_within(file: &Path, repository: &Repository) -> bool {
     let real = |path: &Path| fs::canonicalize(path).ok();
     let holds = |dir: &Path| real(file).zip(real(dir)).is_some_and(|(file, dir)| file.starts_with(dir));
     holds(&repository.root) || holds(&repository.common)
 }
 
-/// Weakest first.
+/// Lowest precedence first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whose {
+enum ConfigScope {
     User,
     Repository,
-    /// Of one of its working trees: a sparse checkout has one.
+    /// Of one worktree, as in a sparse checkout.
     WorkTree,
 }
 
-/// Follows what a file takes in.
+/// Follows includes.
 struct Reader<'a> {
     git: &'a Git,
     until: Duration,
     left: usize,
-    place: Place<'a>,
+    place: IncludeContext<'a>,
 }
 
 impl Reader<'_> {
-    /// What `file` says, with what others say in the place where it names them.
+    /// The settings of `file`, with those of included files in place.
     fn with_included(
         &mut self,
         pairs: Vec<(String, String)>,
         file: &Path,
-        whose: Whose,
+        whose: ConfigScope,
         depth: usize,
     ) -> Vec<(String, String)> {
         let repository = self.place.repository;
-        // Whoever works in a repository may write there, and is shown nothing outside.
+        // An agent may write to the repository's configuration, which must not reveal other files.
         let may_read =
-            |file: &PathBuf| is_plain(file) && (whose == Whose::User || is_within(file, repository));
+            |file: &PathBuf| is_plain(file) && (whose == ConfigScope::User || is_within(file, repository));
         let mut all = Vec::new();
         for (key, value) in pairs {
             let urls = || urls(self.git, repository, self.until);
             match self.place.included(&key, &value, file, urls).filter(may_read) {
                 Some(file) if depth < DEEPEST && self.left > 0 => {
                     self.left -= 1;
-                    let mut pairs = Said::by(&file, self.git, repository, self.until).pairs();
-                    // How the repository itself is kept is said in its own file alone.
+                    let mut pairs = ConfigValues::by(&file, self.git, repository, self.until).pairs();
+                    // Extensions count only in the repository's own file.
                     pairs.retain(|(key, _)| !key.starts_with("extensions."));
                     all.extend(self.with_included(pairs, &file, whose, depth + 1));
                 }
@@ -216,21 +215,26 @@ impl Reader<'_> {
     }
 }
 
-/// Where the remotes of a repository are, by its own settings.
+/// The URLs of the repository's remotes.
 fn urls(git: &Git, repository: &Repository, until: Duration) -> Vec<String> {
     let config = Some(repository.common.join("config")).filter(|file| is_plain(file));
     let asked = config.and_then(|file| list(git, &file, repository, until));
     let is_url = |(key, _): &(String, String)| key.starts_with("remote.") && key.ends_with(".url");
-    Said::Asked(asked.map(Box::new)).pairs().into_iter().filter(is_url).map(|(_, value)| value).collect()
+    ConfigValues::Asked(asked.map(Box::new))
+        .pairs()
+        .into_iter()
+        .filter(is_url)
+        .map(|(_, value)| value)
+        .collect()
 }
 
-/// What one file of settings says.
-enum Said {
+/// The content of one configuration file.
+enum ConfigValues {
     Known(Vec<(String, String)>),
-    Asked(Option<Box<Question>>),
+    Asked(Option<Box<PendingAnswer>>),
 }
 
-impl Said {
+impl ConfigValues {
     fn by(file: &Path, git: &Git, repository: &Repository, until: Duration) -> Self {
         let plain = bounded(file, LARGEST).ok().and_then(|bytes| config_file::plain(&bytes));
         plain.map_or_else(|| Self::Asked(list(git, file, repository, until).map(Box::new)), Self::Known)
@@ -240,15 +244,15 @@ impl Said {
         match self {
             Self::Known(pairs) => pairs,
             Self::Asked(talk) => {
-                let said = talk.and_then(|talk| talk.finish().ok()).unwrap_or_default();
-                said.split(|&byte| byte == 0).filter_map(pair).collect()
+                let output = talk.and_then(|talk| talk.finish().ok()).unwrap_or_default();
+                output.split(|&byte| byte == 0).filter_map(pair).collect()
             }
         }
     }
 }
 
-/// Lists one file of settings, without any other that it names.
-fn list(git: &Git, file: &Path, repository: &Repository, until: Duration) -> Option<Question> {
+/// Lists one configuration file without following includes.
+fn list(git: &Git, file: &Path, repository: &Repository, until: Duration) -> Option<PendingAnswer> {
     let args = ["config", "--no-includes", "-z", "--list", "--file"].map(OsStr::new);
     let args: Vec<&OsStr> = args.into_iter().chain([file.as_os_str()]).collect();
     git.begin(&args, &repository.root, &git.file("no-index"), Vec::new(), until).ok()
@@ -256,12 +260,12 @@ fn list(git: &Git, file: &Path, repository: &Repository, until: Duration) -> Opt
 
 fn pair(record: &[u8]) -> Option<(String, String)> {
     let text = std::str::from_utf8(record).ok()?;
-    // Git writes names in small letters, and what stands between them as it is.
+    // Git prints section and key in lower case, subsections unchanged.
     let (key, value) = text.split_once('\n').unwrap_or((text, "true"));
     Some((key.to_owned(), value.to_owned()))
 }
 
-/// Nobody waits for a pipe.
+/// Refuses pipes, which would block.
 fn is_plain(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|found| found.is_file() && found.len() <= LARGEST)
 }

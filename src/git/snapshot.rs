@@ -1,5 +1,4 @@
-//! The working tree as it is now, written down so that it can be compared
-//! later: the index as a copy, and beside it whatever differs from it.
+//! Takes a snapshot of the working tree: a copy of the index, plus every file that differs from it.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -9,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::git::changed_content::{Candidate, Contents, Need};
+use crate::git::changed_content::{Candidate, ContentReader, ReadBudget};
 use crate::git::commits;
 use crate::git::file_state;
 use crate::git::file_state::{GITLINK, State, States};
@@ -24,73 +23,73 @@ use crate::git::index_copy;
 use crate::git::object::{Format, Oid, Store};
 use crate::git::other_worktrees;
 use crate::git::repository::{Head, Left, Repository, head_of};
-use crate::git::runner::{Git, Question};
+use crate::git::runner::{Git, PendingAnswer};
 use crate::git::settings;
 use crate::git::settings::User;
-use crate::git::tree_walk::{Found, Stat, Time, WorkTree};
+use crate::git::tree_walk::{PathEntry, Stat, Time, WorkTree};
 use crate::host::BoundedRunError;
 use crate::host::{clock, files};
 
-/// How long git may look for what it does not track.
+/// Time limit for git to list untracked files.
 const LISTING: Duration = Duration::from_secs(10);
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
-    #[error("there is no repository at `{}`", .0.display())]
+pub(crate) enum SnapshotError {
+    #[error("no repository at `{}`", .0.display())]
     NoRepository(PathBuf),
-    #[error("the checkout is not there any more")]
+    #[error("the checkout no longer exists")]
     Gone,
-    #[error("what was written down of the tree before the run is not there any more: `{}` is missing", .0.display())]
+    #[error("the snapshot from before the run is incomplete: `{}` is missing", .0.display())]
     Forgotten(PathBuf),
-    #[error("git is not installed where only the system can write")]
+    #[error("git is not installed in a system directory")]
     NoGit,
-    #[error("the repository names its objects in an unknown way")]
+    #[error("the repository uses an unknown object format")]
     UnknownFormat,
-    #[error("git could not be asked: {0}")]
+    #[error("git did not answer: {0}")]
     Git(#[from] BoundedRunError),
     #[error(transparent)]
     Index(#[from] IndexError),
-    #[error("the index is far larger than what it holds")]
+    #[error("the index is far larger than its entries need")]
     LargeIndex,
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
-/// The tree before a run. Small: everything long is in a directory of its own,
-/// which is removed when this is dropped.
+/// The tree before a run. Everything large is in a scratch directory, which is removed when this is
+/// dropped.
 #[derive(Debug)]
-pub(crate) struct Before {
+pub(crate) struct TreeBefore {
     pub(super) repository: Repository,
     pub(super) git: Git,
     pub(super) store: Store,
     pub(super) scratch: PathBuf,
-    /// When the looking began.
+    /// When the snapshot began.
     pub(super) taken_at: Time,
     /// When the index was written.
     pub(super) written: Time,
     pub(super) file_mode: bool,
-    /// Whether links are links here; else they are files that hold where they lead.
+    /// Whether links are supported; otherwise git stores them as files with the target.
     pub(super) links: bool,
     pub(crate) head: Head,
-    /// The branches that other working trees were on.
+    /// The branches of other worktrees.
     pub(super) elsewhere: HashSet<String>,
-    /// What the other working trees were called.
+    /// The names of the other worktrees.
     pub(super) trees: HashSet<Vec<u8>>,
-    /// Where we keep our own files, if that is in this tree.
+    /// The path of our own home, if it is in this tree.
     pub(super) own: Option<Vec<u8>>,
-    /// How many files were there and not read.
+    /// Number of files that were not read.
     pub(crate) unread: u32,
     /// The first of them.
     pub(crate) first_unread: Option<Vec<u8>>,
-    /// How many could not even be looked at.
+    /// Number of paths that could not even be examined.
     pub(crate) unseen: u32,
-    /// Why nobody knows what was there beside what was tracked.
+    /// Why untracked files are unknown.
     pub(crate) unlisted: Option<String>,
 }
 
-impl Before {
-    /// Writes down the tree at `root` into the directory `scratch`, which is ours alone, as
-    /// is all of `ours`.
+impl TreeBefore {
+    /// Takes a snapshot of the tree at `root` in the directory `scratch`. Both `scratch` and `ours`
+    /// belong to us.
     pub(crate) fn take(
         root: &Path,
         scratch: &Path,
@@ -98,18 +97,18 @@ impl Before {
         program: PathBuf,
         user: &User,
         until: Duration,
-    ) -> Result<Self, Trouble> {
-        let repository = Repository::at(root).ok_or_else(|| Trouble::NoRepository(root.to_owned()))?;
+    ) -> Result<Self, SnapshotError> {
+        let repository = Repository::at(root).ok_or_else(|| SnapshotError::NoRepository(root.to_owned()))?;
         let taken_at = now();
-        // From an attempt that did not get as far as its agent.
+        // Left by an attempt that did not start its agent.
         let _ = fs::remove_dir_all(scratch);
         files::create_dir(scratch)?;
-        // Whatever happens below, what was made goes again.
+        // Removed again if anything below fails.
         let scratch = Scratch(scratch.to_owned());
         let objects = repository.objects();
         let mut git = Git::settle(program.clone(), &scratch.0, Format::Sha1, &objects)?;
         let settings = settings::read(&git, &repository, user, until);
-        let format = settings.format.ok_or(Trouble::UnknownFormat)?;
+        let format = settings.format.ok_or(SnapshotError::UnknownFormat)?;
         if format != Format::Sha1 {
             git = Git::settle(program, &scratch.0, format, &objects)?;
         }
@@ -139,13 +138,13 @@ impl Before {
             unlisted: None,
         };
         before.write_states(until)?;
-        // Without it, nobody can go on from here but ourselves.
+        // Without this record, only this process can use the snapshot.
         let _ = before.keep();
         Ok(before)
     }
 
-    fn write_states(&mut self, until: Duration) -> Result<(), Trouble> {
-        let (others, ignored) = (self.list(Listed::Others, until)?, self.list(Listed::Ignored, until)?);
+    fn write_states(&mut self, until: Duration) -> Result<(), SnapshotError> {
+        let (others, ignored) = (self.list(Listing::Others, until)?, self.list(Listing::Ignored, until)?);
         let mut tree = WorkTree::open(&self.repository.root)?;
         let mut states = States::new();
         let mut candidates = Vec::new();
@@ -168,15 +167,15 @@ impl Before {
                 }
             }
         })?;
-        // One path stands there up to three times while a merge is unfinished.
+        // In an unfinished merge, a path has up to three entries.
         candidates.dedup_by(|a, b| a.path == b.path);
-        // All that git has to say is heard before anything is read: that may take
-        // longer than git is given.
+        // Collect all of git's answers before reading files, which may take longer than git is
+        // given.
         let (others, ignored) = (others.finish(), ignored.finish().ok());
         self.unlisted = others.as_ref().err().map(ToString::to_string);
         let (others, ignored) =
             (self.without_own(others.unwrap_or_default()), ignored.map(|ignored| self.without_own(ignored)));
-        let filtered = filters.and_then(|talk| talk.finish().ok()).map(|said| filters::parse(&said));
+        let filtered = filters.and_then(|talk| talk.finish().ok()).map(|output| filters::parse(&output));
         for path in listed(&others) {
             match self.untracked(&mut tree, path) {
                 Look::Read(stat) => {
@@ -196,13 +195,13 @@ impl Before {
             let only =
                 |path: &Vec<u8>| !known.contains(path) && !states.contains_key(path) && !self.is_own(path);
             for path in filtered.rewritten.into_iter().filter(only) {
-                if let Found::File(stat) = tree.look(&path) {
+                if let PathEntry::File(stat) = tree.look(&path) {
                     let stat = self.as_git_sees(stat, 0o100644);
                     candidates.push(Candidate::new(path, stat));
                 }
             }
         }
-        let contents = Contents::new(&self.store, Need::KEEP, until);
+        let contents = ContentReader::new(&self.store, ReadBudget::KEEP, until);
         let paths = candidates.iter().map(|candidate| candidate.path.as_slice());
         let conversion = self.conversion(paths, vec![self.index()], until);
         let (read, unread) = contents.read(&mut tree, &candidates, &conversion);
@@ -214,26 +213,26 @@ impl Before {
         file_state::write(&self.git.file("states"), &states)?;
         if let Some(ignored) = ignored {
             let traces = ignored::trace(&self.repository.root, &ignored, self.own_path().as_deref());
-            files::write_in_place(self.git.file("ignored"), ignored::told(&traces))?;
+            files::write_in_place(self.git.file("ignored"), ignored::serialize(&traces))?;
         }
         (self.unread, self.unseen) = (unread, unseen);
         self.first_unread = first.filter(|_| unread > 0);
         Ok(())
     }
 
-    /// How the file of an entry looks, against what the index remembers.
+    /// Compares the file of an entry with the index.
     pub(super) fn against_index(&self, tree: &mut WorkTree, entry: &Entry<'_>) -> Look {
         match (entry.mode & 0o170000, tree.look(entry.path)) {
-            // Kept out of the tree on purpose, and still is.
-            (_, Found::Nothing) if entry.skipped => Look::Outside,
-            (_, Found::Unseen) => Look::Unseen,
-            (GITLINK, Found::Directory) => match head_of(&self.path(entry.path)) {
+            // Deliberately not checked out, before and now.
+            (_, PathEntry::Nothing) if entry.skipped => Look::Outside,
+            (_, PathEntry::Unseen) => Look::Unseen,
+            (GITLINK, PathEntry::Directory) => match head_of(&self.path(entry.path)) {
                 Some(commit) if commit != entry.oid => Look::Nested(commit),
                 Some(_) | None => Look::Same,
             },
-            (_, Found::Directory) => head_of(&self.path(entry.path)).map_or(Look::Gone, Look::Nested),
-            (_, Found::Nothing) => Look::Gone,
-            (_, Found::File(stat)) => {
+            (_, PathEntry::Directory) => head_of(&self.path(entry.path)).map_or(Look::Gone, Look::Nested),
+            (_, PathEntry::Nothing) => Look::Gone,
+            (_, PathEntry::File(stat)) => {
                 let stat = self.as_git_sees(stat, entry.mode);
                 let clean = merged(entry) && stat.mode == entry.mode && entry.is_clean(&stat, self.written);
                 if clean { Look::Same } else { Look::Read(stat) }
@@ -241,18 +240,17 @@ impl Before {
         }
     }
 
-    /// A path that git does not track.
+    /// Examines an untracked path.
     pub(super) fn untracked(&self, tree: &mut WorkTree, path: &[u8]) -> Look {
         match tree.look(path.strip_suffix(b"/").unwrap_or(path)) {
-            Found::File(stat) => Look::Read(self.as_git_sees(stat, 0o100644)),
-            Found::Directory => head_of(&self.path(path)).map_or(Look::Gone, Look::Nested),
-            Found::Nothing => Look::Gone,
-            Found::Unseen => Look::Unseen,
+            PathEntry::File(stat) => Look::Read(self.as_git_sees(stat, 0o100644)),
+            PathEntry::Directory => head_of(&self.path(path)).map_or(Look::Gone, Look::Nested),
+            PathEntry::Nothing => Look::Gone,
+            PathEntry::Unseen => Look::Unseen,
         }
     }
 
-    /// Where executable bits mean nothing, a file has the one it had, and where
-    /// there are no links, a file is one if it was.
+    /// If executable bits or links are not supported, the file keeps its recorded mode.
     pub(super) fn as_git_sees(&self, stat: Stat, mode: u32) -> Stat {
         let kept = match mode & 0o170000 {
             0o100000 => !self.file_mode,
@@ -262,22 +260,22 @@ impl Before {
         if kept && stat.mode & 0o170000 == 0o100000 { Stat { mode, ..stat } } else { stat }
     }
 
-    /// Whether a file that looks as it did then surely is what it was then.
+    /// Whether a file with unchanged metadata is certainly unchanged.
     pub(super) fn is_settled(&self, stat: &Stat) -> bool {
-        // Clocks of file systems tick slowly, and may be a little off.
+        // File system clocks are coarse and may be slightly off.
         stat.ctime.0 + 2 < self.taken_at.0 && stat.mtime.0 + 2 < self.taken_at.0
     }
 
-    /// Whether something that was ignored then was not touched since.
+    /// Whether a file that was ignored was not touched since.
     pub(super) fn is_older(&self, stat: &Stat) -> bool {
         stat.ctime <= self.since()
     }
 
-    pub(super) fn list(&self, which: Listed, until: Duration) -> Result<Question, BoundedRunError> {
+    pub(super) fn list(&self, which: Listing, until: Duration) -> Result<PendingAnswer, BoundedRunError> {
         let until = until.min(clock::monotonic() + LISTING);
         let args = match which {
-            Listed::Others => ["ls-files", "-z", "--others", "--exclude-standard"].as_slice(),
-            Listed::Ignored => {
+            Listing::Others => ["ls-files", "-z", "--others", "--exclude-standard"].as_slice(),
+            Listing::Ignored => {
                 ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"].as_slice()
             }
         };
@@ -294,7 +292,7 @@ impl Before {
         self.repository.left()
     }
 
-    /// Whether commits and branches are kept in a way that cannot be read here.
+    /// Whether references are stored in a form that cannot be read here.
     pub(crate) fn has_unread_references(&self) -> bool {
         self.repository.has_unread_references()
     }
@@ -303,12 +301,12 @@ impl Before {
         file_state::read(&self.git.file("states"))
     }
 
-    /// `None` where nobody could say what is ignored.
+    /// `None` if it is unknown what is ignored.
     pub(super) fn ignored(&self) -> Option<Traces> {
-        files::read(&self.git.file("ignored")).ok().and_then(|bytes| ignored::parsed(&bytes))
+        files::read(&self.git.file("ignored")).ok().and_then(|bytes| ignored::parse(&bytes))
     }
 
-    /// What is younger may have come after the look.
+    /// Files older than this were not touched after the snapshot.
     pub(crate) fn since(&self) -> Time {
         file_times::surely_before(self.taken_at)
     }
@@ -331,35 +329,35 @@ impl Before {
     }
 }
 
-impl Drop for Before {
+impl Drop for TreeBefore {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.scratch);
     }
 }
 
-/// What one look at a path says.
+/// Result of examining a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     Same,
-    /// Tracked, and not checked out.
+    /// Tracked but not checked out.
     Outside,
     Gone,
-    /// A repository of its own, on this commit.
+    /// A nested repository on this commit.
     Nested(Oid),
-    /// It has to be read.
+    /// Its content must be read.
     Read(Stat),
-    /// Whether there is anything cannot be seen.
+    /// It cannot be examined.
     Unseen,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Listed {
-    /// What is neither tracked nor ignored.
+pub(super) enum Listing {
+    /// Neither tracked nor ignored.
     Others,
     Ignored,
 }
 
-/// Removes what it names unless it is kept.
+/// A directory that is removed unless it is kept.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -380,7 +378,7 @@ pub(super) fn merged(entry: &Entry<'_>) -> bool {
     entry.stage == 0 && !entry.intended
 }
 
-/// The paths of an answer with zeros between them.
+/// The paths of a NUL-separated answer.
 pub(super) fn listed(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|&byte| byte == 0).filter(|path| !path.is_empty())
 }

@@ -1,5 +1,5 @@
-//! What is known of a tree before a run, on disk: whoever looked may be killed
-//! before the second look, and somebody else takes it.
+//! Saves a snapshot to disk: if the supervisor is killed, another process compares it with the tree
+//! after the run.
 
 use std::collections::HashSet;
 use std::io;
@@ -11,16 +11,16 @@ use crate::git::home_in_checkout;
 use crate::git::object::{Format, Oid, Store};
 use crate::git::repository::{Head, Repository};
 use crate::git::runner::Git;
-use crate::git::snapshot::{Before, Trouble};
+use crate::git::snapshot::{SnapshotError, TreeBefore};
 use crate::git::tree_walk::Time;
 use crate::host::{Durability, files};
 
-/// Its presence says that the look came to its end.
+/// Its presence means that the snapshot is complete.
 const NAME: &str = "before";
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
-    /// Where the repository's own parts were then: an agent may move them.
+    /// The repository's directories at that time; an agent may move them.
     dir: PathBuf,
     common: PathBuf,
     sha256: bool,
@@ -49,8 +49,8 @@ fn usual() -> bool {
     true
 }
 
-impl Before {
-    /// The last step of a look.
+impl TreeBefore {
+    /// The last step of taking a snapshot.
     pub(super) fn keep(&self) -> io::Result<()> {
         let note = Note {
             dir: self.repository.dir.clone(),
@@ -73,8 +73,13 @@ impl Before {
         files::write(&self.git.file(NAME), &serde_json::to_vec(&note)?, Durability::Whole)
     }
 
-    /// The look at `root` that somebody else took, and kept in `scratch`.
-    pub(crate) fn found(root: &Path, scratch: &Path, ours: &Path, program: PathBuf) -> Result<Self, Trouble> {
+    /// Loads the snapshot of `root` from `scratch`.
+    pub(crate) fn found(
+        root: &Path,
+        scratch: &Path,
+        ours: &Path,
+        program: PathBuf,
+    ) -> Result<Self, SnapshotError> {
         let note: Note =
             serde_json::from_slice(&files::read(&scratch.join(NAME))?).map_err(io::Error::from)?;
         let format = if note.sha256 { Format::Sha256 } else { Format::Sha1 };

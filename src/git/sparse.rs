@@ -1,5 +1,4 @@
-//! Directories that are tracked and not checked out, as a whole: the index
-//! names their tree and none of their files.
+//! Sparse directories: the index names their tree but none of their files.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -7,19 +6,23 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::git::file_state::State;
-use crate::git::ignored_changes::above;
+use crate::git::ignored_changes::parent_dirs;
 use crate::git::index;
 use crate::git::index::IndexError;
 use crate::git::object::{Format, Oid};
-use crate::git::snapshot::Before;
+use crate::git::snapshot::TreeBefore;
 use crate::host::files;
 
-/// Such directories, each with the tree that it stands for. Paths end in `/`.
+/// Sparse directories and their trees. Paths end in `/`.
 #[derive(Debug, Default)]
 pub(super) struct Sparse(Vec<(Vec<u8>, Oid)>);
 
-/// Writes down those of an index.
-pub(super) fn keep(index: &[u8], format: Format, to: &Path) -> Result<(), crate::git::snapshot::Trouble> {
+/// Saves the sparse directories of an index.
+pub(super) fn keep(
+    index: &[u8],
+    format: Format,
+    to: &Path,
+) -> Result<(), crate::git::snapshot::SnapshotError> {
     let mut bytes = Vec::new();
     let read: Result<(), IndexError> = index::read(index, format, |entry| {
         if index::is_sparse(entry) {
@@ -33,7 +36,7 @@ pub(super) fn keep(index: &[u8], format: Format, to: &Path) -> Result<(), crate:
 }
 
 impl Sparse {
-    /// Those of an index, as far as it can be read.
+    /// The sparse directories of an index, as far as it can be read.
     pub(super) fn of(index: &[u8], format: Format) -> Self {
         let mut all = Vec::new();
         let _ = index::read(index, format, |entry| {
@@ -44,31 +47,31 @@ impl Sparse {
         Self(all)
     }
 
-    /// What was written down; nothing where there was nothing to write.
+    /// Loads saved directories; none if nothing was saved.
     pub(super) fn read(from: &Path) -> io::Result<Self> {
         let bytes = match files::read(from) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             read => read?,
         };
-        let parsed = bytes.split(|&byte| byte == 0).filter_map(|record| {
+        let parse = bytes.split(|&byte| byte == 0).filter_map(|record| {
             let at = memchr::memchr(b' ', record)?;
             Some((record[at + 1..].to_owned(), Oid::from_hex(std::str::from_utf8(&record[..at]).ok()?)?))
         });
-        Ok(Self(parsed.collect()))
+        Ok(Self(parse.collect()))
     }
 
-    /// What is tracked of `paths` in such directories; `None` where git cannot
-    /// say. Only those directories are read that have one of them, all at once.
+    /// Which of `paths` are tracked in sparse directories; `None` if git cannot say. Reads all
+    /// affected directories at once.
     pub(super) fn tracked<'p>(
         &self,
         paths: impl Iterator<Item = &'p Vec<u8>>,
-        before: &Before,
+        before: &TreeBefore,
         until: Duration,
     ) -> Option<HashMap<Vec<u8>, State>> {
         if self.0.is_empty() {
             return Some(HashMap::new());
         }
-        let wanted: HashSet<&[u8]> = paths.flat_map(|path| above(path)).collect();
+        let wanted: HashSet<&[u8]> = paths.flat_map(|path| parent_dirs(path)).collect();
         let mut touched = self.0.iter().filter(|(dir, _)| wanted.contains(dir.as_slice())).peekable();
         if touched.peek().is_none() {
             return Some(HashMap::new());
@@ -76,13 +79,13 @@ impl Sparse {
         let tree = before.store.tree(touched.map(|(dir, tree)| (dir.as_slice(), 0o40000, *tree))).ok()?;
         before.store.show().ok()?;
         let args = ["ls-tree", "-r", "-z", "--full-tree", &tree.to_string()];
-        let said = before.git.ask_objects(&args, Vec::new(), until).ok()?;
-        let records = said.split(|&byte| byte == 0).filter_map(parsed);
+        let output = before.git.ask_objects(&args, Vec::new(), until).ok()?;
+        let records = output.split(|&byte| byte == 0).filter_map(parse);
         Some(records.map(|(path, state)| (path.to_owned(), state)).collect())
     }
 }
 
-/// What is in such directories before and after, where that is not the same.
+/// The content of sparse directories that differ before and after.
 #[derive(Debug, Default)]
 pub(super) struct Differing {
     pub(super) then: HashMap<Vec<u8>, State>,
@@ -90,9 +93,8 @@ pub(super) struct Differing {
 }
 
 impl Sparse {
-    /// What differs between these directories and those that there are `now`;
-    /// `None` where git cannot say.
-    pub(super) fn differing(&self, now: &Sparse, before: &Before, until: Duration) -> Option<Differing> {
+    /// What differs between these directories and `now`; `None` if git cannot say.
+    pub(super) fn differing(&self, now: &Sparse, before: &TreeBefore, until: Duration) -> Option<Differing> {
         let (old, new): (HashSet<_>, HashSet<_>) = (self.0.iter().collect(), now.0.iter().collect());
         if old == new {
             return Some(Differing::default());
@@ -108,9 +110,9 @@ impl Sparse {
     }
 }
 
-/// `:<mode> <mode> <object> <object> <status>`, then the path.
-fn compared(said: &[u8]) -> Option<Differing> {
-    let mut fields = said.split(|&byte| byte == 0).filter(|field| !field.is_empty());
+/// Records of `:<mode> <mode> <object> <object> <status>` and the path.
+fn compared(output: &[u8]) -> Option<Differing> {
+    let mut fields = output.split(|&byte| byte == 0).filter(|field| !field.is_empty());
     let mut found = Differing::default();
     while let Some(head) = fields.next() {
         let text = std::str::from_utf8(head.strip_prefix(b":")?).ok()?;
@@ -127,7 +129,7 @@ fn compared(said: &[u8]) -> Option<Differing> {
 }
 
 /// `<mode> <type> <object>\t<path>`
-fn parsed(record: &[u8]) -> Option<(&[u8], State)> {
+fn parse(record: &[u8]) -> Option<(&[u8], State)> {
     let tab = memchr::memchr(b'\t', record)?;
     let text = std::str::from_utf8(&record[..tab]).ok()?;
     let [mode, _, oid] = text.split(' ').collect::<Vec<_>>()[..] else { return None };
@@ -142,10 +144,10 @@ mod tests {
     #[test]
     fn both_sides_of_a_difference_are_told() {
         let (one, two, none) = ("0a".repeat(20), "0b".repeat(20), "00".repeat(20));
-        let said = format!(
+        let output = format!(
             ":100644 100755 {one} {two} M\0k/1\0:000000 100644 {none} {two} A\0k/\n2\0:120000 000000 {one} {none} D\0l\0"
         );
-        let found = compared(said.as_bytes()).unwrap();
+        let found = compared(output.as_bytes()).unwrap();
         let at = |mode: u32, oid: &str| State::outside(mode, Oid::from_hex(oid).unwrap());
         let then = [(b"k/1".to_vec(), at(0o100644, &one)), (b"l".to_vec(), at(0o120000, &one))];
         let now = [(b"k/1".to_vec(), at(0o100755, &two)), (b"k/\n2".to_vec(), at(0o100644, &two))];

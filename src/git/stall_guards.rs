@@ -1,10 +1,9 @@
-//! What keeps git from its answer though nothing is wrong with it: a pipe where
-//! it looks for rules or objects, which it opens and waits for somebody to write
-//! to; or rules so long that following them takes for ever.
+//! Gets git going when it stalls on what an agent left: a pipe in place of a rule file or object,
+//! which git opens and waits for, or extremely long rules.
 //!
-//! Git cannot be told to pass these over. So a pipe that it waits for is opened
-//! for writing and closed again, which makes it an empty file to git; whoever
-//! is not waiting does not notice. Nothing is looked for before git is silent.
+//! Git cannot be told to skip them. A pipe that git waits for is opened for writing and closed
+//! again, which git sees as an empty file. Nobody else notices. The search starts only when git is
+//! silent.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -17,41 +16,41 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
 use crate::host::SilentProgram;
 use crate::host::{clock, processes};
 
-/// What git reads in every directory.
+/// Files that git reads in every directory.
 const RULES: [&[u8]; 2] = [b".gitignore", b".gitattributes"];
-/// Longer lists of rules are not waited for, once git takes long.
+/// Larger rule files are not waited for once git takes long.
 const LARGEST_RULES: u64 = 1 << 20;
-/// One that works that long may have such a list.
+/// After this time git may be working on such a file.
 const LONG: Duration = Duration::from_secs(1);
 const LISTEN: Duration = Duration::from_millis(60);
-/// Where there is one pipe, there may be more.
+/// Shorter once a pipe was found, because there may be more.
 const LISTEN_TO_PIPES: Duration = Duration::from_millis(2);
-/// The walk has its bounds, like everything.
+/// Limits of the search.
 const MOST_ENTRIES: usize = 1_000_000;
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Looks after one git.
+/// Watches one git process.
 #[derive(Debug)]
-pub(super) struct Stalls {
+pub(super) struct StallGuard {
     root: PathBuf,
     objects: PathBuf,
-    found: Option<Found>,
+    found: Option<StallCauses>,
 }
 
 #[derive(Debug, Default)]
-struct Found {
+struct StallCauses {
     pipes: Vec<PathBuf>,
-    /// Below the root.
+    /// Relative to the root.
     large: Option<PathBuf>,
 }
 
-impl Stalls {
+impl StallGuard {
     pub(super) fn new(root: &Path, objects: &Path) -> Self {
         Self { root: root.to_owned(), objects: objects.to_owned(), found: None }
     }
 
-    /// To be called while git says nothing: how long to listen again.
-    pub(super) fn care(&mut self, silent: SilentProgram) -> Result<Duration, String> {
+    /// Called while git is silent. Returns how long to wait before the next call.
+    pub(super) fn on_silence(&mut self, silent: SilentProgram) -> Result<Duration, String> {
         if silent.since < LONG && !processes::is_asleep(silent.pid) {
             return Ok(LISTEN);
         }
@@ -64,15 +63,15 @@ impl Stalls {
     }
 }
 
-/// Lets go whoever waits for somebody to write to `pipe`.
+/// Releases whoever waits for a writer of `pipe`.
 fn release(pipe: &Path) {
-    // Fails, as it should, while nobody waits.
+    // Fails, as intended, if nobody waits.
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let _ = openat(CWD, pipe, flags, Mode::empty());
 }
 
-fn look(root: &Path, objects: &Path) -> Found {
-    let mut found = Found::default();
+fn look(root: &Path, objects: &Path) -> StallCauses {
+    let mut found = StallCauses::default();
     let until = clock::monotonic() + LONGEST;
     let mut left = MOST_ENTRIES;
     let mut open = VecDeque::from([(objects.to_owned(), false), (root.to_owned(), true)]);
@@ -102,8 +101,8 @@ fn look(root: &Path, objects: &Path) -> Found {
     found
 }
 
-impl Found {
-    /// Something that git reads, or a link to it.
+impl StallCauses {
+    /// Records a file that git reads, or a link to one.
     fn note(&mut self, path: &Path, root: &Path) {
         let Ok(stat) = statat(CWD, path, AtFlags::empty()) else { return };
         match FileType::from_raw_mode(stat.st_mode) {

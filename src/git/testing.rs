@@ -1,14 +1,14 @@
-//! A small tree for tests, and a git to ask about it.
+//! A small tree and a git for tests.
 
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::git::conversion::{Conversion, Reachability};
+use crate::git::conversion::{Conversion, ConversionScope};
 use crate::git::object::Format;
 use crate::git::runner::Git;
 
-/// A tree with `files`, each of one line that says its name, and git beside it.
+/// A tree with `files`, each containing its name as a line, and a git repository beside it.
 pub(super) fn world(files: &[&str]) -> (tempfile::TempDir, Git) {
     let dir = tempfile::tempdir().unwrap();
     for part in ["git", "tree"] {
@@ -24,5 +24,5 @@ pub(super) fn world(files: &[&str]) -> (tempfile::TempDir, Git) {
 
 pub(super) fn conversion<'a>(git: &'a Git, root: &'a Path, until: Duration) -> Conversion<'a> {
     let (index, deciding, format) = (git.file("index"), Vec::new(), Format::Sha1);
-    Conversion { git, root, index, deciding, format, until, reach: Reachability::Seen }
+    Conversion { git, root, index, deciding, format, until, reach: ConversionScope::Seen }
 }

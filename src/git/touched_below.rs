@@ -1,5 +1,4 @@
-//! Whether something changed below a directory that is not looked into: by
-//! times alone, nothing is read.
+//! Detects changes below a directory from file times alone, without reading files.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -10,53 +9,51 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, openat, stata
 
 use crate::git::tree_walk::Time;
 
-/// How many files and directories are looked at for one run.
+/// Maximum number of entries examined per run.
 pub(crate) const MOST: usize = 20_000;
 
-/// Later than everything.
+/// Later than any time.
 pub(super) const FOREVER: Time = (i64::MAX, 0);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Touched {
     Yes,
     No,
-    /// There was too much of it, or it could not be looked at.
+    /// There were too many entries, or some could not be examined.
     Unknown,
 }
 
-/// Whether anything below `top` is younger than `since`; as long as there are
-/// looks `left`.
+/// Whether anything below `top` is newer than `since`, within `left` entries.
 pub(crate) fn touched(top: &Path, since: Time, left: &mut usize) -> Touched {
     match each(top, left, |at| at <= since) {
-        Seen::Stopped => Touched::Yes,
-        Seen::All => Touched::No,
-        Seen::Part => Touched::Unknown,
+        Coverage::Stopped => Touched::Yes,
+        Coverage::All => Touched::No,
+        Coverage::Part => Touched::Unknown,
     }
 }
 
-/// When something below `top` was touched last, [`FOREVER`] where that is not known.
+/// When something below `top` was last touched; [`FOREVER`] if unknown.
 pub(super) fn last_touched(top: &Path, left: &mut usize) -> Time {
     let mut last = (i64::MIN, 0);
     let seen = each(top, left, |at| {
         last = last.max(at);
         true
     });
-    if seen == Seen::All { last } else { FOREVER }
+    if seen == Coverage::All { last } else { FOREVER }
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Seen {
+enum Coverage {
     All,
-    /// There was more than there were looks, or it could not be looked at.
+    /// Too many entries, or some could not be examined.
     Part,
-    /// Whoever looked had seen enough.
+    /// The callback ended the walk.
     Stopped,
 }
 
-/// Shows `go_on` when each directory and file at or below `top` was touched, until it
-/// says no. A repository's own directory says nothing: it is written to by whoever
-/// asks for its state.
-fn each(top: &Path, left: &mut usize, mut go_on: impl FnMut(Time) -> bool) -> Seen {
+/// Calls `go_on` with the time of each entry at or below `top`, until it returns false. Skips
+/// `.git`, which even `git status` writes to.
+fn each(top: &Path, left: &mut usize, mut go_on: impl FnMut(Time) -> bool) -> Coverage {
     let mut seen_all = true;
     let mut open = VecDeque::from([top.to_owned()]);
     let at = |found: &rustix::fs::Stat| (found.st_ctime, u32::try_from(found.st_ctime_nsec).unwrap_or(0));
@@ -69,7 +66,7 @@ fn each(top: &Path, left: &mut usize, mut go_on: impl FnMut(Time) -> bool) -> Se
             continue;
         };
         if !go_on(at(&found)) {
-            return Seen::Stopped;
+            return Coverage::Stopped;
         }
         for entry in entries.flatten() {
             let name = entry.file_name().to_bytes();
@@ -77,20 +74,20 @@ fn each(top: &Path, left: &mut usize, mut go_on: impl FnMut(Time) -> bool) -> Se
                 continue;
             }
             if *left == 0 {
-                return Seen::Part;
+                return Coverage::Part;
             }
             *left -= 1;
             match statat(&dir, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => {
                     open.push_back(path.join(OsStr::from_bytes(name)));
                 }
-                Ok(found) if !go_on(at(&found)) => return Seen::Stopped,
+                Ok(found) if !go_on(at(&found)) => return Coverage::Stopped,
                 Ok(_) => {}
                 Err(_) => seen_all = false,
             }
         }
     }
-    if seen_all { Seen::All } else { Seen::Part }
+    if seen_all { Coverage::All } else { Coverage::Part }
 }
 
 #[cfg(test)]

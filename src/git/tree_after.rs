@@ -1,74 +1,73 @@
-//! The working tree after a run against the one before it.
+//! Compares the working tree after a run with the snapshot before it.
 //!
-//! What was tracked *before* the run says where to look, and how files looked
-//! *then* says which of them to read: nothing that an agent writes into the
-//! index can hide a change.
+//! The index and the file metadata from *before* the run decide which paths are compared and which
+//! files are read, so nothing that an agent writes into the index can hide a change.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
-use crate::git::changed_content::{Candidate, Contents, LARGE, Need};
+use crate::git::changed_content::{Candidate, ContentReader, LARGE, ReadBudget};
 use crate::git::differences::{Changed, Differences};
 use crate::git::file_state::{GITLINK, State, States};
 use crate::git::ignored;
 use crate::git::ignored::Traces;
-use crate::git::ignored_changes::above;
+use crate::git::ignored_changes::parent_dirs;
 use crate::git::index;
 use crate::git::index::Entry;
-use crate::git::index_changes::{IndexNow, Reading};
+use crate::git::index_changes::{IndexKnowledge, IndexNow};
 use crate::git::not_checked_out;
-use crate::git::not_checked_out::Was;
-use crate::git::rename_candidates::Gone;
+use crate::git::not_checked_out::FileLocation;
+use crate::git::rename_candidates::RemovedSizes;
 use crate::git::repository::head_of;
 use crate::git::reverted_paths::Directories;
-use crate::git::snapshot::{Before, Listed, Look, Trouble, listed, merged};
+use crate::git::snapshot::{Listing, Look, SnapshotError, TreeBefore, listed, merged};
 use crate::git::sparse::Sparse;
-use crate::git::tree_walk::{Found, Stat, WorkTree};
+use crate::git::tree_walk::{PathEntry, Stat, WorkTree};
 
-/// A path to be read, with what it was before.
-struct Open {
+/// A path to be read, with its state before.
+struct PendingRead {
     candidate: Candidate,
     old: Option<State>,
-    /// By its size.
+    /// The size differs.
     surely_changed: bool,
 }
 
 struct Comparison<'a> {
-    before: &'a Before,
+    before: &'a TreeBefore,
     tree: WorkTree,
     states: States,
     ignored: Option<Traces>,
-    /// What was tracked of new paths, though not checked out.
+    /// Entries of new paths that were tracked but not checked out.
     sparse: HashMap<Vec<u8>, State>,
     now: IndexNow,
-    /// Whether git may keep a file in another form than it has here.
+    /// Whether git may convert files.
     converts: bool,
-    /// What was added to the index.
+    /// Paths added to the index.
     staged: HashSet<Vec<u8>>,
-    /// Where the files of paths were, as far as that says more than their states.
-    were: HashMap<Vec<u8>, Was>,
+    /// Where files were before, if their states do not say it.
+    were: HashMap<Vec<u8>, FileLocation>,
     /// Files whose content git does not have.
     elsewhere: HashSet<Vec<u8>>,
-    /// Repositories that were within this one, each with a slash.
+    /// Nested repositories before the run, each with a slash.
     nested_before: HashSet<Vec<u8>>,
     nested: BTreeSet<Vec<u8>>,
     found: Differences,
-    open: Vec<Open>,
-    gone: Gone,
+    open: Vec<PendingRead>,
+    gone: RemovedSizes,
     directories: Directories,
 }
 
-impl Before {
-    /// Compares the tree as it is now with what was written down.
-    pub(crate) fn compare(&self, until: Duration) -> Result<Differences, Trouble> {
+impl TreeBefore {
+    /// Compares the current tree with the snapshot.
+    pub(crate) fn compare(&self, until: Duration) -> Result<Differences, SnapshotError> {
         if !self.repository.root.is_dir() {
-            return Err(Trouble::Gone);
+            return Err(SnapshotError::Gone);
         }
         let written = [self.scratch.clone(), self.git.file("states")];
         if let Some(missing) = written.into_iter().find(|path| !path.exists()) {
-            return Err(Trouble::Forgotten(missing));
+            return Err(SnapshotError::Forgotten(missing));
         }
-        let (others, ignored) = (self.list(Listed::Others, until)?, self.list(Listed::Ignored, until)?);
+        let (others, ignored) = (self.list(Listing::Others, until)?, self.list(Listing::Ignored, until)?);
         let mut comparison = Comparison {
             before: self,
             tree: WorkTree::open(&self.repository.root)?,
@@ -84,7 +83,7 @@ impl Before {
             nested: BTreeSet::new(),
             found: Differences::default(),
             open: Vec::new(),
-            gone: Gone::default(),
+            gone: RemovedSizes::default(),
             directories: Directories::default(),
         };
         let known: HashSet<Vec<u8>> = comparison
@@ -125,8 +124,8 @@ impl Before {
 }
 
 impl Comparison<'_> {
-    /// Everything that was tracked before.
-    fn tracked(&mut self) -> Result<(), Trouble> {
+    /// Examines everything that was tracked before.
+    fn tracked(&mut self) -> Result<(), SnapshotError> {
         let mut last = Vec::new();
         let bytes = self.before.index_bytes()?;
         index::read(&bytes, self.before.store.format(), |entry| {
@@ -143,7 +142,7 @@ impl Comparison<'_> {
             match self.states.remove(entry.path) {
                 Some(old) => {
                     let indexed = merged(entry).then_some(entry.oid);
-                    self.were.insert(entry.path.to_owned(), Was::CheckedOut { indexed });
+                    self.were.insert(entry.path.to_owned(), FileLocation::CheckedOut { indexed });
                     self.path(entry.path.to_owned(), old);
                 }
                 None => {
@@ -165,12 +164,11 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// A file that is what it was. Git may have been told of it anew, and keep it
-    /// in another form since.
+    /// An unchanged file. If it was added to the index again, git may store it in another form now.
     fn again(&mut self, path: &[u8], mode: u32) -> Look {
         match self.is_restaged(path).then(|| self.tree.look(path)) {
-            Some(Found::File(stat)) => Look::Read(self.before.as_git_sees(stat, mode)),
-            Some(Found::Directory | Found::Nothing | Found::Unseen) | None => Look::Same,
+            Some(PathEntry::File(stat)) => Look::Read(self.before.as_git_sees(stat, mode)),
+            Some(PathEntry::Directory | PathEntry::Nothing | PathEntry::Unseen) | None => Look::Same,
         }
     }
 
@@ -178,26 +176,26 @@ impl Comparison<'_> {
         self.converts && self.now.restaged.contains(path)
     }
 
-    /// A path that was tracked and not checked out, and is not now.
+    /// A path that was tracked but not checked out, before and now.
     fn outside(&mut self, path: &[u8], old: State) {
         match self.now.keeps(path, &old) {
             Some(true) => {}
             Some(false) => {
-                self.were.insert(path.to_owned(), Was::Outside);
+                self.were.insert(path.to_owned(), FileLocation::Outside);
                 self.note(path.to_owned(), Some(old), None, Look::Gone);
             }
             None => self.found.outside_unknown = true,
         }
     }
 
-    /// A path that was not tracked before, at least not by its name.
+    /// A path that was not tracked before, at least not by name.
     fn other(&mut self, path: Vec<u8>) {
         self.directories.note(&path);
         let outside = self.sparse.remove(&path);
         match self.states.remove(&path).flatten().or_else(|| outside.clone()) {
             Some(old) => {
                 if outside.is_some() {
-                    self.were.insert(path.clone(), Was::Outside);
+                    self.were.insert(path.clone(), FileLocation::Outside);
                 }
                 self.path(path, Some(old));
             }
@@ -205,19 +203,21 @@ impl Comparison<'_> {
                 let look = self.before.untracked(&mut self.tree, &path);
                 let ignored =
                     |path: &[u8]| self.ignored.as_ref().is_some_and(|all| ignored::covers(all, path));
-                // What is added to the index is new to git, however old it is.
+                // A path added to the index is new to git, however old the file is.
                 let is_older = |stat: &Stat| self.before.is_older(stat) && !self.staged.contains(&path);
                 match look {
                     Look::Gone if self.now.skipped.contains_key(&path) => {
                         let new = self.now.skipped.remove(&path);
                         self.found.changed.push(Changed { path, old: None, new });
                     }
-                    // Rules changed, and show what was ignored before.
+                    // The rules changed and reveal what was ignored before.
                     Look::Read(stat) if is_older(&stat) && ignored(&path) => {}
-                    // It may well have been there.
+                    // It may have existed before.
                     Look::Read(stat) if is_older(&stat) && self.before.unlisted.is_some() => {}
-                    // A repository without any commit.
-                    Look::Gone if self.tree.look(&path) == Found::Directory => drop(self.nested.insert(path)),
+                    // A repository without a commit.
+                    Look::Gone if self.tree.look(&path) == PathEntry::Directory => {
+                        self.nested.insert(path);
+                    }
                     Look::Read(_) if self.dissolves(&path) => {}
                     Look::Same
                     | Look::Outside
@@ -236,8 +236,7 @@ impl Comparison<'_> {
         head_of(&self.before.path(path)).is_some()
     }
 
-    /// A repository was here that git was told to forget. Git was asked for files
-    /// while it still knew of it, and did not look for any in there.
+    /// A former nested repository. Git knew of it when it listed files, so it listed none inside.
     fn forgotten(&mut self, path: &[u8]) -> Look {
         if !self.before.is_empty(path) {
             self.found.dissolved.insert(path.to_owned());
@@ -245,15 +244,15 @@ impl Comparison<'_> {
         Look::Gone
     }
 
-    /// A repository was here before.
+    /// Records a path that was a nested repository before.
     fn nested_at(&mut self, path: &[u8]) {
         self.nested.insert(path.to_owned());
         self.nested_before.insert([path, b"/"].concat());
     }
 
-    /// Whether this is shown only because what it is in ceased to be a repository.
+    /// Whether this path is listed only because its directory is no longer a repository.
     fn dissolves(&mut self, path: &[u8]) -> bool {
-        let dir = above(path)
+        let dir = parent_dirs(path)
             .find(|dir| self.nested_before.contains(*dir))
             .map(|dir| dir[..dir.len() - 1].to_owned());
         let dissolves = dir.is_some();
@@ -261,16 +260,16 @@ impl Comparison<'_> {
         dissolves
     }
 
-    /// A path that was not as the index said, or in no index at all.
+    /// A path that differed from the index, or was not in it.
     fn path(&mut self, path: Vec<u8>, old: Option<State>) {
         if old.as_ref().is_some_and(State::is_nested) {
             self.nested_at(&path);
         }
         let look = match (self.tree.look(&path), &old) {
-            (Found::Unseen, _) => Look::Unseen,
-            (Found::Nothing, None) => Look::Same,
-            (Found::Nothing, Some(_)) => Look::Gone,
-            (Found::Directory, old) => {
+            (PathEntry::Unseen, _) => Look::Unseen,
+            (PathEntry::Nothing, None) => Look::Same,
+            (PathEntry::Nothing, Some(_)) => Look::Gone,
+            (PathEntry::Directory, old) => {
                 let was = old.as_ref().filter(|old| old.is_nested());
                 match (head_of(&self.before.path(&path)), was) {
                     (Some(commit), Some(was)) if was.oid == Some(commit) => Look::Same,
@@ -280,10 +279,10 @@ impl Comparison<'_> {
                     (None, None) => Look::Gone,
                 }
             }
-            (Found::File(stat), old) => {
+            (PathEntry::File(stat), old) => {
                 let stat = self.before.as_git_sees(stat, old.as_ref().map_or(0o100644, |old| old.mode));
                 let untouched = old.as_ref().filter(|old| old.stat == Some(stat));
-                // What was not read then cannot be compared by being read now.
+                // A file that was not read then cannot be compared by reading it now.
                 let enough = |old: &State| self.before.is_settled(&stat) || old.oid.is_none();
                 if untouched.is_some_and(enough) && !self.is_restaged(&path) {
                     Look::Same
@@ -296,7 +295,7 @@ impl Comparison<'_> {
         self.note(path, old, size, look);
     }
 
-    /// `size` is what it had, in the width of an index.
+    /// `size` is the recorded one, in the width of an index.
     fn note(&mut self, path: Vec<u8>, old: Option<State>, size: Option<u64>, look: Look) {
         match look {
             Look::Same | Look::Outside => {}
@@ -313,7 +312,7 @@ impl Comparison<'_> {
             Look::Read(stat) => {
                 let expected = old.as_ref().and_then(|old| old.oid);
                 let surely_changed = size.is_none_or(|size| size as u32 != stat.size as u32);
-                self.open.push(Open {
+                self.open.push(PendingRead {
                     candidate: Candidate {
                         expected,
                         restaged: self.now.restaged.contains(&path),
@@ -327,21 +326,21 @@ impl Comparison<'_> {
     }
 
     fn finish(mut self, until: Duration) -> Differences {
-        // By attribute, what looks binary may be text and the other way round.
+        // Attributes can make a binary-looking file text and the other way round.
         if !self.before.has_attributes(self.open.iter().map(|open| open.candidate.path.as_slice())) {
             self.gone.settle();
-            for Open { candidate, old, .. } in &mut self.open {
+            for PendingRead { candidate, old, .. } in &mut self.open {
                 candidate.alone = old.is_none() && !self.gone.may_have_become(candidate.stat.size);
             }
         }
         let (candidates, olds): (Vec<_>, Vec<_>) =
             self.open.into_iter().map(|open| (open.candidate, (open.old, open.surely_changed))).unzip();
-        let Before { store, repository, .. } = self.before;
-        let contents = Contents::new(store, Need::TELL, until);
+        let TreeBefore { store, repository, .. } = self.before;
+        let contents = ContentReader::new(store, ReadBudget::TELL, until);
         let paths = candidates.iter().map(|candidate| candidate.path.as_slice());
         let deciding = match self.now.reading {
-            Reading::All => vec![repository.index(), self.before.index()],
-            Reading::Same | Reading::Part => vec![self.before.index()],
+            IndexKnowledge::All => vec![repository.index(), self.before.index()],
+            IndexKnowledge::Same | IndexKnowledge::Part => vec![self.before.index()],
         };
         let conversion = self.before.conversion(paths, deciding, until);
         let (states, _) = contents.read(&mut self.tree, &candidates, &conversion);
@@ -364,9 +363,10 @@ impl Comparison<'_> {
         self.found.outside_unknown |= sparse.is_none();
         let sparse = sparse.unwrap_or_default();
         let kept = |path: &[u8]| self.now.skipped.get(path).or_else(|| sparse.get(path));
-        let was = |path: &[u8]| self.were.get(path).copied().unwrap_or(Was::CheckedOut { indexed: None });
+        let was =
+            |path: &[u8]| self.were.get(path).copied().unwrap_or(FileLocation::CheckedOut { indexed: None });
         (self.found.changed, self.found.hidden) =
-            not_checked_out::settled(std::mem::take(&mut self.found.changed), was, kept);
+            not_checked_out::resolve_missing(std::mem::take(&mut self.found.changed), was, kept);
         self.found.no_index = self.now.trouble;
         self.found.changed.sort_by(|a, b| a.path.cmp(&b.path));
         self.found.unseen.sort();
@@ -375,7 +375,7 @@ impl Comparison<'_> {
     }
 }
 
-/// What the index said of a file that had not changed.
+/// The state of an unchanged file according to the index.
 fn as_indexed(entry: &Entry<'_>, is_elsewhere: bool) -> State {
     State {
         mode: entry.mode,
@@ -387,8 +387,8 @@ fn as_indexed(entry: &Entry<'_>, is_elsewhere: bool) -> State {
     }
 }
 
-/// Which directory git could not look into, where it says so.
+/// The directory that git could not open, if it says so.
 fn shut(complaint: &str) -> Option<String> {
     let line = complaint.lines().find_map(|line| line.strip_prefix("warning: could not open directory "))?;
-    Some(format!("it could not open {line}"))
+    Some(format!("git could not open {line}"))
 }

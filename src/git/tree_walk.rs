@@ -1,5 +1,5 @@
-//! Looks at a working tree by descriptor, one directory after the other: no
-//! link on the way is followed, so nothing outside is ever read.
+//! Examines a working tree by descriptor, directory by directory. Follows no links, so nothing
+//! outside is ever read.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -16,16 +16,16 @@ use sha2::{Digest, Sha256};
 use crate::git::file_state::Counted;
 use crate::git::object::{BlobHasher, Format, Oid, blob_name, hex};
 
-/// A zero among the first bytes makes a file binary.
+/// A NUL in this many first bytes makes a file binary.
 const FIRST: u64 = 8000;
 
 /// Seconds and nanoseconds since the epoch.
 pub(crate) type Time = (i64, u32);
 
-/// What a file looks like without being read.
+/// The metadata of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stat {
-    /// As git writes it: 100644, 100755 or 120000.
+    /// As in git: 100644, 100755 or 120000.
     pub(crate) mode: u32,
     pub(crate) size: u64,
     pub(crate) mtime: Time,
@@ -33,25 +33,25 @@ pub(crate) struct Stat {
     pub(crate) ino: u64,
 }
 
-/// What stands at a path.
+/// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum PathEntry {
     File(Stat),
     Directory,
-    /// Nothing, or nothing that git would know: a pipe, a socket, a device.
+    /// Nothing, or nothing that git tracks: a pipe, a socket, a device.
     Nothing,
-    /// Whether something is there cannot be seen.
+    /// It cannot be examined.
     Unseen,
 }
 
-/// A file that was read.
+/// The content of a file.
 #[derive(Debug)]
 pub(crate) struct Content {
     pub(crate) oid: Oid,
-    /// Absent where it was too large to be held.
+    /// Absent if it was too large to hold.
     pub(crate) bytes: Option<Vec<u8>>,
     pub(crate) size: u64,
-    /// Of large files only; of others it is made from the bytes when needed.
+    /// Of large files only; otherwise computed from the bytes on demand.
     sha256: Option<String>,
     pub(crate) counted: Option<Counted>,
 }
@@ -65,13 +65,13 @@ impl Content {
 #[derive(Debug)]
 pub(crate) struct WorkTree {
     root: OwnedFd,
-    /// The directories from the root to where we looked last, the upper ones.
+    /// The upper directories on the path examined last.
     open: Vec<(Vec<u8>, OwnedFd)>,
-    /// One below all of these, with its path.
+    /// A directory below all of these, with its path.
     deep: Option<(Vec<u8>, OwnedFd)>,
 }
 
-/// A tree may be deeper than descriptors are to be had.
+/// A tree may be deeper than the number of available descriptors.
 const MOST_OPEN: usize = 64;
 
 impl WorkTree {
@@ -80,13 +80,13 @@ impl WorkTree {
         Ok(Self { root, open: Vec::new(), deep: None })
     }
 
-    pub(crate) fn look(&mut self, path: &[u8]) -> Found {
+    pub(crate) fn look(&mut self, path: &[u8]) -> PathEntry {
         let found = self.place(path).and_then(|(dir, name)| statat(dir, name, AtFlags::SYMLINK_NOFOLLOW));
         found.map_or_else(absent, |found| told(&found))
     }
 
-    /// Reads the file or link at `path`, all of it up to `most` bytes; of a
-    /// larger one only the names are made, unless `still` says to stop.
+    /// Reads the file or link at `path` if it has up to `most` bytes. A larger file is only hashed,
+    /// while `still` returns true.
     pub(crate) fn read(
         &mut self,
         path: &[u8],
@@ -150,24 +150,24 @@ fn enter(above: BorrowedFd<'_>, step: &[u8]) -> Result<OwnedFd, Errno> {
     openat(above, OsStr::from_bytes(step), flags, Mode::empty())
 }
 
-/// What an error says of a path: that nothing is there, or nothing at all.
-fn absent(error: Errno) -> Found {
+/// Whether an error means that nothing is there, or that it is unknown.
+fn absent(error: Errno) -> PathEntry {
     match error {
         // No link on the way is followed, and no name can be longer.
-        Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG => Found::Nothing,
-        _ => Found::Unseen,
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG => PathEntry::Nothing,
+        _ => PathEntry::Unseen,
     }
 }
 
-fn told(found: &rustix::fs::Stat) -> Found {
+fn told(found: &rustix::fs::Stat) -> PathEntry {
     let mode = match FileType::from_raw_mode(found.st_mode) {
         FileType::RegularFile if found.st_mode & 0o100 != 0 => 0o100755,
         FileType::RegularFile => 0o100644,
         FileType::Symlink => 0o120000,
-        FileType::Directory => return Found::Directory,
-        _ => return Found::Nothing,
+        FileType::Directory => return PathEntry::Directory,
+        _ => return PathEntry::Nothing,
     };
-    Found::File(Stat {
+    PathEntry::File(Stat {
         mode,
         size: u64::try_from(found.st_size).unwrap_or(0),
         mtime: (found.st_mtime, u32::try_from(found.st_mtime_nsec).unwrap_or(0)),
@@ -181,7 +181,7 @@ fn whole(format: Format, bytes: Vec<u8>) -> Content {
     Content { oid, bytes: Some(bytes), size, sha256: None, counted: None }
 }
 
-/// As git counts: what follows the last end of a line is a line as well.
+/// As git counts: text after the last newline is a line too.
 pub(super) fn counted(bytes: &[u8]) -> Counted {
     let first = usize::try_from(FIRST).unwrap_or(usize::MAX).min(bytes.len());
     if memchr::memchr(0, &bytes[..first]).is_some() {
@@ -195,7 +195,7 @@ fn contents(mut file: File, format: Format, most: u64, still: impl Fn() -> bool)
     let size = file.metadata()?.len();
     if size <= most {
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-        // One that grows under our eyes is as long as it was when we opened it.
+        // If the file grows meanwhile, read its original length.
         file.take(size).read_to_end(&mut bytes)?;
         return Ok(whole(format, bytes));
     }
@@ -211,7 +211,7 @@ fn contents(mut file: File, format: Format, most: u64, still: impl Fn() -> bool)
         match file.read(&mut chunk[..part])? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
             n => {
-                // Where git looks for what is no text.
+                // The part that git checks for NULs.
                 let first = usize::try_from(FIRST.saturating_sub(size - left)).unwrap_or(0).min(n);
                 binary |= memchr::memchr(0, &chunk[..first]).is_some();
                 lines += memchr::memchr_iter(b'\n', &chunk[..n]).count() as u64;
@@ -244,24 +244,24 @@ mod tests {
         fs::write(dir.path().join("tree/real/file"), "hi\n").unwrap();
         symlink("../outside/d", dir.path().join("tree/link")).unwrap();
         let mut tree = WorkTree::open(&dir.path().join("tree")).unwrap();
-        assert_eq!(tree.look(b"link/secret"), Found::Nothing);
-        assert_eq!(tree.look(b"real/../link/secret"), Found::Nothing);
-        assert_eq!(tree.look(b"../outside/d/secret"), Found::Nothing);
-        assert_eq!(tree.look(b"/etc/passwd"), Found::Nothing);
-        assert_eq!(tree.look(b"real"), Found::Directory);
+        assert_eq!(tree.look(b"link/secret"), PathEntry::Nothing);
+        assert_eq!(tree.look(b"real/../link/secret"), PathEntry::Nothing);
+        assert_eq!(tree.look(b"../outside/d/secret"), PathEntry::Nothing);
+        assert_eq!(tree.look(b"/etc/passwd"), PathEntry::Nothing);
+        assert_eq!(tree.look(b"real"), PathEntry::Directory);
         assert!(tree.read(b"link/secret", Format::Sha1, 9, || true).is_err());
         let link = tree.read(b"link", Format::Sha1, 9, || true).unwrap();
         assert_eq!(link.bytes.as_deref(), Some(b"../outside/d".as_slice()));
-        assert!(matches!(tree.look(b"real/file"), Found::File(Stat { mode: 0o100644, size: 3, .. })));
+        assert!(matches!(tree.look(b"real/file"), PathEntry::File(Stat { mode: 0o100644, size: 3, .. })));
     }
 
     #[test]
     fn only_what_is_surely_not_there_is_gone() {
         for error in [Errno::NOENT, Errno::NOTDIR, Errno::LOOP] {
-            assert_eq!(absent(error), Found::Nothing);
+            assert_eq!(absent(error), PathEntry::Nothing);
         }
         for error in [Errno::ACCESS, Errno::MFILE, Errno::IO] {
-            assert_eq!(absent(error), Found::Unseen);
+            assert_eq!(absent(error), PathEntry::Unseen);
         }
     }
 
@@ -276,11 +276,11 @@ mod tests {
         let mut tree = WorkTree::open(dir.path()).unwrap();
         for name in ["a", "b"] {
             let path = format!("{deep}/{name}");
-            assert!(matches!(tree.look(path.as_bytes()), Found::File(Stat { size: 1, .. })));
+            assert!(matches!(tree.look(path.as_bytes()), PathEntry::File(Stat { size: 1, .. })));
         }
         assert_eq!(tree.open.len(), MOST_OPEN);
-        assert_eq!(tree.look(format!("{deep}/none/x").as_bytes()), Found::Nothing);
-        assert_eq!(tree.look(b"d"), Found::Directory);
+        assert_eq!(tree.look(format!("{deep}/none/x").as_bytes()), PathEntry::Nothing);
+        assert_eq!(tree.look(b"d"), PathEntry::Directory);
     }
 
     #[test]

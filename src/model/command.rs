@@ -42,13 +42,13 @@ pub(crate) enum Stdout {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stop {
     pub(crate) signal: Signal,
-    pub(crate) reach: Reachability,
+    pub(crate) reach: SignalTarget,
     pub(crate) grace: Duration,
 }
 
 /// Whom the asking signal goes to. The kill that follows reaches everyone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reachability {
+pub(crate) enum SignalTarget {
     /// The agent alone: it ends its own children.
     Process,
     /// The agent's process group: a shell does not pass signals on.

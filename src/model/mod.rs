@@ -19,7 +19,7 @@ mod time;
 mod usage;
 
 pub(crate) use answer::{Answer, Deliverable};
-pub(crate) use command::{CommandSpec, KillLevel, Reachability, Signal, Stdin, Stdout, Stop};
+pub(crate) use command::{CommandSpec, KillLevel, Signal, SignalTarget, Stdin, Stdout, Stop};
 pub(crate) use event::{Change, ChangeKind, Event, ItemStatus, PlanStep};
 pub(crate) use home_id::{HomeId, MadeIn};
 pub(crate) use id::{BadId, RunId, TaskId, TerminalId, ThreadId};

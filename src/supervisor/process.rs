@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::host::{AgentLaunch, StartedAgent, spawn_agent};
 use crate::host::{Reaped, spawn};
 use crate::host::{clock, signal, trim_memory};
-use crate::model::{CommandSpec, Exit, KillLevel, Limits, Reachability, Signal, Stdin, StopReason};
+use crate::model::{CommandSpec, Exit, KillLevel, Limits, Signal, SignalTarget, Stdin, StopReason};
 use crate::supervisor::lifecycle::{Action, Input, Lifecycle};
 use crate::supervisor::process_tree::{ProcessTree, RunRelation, Scope, Swept};
 use crate::supervisor::stream_capture::Stream;
@@ -296,18 +296,18 @@ impl<'a> Driver<'a> {
             }
             Some(Action::Kill) => {
                 self.killed.extend(self.tree.kill(Scope::Own));
-                self.signal(Reachability::Process, Signal::Kill);
+                self.signal(SignalTarget::Process, Signal::Kill);
             }
             Some(Action::Finish) => self.finished = true,
         }
     }
 
     /// Signals the agent; its process id is valid until it is reaped.
-    fn signal(&self, reach: Reachability, signal: Signal) {
+    fn signal(&self, reach: SignalTarget, signal: Signal) {
         match reach {
             _ if self.exit.is_some() => {}
-            Reachability::Process => signal::send_to_child(self.pid, self.pidfd.as_ref(), signal),
-            Reachability::Group => signal::send_to_group_of_child(self.pid, signal),
+            SignalTarget::Process => signal::send_to_child(self.pid, self.pidfd.as_ref(), signal),
+            SignalTarget::Group => signal::send_to_group_of_child(self.pid, signal),
         }
     }
 

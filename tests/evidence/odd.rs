@@ -243,5 +243,5 @@ fn what_was_written_down_and_is_gone_is_named() {
     let done = world.run(&format!("rm -rf {}/*/tree; echo z >z", runs.display()));
     let reason = done.files()["reason"].as_str().unwrap();
     let tree = done.run_dir.join("tree");
-    assert!(reason.ends_with(&format!("is not there any more: `{}` is missing", tree.display())), "{reason}");
+    assert!(reason.ends_with(&format!("is incomplete: `{}` is missing", tree.display())), "{reason}");
 }

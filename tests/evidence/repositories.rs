@@ -258,7 +258,7 @@ fn a_checkout_that_is_gone_is_told() {
         "--json",
         "rm -rf ../in",
     ]);
-    assert_eq!(report["file_operations"]["reason"], "the checkout is not there any more");
+    assert_eq!(report["file_operations"]["reason"], "the checkout no longer exists");
 }
 
 /// A filter is a program, and none is started: what passed one is compared with what it was itself.
@@ -302,10 +302,10 @@ fn an_index_that_grew_beyond_measure_is_not_read() {
     let world = World::new(SOME);
     let done = world.run("truncate -s 1000M .git/index; echo x >>a");
     assert_eq!(done.kinds(), [("modified".into(), "a".into())]);
-    let gap = "what was added to the index is not known: the index is far larger than what it holds";
+    let gap = "what was added to the index is not known: the index is far larger than its entries need";
     assert_eq!(done.files()["incomplete"], serde_json::json!([gap]));
     let done = world.run("rm a");
-    assert_eq!(done.files()["reason"], "the index is far larger than what it holds");
+    assert_eq!(done.files()["reason"], "the index is far larger than its entries need");
 }
 
 #[test]

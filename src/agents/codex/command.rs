@@ -9,7 +9,7 @@ use crate::agents::codex::cli_options::{Offers, parse_version};
 use crate::agents::codex::recursion_guard;
 use crate::agents::{DecidedBy, Files, Finding, Plan, Probe};
 use crate::model::{
-    CommandSpec, FailureCode, Fault, Reachability, Request, Resumed, Sandbox, Signal, Stdin, Stdout, Stop,
+    CommandSpec, FailureCode, Fault, Request, Resumed, Sandbox, Signal, SignalTarget, Stdin, Stdout, Stop,
 };
 
 /// The mark of our threads: kept by Codex, and handed to every server that a
@@ -107,7 +107,7 @@ pub(super) fn plan(
         env: Vec::new(),
         stdin: Stdin::Text(prompt.to_owned()),
         stdout: Stdout::Events,
-        stop: Stop { signal: Signal::Interrupt, reach: Reachability::Process, grace: GRACE },
+        stop: Stop { signal: Signal::Interrupt, reach: SignalTarget::Process, grace: GRACE },
         // Of all signals, only this one makes Codex take its commands along.
         on_orphaned: Signal::Interrupt,
     };

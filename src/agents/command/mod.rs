@@ -15,7 +15,7 @@ use crate::agents::{
     signal_name,
 };
 use crate::model::{
-    CommandSpec, Exit, FailureCode, Fault, Jail, Reachability, Request, Sandbox, Signal, Stdin, Stdout, Stop,
+    CommandSpec, Exit, FailureCode, Fault, Jail, Request, Sandbox, Signal, SignalTarget, Stdin, Stdout, Stop,
 };
 use crate::text::cut;
 
@@ -63,7 +63,7 @@ impl Agent for Command {
             stdin: Stdin::Text(String::new()),
             stdout: Stdout::Text,
             // A shell does not pass signals on to what it runs.
-            stop: Stop { signal: Signal::Terminate, reach: Reachability::Group, grace: GRACE },
+            stop: Stop { signal: Signal::Terminate, reach: SignalTarget::Group, grace: GRACE },
             on_orphaned: Signal::Kill,
         };
         // Where something was missing, a sandbox may leave an empty directory.
@@ -293,6 +293,6 @@ mod tests {
         let plan = Command.command(&request, "ignored", &files, &[]).unwrap();
         assert_eq!(plan.spec.program, PathBuf::from("/bin/sh"));
         assert_eq!(plan.spec.args, ["-c", "--", "echo 'a b' && exit 3"]);
-        assert_eq!(plan.spec.stop.reach, Reachability::Group);
+        assert_eq!(plan.spec.stop.reach, SignalTarget::Group);
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::agents::codex::CodexReader;
 use crate::agents::{Abilities, Agent, Edits, Files, Finding, Plan, Probe, Program, Reader, TaskText};
-use crate::model::{CommandSpec, FailureCode, Fault, Reachability, Request, Signal, Stdin, Stdout, Stop};
+use crate::model::{CommandSpec, FailureCode, Fault, Request, Signal, SignalTarget, Stdin, Stdout, Stop};
 
 pub(crate) use play::play;
 pub(crate) use task::{BadRecording, check_task, is_shipped};
@@ -52,7 +52,7 @@ impl Agent for Replay {
             stdout: Stdout::Events,
             stop: Stop {
                 signal: Signal::Terminate,
-                reach: Reachability::Process,
+                reach: SignalTarget::Process,
                 grace: Duration::from_secs(1),
             },
             on_orphaned: Signal::Kill,

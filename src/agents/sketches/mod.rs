@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::agents::{Plan, Verdict};
 use crate::model::{
-    Answer, CommandSpec, FailureCode, Fault, Reachability, Request, Signal, Stdin, Stdout, Stop, Usage,
+    Answer, CommandSpec, FailureCode, Fault, Request, Signal, SignalTarget, Stdin, Stdout, Stop, Usage,
 };
 
 /// A plan for `program`, which reads its prompt and speaks JSON lines.
@@ -24,7 +24,7 @@ fn plan(program: &str, args: &[&str], request: &Request, stdin: Stdin) -> Plan {
         env: Vec::new(),
         stdin,
         stdout: Stdout::Events,
-        stop: Stop { signal: Signal::Terminate, reach: Reachability::Process, grace: Duration::from_secs(5) },
+        stop: Stop { signal: Signal::Terminate, reach: SignalTarget::Process, grace: Duration::from_secs(5) },
         on_orphaned: Signal::Kill,
     };
     Plan { spec, warnings: Vec::new(), agent_version: None, litter: Vec::new() }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::evidence::command_line::cleaned;
 use crate::evidence::line_scanner::Scan;
-use crate::git::{Found, WorkTree};
+use crate::git::{PathEntry, WorkTree};
 
 /// A longer path is none that a person wrote.
 const LONGEST_PATH: usize = 400;
@@ -132,7 +132,7 @@ fn below(root: &Path, path: &Path) -> Option<String> {
 /// Whether there is such a file below a directory, with no link on the way.
 fn is_there(root: &Path, file: &str) -> bool {
     let tree = WorkTree::open(root);
-    tree.is_ok_and(|mut tree| matches!(tree.look(file.as_bytes()), Found::File(_)))
+    tree.is_ok_and(|mut tree| matches!(tree.look(file.as_bytes()), PathEntry::File(_)))
 }
 
 #[cfg(test)]

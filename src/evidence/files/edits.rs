@@ -57,7 +57,7 @@ impl Edits {
     }
 
     fn change(&mut self, change: &Change) {
-        let path = plainly(&self.directory, &change.path);
+        let path = without_content(&self.directory, &change.path);
         let before = self.paths.get(&path).copied();
         if before.is_none() && self.paths.len() >= MOST {
             self.left_out += 1;
@@ -97,7 +97,7 @@ impl Edits {
 
 /// The path that `named` is as seen from `directory`, by its words alone. An
 /// address is none: it stays as it is, so that a password in it is known as one.
-fn plainly(directory: &Path, named: &str) -> String {
+fn without_content(directory: &Path, named: &str) -> String {
     if named.contains("://") {
         return named.to_owned();
     }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn an_address_is_no_path() {
         let address = "postgres://app:pw@db/x/../y";
-        assert_eq!(plainly(Path::new("/srv"), address), address);
+        assert_eq!(without_content(Path::new("/srv"), address), address);
     }
 
     #[test]

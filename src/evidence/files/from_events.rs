@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::evidence::files::edits::Edits;
 use crate::evidence::files::{ChangeOf, FileRecord, Files, Source, Totals};
-use crate::git::{Format, Found, Stat, WorkTree};
+use crate::git::{Format, PathEntry, Stat, WorkTree};
 use crate::model::ChangeKind;
 use crate::text::plain;
 
@@ -29,13 +29,13 @@ impl Files {
             let found = below.zip(tree.as_mut()).map(|(below, tree)| tree.look(below.as_os_str().as_bytes()));
             let shown = below.map_or_else(|| named.to_owned(), |below| below.to_string_lossy().into_owned());
             match (kind, found) {
-                (ChangeKind::Add | ChangeKind::Update, Some(Found::Nothing)) => missing.push(shown),
-                (ChangeKind::Delete, Some(Found::File(_))) => there.push(shown),
-                (_, Some(Found::File(stat))) => {
+                (ChangeKind::Add | ChangeKind::Update, Some(PathEntry::Nothing)) => missing.push(shown),
+                (ChangeKind::Delete, Some(PathEntry::File(_))) => there.push(shown),
+                (_, Some(PathEntry::File(stat))) => {
                     let sha256 = below.zip(tree.as_mut()).and_then(|(below, tree)| sum(below, &stat, tree));
                     changes.push(FileRecord { size: Some(stat.size), sha256, ..record(shown, kind) });
                 }
-                (_, Some(Found::Nothing | Found::Directory | Found::Unseen) | None) => {
+                (_, Some(PathEntry::Nothing | PathEntry::Directory | PathEntry::Unseen) | None) => {
                     changes.push(record(shown, kind));
                 }
             }

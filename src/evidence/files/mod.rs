@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::git::{Commit, FileChange, Head, History, IgnoredChange, Kind, Lines, State};
+use crate::git::{ChangeKind, Commit, FileChange, Head, History, IgnoredChange, LineCounts, State};
 use crate::model::{RunId, TaskId};
 use crate::text::plain;
 
@@ -241,7 +241,7 @@ impl Files {
 
     pub(crate) fn from_git(observed: Observed) -> Self {
         let Observed { root, before, history, changes, ignored, nested, hidden, mut incomplete } = observed;
-        let unknown = changes.iter().filter(|one| one.lines == Lines::Unknown).count();
+        let unknown = changes.iter().filter(|one| one.lines == LineCounts::Unknown).count();
         let lines = changes.iter().filter_map(|one| one.lines.known());
         let (added, removed) = lines.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
         let totals = Totals {
@@ -342,13 +342,13 @@ fn record(change: FileChange) -> FileRecord {
         path_hex: odd(&path),
         path: shown(&path),
         kind: match kind {
-            Kind::Added => ChangeOf::Added,
-            Kind::Modified => ChangeOf::Modified,
-            Kind::Deleted => ChangeOf::Deleted,
-            Kind::Renamed => ChangeOf::Renamed,
-            Kind::ModeChanged => ChangeOf::ModeChanged,
-            Kind::TypeChanged => ChangeOf::TypeChanged,
-            Kind::Nested => ChangeOf::Submodule,
+            ChangeKind::Added => ChangeOf::Added,
+            ChangeKind::Modified => ChangeOf::Modified,
+            ChangeKind::Deleted => ChangeOf::Deleted,
+            ChangeKind::Renamed => ChangeOf::Renamed,
+            ChangeKind::ModeChanged => ChangeOf::ModeChanged,
+            ChangeKind::TypeChanged => ChangeOf::TypeChanged,
+            ChangeKind::Nested => ChangeOf::Submodule,
         },
         old_path_hex: old_path.as_deref().and_then(odd),
         old_path: old_path.as_deref().map(shown),
