@@ -31,8 +31,7 @@ const LOOK: Duration = Duration::from_millis(5);
 pub(crate) fn note(dir: &RunDir, request: &Request) -> io::Result<()> {
     for run in &request.within {
         let notes = dir.of(run).inner();
-        match files::create_dir(&notes) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        match files::ensure_dir(&notes) {
             // A run of another home, or one that is gone: it cannot ask.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             made => made?,

@@ -32,11 +32,11 @@ impl<'a> Present<'a> {
     /// it costs the knowledge, never the run.
     pub(crate) fn enter(dir: &'a RunDir, request: &Request) -> Option<Self> {
         let present = Self::of(dir, request)?;
-        make(&dir.checkouts()).ok()?;
+        files::ensure_dir(&dir.checkouts()).ok()?;
         for mark in &present.marks {
             let place = mark.parent()?;
             // Whoever leaves last removes the directory, perhaps before our eyes.
-            if !(0..3).any(|_| make(place).and_then(|()| files::create_log(mark)).is_ok()) {
+            if !(0..3).any(|_| files::ensure_dir(place).and_then(|()| files::create_log(mark)).is_ok()) {
                 return None;
             }
         }
@@ -145,7 +145,7 @@ pub(crate) fn is_anothers(dir: &RunDir, run: &RunId, tree: &Path) -> bool {
 
 /// Leaves a note about `other` with the run in `dir`.
 fn tell(dir: &RunDir, other: &RunId) -> io::Result<()> {
-    make(&dir.overlapped())?;
+    files::ensure_dir(&dir.overlapped())?;
     files::create_log(&dir.overlapped().join(other.as_str())).map(drop)
 }
 
@@ -164,13 +164,6 @@ pub(crate) fn may_write(request: &Request) -> bool {
             let is_held = abilities.has_own_sandbox || request.jail.is_some();
             !is_held || request.sandbox != Sandbox::ReadOnly
         }
-    }
-}
-
-fn make(dir: &Path) -> io::Result<()> {
-    match files::create_dir(dir) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
     }
 }
 

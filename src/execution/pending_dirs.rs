@@ -25,10 +25,7 @@ pub(crate) struct Note {
 /// Leaves a note about `run`.
 pub(crate) fn note(context: &Context, run: &RunId) -> io::Result<Note> {
     let notes = context.home.unsettled();
-    match files::create_dir(&notes) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
+    files::ensure_dir(&notes)?;
     let path = notes.join(run.as_str());
     loop {
         // Somebody may find it before it is locked, and settle it.

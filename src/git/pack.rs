@@ -29,10 +29,7 @@ impl Pack {
     /// Starts a pack in the object directory `dir`.
     pub(super) fn begin(dir: &Path) -> io::Result<Self> {
         let dir = dir.join("pack");
-        match files::create_dir(&dir) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
+        files::ensure_dir(&dir)?;
         let mut file = BufWriter::with_capacity(256 << 10, files::create_or_empty(&dir.join("new"))?);
         file.write_all(&[0; HEADER as usize])?;
         Ok(Self { dir, file, at: HEADER, objects: HashMap::new() })

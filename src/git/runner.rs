@@ -99,10 +99,7 @@ impl Git {
     /// `objects`.
     pub(crate) fn settle(program: PathBuf, dir: &Path, format: Format, objects: &Path) -> io::Result<Self> {
         for part in ["objects", "objects/info", "refs", "info"] {
-            match files::create_dir(&dir.join(part)) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                _ => {}
-            }
+            files::ensure_dir(&dir.join(part))?;
         }
         let version = match format {
             Format::Sha1 => "[core]\n\trepositoryformatversion = 0\n\tbare = false\n".to_owned(),
@@ -218,12 +215,9 @@ impl Git {
         input: Vec<u8>,
         until: Duration,
     ) -> Result<PendingAnswer, BoundedRunError> {
-        match files::create_dir(&self.written()) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(BoundedRunError::Start(error));
-            }
-            _ => self.borrow_objects().map_err(BoundedRunError::Start)?,
-        }
+        files::ensure_dir(&self.written())
+            .and_then(|()| self.borrow_objects())
+            .map_err(BoundedRunError::Start)?;
         self.begin_in(&self.written(), args, work_tree, index, input, until)
     }
 

@@ -106,6 +106,14 @@ pub(crate) fn create_dir(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)
 }
 
+/// Creates such a directory unless one of that name exists.
+pub(crate) fn ensure_dir(path: &Path) -> io::Result<()> {
+    match create_dir(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Opens a file for appending, readable by the owner only.
 pub(crate) fn create_log(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)

@@ -75,11 +75,7 @@ impl Home {
             Err(error) => return Err(unusable(error)),
         };
         let home = Home { root: root.clone(), id: identity(&found) };
-        match files::create_dir(&home.runs()) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(unusable(error)),
-        }
+        files::ensure_dir(&home.runs()).map_err(unusable)?;
         Ok(home)
     }
 
@@ -196,10 +192,7 @@ fn create(root: &Path) -> io::Result<()> {
     if let Some(parent) = root.parent() {
         std::fs::create_dir_all(parent)?;
     }
-    match files::create_dir(root) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
-    }
+    files::ensure_dir(root)
 }
 
 /// The nearest directory at or above `start` that has a `.git`.

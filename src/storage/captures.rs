@@ -36,10 +36,7 @@ impl Captures {
 
     /// Keeps `text`, which `source` was about to say.
     pub(crate) fn keep(&self, text: &str, source: &str) -> io::Result<Captured> {
-        match files::create_dir(&self.dir) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
+        files::ensure_dir(&self.dir)?;
         // Whoever knows the name may read it; only those who know the text do.
         let digest = Sha256::digest(text);
         let id: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();

@@ -38,10 +38,7 @@ pub(super) struct Recording {
 impl Recording {
     /// Begins a recording in a new directory of `terminals`.
     pub(super) fn begin(terminals: &Path, meta: Meta, size: Size) -> io::Result<Self> {
-        match files::create_dir(terminals) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
+        files::ensure_dir(terminals)?;
         let dir = terminals.join(meta.terminal_id.as_str());
         files::create_dir(&dir)?;
         let begun = Self::begin_in(&dir, meta, size);
