@@ -85,7 +85,7 @@ impl Call {
     }
 
     /// Prints what went wrong: one line and one hint, or one document.
-    pub(super) fn complain(&self, failure: &Failure) {
+    pub(super) fn log_problem(&self, failure: &Failure) {
         match self.stamp() {
             Ok(stamp) if self.json => print::document(&Envelope::error(stamp, failure)),
             Ok(_) | Err(_) => {

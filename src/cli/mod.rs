@@ -63,7 +63,7 @@ pub(crate) fn run(args: Vec<OsString>) -> ExitCode {
         Err(error) if usage_errors::is_answer(&error) => usage_errors::answer(&error),
         Err(error) => {
             let failure = usage_errors::failure(&error, usage_errors::verb(&args));
-            call.complain(&failure);
+            call.log_problem(&failure);
             ExitCode::from(failure.exit as u8)
         }
     }
@@ -71,7 +71,7 @@ pub(crate) fn run(args: Vec<OsString>) -> ExitCode {
 
 fn finish(call: &Call, verb: Verb) -> ExitCode {
     verb.run(call).unwrap_or_else(|failure| {
-        call.complain(&failure);
+        call.log_problem(&failure);
         ExitCode::from(failure.exit as u8)
     })
 }

@@ -18,13 +18,13 @@ use crate::host::Env;
 pub(super) fn run(args: &[OsString]) -> ExitCode {
     let dir = args.last().map(PathBuf::from).unwrap_or_default();
     let lasting = dir.clone();
-    std::panic::set_hook(Box::new(move |panic| execution::complain(&lasting, &panic.to_string())));
+    std::panic::set_hook(Box::new(move |panic| execution::log_problem(&lasting, &panic.to_string())));
     let exit = match supervise(args) {
         Ok(()) => Exit::Done,
         Err(failure) => {
             // Somebody who typed the word sees it; a supervisor of ours has only the file.
             print::note(&format!("delegator: {}", failure.message));
-            execution::complain(&dir, &failure.message);
+            execution::log_problem(&dir, &failure.message);
             failure.exit
         }
     };

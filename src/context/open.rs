@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::context::error::TaskError;
 use crate::host::Env;
 use crate::host::{Home, paths};
-use crate::registry::{Patience, Registry, RegistryError, Scope};
+use crate::registry::{LockPatience, Registry, RegistryError, SearchScope};
 use crate::runs::RunDir;
 
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct Context {
     /// The caller's directory: relative paths and names start here.
     pub(crate) place: PathBuf,
     /// Which tasks the caller's task names can refer to.
-    pub(crate) scope: Scope,
+    pub(crate) scope: SearchScope,
     pub(crate) config: Config,
     pub(crate) home: Home,
     pub(crate) registry: Registry,
@@ -36,13 +36,13 @@ impl Context {
         let home = Home::open(&env)?;
         let registry = match kept.filter(|kept| kept.is_of(&home)) {
             Some(mut kept) => {
-                kept.renew()?;
+                kept.reopen_if_replaced()?;
                 kept
             }
             None => Registry::open(&home)?,
         };
         let place = std::env::current_dir().unwrap_or_default();
-        Ok(Self { env, place, scope: Scope::Everywhere, config, home, registry })
+        Ok(Self { env, place, scope: SearchScope::Everywhere, config, home, registry })
     }
 
     /// Like [`open`](Self::open), for reading and cancelling. These must work even if the configuration
@@ -70,9 +70,9 @@ impl Context {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, TaskError>,
     ) -> Result<Option<T>, TaskError> {
-        self.registry.set_patience(Patience::Brief)?;
+        self.registry.set_patience(LockPatience::Brief)?;
         let done = work(self);
-        self.registry.set_patience(Patience::Usual)?;
+        self.registry.set_patience(LockPatience::Usual)?;
         match done {
             Err(TaskError::Registry(RegistryError::Busy(_))) => Ok(None),
             done => done.map(Some),

@@ -20,4 +20,4 @@ pub(crate) use control::Message;
 pub(crate) use pending_dirs::Note;
 pub(crate) use pump::pump;
 pub(crate) use schema_check::{VERB as CHECK_SCHEMA, answer_question};
-pub(crate) use supervise::{complain, supervise};
+pub(crate) use supervise::{log_problem, supervise};

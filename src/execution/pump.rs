@@ -13,7 +13,7 @@ use crate::host::{Attachment, spawn};
 use crate::model::{FailureCode, Fault, Outcome, RunId};
 use crate::reading::enclosing_runs;
 use crate::reading::is_alive;
-use crate::registry::{Claimed, Row};
+use crate::registry::{ClaimedTask, Row};
 use crate::runs::{ReadError, RunDir};
 use crate::supervisor::leave_groups;
 
@@ -86,7 +86,7 @@ fn run(context: &mut Context, ties: Attachment) -> Result<Vec<Launched>, TaskErr
             let unsealed = matches!(dir.read_result(), Ok(None) | Err(ReadError::Damaged { .. }));
             (unsealed && !refused.contains(&row.id)).then_some(lock)
         })?;
-        let Some(Claimed { row, lock }) = claimed else { return Ok(started) };
+        let Some(ClaimedTask { row, lock }) = claimed else { return Ok(started) };
         let dir = context.dir(&row.run_id);
         if row.attempt > recover::MOST_ATTEMPTS {
             recover::give_up(context, &row, &dir)?;
@@ -113,7 +113,7 @@ fn run(context: &mut Context, ties: Attachment) -> Result<Vec<Launched>, TaskErr
             // One that cannot be started now must not hold up the others, nor
             // whoever only wanted to look.
             Err(_) => {
-                context.registry.put_back(&row, clock::now())?;
+                context.registry.return_to_queue(&row, clock::now())?;
                 refused.insert(row.id);
             }
         }

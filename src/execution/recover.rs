@@ -16,7 +16,7 @@ use crate::ledger::{RecoveredRun, complete_ledger};
 use crate::model::{FailureCode, Fault, Outcome, Progress, Request, RunResult, State, Stdout, Timestamp};
 use crate::reading::is_alive;
 use crate::registry::Row;
-use crate::runs::{ReadError, RunDir, Started};
+use crate::runs::{ReadError, RunDir, StartRecord};
 use crate::supervisor::{RunMark, join_segments, sweep_dead_run};
 
 /// A task that was claimed this often without its agent being started will not
@@ -100,7 +100,7 @@ pub(crate) fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Res
     // A question that was put to the program may still be running.
     sweep_dead_run(&mark(context, row), None);
     if row.attempt < MOST_ATTEMPTS {
-        context.registry.put_back(row, clock::now())?;
+        context.registry.return_to_queue(row, clock::now())?;
     } else {
         give_up(context, row, dir)?;
     }
@@ -142,7 +142,7 @@ pub(crate) fn leave_to(
     context: &mut Context,
     row: &Row,
     dir: &RunDir,
-    started: Option<&Started>,
+    started: Option<&StartRecord>,
     original: &Path,
 ) -> Result<(), TaskError> {
     let reason = format!(
@@ -167,7 +167,12 @@ pub(crate) fn give_up(context: &mut Context, row: &Row, dir: &RunDir) -> Result<
 }
 
 /// Ends a run whose supervisor is gone. The caller holds its lock.
-fn lose(context: &mut Context, row: &Row, dir: &RunDir, started: Option<&Started>) -> Result<(), TaskError> {
+fn lose(
+    context: &mut Context,
+    row: &Row,
+    dir: &RunDir,
+    started: Option<&StartRecord>,
+) -> Result<(), TaskError> {
     let request = dir.read_request().ok().flatten();
     let around = request.as_ref().map_or(0, |request| request.within.len());
     let mut inner = InnerRuns::of(dir, &row.run_id, around);
@@ -215,7 +220,7 @@ fn account_for(context: &Context, dir: &RunDir, request: &Request, result: &mut 
 fn seal(
     context: &mut Context,
     dir: &RunDir,
-    started: Option<&Started>,
+    started: Option<&StartRecord>,
     result: RunResult,
 ) -> Result<(), TaskError> {
     let started_at = started.map(|started| started.started_at);
@@ -253,7 +258,7 @@ pub(crate) fn bare(row: &Row, outcome: Outcome, now: Timestamp) -> RunResult {
 /// more go first: whoever seals a run may die before it comes to that.
 pub(crate) fn finish(context: &mut Context, result: &RunResult) -> Result<bool, TaskError> {
     let dir = context.dir(&result.run_id);
-    dir.forget_env().map_err(TaskError::write(dir.env()))?;
+    dir.delete_env().map_err(TaskError::write(dir.env()))?;
     let age = i64::try_from(context.config.retention_age().as_millis()).unwrap_or(i64::MAX);
     let keep_until = Timestamp::from_millis(result.finished_at.as_millis().saturating_add(age));
     // A sealed run is claimed by nobody: the attempt that we read is the last.

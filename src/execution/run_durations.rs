@@ -32,7 +32,7 @@ pub(crate) fn read(dir: &RunDir, request: &Request) -> Vec<Duration> {
 /// Takes down what the registry knows now. Trouble with it costs estimates.
 pub(crate) fn write(context: &Context, dir: &RunDir, request: &Request) {
     let project = request.project().to_string_lossy();
-    let Ok(took) = context.registry.took(&project, request.agent, HISTORY) else { return };
+    let Ok(took) = context.registry.run_durations(&project, request.agent, HISTORY) else { return };
     let lines: String = took.iter().map(|took| format!("{}\n", took.as_millis())).collect();
     let _ = files::create_dir(&dir.history());
     let _ = files::write(&file(dir, request), lines.as_bytes(), Durability::Whole);

@@ -28,7 +28,7 @@ use crate::ledger::RolloutMerge;
 use crate::model::{FailureCode, Fault, JailKind, Outcome, Request, RunId, RunResult, Sandbox, StopReason};
 use crate::prompts;
 use crate::reading::enclosing_runs;
-use crate::runs::{CommandRecord, RunDir, Started};
+use crate::runs::{CommandRecord, RunDir, StartRecord};
 use crate::supervisor;
 use crate::supervisor::{
     ChildEnded, Control, ControlOrder, LaunchedSupervisor, Observer, ProcessTree, RunMark, RunRelation,
@@ -70,8 +70,8 @@ pub(crate) fn supervise(
 }
 
 /// Notes trouble that the supervisor of the run in `dir` has, or dies of.
-pub(crate) fn complain(dir: &Path, text: &str) {
-    RunDir::at(dir.to_owned()).complain(text);
+pub(crate) fn log_problem(dir: &Path, text: &str) {
+    RunDir::at(dir.to_owned()).log_problem(text);
 }
 
 /// Runs the agent, or finds out why it cannot be run. Always a record.
@@ -191,7 +191,7 @@ impl Prepared<'_> {
         mut tree: ProcessTree,
         listener: &mut Listener,
     ) -> RunResult {
-        let mut started = Started {
+        let mut started = StartRecord {
             version: 1,
             attempt,
             started_at: clock::now(),
@@ -202,7 +202,7 @@ impl Prepared<'_> {
         };
         let ready = Recorder::create(dir, request, self.reader, self.plan.spec.stdout).and_then(|recorder| {
             dir.write_started(&started)?;
-            dir.forget_env()?;
+            dir.delete_env()?;
             Ok(recorder)
         });
         let mut recorder = match ready {
@@ -223,7 +223,7 @@ impl Prepared<'_> {
         let mut ended = run(&mut tree);
         if ended.as_ref().is_err_and(|error| tree.cgroup_path().is_some() && is_no_entry(error)) {
             tree.leave_group();
-            started = Started { kill_level: tree.level(), cgroup: None, ..started };
+            started = StartRecord { kill_level: tree.level(), cgroup: None, ..started };
             warnings.push(format!(
                 "no process could enter the run's control group; kill level `{}` was used instead",
                 tree.level().as_str()
@@ -288,7 +288,7 @@ fn is_no_entry(error: &io::Error) -> bool {
 fn judge(
     noted: Vec<String>,
     request: &Request,
-    started: &Started,
+    started: &StartRecord,
     recorder: Recorder,
     ended: ChildEnded,
     check: impl FnOnce(&str) -> Option<StopReason>,

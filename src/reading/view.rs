@@ -8,7 +8,7 @@ use crate::evidence::Evidence;
 use crate::host::{clock, lock};
 use crate::model::{Counters, Phase, Progress, Request, RunResult, State};
 use crate::reading::stopped_supervisor;
-use crate::registry::{Found, Reference, Row};
+use crate::registry::{Row, TaskMatch, TaskReference};
 use crate::runs::{ReadError, RunDir};
 
 /// How many of the last runs say how long one takes.
@@ -47,9 +47,9 @@ impl View {
 /// The task that `reference` means.
 pub(crate) fn find(context: &Context, reference: &str) -> Result<Row, TaskError> {
     match look_up(context, reference)? {
-        Found::One(row) => Ok(*row),
-        Found::None => Err(TaskError::NotFound(reference.to_owned())),
-        Found::Several(rows) => Err(TaskError::Ambiguous {
+        TaskMatch::One(row) => Ok(*row),
+        TaskMatch::None => Err(TaskError::NotFound(reference.to_owned())),
+        TaskMatch::Several(rows) => Err(TaskError::Ambiguous {
             reference: reference.to_owned(),
             candidates: rows.into_iter().map(|row| row.id.to_string()).collect(),
         }),
@@ -59,17 +59,17 @@ pub(crate) fn find(context: &Context, reference: &str) -> Result<Row, TaskError>
 /// The other project that `reference` reaches into, where it is an alias there.
 /// Who gives an id knows which task is meant.
 pub(crate) fn reaches_into(context: &Context, reference: &str) -> Result<Option<PathBuf>, TaskError> {
-    let Found::One(row) = look_up(context, reference)? else { return Ok(None) };
+    let TaskMatch::One(row) = look_up(context, reference)? else { return Ok(None) };
     let by_alias = row.alias.as_deref() == Some(reference.trim());
     Ok(Some(row.project).filter(|project| by_alias && *project != context.project()))
 }
 
 /// What `reference` could mean, seen from the project we are called in. A run's
 /// directory, which replies name, means the run.
-pub(crate) fn look_up(context: &Context, reference: &str) -> Result<Found, TaskError> {
+pub(crate) fn look_up(context: &Context, reference: &str) -> Result<TaskMatch, TaskError> {
     let project = context.project();
     let run = Path::new(reference).strip_prefix(context.home.runs()).ok().and_then(Path::to_str);
-    let reference = Reference(run.unwrap_or(reference).trim_end_matches('/').to_owned());
+    let reference = TaskReference(run.unwrap_or(reference).trim_end_matches('/').to_owned());
     Ok(context.registry.find(&reference, &project.to_string_lossy(), context.scope)?)
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
     let took = if row.state == State::Working {
         let project = row.project.to_string_lossy();
         // Without it, nothing is said of its end.
-        context.registry.took(&project, row.agent, HISTORY).unwrap_or_default()
+        context.registry.run_durations(&project, row.agent, HISTORY).unwrap_or_default()
     } else {
         Vec::new()
     };

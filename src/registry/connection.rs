@@ -1,4 +1,4 @@
-//! The one database opener.
+//! Opens the database. No other module does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,31 +10,31 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use crate::host::Home;
 use crate::host::files;
 use crate::registry::file_identity;
-use crate::registry::file_identity::Identity;
+use crate::registry::file_identity::RegistryFiles;
 use crate::registry::{migrations, rebuild, recreate};
 
-/// The first version without the bug that could lose a write-ahead log.
+/// The first version without the bug that could lose the write-ahead log.
 const OLDEST_SQLITE: i32 = 3_051_003;
 
 #[derive(Debug)]
 pub(crate) struct Registry {
     pub(super) connection: Connection,
     home: Home,
-    /// The files that it has open, whatever their names lead to later.
-    files: Identity,
+    /// The open files, whatever their paths lead to later.
+    files: RegistryFiles,
     was_replaced: bool,
 }
 
-/// What to tell when the files were found to be others while they were in use.
-const REPLACED: &str = "the registry's files were removed or replaced by somebody else while they were in use; they were opened \
-     anew, and every run that has a directory is there";
+/// Reported once if the files were replaced while in use.
+const REPLACED: &str = "the registry's files were removed or replaced by another program while they were in use; they were \
+     reopened, and every run that has a directory is listed";
 
-/// From which length on the log is folded, in bytes.
+/// The log size in bytes above which it is checkpointed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Length {
-    /// By one whose work is done and whom nobody waits for: four runs.
+pub(crate) enum LogSize {
+    /// For a process that has finished its work: four runs.
     Short = 60 * 4120,
-    /// By one that would have to read it otherwise.
+    /// For a process that would otherwise have to read the log.
     Long = 600 * 4120,
 }
 
@@ -78,8 +78,8 @@ impl From<rusqlite::Error> for RegistryError {
 }
 
 impl Registry {
-    /// Opens the registry, making or migrating it where needed. A new one in a
-    /// home that already has runs is filled from their directories.
+    /// Opens the registry and creates or migrates it if needed. A new registry in a home with runs
+    /// is filled from their directories.
     pub(crate) fn open(home: &Home) -> Result<Self, RegistryError> {
         if rusqlite::version_number() < OLDEST_SQLITE {
             return Err(RegistryError::OldLibrary(rusqlite::version()));
@@ -88,52 +88,53 @@ impl Registry {
             return Self::connect(home);
         }
         let _making = recreate::exclusive(home)?;
-        // Somebody else may have done it since we looked.
+        // Another process may have created it meanwhile.
         if !recreate::is_whole(&home.registry()) {
             recreate::make(home)?;
         }
         Self::connect(home)
     }
 
-    /// Opens the files that are there.
+    /// Opens the existing files.
     fn connect(home: &Home) -> Result<Self, RegistryError> {
         let path = home.registry();
         let has_log = fs::metadata(file_identity::log(&path)).is_ok_and(|log| log.len() > 0);
         let connection = connect(&path).map_err(|error| at(&path, error))?;
-        // Looked at before anything is set: a file of the future stays as it is.
+        // Checked before anything is changed: a file of a newer version is left as it is.
         check_version(&path, version(&connection).map_err(|error| at(&path, error))?)?;
         configure(&connection).map_err(|error| at(&path, error))?;
         let found = version(&connection).map_err(|error| at(&path, error))?;
-        // The log is open from here on.
-        let files = Identity::of(&path).map_err(|error| recreate::failed(&path, error))?;
+        // The log exists from here on.
+        let files = RegistryFiles::of(&path).map_err(|error| recreate::failed(&path, error))?;
         let mut registry = Self { connection, home: home.clone(), files, was_replaced: false };
         if !has_log {
-            // Before anything is in it, so that one that has something has its name
-            // on disk. SQLite is built not to do this: it would in every process.
+            // Sync the directory before the log has content, so that its name is on disk. Our
+            // SQLite is built not to do this, because it would in every process.
             let _ = files::sync_dir(home.root());
         }
         registry.migrate(found)?;
-        registry.fold(Length::Long);
+        registry.checkpoint_log(LogSize::Long);
         Ok(registry)
     }
 
-    /// Whether this is a registry of `home` that this program knows: a newer one may have changed it.
+    /// Whether this is the registry of `home` in the current format; a newer program may have
+    /// migrated it.
     pub(crate) fn is_of(&self, home: &Home) -> bool {
         self.home.root() == home.root()
             && version(&self.connection).is_ok_and(|found| found == migrations::VERSION)
     }
 
-    /// Opens the files anew if somebody has removed or replaced them: what is read
-    /// and written here is in nobody else's registry then. Returns whether.
-    pub(crate) fn renew(&mut self) -> Result<bool, RegistryError> {
+    /// Reopens the files if they were removed or replaced; nobody else would see what is written to
+    /// the old ones. Returns whether it did.
+    pub(crate) fn reopen_if_replaced(&mut self) -> Result<bool, RegistryError> {
         let path = self.home.registry();
         if !self.was_moved(&path) {
             return Ok(false);
         }
         let _making = recreate::exclusive(&self.home)?;
-        let now = Identity::of(&path).map_err(|error| recreate::failed(&path, error))?;
-        // Where one of the two is ours still, it does not fit the other; and SQLite would
-        // let a new connection to our database join the index of the log that we have.
+        let now = RegistryFiles::of(&path).map_err(|error| recreate::failed(&path, error))?;
+        // If one of the two is still ours, it does not match the other. SQLite would also let a new
+        // connection to our database use the old log's index.
         if now.database == self.files.database || now.log == self.files.log || !recreate::is_whole(&path) {
             recreate::make(&self.home)?;
         }
@@ -141,19 +142,19 @@ impl Registry {
         Ok(true)
     }
 
-    /// What happened to the files while they were in use, to be told once.
-    pub(crate) fn take_notice(&mut self) -> Option<&'static str> {
+    /// Reports once that the files were replaced.
+    pub(crate) fn take_replaced_notice(&mut self) -> Option<&'static str> {
         std::mem::take(&mut self.was_replaced).then_some(REPLACED)
     }
 
-    /// Somebody replaces the files again and again.
-    pub(super) fn keeps_moving(&self) -> RegistryError {
+    /// The error if the files are replaced again and again.
+    pub(super) fn replaced_repeatedly(&self) -> RegistryError {
         let error = std::io::Error::other("somebody keeps removing or replacing it");
         recreate::failed(&self.home.registry(), error)
     }
 
-    /// Which files it has open.
-    pub(crate) fn files(&self) -> Identity {
+    /// The identity of the open files.
+    pub(crate) fn files(&self) -> RegistryFiles {
         self.files
     }
 
@@ -161,39 +162,40 @@ impl Registry {
         &self.home
     }
 
-    /// Only what is seen counts: a disk that does not answer has moved nothing.
+    /// A failing disk does not count as a replacement.
     fn was_moved(&self, path: &Path) -> bool {
-        Identity::of(path).is_ok_and(|now| now != self.files)
+        RegistryFiles::of(path).is_ok_and(|now| now != self.files)
     }
 
-    /// The file whose growth tells of every commit.
+    /// The file that grows with every commit.
     pub(crate) fn log(&self) -> PathBuf {
         file_identity::log(&self.home.registry())
     }
 
-    /// Folds the log into the file and empties it, if it is long and nobody is
-    /// in the way. Whoever opens the registry alone reads the log from its
-    /// beginning: what SQLite folds by itself stays there and is read again.
-    pub(crate) fn fold(&mut self, length: Length) {
+    /// Checkpoints and truncates the log if it is long and nobody else uses it. SQLite's automatic
+    /// checkpoint does not truncate, so the next process to open the registry alone would read the
+    /// log again.
+    pub(crate) fn checkpoint_log(&mut self, length: LogSize) {
         let is_long = fs::metadata(self.log()).is_ok_and(|log| log.len() > length as u64);
-        // Trouble with it is nobody's: the log holds all of it.
+        // A failure does no harm: the log still holds everything.
         let without_waiting = |connection: &mut Connection| {
             connection.busy_handler(Some(|_| false))?;
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         };
-        // Into a file that is nobody's any more, or that somebody copies at this moment?
+        // Not into a replaced file, or while somebody copies it.
         if is_long && !self.was_moved(&self.home.registry()) {
             let _ = without_waiting(&mut self.connection);
             let _ = self.connection.busy_handler(Some(wait_a_little));
         }
     }
 
-    /// Runs `work` in one IMMEDIATE transaction: it reads what it writes by.
+    /// Runs `work` in an IMMEDIATE transaction, so that what it reads is still valid when it
+    /// writes.
     pub(super) fn transaction<T>(
         &mut self,
         work: impl FnOnce(&Connection) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
-        self.renew()?;
+        self.reopen_if_replaced()?;
         transact(&mut self.connection, work)
     }
 
@@ -207,7 +209,7 @@ impl Registry {
             return check_version(&path, found);
         }
         transact(&mut self.connection, |transaction| {
-            // Somebody else may have done it since we looked.
+            // Another process may have migrated it meanwhile.
             let found = version(transaction)?;
             migrations::apply(transaction, found)?;
             if found == 0 {
@@ -226,7 +228,7 @@ pub(super) fn check_version(path: &Path, found: i64) -> Result<(), RegistryError
     Ok(())
 }
 
-/// Runs `work` in one IMMEDIATE transaction.
+/// Runs `work` in an IMMEDIATE transaction.
 pub(super) fn transact<T>(
     connection: &mut Connection,
     work: impl FnOnce(&Connection) -> Result<T, RegistryError>,
@@ -239,8 +241,8 @@ pub(super) fn transact<T>(
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
-    // Nobody else opens it, ever: whoever closes any descriptor of it drops the locks of
-    // the whole process. It is there already, private, and gives its mode to log and index.
+    // No other code may open this file: closing any descriptor of it drops the locks of the whole
+    // process. It exists already and is private; log and index inherit its mode.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_handler(Some(wait_a_little))?;
@@ -251,14 +253,14 @@ fn configure(connection: &Connection) -> Result<(), rusqlite::Error> {
     use_write_ahead_log(connection)?;
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "journal_size_limit", 4 << 20)?;
-    // Most processes live for one transaction: folding the log into the file
-    // whenever the last of them ends would cost more than the work itself.
+    // Most processes run one transaction: a checkpoint whenever the last of them exits would cost
+    // more than the work itself.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok(())
 }
 
-/// Sets the mode that the file keeps. While two processes do it to a new file
-/// at once, SQLite tells one of them "busy" without asking its handler.
+/// Sets the persistent journal mode. If two processes do this to a new file at once, SQLite reports
+/// "busy" to one of them without calling its handler.
 fn use_write_ahead_log(connection: &Connection) -> Result<(), rusqlite::Error> {
     let mut attempt = 0;
     loop {
@@ -273,8 +275,8 @@ fn use_write_ahead_log(connection: &Connection) -> Result<(), rusqlite::Error> {
     }
 }
 
-/// Sleeps 0.3 to 1.8 ms, for about ten seconds in all. SQLite's own back-off
-/// grows and is unfair: the one who waits longest sleeps longest.
+/// Sleeps 0.3 to 1.8 ms, about ten seconds in all. SQLite's own back-off is unfair: whoever has
+/// waited longest sleeps longest.
 pub(super) fn wait_a_little(attempt: i32) -> bool {
     let jitter =
         (std::process::id().wrapping_mul(2_654_435_761).wrapping_add(attempt as u32 * 40_503)) % 1500;
@@ -286,7 +288,7 @@ pub(super) fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// What went wrong with the file as a whole.
+/// Classifies an error that concerns the whole file.
 pub(super) fn at(path: &Path, source: rusqlite::Error) -> RegistryError {
     let path = path.to_owned();
     match source.sqlite_error_code() {

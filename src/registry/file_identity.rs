@@ -1,32 +1,32 @@
-//! Which files the registry consists of, to see that they were removed or replaced.
+//! Identifies the registry's files, to detect that they were removed or replaced.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Device and inode of the database and of its write-ahead log. An open file keeps
-/// its inode number for as long as it is open, whatever happens to its name.
+/// Device and inode of the database and its write-ahead log. An open file keeps its inode number,
+/// whatever happens to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub(crate) struct RegistryFiles {
     pub(super) database: Option<(u64, u64)>,
     pub(super) log: Option<(u64, u64)>,
 }
 
-impl Identity {
-    /// What is there under these names now. By `stat` alone: closing a descriptor
-    /// of the database drops the locks that SQLite holds for this process.
+impl RegistryFiles {
+    /// The files that currently have these names. Uses `stat` only: closing a descriptor of the
+    /// database would drop the locks that SQLite holds for this process.
     pub(super) fn of(database: &Path) -> io::Result<Self> {
         Ok(Self { database: inode(database)?, log: inode(&log(database))? })
     }
 }
 
-/// The write-ahead log of a database.
+/// The path of the write-ahead log.
 pub(super) fn log(database: &Path) -> PathBuf {
     suffixed(database, "-wal")
 }
 
-/// The shared index of a database's write-ahead log.
+/// The path of the shared index of the log.
 pub(super) fn index(database: &Path) -> PathBuf {
     suffixed(database, "-shm")
 }

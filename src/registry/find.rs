@@ -1,4 +1,4 @@
-//! Finding a task by whatever somebody calls it.
+//! Finds a task by any of its names.
 
 use rusqlite::params;
 
@@ -6,37 +6,35 @@ use crate::model::{RunId, TaskId, ThreadId};
 use crate::registry::tasks::select;
 use crate::registry::{Registry, RegistryError, Row};
 
-/// What a person or a model wrote where a task is meant.
+/// A reference to a task as a user or a model wrote it.
 #[derive(Debug, Clone)]
-pub(crate) struct Reference(pub(crate) String);
+pub(crate) struct TaskReference(pub(crate) String);
 
-/// How far a name reaches that others could guess. An id always reaches
-/// everywhere.
+/// Where guessable names are searched. A full id is found everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum SearchScope {
     Everywhere,
     Project,
 }
 
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum TaskMatch {
     One(Box<Row>),
     None,
-    /// Several tasks begin like this, newest first.
+    /// Several tasks match, newest first.
     Several(Vec<Row>),
 }
 
 impl Registry {
-    /// Looks for a task id, a run id, a thread id, an alias, then a unique
-    /// beginning of a task or run id. Of several tasks on one thread, or under
-    /// one alias in `project`, the newest is meant; an alias of other projects
-    /// must be the only one, and in the scope.
+    /// Finds a task by task id, run id, thread id, alias, or a unique prefix of a task or run id.
+    /// If several tasks use a thread, or an alias in `project`, the newest wins. An alias of
+    /// another project must be in scope and unique.
     pub(crate) fn find(
         &self,
-        reference: &Reference,
+        reference: &TaskReference,
         project: &str,
-        scope: Scope,
-    ) -> Result<Found, RegistryError> {
+        scope: SearchScope,
+    ) -> Result<TaskMatch, RegistryError> {
         let text = reference.0.trim();
         let newest = |column: &str, value: &str| {
             let rest = format!("WHERE {column} = ?1 ORDER BY seq DESC LIMIT 1");
@@ -52,26 +50,31 @@ impl Registry {
             let rest = "WHERE alias = ?1 AND project = ?2 ORDER BY seq DESC LIMIT 1";
             match select(&self.connection, rest, [text, project])?.pop() {
                 Some(row) => Some(row),
-                None if scope == Scope::Project => None,
+                None if scope == SearchScope::Project => None,
                 None => {
                     let mut rows =
                         select(&self.connection, "WHERE alias = ?1 ORDER BY seq DESC LIMIT 6", [text])?;
                     match rows.len() {
                         0 | 1 => rows.pop(),
-                        _ => return Ok(Found::Several(rows)),
+                        _ => return Ok(TaskMatch::Several(rows)),
                     }
                 }
             }
         };
         match exact {
-            Some(row) => Ok(Found::One(Box::new(row))),
+            Some(row) => Ok(TaskMatch::One(Box::new(row))),
             None => self.find_by_beginning(text, project, scope),
         }
     }
 
-    fn find_by_beginning(&self, text: &str, project: &str, scope: Scope) -> Result<Found, RegistryError> {
+    fn find_by_beginning(
+        &self,
+        text: &str,
+        project: &str,
+        scope: SearchScope,
+    ) -> Result<TaskMatch, RegistryError> {
         let lower = text.to_ascii_lowercase();
-        // `T` and `T-local-` begin every id.
+        // `T` and `T-local-` are prefixes of every id.
         let tail = if "t-local-".starts_with(&lower) {
             ""
         } else {
@@ -79,9 +82,9 @@ impl Registry {
         };
         let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
         if lower.is_empty() || !tail.bytes().all(plain) {
-            return Ok(Found::None);
+            return Ok(TaskMatch::None);
         }
-        // Ranges, not LIKE: the unique indexes answer them.
+        // Ranges instead of LIKE, so that the unique indexes are used.
         let mut rows = select(
             &self.connection,
             "WHERE ((id >= ?1 AND id < ?2) OR (run_id >= ?3 AND run_id < ?4)) AND (?5 OR project = ?6)
@@ -91,19 +94,19 @@ impl Registry {
                 format!("T-local-{tail}~"),
                 lower,
                 format!("{lower}~"),
-                scope == Scope::Everywhere,
+                scope == SearchScope::Everywhere,
                 project,
             ],
         )?;
         Ok(match rows.len() {
-            0 => Found::None,
-            1 => Found::One(Box::new(rows.remove(0))),
-            _ => Found::Several(rows),
+            0 => TaskMatch::None,
+            1 => TaskMatch::One(Box::new(rows.remove(0))),
+            _ => TaskMatch::Several(rows),
         })
     }
 
-    /// The ids and aliases of `project` that begin like `beginning`, in any
-    /// case, those of the newest tasks first, and how many there are.
+    /// The ids and aliases in `project` that start with `beginning`, ignoring case, newest tasks
+    /// first, and their total number.
     pub(crate) fn names(
         &self,
         project: &str,
@@ -122,7 +125,7 @@ impl Registry {
         Ok((names.collect::<Result<_, _>>()?, count))
     }
 
-    /// The newest task on `thread`.
+    /// The newest task of `thread`.
     pub(crate) fn last_on(&self, thread: &ThreadId) -> Result<Option<Row>, RegistryError> {
         Ok(select(&self.connection, "WHERE thread_id = ?1 ORDER BY seq DESC LIMIT 1", [thread.as_str()])?
             .pop())

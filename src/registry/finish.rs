@@ -1,4 +1,4 @@
-//! The end of a task: one final state, written once.
+//! Ends tasks: writes the final state once.
 
 use rusqlite::{Connection, params};
 
@@ -6,10 +6,9 @@ use crate::model::{Exit, RunResult, Timestamp};
 use crate::registry::{Registry, RegistryError, Row};
 
 impl Registry {
-    /// Finishes the row from the sealed record, which is the first and only one
-    /// of its run, whichever attempt wrote it. Fenced by `attempt`, that of the
-    /// row as the caller saw it, and without effect on a row that is final
-    /// already. Returns whether this call did it.
+    /// Finishes the row from the sealed result, which is the only one of its run, whichever attempt
+    /// wrote it. Has no effect on a final row or if `attempt` is no longer the row's. Returns
+    /// whether it did anything.
     pub(crate) fn finish(
         &mut self,
         result: &RunResult,
@@ -19,7 +18,7 @@ impl Registry {
         self.transaction(|transaction| finish(transaction, result, attempt, keep_until))
     }
 
-    /// Ends a task whose directory is gone: there is nothing left to seal.
+    /// Ends a task whose directory is gone, so that nothing can be sealed.
     pub(crate) fn finish_without_directory(
         &mut self,
         row: &Row,

@@ -1,14 +1,14 @@
-//! The schema, step by step.
+//! The schema and its migrations.
 //!
-//! Two versions of the program may share one file: a step only adds. All
-//! steps that are missing are taken in one transaction.
+//! Two versions of the program may share a file, so a migration only adds. All missing migrations
+//! run in one transaction.
 
 use rusqlite::Connection;
 
 use crate::model::State;
 use crate::registry::RegistryError;
 
-/// The format this program writes.
+/// The current format.
 pub(crate) const VERSION: i64 = 3;
 
 pub(super) fn apply(connection: &Connection, found: i64) -> Result<(), RegistryError> {
@@ -28,7 +28,7 @@ pub(super) fn apply(connection: &Connection, found: i64) -> Result<(), RegistryE
     Ok(())
 }
 
-/// Times are milliseconds since the epoch. `seq` is the order of arrival.
+/// Times are milliseconds since the epoch. `seq` is the order of submission.
 fn tasks_table() -> String {
     let states: Vec<_> = State::ALL.iter().map(|state| format!("'{state}'")).collect();
     format!(
@@ -70,8 +70,7 @@ fn tasks_table() -> String {
     )
 }
 
-/// What clients need: their unread results at once, the same request found
-/// again, and waits that outlive a server.
+/// For clients: unread results, identical open requests, and waits that survive a server.
 const CLIENT_TABLES: &str = "
   CREATE INDEX tasks_unread ON tasks (project, completed_at) WHERE unread = 1;
   CREATE INDEX tasks_open ON tasks (fingerprint) WHERE state IN ('pending', 'working', 'input_required');

@@ -1,8 +1,7 @@
 //! The index of all tasks: one SQLite file that every process shares.
 //!
-//! Touched at submit, at claim, and at the end of a run, in short IMMEDIATE
-//! transactions. Everything it says of a started run can be read again from
-//! the run's directory.
+//! It is written at submit, at claim and at the end of a run, in short IMMEDIATE transactions.
+//! Everything about a started run can be rebuilt from its directory.
 
 mod connection;
 mod file_identity;
@@ -19,11 +18,11 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use connection::{Length, Registry, RegistryError};
-pub(crate) use file_identity::Identity;
-pub(crate) use find::{Found, Reference, Scope};
-pub(crate) use lock_wait::Patience;
+pub(crate) use connection::{LogSize, Registry, RegistryError};
+pub(crate) use file_identity::RegistryFiles;
+pub(crate) use find::{SearchScope, TaskMatch, TaskReference};
+pub(crate) use lock_wait::LockPatience;
 pub(crate) use polled_waits::Wait;
-pub(crate) use queue::Claimed;
+pub(crate) use queue::ClaimedTask;
 pub(crate) use submit::{Submission, Submitted};
 pub(crate) use tasks::Row;

@@ -1,23 +1,23 @@
-//! Waits that a client polls instead of holding a call open. They outlive the
-//! server that made them; the tasks they wait for know nothing of them.
+//! Waits that a client polls. They survive the server that created them and do not affect the
+//! tasks.
 
 use rusqlite::{OptionalExtension, params};
 
 use crate::model::Timestamp;
 use crate::registry::{Registry, RegistryError};
 
-/// A wait somebody may come back for.
+/// A wait that a client may poll.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wait {
     pub(crate) id: String,
-    /// What was asked for, or what was answered in the end, as JSON.
+    /// The request, or finally the answer, as JSON.
     pub(crate) request: String,
     pub(crate) created_at: Timestamp,
     pub(crate) cancelled: bool,
 }
 
 impl Registry {
-    /// Keeps `wait`, and forgets those from before `since`.
+    /// Stores `wait` and deletes those older than `since`.
     pub(crate) fn keep_wait(&mut self, wait: &Wait, since: Timestamp) -> Result<(), RegistryError> {
         self.transaction(|transaction| {
             transaction.execute("DELETE FROM waits WHERE created_at < ?1", [since])?;
@@ -44,8 +44,7 @@ impl Registry {
         Ok(statement.query_row([id], read).optional()?)
     }
 
-    /// Puts `ended` in the place of what `wait` was asked for, unless somebody
-    /// was faster.
+    /// Replaces the request of `wait` by the answer `ended`, unless another process was faster.
     pub(crate) fn end_wait(&mut self, wait: &Wait, ended: &str) -> Result<(), RegistryError> {
         self.transaction(|transaction| {
             transaction.execute(
@@ -56,7 +55,7 @@ impl Registry {
         })
     }
 
-    /// Gives up a wait; `false` when there is none.
+    /// Cancels a wait. Returns `false` if it does not exist.
     pub(crate) fn cancel_wait(&mut self, id: &str) -> Result<bool, RegistryError> {
         self.transaction(|transaction| {
             Ok(transaction.execute("UPDATE waits SET cancelled = 1 WHERE id = ?1", [id])? == 1)

@@ -1,5 +1,4 @@
-//! Who runs next: first come, first served, never more than the limit, and
-//! nobody in charge. Whoever looks may claim.
+//! The queue: first come, first served, up to the limit. Any process may claim the next task.
 
 use rusqlite::{Connection, params};
 
@@ -8,23 +7,23 @@ use crate::model::{State, Timestamp};
 use crate::registry::tasks::select;
 use crate::registry::{Registry, RegistryError, Row};
 
-/// A task that is now ours to start.
+/// A task that the caller must start.
 #[derive(Debug)]
-pub(crate) struct Claimed {
+pub(crate) struct ClaimedTask {
     pub(crate) row: Row,
     pub(crate) lock: Lock,
 }
 
 impl Registry {
-    /// Claims the first waiting task that `take` gives the lock of, if there
-    /// is a free slot. The lock is taken before the claim can be seen.
+    /// Claims the first pending task for which `take` returns the lock, if there is a free slot.
+    /// The lock is taken before the claim is visible.
     pub(crate) fn claim(
         &mut self,
         limit: u32,
         now: Timestamp,
         mut take: impl FnMut(&Row) -> Option<Lock>,
-    ) -> Result<Option<Claimed>, RegistryError> {
-        // Looking costs no write lock; most looks find nothing to do.
+    ) -> Result<Option<ClaimedTask>, RegistryError> {
+        // Reading needs no write lock, and most of the time nothing is pending.
         if self.first_pending()?.is_none() {
             return Ok(None);
         }
@@ -43,12 +42,12 @@ impl Registry {
                 "UPDATE tasks SET state = 'working', attempt = ?2, started_at = ?3, updated_at = ?3 WHERE seq = ?1",
                 params![row.seq, row.attempt, now],
             )?;
-            Ok(Some(Claimed { row, lock }))
+            Ok(Some(ClaimedTask { row, lock }))
         })
     }
 
-    /// Puts a claimed task back that was never started. Fenced by attempt.
-    pub(crate) fn put_back(&mut self, row: &Row, now: Timestamp) -> Result<bool, RegistryError> {
+    /// Returns a claimed but unstarted task to the queue, unless it was claimed again meanwhile.
+    pub(crate) fn return_to_queue(&mut self, row: &Row, now: Timestamp) -> Result<bool, RegistryError> {
         self.transaction(|transaction| {
             let changed = transaction.execute(
                 "UPDATE tasks SET state = 'pending', started_at = NULL, updated_at = ?3
@@ -64,7 +63,7 @@ impl Registry {
     }
 }
 
-/// How many slots are taken.
+/// The number of used slots.
 pub(super) fn taken(connection: &Connection) -> Result<u32, RegistryError> {
     let mut statement = connection
         .prepare_cached("SELECT count(*) FROM tasks WHERE state IN ('working', 'input_required')")?;

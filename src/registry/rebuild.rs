@@ -1,4 +1,4 @@
-//! Compares the registry with the run directories, and makes rows from them.
+//! Compares the registry with the run directories and restores missing rows.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,34 +14,34 @@ use crate::registry::tasks::select;
 use crate::registry::{Registry, RegistryError, Row, finish};
 use crate::runs::RunDir;
 
-/// What the registry and the run directories do not agree on.
+/// How the registry and the run directories differ.
 #[derive(Debug)]
-pub(crate) struct Differences {
+pub(crate) struct RegistryDifferences {
     pub(crate) runs_without_row: usize,
-    /// Tasks whose run directory is gone, without those that say so.
+    /// Tasks whose run directory is gone, except those that ended as lost.
     pub(crate) rows_without_run: Vec<Row>,
 }
 
 impl Registry {
-    pub(crate) fn differences(&self) -> Result<Differences, RegistryError> {
+    pub(crate) fn differences(&self) -> Result<RegistryDifferences, RegistryError> {
         let home = self.home();
         let mut runs_without_row = 0;
-        // Directories first, rows second: a task that is taken in meanwhile has both.
+        // Read directories before rows: a task submitted meanwhile then has both.
         for run in without_row(&self.connection, home)? {
-            // A note tells that somebody is about to make the row or to remove the directory. Asked
-            // before and after, it cannot come and go unseen.
+            // A note means that a process is about to create the row or remove the directory.
+            // Checking before and after makes sure that none is missed.
             let is_unsettled = || note(home, &run) != Note::None;
             if is_unsettled() || has_row(&self.connection, &run)? || is_unsettled() {
                 continue;
             }
             runs_without_row += usize::from(request(&RunDir::at(home.run(&run))).is_some());
         }
-        Ok(Differences { runs_without_row, rows_without_run: without_run(&self.connection, home)? })
+        Ok(RegistryDifferences { runs_without_row, rows_without_run: without_run(&self.connection, home)? })
     }
 
-    /// Makes a row for every run that has none, and removes the rows of finished
-    /// tasks whose run directory is gone. Returns how many of each.
-    pub(crate) fn mend(&mut self) -> Result<(usize, usize), RegistryError> {
+    /// Creates a row for every run without one, and removes the rows of finished tasks without a
+    /// directory. Returns the numbers of both.
+    pub(crate) fn repair(&mut self) -> Result<(usize, usize), RegistryError> {
         let home = self.home().clone();
         self.transaction(|transaction| {
             let restored = fill(transaction, &home)?;
@@ -54,16 +54,16 @@ impl Registry {
     }
 }
 
-/// Makes a row for every run that was acknowledged and has none, oldest first.
-/// One whose request cannot be read is left alone: it is still there for the owner.
+/// Creates a row for every acknowledged run without one, oldest first. A run with an unreadable
+/// request is left for its owner.
 pub(super) fn fill(connection: &Connection, home: &Home) -> Result<usize, RegistryError> {
     let mut runs: Vec<(Note, RunDir)> = without_row(connection, home)?
         .into_iter()
         .map(|run| (note(home, &run), RunDir::at(home.run(&run))))
         .filter(|(note, dir)| was_acknowledged(dir, *note))
         .collect();
-    // The newest first: it is the last answer that was given under its key. Then those about
-    // which nobody was told yet: their submitter gives the answer that the key has already.
+    // The newest run gets the idempotency key, since its id was the last answer. Unacknowledged
+    // runs come last: their submitters will report the run that has the key.
     runs.reverse();
     runs.sort_by_key(|(note, _)| *note == Note::Held);
     let mut keys = HashSet::new();
@@ -83,10 +83,10 @@ pub(super) fn fill(connection: &Connection, home: &Home) -> Result<usize, Regist
     Ok(wanted.len())
 }
 
-/// Whether somebody was told of the run, or may be told of it any moment.
+/// Whether the run's id was reported to somebody, or may be at any moment.
 ///
-/// A submitter takes its note away before it answers. A note that nobody holds
-/// is of one that died before that, or of a cleaner that died.
+/// A submitter removes its note before it answers. A note that nobody holds belongs to a submitter
+/// or cleaner that died.
 fn was_acknowledged(dir: &RunDir, note: Note) -> bool {
     match note {
         Note::None => true,
@@ -95,8 +95,8 @@ fn was_acknowledged(dir: &RunDir, note: Note) -> bool {
     }
 }
 
-/// A run that had started, or whose lock is held, is working until recovery looks
-/// at its lock; any other waits again. Without its key where a later run has that: then it
+/// Creates the row of a run. It is working if it had started or its lock is held, until recovery
+/// checks that lock; otherwise it is pending. Without `has_key`, a later run has its key, and it
 /// must not start any more.
 fn restore(connection: &Connection, dir: &RunDir, has_key: bool) -> Result<(), RegistryError> {
     let Some(mut request) = request(dir) else { return Ok(()) };
@@ -108,7 +108,7 @@ fn restore(connection: &Connection, dir: &RunDir, has_key: bool) -> Result<(), R
             give_up(dir, &request);
         }
     }
-    // While the run works, a record may be anybody's.
+    // While the run works, anybody may have written a result.
     let is_held = lock::is_held(&dir.lock()).unwrap_or(true);
     let result = dir.read_result().ok().flatten().filter(|_| !is_held);
     let works = started.is_some() || result.is_some() || is_held;
@@ -126,7 +126,7 @@ fn restore(connection: &Connection, dir: &RunDir, has_key: bool) -> Result<(), R
     Ok(())
 }
 
-/// Seals a run that did not start and that another one has taken the place of.
+/// Seals an unstarted run that another one has replaced.
 fn give_up(dir: &RunDir, request: &Request) {
     if let Ok(Some(_held)) = Lock::take(&dir.lock())
         && matches!(dir.read_result(), Ok(None))
@@ -136,19 +136,19 @@ fn give_up(dir: &RunDir, request: &Request) {
                 .hint("start the task again under another key");
         let outcome = Outcome::Failed { fault };
         let (task, run) = (request.task_id.clone(), request.run_id.clone());
-        // Where it cannot be written, the next look tries again.
+        // If this fails, the next look tries again.
         let _ = dir.seal(&RunResult::bare(task, run, 0, outcome, clock::now()));
-        let _ = dir.forget_env();
+        let _ = dir.delete_env();
     }
 }
 
-/// The request of a run, if it is the run's own.
+/// The request of a run, if it names that run.
 fn request(dir: &RunDir) -> Option<Request> {
     let request = dir.read_request().ok().flatten()?;
     (dir.path().file_name()? == request.run_id.as_str()).then_some(request)
 }
 
-/// The runs that have a directory and no row, oldest first.
+/// The runs with a directory but without a row, oldest first.
 fn without_row(connection: &Connection, home: &Home) -> Result<Vec<RunId>, RegistryError> {
     let Ok(entries) = fs::read_dir(home.runs()) else { return Ok(Vec::new()) };
     let mut runs: Vec<RunId> =
@@ -160,15 +160,15 @@ fn without_row(connection: &Connection, home: &Home) -> Result<Vec<RunId>, Regis
     Ok(runs)
 }
 
-/// The tasks whose run directory is gone. One that ended as lost says so itself.
+/// The tasks without a run directory, except those that ended as lost.
 fn without_run(connection: &Connection, home: &Home) -> Result<Vec<Row>, RegistryError> {
     let mut rows = select(connection, "WHERE code IS NOT 'LOST' ORDER BY seq", [])?;
     rows.retain(|row| {
         let dir = RunDir::at(home.run(&row.run_id));
-        // Only "not found" counts: a disk that does not answer has lost nothing.
+        // Only "not found" counts: a failing disk has lost nothing.
         [dir.request(), dir.result()].iter().all(|file| file.try_exists().is_ok_and(|exists| !exists))
     });
-    // A cleaner removes the row first: look once more.
+    // A cleaner removes the row first, so check once more.
     let mut still = Vec::new();
     for row in rows {
         if has_row(connection, &row.run_id)? {
@@ -183,11 +183,11 @@ fn has_row(connection: &Connection, run: &RunId) -> Result<bool, RegistryError> 
     Ok(statement.exists([run.as_str()])?)
 }
 
-/// The note about a run whose directory and row are not both there.
+/// The state of a note about a run of which directory or row may be missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Note {
     None,
-    /// Its writer is at it.
+    /// Its writer is still at work.
     Held,
     /// Its writer died.
     Left,

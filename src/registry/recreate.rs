@@ -1,10 +1,9 @@
-//! Makes the database file: a new one, or one in the place of another that lost a part.
+//! Creates the database file, or replaces one that lost a part.
 //!
-//! A database without its log may lack rows that were acknowledged, and processes
-//! that still have the removed log open may write it back at any time. So the
-//! database moves to a new file: copied from what is there, completed from the
-//! run directories, and renamed into place. Whoever has the old file open finds
-//! out from its [identity](crate::registry::file_identity) and opens the new one.
+//! Without its log, a database may lack acknowledged rows, and processes that still have the
+//! removed log open may write it back at any time. The database therefore moves to a new file:
+//! copied from the old one, completed from the run directories, and renamed into place. Processes
+//! with the old file open notice from its [identity](crate::registry::file_identity) and reopen it.
 
 use std::fs;
 use std::fs::File;
@@ -22,12 +21,12 @@ use crate::registry::connection::{at, check_version, transact, version, wait_a_l
 use crate::registry::file_identity::{index, log, suffixed};
 use crate::registry::{RegistryError, migrations, rebuild};
 
-/// Whether the database and its log are both there.
+/// Whether the database and its log both exist.
 pub(super) fn is_whole(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.len() > 0) && log(path).exists()
 }
 
-/// Held by the one who makes the file, until the log is there as well.
+/// Takes the lock for creating the database.
 pub(super) fn exclusive(home: &Home) -> Result<Lock, RegistryError> {
     let path = home.registry_creation_lock();
     for attempt in 0.. {
@@ -41,14 +40,14 @@ pub(super) fn exclusive(home: &Home) -> Result<Lock, RegistryError> {
     Err(RegistryError::Busy(sqlite_error(ffi::SQLITE_BUSY, None)))
 }
 
-/// Makes the file from the one that is there, if any, and the run directories.
-/// The caller holds the [lock](exclusive).
+/// Creates the file from the existing one, if any, and the run directories. The caller holds the
+/// [lock](exclusive).
 pub(super) fn make(home: &Home) -> Result<(), RegistryError> {
     let path = home.registry();
     let new = suffixed(&path, ".new");
-    // Of one who died while it made a copy.
+    // Left by a process that died while copying.
     let _ = fs::remove_file(suffixed(&new, "-journal"));
-    // Private from its first byte on, and nobody's database yet.
+    // Private from the start, and not yet anybody's database.
     files::create_or_empty(&new).map_err(|error| failed(&path, error))?;
     let made = fill(home, &path, &new).and_then(|()| {
         let put_in_place = || {
@@ -77,7 +76,7 @@ fn fill(home: &Home, path: &Path, new: &Path) -> Result<(), RegistryError> {
         copy(path, new)?;
     }
     let mut connection = open(new, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| at(path, error))?;
-    // Nobody sees it before it is complete and on disk.
+    // Nobody sees the file before it is complete and synced.
     for (name, value) in [("journal_mode", "memory"), ("synchronous", "off")] {
         connection.pragma_update(None, name, value).map_err(|error| at(path, error))?;
     }
@@ -87,7 +86,7 @@ fn fill(home: &Home, path: &Path, new: &Path) -> Result<(), RegistryError> {
     })
 }
 
-/// Copies the database without its log: that is missing, or not its own.
+/// Copies the database without its log, which is missing or does not match.
 fn copy(path: &Path, new: &Path) -> Result<(), RegistryError> {
     let mut address = String::from("file:");
     for byte in path.as_os_str().as_bytes() {

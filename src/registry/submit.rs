@@ -1,4 +1,4 @@
-//! Taking a task in: once per key, in order, started at once where there is room.
+//! Accepts a task: once per key, in order, and started at once if there is a free slot.
 
 use std::time::Duration;
 
@@ -10,31 +10,31 @@ use crate::model::{Request, State, TaskId, ThreadId};
 use crate::registry::tasks::select;
 use crate::registry::{Registry, RegistryError, Row};
 
-/// How often the registry may be found replaced while one task is taken in.
+/// How often the registry may be replaced during one submission.
 const MOST_REPLACED: u32 = 5;
 
-/// A task about to be taken in. Its directory exists and its lock is held, so
-/// that nobody takes it for abandoned.
+/// A task to be accepted. Its directory exists and its lock is held, so that nobody considers it
+/// abandoned.
 #[derive(Debug)]
 pub(crate) struct Submission<'a> {
     pub(crate) request: &'a Request,
     pub(crate) lock: Lock,
     pub(crate) limit: u32,
-    /// Give back an identical task that is still open and no older than this.
+    /// Return an identical open task that is no older than this.
     pub(crate) same_within: Option<Duration>,
 }
 
 #[derive(Debug)]
 pub(crate) enum Submitted {
-    /// There was room: the caller holds the claim and must start it.
+    /// There is a free slot: the caller holds the claim and must start the task.
     Claimed { lock: Lock, attempt: u32 },
-    /// It waits its turn.
+    /// The task waits its turn.
     Queued,
-    /// The same key with the same arguments: the task of then.
+    /// Same key and arguments: the earlier task.
     Existing(Row),
-    /// The same key with other arguments.
+    /// Same key, other arguments.
     Conflict(Row),
-    /// The thread to go on with is in use.
+    /// The thread to resume is in use.
     Busy(Row),
 }
 
@@ -47,15 +47,15 @@ impl Registry {
             let submitted = self.transaction(|transaction| {
                 take_in(transaction, request, &fingerprint, limit, same_within, &mut lock)
             })?;
-            // What went to a file that is nobody's any more is not taken in.
-            if !self.renew()? {
+            // A row written to a replaced file does not count.
+            if !self.reopen_if_replaced()? {
                 return Ok(submitted);
             }
             if let Submitted::Claimed { lock: held, .. } = submitted {
                 lock = Some(held);
             }
         }
-        Err(self.keeps_moving())
+        Err(self.replaced_repeatedly())
     }
 }
 
@@ -68,7 +68,7 @@ fn take_in(
     lock: &mut Option<Lock>,
 ) -> Result<Submitted, RegistryError> {
     if is_in(transaction, &request.task_id)? {
-        // Whoever made the registry anew meanwhile has made this row from the directory.
+        // The registry was recreated meanwhile, with this row from the directory.
         drop(lock.take());
         return Ok(Submitted::Queued);
     }
@@ -92,8 +92,8 @@ fn take_in(
     let claimed = lock.is_some() && has_room(transaction, limit)?;
     let state = if claimed { State::Working } else { State::Pending };
     insert(transaction, request, fingerprint, state)?;
-    // The lock of a task that waits is free before its row can be
-    // seen: whoever comes next can claim it, even if we die here.
+    // The lock of a queued task is released before its row is visible, so that anybody can claim it
+    // even if we die here.
     match lock.take_if(|_| claimed) {
         Some(lock) => Ok(Submitted::Claimed { lock, attempt: 1 }),
         None => {
@@ -107,7 +107,7 @@ fn is_in(connection: &Connection, id: &TaskId) -> Result<bool, RegistryError> {
     Ok(connection.prepare_cached("SELECT 1 FROM tasks WHERE id = ?1")?.exists([id.as_str()])?)
 }
 
-/// Room is a free slot with nobody waiting for it.
+/// Whether there is a free slot that no task waits for.
 fn has_room(connection: &Connection, limit: u32) -> Result<bool, RegistryError> {
     let waiting: Option<i64> = connection
         .prepare_cached("SELECT seq FROM tasks WHERE state = 'pending' LIMIT 1")?
@@ -116,7 +116,7 @@ fn has_room(connection: &Connection, limit: u32) -> Result<bool, RegistryError> 
     Ok(waiting.is_none() && crate::registry::queue::taken(connection)? < limit)
 }
 
-/// An identical task that was taken in a moment ago and is still open.
+/// A recent identical task that is still open.
 fn same(
     connection: &Connection,
     request: &Request,
@@ -130,7 +130,7 @@ fn same(
     Ok(select(connection, rest, params![fingerprint, project, since])?.pop())
 }
 
-/// A task that is going on with `thread` right now.
+/// An open task that uses `thread`.
 fn busy_with(connection: &Connection, thread: &ThreadId) -> Result<Option<Row>, RegistryError> {
     let rest = "WHERE thread_id = ?1 AND state IN ('pending', 'working', 'input_required') LIMIT 1";
     Ok(select(connection, rest, [thread.as_str()])?.pop())
@@ -176,7 +176,7 @@ pub(super) fn insert(
     Ok(())
 }
 
-/// A hash over what was asked, without what is new in every request.
+/// A hash of the request without the fields that differ in every request.
 pub(crate) fn fingerprint(request: &Request) -> String {
     let mut asked = serde_json::to_value(request).unwrap_or_default();
     if let Some(fields) = asked.as_object_mut() {
@@ -197,8 +197,7 @@ pub(crate) fn fingerprint(request: &Request) -> String {
             fields.shift_remove(name);
         }
         if let Some(resume) = fields.get_mut("resume").and_then(|resume| resume.as_object_mut()) {
-            // The thread is what counts. How much it had used, and which of
-            // its tasks is the newest, is another matter the second time.
+            // Only the thread counts; its usage and newest task differ the second time.
             resume.shift_remove("usage_before");
             resume.shift_remove("parent_task_id");
         }

@@ -1,4 +1,4 @@
-//! One row: a task as the registry knows it.
+//! Rows of the task table.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub(crate) struct Row {
     pub(crate) instruction: String,
     pub(crate) project: PathBuf,
     pub(crate) thread_id: Option<String>,
-    /// The task that it goes on with.
+    /// The task that it resumes.
     pub(crate) parent_task_id: Option<String>,
     pub(crate) fingerprint: String,
     pub(crate) created_at: Timestamp,
@@ -34,11 +34,11 @@ pub(crate) struct Row {
     pub(crate) pinned: bool,
 }
 
-/// The instruction is for lists: the whole of it is in the run directory.
+/// The instruction is shortened for lists; the run directory has all of it.
 const COLUMNS: &str = "seq, id, run_id, attempt, state, agent, alias, substr(instruction, 1, 400), project, thread_id, fingerprint, \
      created_at, started_at, completed_at, code, summary, usage_total, unread, pinned, parent_task_id";
 
-/// Selects whole rows by what follows `FROM tasks`.
+/// Selects rows; `rest` is what follows `FROM tasks`.
 pub(super) fn select(
     connection: &Connection,
     rest: &str,
@@ -90,21 +90,21 @@ impl Registry {
         Ok(select(&self.connection, "WHERE id = ?1", [id.as_str()])?.pop())
     }
 
-    /// The tasks that take a slot, oldest first.
+    /// The tasks that occupy a slot, oldest first.
     pub(crate) fn working(&self) -> Result<Vec<Row>, RegistryError> {
         select(&self.connection, "WHERE state IN ('working', 'input_required') ORDER BY seq", [])
     }
 
-    /// The first `most` tasks that wait, in order.
+    /// The first `most` queued tasks, in order.
     pub(crate) fn pending(&self, most: u32) -> Result<Vec<Row>, RegistryError> {
         select(&self.connection, "WHERE state = 'pending' ORDER BY seq LIMIT ?1", [most])
     }
 
-    /// The newest finished tasks of `project`, or of all.
+    /// The newest finished tasks of `project`, or of all projects.
     pub(crate) fn finished(&self, project: Option<&str>, limit: u32) -> Result<Vec<Row>, RegistryError> {
         let mut rows = Vec::new();
         for state in State::ALL.into_iter().filter(|state| state.is_final()) {
-            // One state at a time: the index then gives them in order.
+            // One query per state, because the index yields each in order.
             rows.extend(match project {
                 Some(project) => select(
                     &self.connection,
@@ -123,26 +123,26 @@ impl Registry {
         Ok(rows)
     }
 
-    /// How many tasks of `project`, or of all, are finished, up to `most`.
+    /// The number of finished tasks of `project`, or of all projects, up to `most`.
     pub(crate) fn count_finished(&self, project: Option<&str>, most: u32) -> Result<u32, RegistryError> {
         const FINISHED: &str = "state IN ('completed', 'failed', 'cancelled', 'timed_out')";
-        // Each has an index of its own, and no more of it is read than has to be.
+        // Each case has its own index, of which no more is read than needed.
         let place = if project.is_some() { "project = ?1" } else { "?1 IS NULL" };
         let rows = format!("SELECT 1 FROM tasks WHERE {place} AND {FINISHED} LIMIT ?2");
         let mut statement = self.connection.prepare_cached(&format!("SELECT count(*) FROM ({rows})"))?;
         Ok(statement.query_row(params![project, most], |row| row.get(0))?)
     }
 
-    /// How long the last runs of `agent` in `project` took that completed.
-    pub(crate) fn took(
+    /// The durations of the last completed runs of `agent` in `project`.
+    pub(crate) fn run_durations(
         &self,
         project: &str,
         agent: AgentName,
         most: u32,
     ) -> Result<Vec<Duration>, RegistryError> {
         let mut statement = self.connection.prepare_cached(
-            // However many there are of other agents, only the last are looked at;
-            // in no order of its own, so that the first that are enough are all.
+            // Only the newest tasks are examined, however many belong to other agents. The outer
+            // query has no order of its own, so it stops at the limit.
             "SELECT completed_at - started_at FROM
                (SELECT agent, started_at, completed_at FROM tasks WHERE project = ?1 AND state = 'completed'
                 ORDER BY completed_at DESC LIMIT 4 * ?3)
@@ -150,17 +150,17 @@ impl Registry {
         )?;
         let millis =
             statement.query_map(params![project, agent.as_str(), most], |row| row.get::<_, i64>(0))?;
-        let took = |millis: i64| u64::try_from(millis).ok().map(Duration::from_millis);
-        Ok(millis.collect::<Result<Vec<_>, _>>()?.into_iter().filter_map(took).collect())
+        let run_durations = |millis: i64| u64::try_from(millis).ok().map(Duration::from_millis);
+        Ok(millis.collect::<Result<Vec<_>, _>>()?.into_iter().filter_map(run_durations).collect())
     }
 
-    /// The finished tasks of `project` that nobody has read, newest first.
+    /// The unread finished tasks of `project`, newest first.
     pub(crate) fn unread(&self, project: &str, most: u32) -> Result<Vec<Row>, RegistryError> {
         let rest = "WHERE project = ?1 AND unread = 1 ORDER BY completed_at DESC LIMIT ?2";
         select(&self.connection, rest, params![project, most])
     }
 
-    /// How many of them there are; counts no further than `most`.
+    /// The number of unread tasks, up to `most`.
     pub(crate) fn count_unread(&self, project: &str, most: u32) -> Result<u32, RegistryError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT count(*) FROM (SELECT 1 FROM tasks WHERE project = ?1 AND unread = 1 LIMIT ?2)",
@@ -168,7 +168,7 @@ impl Registry {
         Ok(statement.query_row(params![project, most], |row| row.get(0))?)
     }
 
-    /// Takes the mark off these tasks. Without a write where none has it.
+    /// Marks these tasks as read. Writes only if one is unread.
     pub(crate) fn mark_read(&mut self, ids: &[TaskId]) -> Result<(), RegistryError> {
         let marked = |id: &&TaskId| self.task(id).is_ok_and(|row| row.is_some_and(|row| row.unread));
         let ids: Vec<&TaskId> = ids.iter().filter(marked).collect();
@@ -183,7 +183,7 @@ impl Registry {
         })
     }
 
-    /// Whether SQLite finds nothing wrong with the file.
+    /// Whether SQLite's quick check finds no error.
     pub(crate) fn is_sound(&self) -> bool {
         let found = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
         found.is_ok_and(|found| found == "ok")
@@ -193,16 +193,16 @@ impl Registry {
         Ok(self.connection.query_row("SELECT count(*) FROM tasks", [], |row| row.get(0))?)
     }
 
-    /// The first tasks after `seq`, for those who go through all of them.
+    /// The first tasks after `seq`, for iterating over all of them.
     pub(crate) fn after(&self, seq: i64, most: u32) -> Result<Vec<Row>, RegistryError> {
         select(&self.connection, "WHERE seq > ?1 ORDER BY seq LIMIT ?2", params![seq, most])
     }
 
-    pub(crate) fn numbered(&self, seq: i64) -> Result<Option<Row>, RegistryError> {
+    pub(crate) fn task_by_seq(&self, seq: i64) -> Result<Option<Row>, RegistryError> {
         Ok(select(&self.connection, "WHERE seq = ?1", [seq])?.pop())
     }
 
-    /// Has a task kept whatever its age, or no longer. `false` when it is gone.
+    /// Pins or unpins a task. Returns `false` if it does not exist.
     pub(crate) fn pin(&mut self, id: &TaskId, pinned: bool) -> Result<bool, RegistryError> {
         self.transaction(|transaction| {
             let changed = transaction
@@ -211,7 +211,7 @@ impl Registry {
         })
     }
 
-    /// Removes the row of a finished task; `false` when it is not finished.
+    /// Removes the row of a finished, unpinned task. Returns whether it did.
     pub(crate) fn remove(&mut self, id: &TaskId) -> Result<bool, RegistryError> {
         self.transaction(|transaction| {
             let removed = transaction.execute(
@@ -223,11 +223,10 @@ impl Registry {
         })
     }
 
-    /// Whether `run` has no row, and never will have one.
+    /// Whether `run` has no row and will never have one.
     ///
-    /// A submitter that was killed while it committed may have left its row in
-    /// the log, whole and not yet known to anybody; whoever reads the log anew
-    /// would find it. So something is written: it goes where the row stands.
+    /// A submitter killed during its commit may have left a complete row in the log that nobody has
+    /// read yet. Writing something overwrites it.
     pub(crate) fn is_unknown_for_good(&mut self, run: &RunId) -> Result<bool, RegistryError> {
         self.transaction(|transaction| {
             let known: Option<i64> = transaction

@@ -28,7 +28,6 @@ fn fixture() -> Fixture {
     Fixture { _dir: dir, home, registry }
 }
 
-/// The `number`th request, with a key if it is given one.
 fn numbered(number: u8, key: Option<&str>) -> Request {
     Request {
         task_id: TaskId::from_random([number; 8]),
@@ -135,9 +134,9 @@ fn an_earlier_attempt_cannot_put_a_later_one_back_and_the_sealed_record_wins() {
     let request = numbered(1, None);
     drop(fixture.submit(&request, 1));
     let row = fixture.registry.task(&request.task_id).unwrap().unwrap();
-    assert!(fixture.registry.put_back(&row, NOW).unwrap());
+    assert!(fixture.registry.return_to_queue(&row, NOW).unwrap());
     assert_eq!(fixture.claim(1), Some(request.task_id.clone()));
-    assert!(!fixture.registry.put_back(&row, NOW).unwrap());
+    assert!(!fixture.registry.return_to_queue(&row, NOW).unwrap());
     assert!(fixture.finish(&request, 1, Outcome::Completed));
     assert!(!fixture.finish(&request, 2, Outcome::Cancelled { reason: None }));
 }
@@ -148,13 +147,13 @@ fn a_row_that_was_claimed_again_is_not_finished_by_who_saw_it_before() {
     let request = numbered(1, None);
     drop(fixture.submit(&request, 1));
     let before = fixture.registry.task(&request.task_id).unwrap().unwrap();
-    assert!(fixture.registry.put_back(&before, NOW).unwrap());
+    assert!(fixture.registry.return_to_queue(&before, NOW).unwrap());
     assert_eq!(fixture.claim(1), Some(request.task_id.clone()));
     let (task, run) = (request.task_id.clone(), request.run_id.clone());
     let result = RunResult::bare(task, run, before.attempt, Outcome::Completed, NOW);
     assert!(!fixture.registry.finish(&result, before.attempt, NOW).unwrap());
     assert_eq!(fixture.state(&request), State::Working);
-    // Its record counts all the same, for whoever looks at the row as it is.
+    // Its result counts all the same for whoever has read the current row.
     assert!(fixture.registry.finish(&result, before.attempt + 1, NOW).unwrap());
     assert_eq!(fixture.state(&request), State::Completed);
 }
@@ -171,9 +170,16 @@ fn how_long_runs_took_is_known_by_project_and_agent() {
         assert!(fixture.registry.finish(&result, 1, NOW).unwrap());
     }
     let project = request().project().to_string_lossy().into_owned();
-    let took = |project: &str, agent, most| fixture.registry.took(project, agent, most).unwrap().len();
-    assert_eq!((took(&project, AgentName::Codex, 9), took(&project, AgentName::Codex, 2)), (3, 2));
-    assert_eq!((took(&project, AgentName::Command, 9), took("/elsewhere", AgentName::Codex, 9)), (0, 0));
+    let run_durations =
+        |project: &str, agent, most| fixture.registry.run_durations(project, agent, most).unwrap().len();
+    assert_eq!(
+        (run_durations(&project, AgentName::Codex, 9), run_durations(&project, AgentName::Codex, 2)),
+        (3, 2)
+    );
+    assert_eq!(
+        (run_durations(&project, AgentName::Command, 9), run_durations("/elsewhere", AgentName::Codex, 9)),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -199,19 +205,22 @@ fn a_task_is_found_by_anything_that_names_it_alone() {
     fixture.submit(&first, 0);
     fixture.submit(&second, 0);
     let find = |text: &str| {
-        fixture.registry.find(&Reference(text.to_owned()), "/home/dev/project", Scope::Everywhere).unwrap()
+        fixture
+            .registry
+            .find(&TaskReference(text.to_owned()), "/home/dev/project", SearchScope::Everywhere)
+            .unwrap()
     };
     let id = first.task_id.as_str();
     for text in [id, &id.to_uppercase(), &id[..12], &id[8..11], "tests", first.run_id.as_str()] {
         match find(text) {
-            Found::One(row) => assert_eq!(row.id, first.task_id, "{text}"),
+            TaskMatch::One(row) => assert_eq!(row.id, first.task_id, "{text}"),
             other => panic!("{text}: {other:?}"),
         }
     }
-    assert!(matches!(find("2026-11-15"), Found::Several(rows) if rows.len() == 2));
-    assert!(matches!(find("T-local"), Found::Several(rows) if rows.len() == 2));
+    assert!(matches!(find("2026-11-15"), TaskMatch::Several(rows) if rows.len() == 2));
+    assert!(matches!(find("T-local"), TaskMatch::Several(rows) if rows.len() == 2));
     for text in ["", "nothing", "%", "T-local-%", "' OR 1=1 --"] {
-        assert!(matches!(find(text), Found::None), "{text}");
+        assert!(matches!(find(text), TaskMatch::None), "{text}");
     }
 }
 
@@ -223,11 +232,12 @@ fn an_alias_means_the_newest_of_this_project_and_never_one_of_several_others() {
     for request in [here(1), here(2), there(3, "/home/dev/b"), there(4, "/home/dev/c")] {
         fixture.submit(&request, 0);
     }
-    let find =
-        |project: &str| fixture.registry.find(&Reference("fix".into()), project, Scope::Everywhere).unwrap();
-    assert!(matches!(find("/home/dev/project"), Found::One(row) if row.id == here(2).task_id));
-    assert!(matches!(find("/home/dev/b"), Found::One(row) if row.id == here(3).task_id));
-    assert!(matches!(find("/elsewhere"), Found::Several(rows) if rows.len() == 4));
+    let find = |project: &str| {
+        fixture.registry.find(&TaskReference("fix".into()), project, SearchScope::Everywhere).unwrap()
+    };
+    assert!(matches!(find("/home/dev/project"), TaskMatch::One(row) if row.id == here(2).task_id));
+    assert!(matches!(find("/home/dev/b"), TaskMatch::One(row) if row.id == here(3).task_id));
+    assert!(matches!(find("/elsewhere"), TaskMatch::Several(rows) if rows.len() == 4));
 }
 
 #[test]
@@ -238,12 +248,12 @@ fn a_name_that_can_be_guessed_stays_in_its_project() {
     let (id, run) = (here.task_id.as_str(), here.run_id.as_str());
     let find = |text: &str, project: &str| match fixture
         .registry
-        .find(&Reference(text.to_owned()), project, Scope::Project)
+        .find(&TaskReference(text.to_owned()), project, SearchScope::Project)
         .unwrap()
     {
-        Found::One(row) => row.id == here.task_id,
-        Found::None => false,
-        Found::Several(rows) => panic!("{rows:?}"),
+        TaskMatch::One(row) => row.id == here.task_id,
+        TaskMatch::None => false,
+        TaskMatch::Several(rows) => panic!("{rows:?}"),
     };
     for text in ["fix", "T", "T-local-", &id[..12], "2026-11-15", &run[..25]] {
         assert!(find(text, "/home/dev/project"), "{text}");
@@ -270,7 +280,7 @@ fn a_lost_registry_is_filled_from_the_directories() {
     assert!(matches!(fixture.submit(&numbered(3, Some("k")), 1), Submitted::Existing(_)), "keys hold on");
 }
 
-/// Makes a directory that never got a row, as a submitter does.
+/// Creates a directory without a row, like a submitter that died.
 fn stray(home: &Home, request: &Request) -> RunDir {
     let dir = RunDir::at(home.run(&request.run_id));
     dir.create().unwrap();
@@ -295,14 +305,14 @@ fn a_run_whose_submitter_died_before_it_had_a_row_gets_none() {
     made_anew(&mut fixture);
     let rows = fixture.registry.after(0, 9).unwrap();
     assert_eq!(rows.iter().map(|row| &row.id).collect::<Vec<_>>(), [&acknowledged.task_id]);
-    // One who is about to be told of the other one gets none either.
+    // A submitter that is about to be told of the other run gets no row either.
     let held = Lock::take_note(&note).unwrap();
     made_anew(&mut fixture);
     assert_eq!(fixture.registry.after(0, 9).unwrap().len(), 1);
     drop(held);
 }
 
-/// Its submitter has committed it, perhaps, and may answer at any moment.
+/// Its submitter may have committed it and may answer at any moment.
 #[test]
 fn a_run_whose_submitter_is_at_it_gets_a_row_and_the_submitter_finds_it() {
     let mut fixture = fixture();
@@ -323,7 +333,7 @@ fn of_two_runs_under_one_key_the_newer_keeps_it_and_the_other_never_starts() {
     let mut fixture = fixture();
     let requests = [1, 2, 3].map(|number| numbered(number, Some("k")));
     let dirs = requests.each_ref().map(|request| stray(&fixture.home, request));
-    // The first one has started: it stays what it is.
+    // The first one has started and is not changed.
     let outcome = Outcome::Completed;
     let result = RunResult::bare(requests[0].task_id.clone(), requests[0].run_id.clone(), 1, outcome, NOW);
     dirs[0].seal(&result).unwrap();
@@ -357,15 +367,16 @@ fn both_sides_are_compared_and_mended_and_nothing_else_is_touched() {
         (found.runs_without_row, found.rows_without_run.iter().map(|row| row.id.clone()).collect::<Vec<_>>())
     };
     assert_eq!(found(&fixture), (1, vec![waiting.task_id.clone(), ended.task_id.clone()]));
-    // What waits is ended by the caller, who may find processes.
-    assert_eq!(fixture.registry.mend().unwrap(), (1, 1));
+    // Pending tasks are ended by the caller, who can find their processes.
+    assert_eq!(fixture.registry.repair().unwrap(), (1, 1));
     assert_eq!(found(&fixture), (0, vec![waiting.task_id.clone()]));
     assert_eq!(fixture.state(forgotten), State::Pending);
     assert_eq!(fixture.registry.task(&fine.task_id).unwrap(), before);
-    assert_eq!(fixture.registry.mend().unwrap(), (0, 0));
+    assert_eq!(fixture.registry.repair().unwrap(), (0, 0));
 }
 
-/// As a copy of the database alone, an outside program that closed it last, or somebody's `rm`.
+/// As when only the database was copied, an outside program closed it last, or somebody deleted the
+/// log.
 #[test]
 fn a_registry_without_its_log_is_completed_from_the_directories() {
     let mut fixture = fixture();
@@ -375,16 +386,19 @@ fn a_registry_without_its_log_is_completed_from_the_directories() {
     fixture.registry.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     fixture.submit(&numbered(2, None), 0);
     std::fs::remove_file(fixture.registry.log()).unwrap();
-    // Two of one process, one after the other: neither joins what the first one had open.
-    assert!(fixture.registry.renew().unwrap());
-    assert!(!fixture.registry.renew().unwrap());
+    // Two in one process, one after the other: neither joins the files that the first had open.
+    assert!(fixture.registry.reopen_if_replaced().unwrap());
+    assert!(!fixture.registry.reopen_if_replaced().unwrap());
     let other = Registry::open(&fixture.home).unwrap();
     for registry in [&fixture.registry, &other] {
         let rows = registry.after(0, 9).unwrap();
         let aliases: Vec<_> = rows.iter().map(|row| row.alias.as_deref()).collect();
         assert_eq!(aliases, [Some("kept"), None]);
     }
-    assert!(fixture.registry.take_notice().is_some() && fixture.registry.take_notice().is_none());
+    assert!(
+        fixture.registry.take_replaced_notice().is_some()
+            && fixture.registry.take_replaced_notice().is_none()
+    );
 }
 
 #[test]
@@ -451,7 +465,7 @@ fn names_are_offered_by_their_beginning_the_newest_first() {
     assert_eq!(fixture.registry.names("/elsewhere", "", 9).unwrap(), (vec![], 0));
 }
 
-/// Everybody who opens it alone reads the whole log.
+/// Every process that opens the registry alone reads the whole log.
 #[test]
 fn a_log_that_one_process_after_another_writes_stays_short() {
     let Fixture { _dir, home, registry } = fixture();
@@ -465,11 +479,11 @@ fn a_log_that_one_process_after_another_writes_stays_short() {
         fixture.submit(&numbered(number, None), 0);
         longest = longest.max(length());
     }
-    assert!(longest > Length::Long as u64 && longest < 2 * Length::Long as u64, "{longest}");
+    assert!(longest > LogSize::Long as u64 && longest < 2 * LogSize::Long as u64, "{longest}");
     let mut registry = Registry::open(&home).unwrap();
-    registry.fold(Length::Short);
+    registry.checkpoint_log(LogSize::Short);
     assert_eq!(length(), 0);
-    // Somebody who reads is not waited for.
+    // Readers are not waited for.
     registry.connection.execute_batch("CREATE TABLE more (x)").unwrap();
     for _ in 0..60 {
         registry.connection.execute_batch("INSERT INTO more VALUES (zeroblob(4000))").unwrap();
@@ -477,10 +491,10 @@ fn a_log_that_one_process_after_another_writes_stays_short() {
     let reader = Registry::open(&home).unwrap();
     reader.connection.execute_batch("BEGIN; SELECT count(*) FROM tasks").unwrap();
     registry.connection.execute_batch("INSERT INTO more VALUES (1)").unwrap();
-    registry.fold(Length::Short);
+    registry.checkpoint_log(LogSize::Short);
     assert!(length() > 0);
     drop(reader);
-    registry.fold(Length::Short);
+    registry.checkpoint_log(LogSize::Short);
     assert_eq!(length(), 0);
     let count = "SELECT count(*) FROM tasks";
     let rows: u32 = registry.connection.query_row(count, [], |row| row.get(0)).unwrap();

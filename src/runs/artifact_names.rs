@@ -1,13 +1,10 @@
-//! What the files of a run are called that a caller may be shown.
-//!
-//! Whoever asks for one by name is held to these: no path is ever made of what
-//! a caller or an agent wrote.
+//! The names of the run files that a caller may read. A name from a caller or an agent must be one
+//! of these; it never becomes part of a path otherwise.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// In the order they are listed. Secrets and bookkeeping (`env.json`, locks,
-/// sockets) are not among them.
+/// In listing order. Secrets and internal files (`env.json`, locks, sockets) are not included.
 const FIXED: &[&str] = &[
     "result.json",
     "last_message.json",
@@ -27,7 +24,7 @@ const FIXED: &[&str] = &[
     "supervisor.log",
 ];
 
-/// Around the agent's own name for a command, of which older programs kept the output in a file of its own.
+/// Older versions kept the output of each command in a file of its own.
 const COMMAND: (&str, &str) = ("command-", ".log");
 const LONGEST_ITEM: usize = 64;
 
@@ -35,20 +32,19 @@ const LONGEST_ITEM: usize = 64;
 pub(crate) struct ArtifactName(Cow<'static, str>);
 
 impl ArtifactName {
-    /// The fixed names, there or not.
+    /// The fixed names, whether or not the files exist.
     pub(crate) fn fixed() -> impl Iterator<Item = Self> {
         FIXED.iter().map(|name| Self(Cow::Borrowed(name)))
     }
 
-    /// The output of the command that the agent calls `item`; `None` where its
-    /// name is fit for no file.
+    /// The output file of the command `item`; `None` if the name is not fit for a file.
     pub(crate) fn of_command(item: &str) -> Option<Self> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let fit = (1..=LONGEST_ITEM).contains(&item.len()) && item.bytes().all(plain);
         fit.then(|| Self(Cow::Owned(format!("{}{item}{}", COMMAND.0, COMMAND.1))))
     }
 
-    /// `None` for whatever no artifact is called.
+    /// `None` if no artifact has this name.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         if let Some(fixed) = FIXED.iter().find(|fixed| **fixed == name) {
             return Some(Self(Cow::Borrowed(fixed)));
@@ -56,12 +52,12 @@ impl ArtifactName {
         Self::of_command(name.strip_prefix(COMMAND.0)?.strip_suffix(COMMAND.1)?)
     }
 
-    /// What the agent calls the command whose output this is.
+    /// The agent's name of the command whose output this is.
     pub(crate) fn item(&self) -> Option<&str> {
         self.0.strip_prefix(COMMAND.0)?.strip_suffix(COMMAND.1)
     }
 
-    /// Whether its text is the agent's own words, or those of what it ran.
+    /// Whether its text comes from the agent or from what it ran.
     pub(crate) fn is_agents(&self) -> bool {
         let streams = [
             "last_message.json",
@@ -78,7 +74,7 @@ impl ArtifactName {
         &self.0
     }
 
-    /// `item_2` before `item_10`.
+    /// Sorts `item_2` before `item_10`.
     pub(super) fn order(&self) -> (usize, &str) {
         (self.0.len(), &self.0)
     }

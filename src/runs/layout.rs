@@ -1,4 +1,4 @@
-//! What a run directory holds, by name.
+//! The paths of the files in a run directory.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,6 @@ impl RunDir {
         &self.path
     }
 
-    /// Which home it is in.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -57,7 +56,7 @@ impl RunDir {
         self.file("stdout.log")
     }
 
-    /// When which byte of the transcript of a command came.
+    /// For `command` runs: when each byte of the transcript arrived.
     pub(crate) fn times(&self) -> PathBuf {
         self.file("transcript.log.times")
     }
@@ -67,12 +66,12 @@ impl RunDir {
         self.file("transcript.log")
     }
 
-    /// Which bytes of the transcript of a command are of which stream.
+    /// For `command` runs: which bytes of the transcript belong to which stream.
     pub(crate) fn transcript_streams(&self) -> PathBuf {
         self.file("transcript.log.streams")
     }
 
-    /// The ledger: a line for each command that ended.
+    /// The ledger: one line per finished command.
     pub(crate) fn commands(&self) -> PathBuf {
         self.file("commands.jsonl")
     }
@@ -97,7 +96,7 @@ impl RunDir {
         self.file("supervisor.log")
     }
 
-    /// Asks the supervisor to stop, when its socket cannot be reached.
+    /// Tells the supervisor to stop if its socket cannot be reached.
     pub(crate) fn cancel(&self) -> PathBuf {
         self.file("cancel")
     }
@@ -106,49 +105,49 @@ impl RunDir {
         self.file("ctl.sock")
     }
 
-    /// Marks a run that is kept whatever its age.
+    /// Marks a run that is kept regardless of its age.
     pub(crate) fn pin(&self) -> PathBuf {
         self.file("pin")
     }
 
-    /// Holds an empty file for every run inside this one, named after it.
+    /// Contains an empty file for every run inside this one, named after it.
     pub(crate) fn inner(&self) -> PathBuf {
         self.file("inner")
     }
 
-    /// What was observed to have happened.
+    /// What the run was observed to have done.
     pub(crate) fn evidence(&self) -> PathBuf {
         self.file("evidence.json")
     }
 
-    /// The tree before the run, while it goes on.
+    /// The snapshot of the tree, during the run.
     pub(crate) fn tree(&self) -> PathBuf {
         self.file("tree")
     }
 
-    /// Holds an empty file for every run that shares the checkout with this
-    /// one, named after it, while both go on.
+    /// Contains an empty file for every run that used the checkout at the same time, named after
+    /// it.
     pub(crate) fn overlapped(&self) -> PathBuf {
         self.file("overlapped")
     }
 
-    /// The home that it is in.
+    /// The home that contains the run.
     pub(crate) fn home(&self) -> &Path {
         let runs = self.path.parent().unwrap_or(&self.path);
         runs.parent().unwrap_or(runs)
     }
 
-    /// Where runs of the same home tell that they work in a checkout.
+    /// Where the runs of a home register the checkouts that they use.
     pub(crate) fn checkouts(&self) -> PathBuf {
         self.path.parent().unwrap_or(&self.path).with_file_name("checkouts")
     }
 
-    /// Where the home keeps how long runs took, by project and agent.
+    /// Where the home records the durations of runs, by project and agent.
     pub(crate) fn history(&self) -> PathBuf {
         self.path.parent().unwrap_or(&self.path).with_file_name("history")
     }
 
-    /// Where the home keeps what the programs of agents answered.
+    /// Where the home caches what agent programs reported about themselves.
     pub(crate) fn agent_answers(&self) -> PathBuf {
         self.history().with_file_name("agent-answers.json")
     }
@@ -158,13 +157,12 @@ impl RunDir {
         Self::at(self.path.with_file_name(run.as_str()))
     }
 
-    /// Room on the disk that is given back when the disk is full, so that the
-    /// end of the run can still be written down.
+    /// Disk space that is released if the disk is full, so that the result can still be written.
     pub(crate) fn reserve(&self) -> PathBuf {
         self.file("reserve")
     }
 
-    /// The artifacts that are there now.
+    /// The artifacts that exist.
     pub(crate) fn artifacts(&self) -> Vec<(ArtifactName, PathBuf)> {
         let there = |name: ArtifactName| {
             let path = self.file(name.as_str());
@@ -173,7 +171,7 @@ impl RunDir {
         ArtifactName::fixed().filter_map(there).chain(self.command_outputs()).collect()
     }
 
-    /// The outputs of commands that are artifacts of their own.
+    /// The output files of commands, as older versions wrote them.
     pub(crate) fn command_outputs(&self) -> Vec<(ArtifactName, PathBuf)> {
         let entries = std::fs::read_dir(&self.path).into_iter().flatten().flatten();
         let named = entries.filter_map(|entry| {

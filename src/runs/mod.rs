@@ -1,4 +1,4 @@
-//! Run directories: where the truth about a run is kept.
+//! Run directories, the authoritative record of every run.
 
 mod artifact_names;
 mod layout;
@@ -9,6 +9,6 @@ mod writer;
 
 pub(crate) use artifact_names::ArtifactName;
 pub(crate) use layout::RunDir;
-pub(crate) use reader::{ReadError, Started, read};
-pub(crate) use retention::{Kept, Policy, expired};
+pub(crate) use reader::{ReadError, StartRecord, read};
+pub(crate) use retention::{RetainedRun, RetentionPolicy, expired};
 pub(crate) use writer::CommandRecord;

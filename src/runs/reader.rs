@@ -1,4 +1,4 @@
-//! Reads the files of a run directory back.
+//! Reads the files of a run directory.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,10 +11,10 @@ use crate::host::files;
 use crate::model::{KillLevel, Progress, Request, RunResult, Timestamp};
 use crate::runs::RunDir;
 
-/// The content of `started.json`, durable before the agent runs: from here on
-/// the run is the agent's, and losing it is a loss.
+/// The content of `started.json`, synced to disk before the agent starts. From then on, a run
+/// without a supervisor is lost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Started {
+pub(crate) struct StartRecord {
     pub(crate) version: u32,
     pub(crate) attempt: u32,
     pub(crate) started_at: Timestamp,
@@ -49,11 +49,11 @@ impl RunDir {
         read(&self.env())
     }
 
-    pub(crate) fn read_started(&self) -> Result<Option<Started>, ReadError> {
+    pub(crate) fn read_started(&self) -> Result<Option<StartRecord>, ReadError> {
         read(&self.started())
     }
 
-    /// The agent's own conversation, once it has named it.
+    /// The agent's conversation id, once it is known.
     pub(crate) fn read_thread(&self) -> Option<String> {
         let record: serde_json::Value = read(&self.file("thread.json")).ok().flatten()?;
         Some(record.get("thread_id")?.as_str()?.to_owned())
@@ -67,21 +67,21 @@ impl RunDir {
         read(&self.result())
     }
 
-    /// The reason somebody left in the cancel file, if there is one.
+    /// The reason in the cancel file, if the file exists.
     pub(crate) fn read_cancel(&self) -> Option<Option<String>> {
         let text = String::from_utf8_lossy(&files::read(&self.cancel()).ok()?).into_owned();
         Some((!text.is_empty()).then_some(text))
     }
 }
 
-/// `None` when the file is not there.
+/// `None` if the file does not exist.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ReadError> {
     let read = files::read(path).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
     match read {
         Ok(value) => Ok(Some(value)),
         Err(error) => match error.kind() {
             io::ErrorKind::NotFound => Ok(None),
-            // What serde says, and what is no file at all.
+            // Errors from serde, and from paths that are not files.
             io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
                 Err(ReadError::Damaged { path: path.to_owned(), source: error })
             }

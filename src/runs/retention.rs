@@ -1,34 +1,33 @@
-//! Which runs have been kept long enough. Pure: runs and a moment in, names out.
+//! Decides which runs are old enough to remove. Pure: runs and a time in, names out.
 
 use std::time::Duration;
 
 use crate::model::Timestamp;
 
-/// A run as retention sees it.
+/// What retention needs to know of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Kept {
-    /// The number of its task.
+pub(crate) struct RetainedRun {
+    /// The sequence number of its task.
     pub(crate) seq: i64,
     pub(crate) created_at: Timestamp,
     /// `None` while it is not finished.
     pub(crate) finished_at: Option<Timestamp>,
     pub(crate) pinned: bool,
-    /// Nobody has fetched its result.
+    /// Nobody has read its result.
     pub(crate) unread: bool,
     pub(crate) files: u64,
     pub(crate) bytes: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Policy {
+pub(crate) struct RetentionPolicy {
     pub(crate) age: Duration,
     pub(crate) bytes: u64,
 }
 
-/// The runs to remove at a time that is believed: those older than the policy's
-/// age, then the oldest ones until the rest fits, results that nobody has fetched
-/// last. Never one that is unfinished or pinned.
-pub(crate) fn expired(runs: &[Kept], policy: Policy, now: Timestamp) -> Vec<i64> {
+/// The runs to remove at a trusted time: those older than the policy's age, then the oldest until
+/// the rest fits, unread results last. Never an unfinished or pinned run.
+pub(crate) fn expired(runs: &[RetainedRun], policy: RetentionPolicy, now: Timestamp) -> Vec<i64> {
     let mut total: u64 = runs.iter().map(|run| run.bytes).sum();
     let mut free: Vec<_> = ends(runs, now).into_iter().filter(|(_, run)| !run.pinned).collect();
     let is_old = |ended: Timestamp| ended.is_past(policy.age, now);
@@ -43,15 +42,14 @@ pub(crate) fn expired(runs: &[Kept], policy: Policy, now: Timestamp) -> Vec<i64>
     removed
 }
 
-/// The finished runs, each with the moment that its age counts from. Its own
-/// record says when it ended, by a clock that may have been wrong: a run did not
-/// end before those were handed in that came before it.
-fn ends(runs: &[Kept], now: Timestamp) -> Vec<(Timestamp, &Kept)> {
-    let mut in_order: Vec<&Kept> = runs.iter().collect();
+/// The finished runs and the time that their age counts from. The recorded time may come from a
+/// wrong clock, so a run counts as no older than the submission of any earlier task.
+fn ends(runs: &[RetainedRun], now: Timestamp) -> Vec<(Timestamp, &RetainedRun)> {
+    let mut in_order: Vec<&RetainedRun> = runs.iter().collect();
     in_order.sort_by_key(|run| run.seq);
     let mut earliest = Timestamp::from_millis(0);
     let end = |run| {
-        let Kept { created_at, finished_at, .. }: &Kept = run;
+        let RetainedRun { created_at, finished_at, .. }: &RetainedRun = run;
         if *created_at <= now {
             earliest = earliest.max(*created_at);
         }
@@ -64,14 +62,14 @@ fn ends(runs: &[Kept], now: Timestamp) -> Vec<(Timestamp, &Kept)> {
 mod tests {
     use super::*;
 
-    const POLICY: Policy = Policy { age: Duration::from_secs(100), bytes: 1000 };
+    const POLICY: RetentionPolicy = RetentionPolicy { age: Duration::from_secs(100), bytes: 1000 };
 
     fn second(number: u64) -> Timestamp {
         Timestamp::EARLIEST.later(number * 1000)
     }
 
-    fn run(seq: i64, finished: Option<u64>, bytes: u64) -> Kept {
-        Kept {
+    fn run(seq: i64, finished: Option<u64>, bytes: u64) -> RetainedRun {
+        RetainedRun {
             seq,
             created_at: second(0),
             finished_at: finished.map(second),
@@ -83,7 +81,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(runs: &[Kept], removed: &[usize]) {
+    fn check(runs: &[RetainedRun], removed: &[usize]) {
         let expected: Vec<_> = removed.iter().map(|&i| runs[i].seq).collect();
         assert_eq!(expired(runs, POLICY, second(200)), expected);
     }
@@ -100,12 +98,12 @@ mod tests {
 
     #[test]
     fn what_is_live_or_pinned_stays_whatever_its_size() {
-        check(&[run(1, None, 9000), Kept { pinned: true, ..run(2, Some(1), 9000) }], &[]);
+        check(&[run(1, None, 9000), RetainedRun { pinned: true, ..run(2, Some(1), 9000) }], &[]);
     }
 
     #[test]
     fn for_want_of_room_results_that_nobody_has_fetched_go_last() {
-        let unread = |finished, bytes| Kept { unread: true, ..run(1, Some(finished), bytes) };
+        let unread = |finished, bytes| RetainedRun { unread: true, ..run(1, Some(finished), bytes) };
         check(&[unread(150, 600), run(2, Some(160), 600)], &[1]);
         check(&[unread(150, 1600), run(2, Some(160), 600)], &[1, 0]);
         check(&[unread(100, 1), run(2, Some(160), 600)], &[0]);
@@ -115,13 +113,13 @@ mod tests {
     fn a_run_that_ended_by_a_clock_that_was_wrong_is_as_old_as_what_came_before_it() {
         let epoch = |seq| {
             let zero = Timestamp::from_millis(0);
-            Kept { created_at: zero, finished_at: Some(zero), ..run(seq, None, 1) }
+            RetainedRun { created_at: zero, finished_at: Some(zero), ..run(seq, None, 1) }
         };
-        let created = |at, one: Kept| Kept { created_at: second(at), ..one };
+        let created = |at, one: RetainedRun| RetainedRun { created_at: second(at), ..one };
         check(&[epoch(1)], &[]);
         check(&[created(150, run(1, Some(151), 1)), created(20, run(2, Some(21), 1))], &[]);
         check(&[created(90, run(1, Some(95), 1)), epoch(2)], &[1, 0]);
-        // One of the future tells nothing of those after it.
+        // A run from the future says nothing about later ones.
         check(&[created(900, run(1, Some(901), 1)), created(20, run(2, Some(21), 1))], &[1]);
     }
 }

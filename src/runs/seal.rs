@@ -1,4 +1,4 @@
-//! Seals a run: its result, once and for good.
+//! Seals a run by writing its result once.
 
 use std::fs;
 use std::io;
@@ -8,9 +8,9 @@ use crate::model::RunResult;
 use crate::runs::{ReadError, RunDir, writer};
 
 impl RunDir {
-    /// Moves whatever is in the place of `result.json` aside; whether there was something.
+    /// Moves anything at the path of `result.json` aside. Returns whether there was something.
     ///
-    /// For the supervisor alone, which is the one to seal its run.
+    /// Only for the supervisor, which alone seals its run.
     pub(crate) fn reject_result(&self) -> io::Result<bool> {
         let aside = self.file("result.json.foreign");
         let move_aside = || match fs::rename(self.result(), &aside) {
@@ -18,29 +18,28 @@ impl RunDir {
             moved => moved.map(|()| true),
         };
         move_aside().or_else(|_| {
-            // Somebody thought of that as well.
+            // Something is in the way there too.
             let _ = fs::remove_file(&aside).or_else(|_| fs::remove_dir_all(&aside));
             move_aside()
         })
     }
 
-    /// Writes `result.json`, durably, unless the run is sealed already.
+    /// Writes and syncs `result.json` unless the run is already sealed.
     ///
-    /// Only the holder of the run's lock may call this. What is there stays:
-    /// a terminal state is never overwritten.
+    /// Only the holder of the run's lock may call this. An existing result is never overwritten.
     pub(crate) fn seal(&self, result: &RunResult) -> io::Result<()> {
         match self.read_result() {
             Ok(Some(_)) => return Ok(()),
             Ok(None) => {}
-            // Whoever wrote this was not one of us.
+            // Not written by us.
             Err(ReadError::Damaged { path, .. }) => fs::rename(&path, path.with_extension("json.damaged"))?,
             Err(ReadError::Io { source, .. }) => return Err(source),
         }
-        // An agent may have deleted its own directory; its end is known all the same.
+        // The agent may have deleted the directory.
         if !self.path().exists() {
             self.create()?;
         }
-        // Left behind by a supervisor that was killed.
+        // Left by a supervisor that was killed.
         let _ = fs::remove_file(self.socket());
         let _ = fs::remove_dir_all(self.tree());
         let _ = fs::remove_dir_all(self.overlapped());
@@ -50,7 +49,7 @@ impl RunDir {
             self.free_reserve();
             return sealed;
         }
-        // A full disk: give back what was kept for this moment.
+        // The disk is full: release the reserve.
         self.free_reserve();
         files::write(&self.result(), &bytes, Durability::Synced)
     }

@@ -10,13 +10,12 @@ use serde::Serialize;
 
 use crate::host::{Durability, files};
 use crate::model::{Progress, Request};
-use crate::runs::{RunDir, Started};
+use crate::runs::{RunDir, StartRecord};
 
-/// Enough for `result.json` and what little else the end of a run writes.
+/// Enough for `result.json` and the other small files at the end of a run.
 const RESERVE: usize = 64 << 10;
 
-/// The content of `command.json`: what was started, without any value of the
-/// environment.
+/// The content of `command.json`: what was started, without the values of the environment.
 #[derive(Debug, Serialize)]
 pub(crate) struct CommandRecord<'a> {
     pub(crate) version: u32,
@@ -32,9 +31,8 @@ impl RunDir {
         files::create_dir(self.path())
     }
 
-    /// Writes the request and makes it durable, with its directory and all that
-    /// was written there before: one trip to the disk, since nobody can know
-    /// of the directory yet.
+    /// Writes the request and syncs it together with everything else in the directory. One sync is
+    /// enough, because nobody knows of the directory yet.
     pub(crate) fn write_request(&self, request: &Request) -> io::Result<()> {
         files::write(&self.request(), &pretty(request)?, Durability::Whole)?;
         fs::File::open(self.request())?.sync_all()?;
@@ -47,7 +45,7 @@ impl RunDir {
         files::write(&self.env(), &serde_json::to_vec(&map)?, Durability::Whole)
     }
 
-    pub(crate) fn write_started(&self, started: &Started) -> io::Result<()> {
+    pub(crate) fn write_started(&self, started: &StartRecord) -> io::Result<()> {
         files::write(&self.started(), &pretty(started)?, Durability::Synced)
     }
 
@@ -72,8 +70,8 @@ impl RunDir {
         files::write(&self.cancel(), reason.unwrap_or_default().as_bytes(), Durability::Whole)
     }
 
-    /// Adds to `supervisor.log`, where this is the directory of a run.
-    pub(crate) fn complain(&self, text: &str) {
+    /// Appends to `supervisor.log` if this is a run directory.
+    pub(crate) fn log_problem(&self, text: &str) {
         if self.request().exists()
             && let Ok(mut log) = files::create_log(&self.supervisor_log())
         {
@@ -89,7 +87,7 @@ impl RunDir {
         let _ = fs::remove_file(self.reserve());
     }
 
-    pub(crate) fn forget_env(&self) -> io::Result<()> {
+    pub(crate) fn delete_env(&self) -> io::Result<()> {
         match fs::remove_file(self.env()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::context::{Context, TaskError};
 use crate::model::{AgentName, Request, Resumed, Sandbox, TaskId, ThreadId};
 use crate::reading::look_up;
-use crate::registry::{Found, Row};
+use crate::registry::{Row, TaskMatch};
 use crate::submit::caller::Caller;
 use crate::submit::places::{Bounds, real};
 use crate::submit::resolve::Ask;
@@ -27,9 +27,9 @@ pub(crate) struct ResumeAsk {
 /// may have now.
 pub(crate) fn resume(context: &mut Context, resume: ResumeAsk) -> Result<Accepted, TaskError> {
     let parent = match look_up(context, &resume.of)? {
-        Found::One(row) => Some(*row),
-        Found::None => None,
-        Found::Several(rows) => {
+        TaskMatch::One(row) => Some(*row),
+        TaskMatch::None => None,
+        TaskMatch::Several(rows) => {
             let candidates = rows.into_iter().map(|row| row.id.to_string()).collect();
             return Err(TaskError::Ambiguous { reference: resume.of, candidates });
         }

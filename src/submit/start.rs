@@ -11,7 +11,7 @@ use crate::host::Lock;
 use crate::host::disk;
 use crate::model::{Request, State, TaskId};
 use crate::reading::look_up;
-use crate::registry::{Found, Submission, Submitted};
+use crate::registry::{Submission, Submitted, TaskMatch};
 use crate::runs::RunDir;
 use crate::submit::resolve::{Ask, resolve};
 
@@ -80,7 +80,7 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
         let _ = fs::remove_dir_all(dir.path());
     }
     note.settle();
-    let notice = context.registry.take_notice();
+    let notice = context.registry.take_replaced_notice();
     let warnings = taken.into_iter().chain(notice.map(str::to_owned));
     match submitted {
         Submitted::Claimed { lock, attempt } => {
@@ -109,7 +109,7 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
 
 /// That an alias passes from a task that is not over to this one.
 fn taken(context: &Context, alias: &str) -> Option<String> {
-    let Ok(Found::One(row)) = look_up(context, alias) else { return None };
+    let Ok(TaskMatch::One(row)) = look_up(context, alias) else { return None };
     let meant = row.alias.as_deref() == Some(alias) && !row.state.is_final();
     meant.then(|| format!("alias `{alias}` was of {}, which still runs and is now called by its id", row.id))
 }

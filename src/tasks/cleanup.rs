@@ -11,8 +11,8 @@ use crate::execution::{pending_dirs, pump};
 use crate::host::Home;
 use crate::host::clock;
 use crate::model::{TaskId, Timestamp};
-use crate::registry::{Row, Scope};
-use crate::runs::{Kept, Policy, expired};
+use crate::registry::{Row, SearchScope};
+use crate::runs::{RetainedRun, RetentionPolicy, expired};
 use crate::storage;
 use crate::storage::{Cleaning, Stock, Storage};
 
@@ -54,7 +54,7 @@ pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned,
     // Nothing is removed by an age that its owner may have changed.
     context.config = Config::load(&context.env)?;
     let (scope, project) = (context.scope, context.project());
-    let own = |row: &Row| scope == Scope::Everywhere || row.project == project;
+    let own = |row: &Row| scope == SearchScope::Everywhere || row.project == project;
     let working: Vec<TaskId> =
         context.registry.working()?.into_iter().filter(own).map(|row| row.id).collect();
     // Before the pump, which does the same and does not count.
@@ -97,7 +97,7 @@ pub(crate) fn begin(context: &Context, patience: Duration) -> Result<Option<Clea
 
 /// Cleans up, or only looks where the lock is not ours.
 fn clean(context: &mut Context, ask: CleanupAsk, cleaning: Option<&Cleaning>) -> Result<Cleaned, TaskError> {
-    if let (Some(cleaning), Scope::Everywhere) = (cleaning, context.scope) {
+    if let (Some(cleaning), SearchScope::Everywhere) = (cleaning, context.scope) {
         // At the beginning: who dies of it does not die of it all the time.
         cleaning.note(clock::now()).map_err(TaskError::write(context.home.cleanup_lock()))?;
     }
@@ -106,7 +106,7 @@ fn clean(context: &mut Context, ask: CleanupAsk, cleaning: Option<&Cleaning>) ->
     let now = storage::look_at_clock(&context.home, newest, cleaning);
     let bytes_before = runs.iter().map(|run| run.bytes).sum();
     let age = ask.older_than.unwrap_or(context.config.retention_age());
-    let policy = Policy { age, bytes: context.config.retention_bytes };
+    let policy = RetentionPolicy { age, bytes: context.config.retention_bytes };
     let old = expired(&runs, policy, now.believed);
     let output_policy =
         storage::Policy { age: context.config.output_age(), compress: context.config.compress_large };
@@ -119,7 +119,7 @@ fn clean(context: &mut Context, ask: CleanupAsk, cleaning: Option<&Cleaning>) ->
     };
     let mut rows = Vec::new();
     for &seq in &old {
-        rows.extend(context.registry.numbered(seq)?);
+        rows.extend(context.registry.task_by_seq(seq)?);
     }
     let mut removed = Vec::new();
     for row in rows.iter().filter(|_| cleaning.is_some()) {
@@ -149,9 +149,9 @@ fn clean(context: &mut Context, ask: CleanupAsk, cleaning: Option<&Cleaning>) ->
 }
 
 /// The runs in the caller's scope, as retention sees them.
-fn measured(context: &Context) -> Result<Vec<Kept>, TaskError> {
+fn measured(context: &Context) -> Result<Vec<RetainedRun>, TaskError> {
     let project = context.project();
-    let own = |row: &Row| context.scope == Scope::Everywhere || row.project == project;
+    let own = |row: &Row| context.scope == SearchScope::Everywhere || row.project == project;
     let (mut runs, mut last) = (Vec::new(), 0);
     loop {
         let rows = context.registry.after(last, SOME)?;
@@ -159,7 +159,7 @@ fn measured(context: &Context) -> Result<Vec<Kept>, TaskError> {
         last = end.seq;
         runs.extend(rows.iter().filter(|row| own(row)).map(|row| {
             let (files, bytes) = size(context.dir(&row.run_id).path());
-            Kept {
+            RetainedRun {
                 seq: row.seq,
                 created_at: row.created_at,
                 finished_at: row.completed_at.filter(|_| row.state.is_final()),
@@ -187,9 +187,9 @@ fn remove(context: &mut Context, row: &Row) -> Result<bool, TaskError> {
 }
 
 /// What is there after the cleanup.
-fn stock(runs: &[Kept], expired: usize, is_gone: impl Fn(&Kept) -> bool) -> Stock {
-    let (gone, there): (Vec<&Kept>, Vec<&Kept>) = runs.iter().partition(|run| is_gone(run));
-    let count = |is: &dyn Fn(&Kept) -> bool| there.iter().filter(|run| is(run)).count() as u64;
+fn stock(runs: &[RetainedRun], expired: usize, is_gone: impl Fn(&RetainedRun) -> bool) -> Stock {
+    let (gone, there): (Vec<&RetainedRun>, Vec<&RetainedRun>) = runs.iter().partition(|run| is_gone(run));
+    let count = |is: &dyn Fn(&RetainedRun) -> bool| there.iter().filter(|run| is(run)).count() as u64;
     Stock {
         count: there.len() as u64,
         files: there.iter().map(|run| run.files).sum(),

@@ -55,7 +55,7 @@ fn mend(context: &mut Context) -> Result<Rebuilt, TaskError> {
             ended += 1;
         }
     }
-    let (restored, removed) = context.registry.mend()?;
+    let (restored, removed) = context.registry.repair()?;
     if (restored, ended, removed) == (0, 0, 0) {
         return Err(TaskError::NothingToRebuild);
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::context::TaskError;
 use crate::execution;
 use crate::host::Env;
-use crate::registry::Length;
+use crate::registry::LogSize;
 use crate::tasks::cleanup;
 
 /// Supervises the run in `dir`, whose lock came with `descriptor`.
@@ -14,7 +14,7 @@ pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32)
     if let Some(mut context) = execution::supervise(env, dir, descriptor, attempt)? {
         // Without a server, nobody else would clean up. Trouble with it is not the run's.
         let _ = cleanup::cleanup_if_due(&mut context);
-        context.registry.fold(Length::Short);
+        context.registry.checkpoint_log(LogSize::Short);
     }
     Ok(())
 }

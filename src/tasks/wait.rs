@@ -12,7 +12,7 @@ use crate::host::close_files_in_a_child;
 use crate::host::{Watch, Woken};
 use crate::model::TaskId;
 use crate::reading::{View, enclosing_runs, find};
-use crate::registry::Identity;
+use crate::registry::RegistryFiles;
 use crate::runs::RunDir;
 use crate::tasks;
 
@@ -132,7 +132,7 @@ fn look(context: &mut Context, ids: &[TaskId]) -> Result<Vec<View>, TaskError> {
 pub(crate) struct Watching {
     watch: Watch,
     /// Those of the registry whose log is watched.
-    files: Identity,
+    files: RegistryFiles,
     /// Those that are watched: of no run that has ended.
     locks: BTreeSet<PathBuf>,
     /// The queue could not be moved: somebody else kept the registry locked.
@@ -161,7 +161,7 @@ impl Watching {
 
     /// Watches the locks of runs that started since, and acts on freed ones.
     pub(crate) fn follow_the_queue(&mut self, context: &mut Context) -> Result<(), TaskError> {
-        context.registry.renew()?;
+        context.registry.reopen_if_replaced()?;
         if self.files != context.registry.files() {
             self.files = context.registry.files();
             let _ = self.watch.add(&context.registry.log());

@@ -18,7 +18,7 @@ use crate::mcp::protocol::read_receipts::Read;
 use crate::mcp::protocol::server_state::Spare;
 use crate::mcp::protocol::tool_call::{Call, Observer, Reply, stamp};
 use crate::mcp::tools::{Effect, Tool};
-use crate::registry::Scope;
+use crate::registry::SearchScope;
 use crate::reply;
 use crate::reply::{Budget, Envelope, Funnel};
 use crate::submit::Client;
@@ -56,7 +56,7 @@ impl Incoming {
             Effect::Reads | Effect::Ends => Context::open_to_look_with(env, kept),
         };
         let mut context = opened.map_err(|error| Failure::of(&error, Voice::Tools))?;
-        context.scope = Scope::Project;
+        context.scope = SearchScope::Project;
         // A folder of the client's may be gone: then another one counts.
         let root = roots.iter().find(|root| root.is_dir()).or(roots.first()).cloned();
         if let Some(place) = root.or_else(|| client::place(&meta)) {

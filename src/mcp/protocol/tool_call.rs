@@ -118,7 +118,7 @@ impl Call {
     /// What the reader should know beside the answer: what happened to the
     /// registry, and finished runs of this project whose result nobody has fetched. `but` are those in the answer.
     pub(crate) fn notice(&mut self, but: &[TaskId]) -> Option<String> {
-        let notice = self.context.registry.take_notice().map(str::to_owned);
+        let notice = self.context.registry.take_replaced_notice().map(str::to_owned);
         let parts: Vec<String> = notice.into_iter().chain(self.unread(but)).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
