@@ -10,8 +10,7 @@ use crate::cli::table::table;
 use crate::failure::{Exit, Failure};
 use crate::host::clock;
 use crate::reply;
-use crate::tasks;
-use crate::tasks::CleanupAsk;
+use crate::tasks::{self, CleanupAsk};
 
 #[derive(Debug, Args)]
 pub(super) struct Cleanup {

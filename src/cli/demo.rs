@@ -1,25 +1,21 @@
 //! `delegator demo`: one task from start to end, for somebody who has never
 //! seen one. Needs no agent, no project, and no terminal.
 
-use crate::reading;
-use crate::submit;
 use std::time::Duration;
 
 use clap::Args;
 
 use crate::cli::growing_file::Source;
-use crate::cli::invocation;
-use crate::cli::invocation::Call;
+use crate::cli::invocation::{self, Call};
 use crate::cli::progress_line::Show;
 use crate::cli::{print, wait};
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::model::AgentName;
-use crate::reading::{ResultAsk, View};
+use crate::reading::{self, ResultAsk, View};
 use crate::reply;
-use crate::submit::Ask;
-use crate::tasks;
-use crate::tasks::Until;
+use crate::submit::{self, Ask};
+use crate::tasks::{self, Until};
 
 const RECORDING: &str = "fix-test";
 /// How much of the log is shown.

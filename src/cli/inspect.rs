@@ -1,7 +1,6 @@
 //! `delegator inspect`: a part of a file that a run left, as `head`, `tail`,
 //! `sed -n` and `grep -n` would print it.
 
-use crate::reading;
 use clap::Args;
 
 use crate::cli::invocation::Call;
@@ -10,7 +9,7 @@ use crate::cli::usage_errors::bad;
 use crate::context::TaskError;
 use crate::failure::{Exit, Failure, Voice};
 use crate::inspect::{Ask, MOST_CONTEXT, MOST_MATCHES, ModeName, Question, Wanted};
-use crate::reading::Of;
+use crate::reading::{self, Of};
 use crate::reply::{Inspection, RegistryMeta};
 
 /// More than a person reads at once; beyond it there is a cursor.

@@ -1,6 +1,5 @@
 //! One call of the program: what it was called with, and how it answers.
 
-use crate::reading;
 use serde::Serialize;
 
 use crate::cli::print;
@@ -11,7 +10,7 @@ use crate::host::Env;
 use crate::host::Home;
 use crate::host::{clock, ids};
 use crate::model::State;
-use crate::reading::Results;
+use crate::reading::{self, Results};
 use crate::reply::{Budget, Category, Envelope, Funnel, Report, Stamp};
 use crate::storage::Captures;
 use crate::text::plain;

@@ -1,7 +1,6 @@
 //! `delegator logs`: what a run printed or did, once or as it comes.
 
 use crate::execution;
-use crate::reading;
 use crate::tasks;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use crate::context::{Context, MissingOutput, TaskError};
 use crate::failure::{Exit, Failure};
 use crate::host::Watch;
 use crate::host::clock;
-use crate::reading::{Excerpt, View};
+use crate::reading::{self, Excerpt, View};
 use crate::reply::{Log, RegistryMeta, Stream};
 use crate::text::plain;
 

@@ -4,14 +4,12 @@
 use crate::tasks;
 use clap::Args;
 
-use crate::cli::invocation;
-use crate::cli::invocation::Call;
+use crate::cli::invocation::{self, Call};
 use crate::cli::print;
 use crate::failure::{Exit, Failure, Voice};
 use crate::host::clock;
 use crate::reading::ResultAsk;
-use crate::reply;
-use crate::reply::{ResultMeta, TaskResult};
+use crate::reply::{self, ResultMeta, TaskResult};
 
 /// Bytes of output, unless told otherwise.
 const OUTPUT: u64 = 16_384;

@@ -1,13 +1,12 @@
 //! `delegator resume`: goes on with the thread of an earlier task.
 
-use crate::submit;
 use clap::{Arg, Args};
 
 use crate::cli::invocation::Call;
 use crate::cli::run;
 use crate::cli::task_args::TaskArgs;
 use crate::failure::{Exit, Failure};
-use crate::submit::ResumeAsk;
+use crate::submit::{self, ResumeAsk};
 
 #[derive(Debug, Args)]
 #[command(

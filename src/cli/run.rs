@@ -1,25 +1,20 @@
 //! `delegator run`: starts a task, and waits for it where asked to.
 
-use crate::reading;
-use crate::submit;
-use crate::tasks;
 use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::invocation;
-use crate::cli::invocation::Call;
+use crate::cli::invocation::{self, Call};
 use crate::cli::progress_line::Show;
 use crate::cli::task_args::{Patience, TaskArgs};
 use crate::cli::{print, wait};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Voice};
 use crate::model::State;
-use crate::reading::ResultAsk;
-use crate::reply;
-use crate::reply::{Next, Report};
-use crate::submit::Accepted;
-use crate::tasks::Until;
+use crate::reading::{self, ResultAsk};
+use crate::reply::{self, Next, Report};
+use crate::submit::{self, Accepted};
+use crate::tasks::{self, Until};
 
 #[derive(Debug, Args)]
 pub(super) struct Run {

@@ -12,8 +12,7 @@ use crate::context::TaskError;
 use crate::failure::{Exit, Failure};
 use crate::host::paths;
 use crate::reply::{RegistryMeta, SetupReply};
-use crate::setup;
-use crate::setup::{Shell, Way};
+use crate::setup::{self, Shell, Way};
 
 #[derive(Debug, Args)]
 pub(super) struct Setup {

@@ -18,8 +18,7 @@ use crate::host::env;
 use crate::host::{clock, spawn};
 use crate::model::Timestamp;
 use crate::reply::{RegistryMeta, TerminalList, TerminalOutput, TerminalRow, duration};
-use crate::terminals;
-use crate::terminals::{Ask, Form, Part, Program, TerminalError};
+use crate::terminals::{self, Ask, Form, Part, Program, TerminalError};
 use crate::text::plain;
 
 const LINES: u64 = 100;

@@ -1,12 +1,10 @@
 //! `delegator wait`: sleeps until tasks are done, and shows what came of them.
 
-use crate::reading;
 use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::invocation;
-use crate::cli::invocation::Call;
+use crate::cli::invocation::{self, Call};
 use crate::cli::progress_line::{Live, Show};
 use crate::cli::table::table;
 use crate::cli::task_args::seconds;
@@ -16,11 +14,9 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Voice};
 use crate::host::clock;
 use crate::model::TaskId;
-use crate::reading::{ResultAsk, Results, View};
-use crate::reply;
-use crate::reply::{Report, WaitData};
-use crate::tasks;
-use crate::tasks::{Until, Waited};
+use crate::reading::{self, ResultAsk, Results, View};
+use crate::reply::{self, Report, WaitData};
+use crate::tasks::{self, Until, Waited};
 
 #[derive(Debug, Args)]
 pub(super) struct Wait {

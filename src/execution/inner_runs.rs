@@ -11,8 +11,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::context::{Context, TaskError};
-use crate::execution::control;
-use crate::execution::control::Message;
+use crate::execution::control::{self, Message};
 use crate::execution::recover;
 use crate::host::{Lock, lock};
 use crate::host::{clock, files};

@@ -3,13 +3,12 @@
 //! What an agent reported is the summary of a run that completed, and of no
 //! other. A command reports nothing: its line is made from what was observed.
 
-use crate::text;
 use std::time::Duration;
 
 use crate::evidence::{Evidence, TestResults, Unit};
 use crate::model::{AgentName, FailureCode, Limit, Outcome, Request};
 use crate::progress::inner_command;
-use crate::text::plain;
+use crate::text::{self, plain};
 
 const LONGEST: usize = 200;
 /// Of the last line, where something else comes before it.

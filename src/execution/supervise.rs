@@ -8,8 +8,7 @@ use std::io;
 use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 
-use crate::agents;
-use crate::agents::{Agent, Files, Plan, Reader};
+use crate::agents::{self, Agent, Files, Plan, Reader};
 use crate::context::{Context, TaskError, one_line};
 use crate::execution::control::Listener;
 use crate::execution::inner_runs::InnerRuns;

@@ -7,10 +7,8 @@ use std::time::Duration;
 
 use crate::git::conversion::{Conversion, ConversionScope};
 use crate::git::file_state::State;
-use crate::git::object;
-use crate::git::object::{Oid, Store};
-use crate::git::tree_walk;
-use crate::git::tree_walk::{Content, Stat, WorkTree};
+use crate::git::object::{self, Oid, Store};
+use crate::git::tree_walk::{self, Content, Stat, WorkTree};
 use crate::host::clock;
 
 /// Larger files are compared by size and hash only, without line counts.

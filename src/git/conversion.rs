@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::git::index_file;
-use crate::git::line_ends;
-use crate::git::line_ends::LeftAlone;
+use crate::git::line_ends::{self, LeftAlone};
 use crate::git::object::{Format, Oid};
 use crate::git::runner::{Git, PendingAnswer, quoted};
 use crate::git::snapshot::TreeBefore;

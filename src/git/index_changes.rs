@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use crate::git::file_state::{GITLINK, State};
 use crate::git::filters;
-use crate::git::index;
-use crate::git::index::IndexError;
+use crate::git::index::{self, IndexError};
 use crate::git::index_copy;
 use crate::git::index_file;
 use crate::git::snapshot::{SnapshotError, TreeBefore, merged};

@@ -6,8 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
-use crate::git::index;
-use crate::git::index::IndexError;
+use crate::git::index::{self, IndexError};
 use crate::git::index_file;
 use crate::git::object::Format;
 use crate::git::repository::Repository;

@@ -7,8 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::git::object::Oid;
-use crate::git::reftable;
-use crate::git::reftable::References;
+use crate::git::reftable::{self, References};
 use crate::host::files;
 
 /// Larger reference files are not genuine.

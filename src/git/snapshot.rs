@@ -10,15 +10,12 @@ use std::time::Duration;
 
 use crate::git::changed_content::{Candidate, ContentReader, ReadBudget};
 use crate::git::commits;
-use crate::git::file_state;
-use crate::git::file_state::{GITLINK, State, States};
+use crate::git::file_state::{self, GITLINK, State, States};
 use crate::git::file_times;
 use crate::git::filters;
 use crate::git::home_in_checkout;
-use crate::git::ignored;
-use crate::git::ignored::Traces;
-use crate::git::index;
-use crate::git::index::{Entry, IndexError};
+use crate::git::ignored::{self, Traces};
+use crate::git::index::{self, Entry, IndexError};
 use crate::git::index_copy;
 use crate::git::object::{Format, Oid, Store};
 use crate::git::other_worktrees;

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 
 use subtle::ConstantTimeEq;
 
-use crate::host::ids;
-use crate::host::ids::NoRandomness;
+use crate::host::ids::{self, NoRandomness};
 use crate::host::{files, paths};
 
 /// 256 bits in hexadecimal digits.

@@ -4,8 +4,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::host::env;
-use crate::host::env::Env;
+use crate::host::env::{self, Env};
 use crate::host::files;
 use crate::model::{HomeId, MadeIn, RunId};
 

@@ -9,8 +9,7 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal as Number, kill_process, kill_process_group};
 
-use crate::host::processes;
-use crate::host::processes::Process;
+use crate::host::processes::{self, Process};
 use crate::model::Signal;
 
 /// Signals `process`. Does nothing if it is gone, even if its id was reused.

@@ -14,8 +14,7 @@ use crate::inspect::control_bytes::unlike_shown;
 use crate::inspect::line_pieces::{goes_on, unredacted};
 use crate::inspect::pattern_visibility::Sight;
 use crate::inspect::private_keys::names_key;
-use crate::redact;
-use crate::redact::Suspects;
+use crate::redact::{self, Suspects};
 
 /// So many are collected before they are looked at.
 const MOST: usize = 8 << 10;

@@ -7,8 +7,7 @@ use std::cmp::Reverse;
 
 use crate::inspect::line_pieces::{goes_on, unredacted};
 use crate::inspect::private_keys::names_key;
-use crate::inspect::reference_answers;
-use crate::inspect::reference_answers::{added, ask, gzip, lines, pages, shown};
+use crate::inspect::reference_answers::{self, added, ask, gzip, lines, pages, shown};
 use crate::inspect::{Case, Cursor, Found, Longest, Mode, Pattern};
 
 /// As a file is kept.

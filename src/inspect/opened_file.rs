@@ -9,8 +9,7 @@ use crate::host::MultiFileReader;
 use crate::inspect::cursor::{Cursor, Way};
 use crate::inspect::file_view::View;
 use crate::inspect::line_pieces::Lines;
-use crate::inspect::page;
-use crate::inspect::page::Page;
+use crate::inspect::page::{self, Page};
 use crate::inspect::{
     Ask, ContentType, Found, InspectError, Mode, Wanted, count, grep, json_select, summary,
 };

@@ -10,8 +10,7 @@ use memchr::{memchr, memrchr};
 use crate::inspect::control_bytes::unlike_shown;
 use crate::inspect::file_view::View;
 use crate::inspect::line_pieces::unredacted;
-use crate::redact;
-use crate::redact::KeyMark;
+use crate::redact::{self, KeyMark};
 use crate::text::plain;
 
 /// A key is over after this many bytes, whether its end was seen or not.

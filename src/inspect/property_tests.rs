@@ -4,8 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use crate::inspect::cursor::base36;
-use crate::inspect::invariants;
-use crate::inspect::invariants::store;
+use crate::inspect::invariants::{self, store};
 use crate::inspect::reference_answers::{ask, find, grep, pages, pattern};
 use crate::inspect::{Case, Mode, Pattern};
 

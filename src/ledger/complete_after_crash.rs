@@ -5,8 +5,7 @@ use std::io;
 use std::io::Read;
 use std::path::Path;
 
-use crate::agents;
-use crate::agents::{End, Verdict};
+use crate::agents::{self, End, Verdict};
 use crate::evidence::{CommandEnd, Printed, judge};
 use crate::host::{files, open_beneath};
 use crate::ledger::ledger_files::LedgerFiles;

@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 
 use crate::context::{Context, TaskError};
-use crate::inspect;
-use crate::inspect::{Ask, Found, Wanted};
+use crate::inspect::{self, Ask, Found, Wanted};
 use crate::model::TaskId;
-use crate::reading::source;
-use crate::reading::source::{Of, Source};
+use crate::reading::source::{self, Of, Source};
 use crate::runs::ArtifactName;
 
 /// What was found, and where.

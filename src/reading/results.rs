@@ -1,7 +1,6 @@
 //! Everything a caller may be told of one task: its record, its files, and as
 //! much of its output as was asked for. Reads; changes nothing.
 
-use crate::text;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -12,7 +11,7 @@ use crate::reading::excerpt::Excerpt;
 use crate::reading::failed_output::{Failing, last_failing};
 use crate::reading::view::View;
 use crate::runs::ArtifactName;
-use crate::text::plain;
+use crate::text::{self, plain};
 
 /// What a failed run shows of itself unasked.
 const STDERR_TAIL: u64 = 1024;

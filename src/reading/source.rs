@@ -19,8 +19,7 @@ use crate::ledger::{Gap, MayBeMissing, output_stream};
 use crate::model::{RunId, RunResult, TaskId, TerminalId};
 use crate::runs::{ArtifactName, RunDir};
 use crate::storage;
-use crate::terminals;
-use crate::terminals::TerminalError;
+use crate::terminals::{self, TerminalError};
 
 /// No path of ours is longer.
 const LONGEST_PATH: usize = 4096;

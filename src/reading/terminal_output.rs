@@ -4,11 +4,9 @@
 use std::path::Path;
 
 use crate::context::{Context, TaskError};
-use crate::reading::agent_commands;
-use crate::reading::agent_commands::{AgentCommand, Ran};
+use crate::reading::agent_commands::{self, AgentCommand, Ran};
 use crate::reading::view::find;
-use crate::terminals;
-use crate::terminals::{Reader, Terminal, TerminalError};
+use crate::terminals::{self, Reader, Terminal, TerminalError};
 
 /// What is looked at.
 #[derive(Debug)]

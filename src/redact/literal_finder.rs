@@ -4,8 +4,7 @@
 //! reply pays for nothing but its bytes. Five bits of a letter are the same in
 //! both cases: three characters make an index of fifteen bits.
 
-use crate::redact::named_values;
-use crate::redact::named_values::ENDINGS;
+use crate::redact::named_values::{self, ENDINGS};
 use crate::redact::rules::RULES;
 use crate::redact::unescape::LITERALS as ESCAPES;
 

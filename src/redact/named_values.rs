@@ -9,8 +9,7 @@ use std::sync::OnceLock;
 use regex::bytes::Regex;
 
 use crate::redact::name_suffixes::addition;
-use crate::redact::plausibility;
-use crate::redact::plausibility::Writing;
+use crate::redact::plausibility::{self, Writing};
 use crate::redact::rules::compile;
 
 /// What the names of secrets end in, in small letters.

@@ -5,6 +5,9 @@ use serde::Serialize;
 
 use crate::evidence::CommandCounts;
 use crate::reading::View;
+use crate::text::plain;
+
+const LONGEST_PROGRAM: usize = 40;
 
 /// From how they ended, never from what the agent says.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -17,20 +20,24 @@ pub(crate) struct CommandsSeen {
     refused: u64,
     /// Still running when the run ended.
     unfinished: u64,
+    /// Programs whose exit codes hide those that are unknown, such as `tail` in `pytest | tail`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hidden_by: Vec<String>,
 }
 
 impl CommandsSeen {
     /// Of a run that is over; of one that is a single command, its own end says it.
     pub(super) fn of(view: &View) -> Option<Self> {
-        let counts = view.evidence.as_ref()?.commands?;
-        let CommandCounts { passed, failed, unknown, refused, unfinished } = counts;
+        let counts = view.evidence.as_ref()?.commands.clone()?;
+        let CommandCounts { passed, failed, unknown, refused, unfinished, hidden_by } = counts.clone();
         let any = !view.row.agent.abilities().is_command_line() && counts != CommandCounts::default();
-        any.then_some(Self { passed, failed, unknown, refused, unfinished })
+        let hidden_by = hidden_by.iter().map(|program| plain::line(program, LONGEST_PROGRAM)).collect();
+        any.then_some(Self { passed, failed, unknown, refused, unfinished, hidden_by })
     }
 
-    /// `3 passed, 1 failed, 1 unknown`
+    /// `3 passed, 1 failed, 1 unknown (exit code hidden by tail)`
     pub(super) fn line(&self) -> String {
-        let Self { passed, failed, unknown, refused, unfinished } = self;
+        let Self { passed, failed, unknown, refused, unfinished, hidden_by } = self;
         let all = [
             (passed, "passed"),
             (failed, "failed"),
@@ -39,6 +46,10 @@ impl CommandsSeen {
             (unfinished, "unfinished"),
         ];
         let told = all.iter().filter(|(count, _)| **count > 0).map(|(count, word)| format!("{count} {word}"));
-        told.collect::<Vec<_>>().join(", ")
+        let told = told.collect::<Vec<_>>().join(", ");
+        match hidden_by.as_slice() {
+            [] => told,
+            programs => format!("{told} (exit code hidden by {})", programs.join(", ")),
+        }
     }
 }

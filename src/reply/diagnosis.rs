@@ -8,8 +8,7 @@ use serde::Serialize;
 
 use crate::config::Key;
 use crate::reply::report_text::count;
-use crate::tasks;
-use crate::tasks::{Check, CheckVerdict, Mended};
+use crate::tasks::{self, Check, CheckVerdict, Mended};
 
 /// What works on this machine and what does not.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::evidence::{ErrorEvidence, Location};
+use crate::progress::inner_command;
 use crate::reading::View;
 use crate::reply::report_text::title;
 use crate::reply::task_facts::{Facts, Trouble};
@@ -48,7 +49,7 @@ impl Cause {
         Self {
             error_type: errors.error_type.as_deref().map(shown),
             first_error: errors.first_error.as_deref().map(shown),
-            failed_command: errors.command.as_deref().map(shown),
+            failed_command: errors.command.as_deref().map(|command| shown(inner_command(command))),
             failed_files: all(&errors.failed_files),
             error_locations: errors.error_locations.iter().map(Place::of).collect(),
             refused: all(&errors.refused),

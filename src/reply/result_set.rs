@@ -1,7 +1,6 @@
 //! `result_set`: everything worth knowing of one task, with its output where
 //! it was asked for or the run went wrong.
 
-use crate::reading;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -10,7 +9,7 @@ use serde_json::Value;
 
 use crate::failure::Voice;
 use crate::model::{AgentName, Deliverable, RunId, TaskId, Timestamp};
-use crate::reading::Results;
+use crate::reading::{self, Results};
 use crate::reply::failure_cause::Unresolved;
 use crate::reply::file_operations::FileOperations;
 use crate::reply::metadata::{Metadata, seconds};

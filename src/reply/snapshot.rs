@@ -8,8 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::failure::Voice;
-use crate::model;
-use crate::model::{AgentName, Phase, TaskId, Timestamp};
+use crate::model::{self, AgentName, Phase, TaskId, Timestamp};
 use crate::reading::Snapshot;
 use crate::reading::View;
 use crate::registry::Row;

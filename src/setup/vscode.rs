@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::host::{Env, env};
-use crate::setup::jsonc;
-use crate::setup::jsonc::{Layout, Object};
+use crate::setup::jsonc::{self, Layout, Object};
 use crate::setup::{Backup, Change, SetupError, Way, text_of};
 
 const PROFILE: &str = "delegator";

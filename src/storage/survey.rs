@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::host::Home;
 use crate::host::files;
 use crate::model::Timestamp;
-use crate::storage::file_names;
-use crate::storage::file_names::Part;
+use crate::storage::file_names::{self, Part};
 use crate::storage::retention::Kept;
 use crate::terminals;
 

@@ -10,8 +10,7 @@ use crate::config::Config;
 use crate::context::TaskError;
 use crate::model::Sandbox;
 use crate::submit::places::{Bounds, real};
-use crate::submit::protected_paths;
-use crate::submit::protected_paths::KEPT;
+use crate::submit::protected_paths::{self, KEPT};
 
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Caller {

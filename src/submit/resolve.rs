@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::agents;
-use crate::agents::{Platform, Program, TaskText};
+use crate::agents::{self, Platform, Program, TaskText};
 use crate::config::Config;
 use crate::context::{Context, TaskError};
 use crate::execution::schema_check;
@@ -18,8 +17,7 @@ use crate::host::{clock, ids};
 use crate::model::{AgentName, Limits, Request, Resumed, Sandbox};
 use crate::reading::enclosing_runs;
 use crate::submit::caller::Caller;
-use crate::submit::places;
-use crate::submit::places::Bounds;
+use crate::submit::places::{self, Bounds};
 use crate::submit::{input_limits, jail, overrides};
 
 /// What a caller wants. Absent fields take the configuration's defaults.

@@ -10,8 +10,7 @@ use crate::registry::{Row, TaskMatch};
 use crate::submit::caller::Caller;
 use crate::submit::places::{Bounds, real};
 use crate::submit::resolve::Ask;
-use crate::submit::start;
-use crate::submit::start::Accepted;
+use crate::submit::start::{Accepted, start};
 
 /// What to go on with, and what to change.
 #[derive(Debug)]

@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::agents;
-use crate::agents::Program;
+use crate::agents::{self, Program};
 use crate::config::{Config, ConfigError};
 use crate::context::one_line;
 use crate::host::Env;

@@ -8,10 +8,8 @@ use crate::context::{Context, TaskError};
 use crate::host::files;
 use crate::reading::find;
 use crate::registry::Row;
-use crate::storage;
-use crate::storage::{Kind, Marking, Wanted};
-use crate::terminals;
-use crate::terminals::TerminalError;
+use crate::storage::{self, Kind, Marking, Wanted};
+use crate::terminals::{self, TerminalError};
 
 /// Who cleans up may have much to remove.
 const PATIENCE: Duration = Duration::from_secs(10);

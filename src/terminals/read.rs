@@ -17,8 +17,7 @@ use crate::terminals::TerminalError;
 use crate::terminals::compressed_reader::Bytes;
 use crate::terminals::part_request::Part;
 use crate::terminals::redact_escapes::shown_as_sent;
-use crate::terminals::redact_text;
-use crate::terminals::redact_text::shown;
+use crate::terminals::redact_text::{self, shown};
 use crate::terminals::segments::{Cutter, Form, Segment};
 use crate::terminals::time_index::Index;
 

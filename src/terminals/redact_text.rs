@@ -7,8 +7,7 @@
 
 use std::ops::Range;
 
-use crate::redact;
-use crate::redact::KeyMark;
+use crate::redact::{self, KeyMark};
 
 /// A key is over after this many characters, whether its end was seen or not.
 pub(super) const REACH: usize = 64 << 10;

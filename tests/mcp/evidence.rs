@@ -117,7 +117,7 @@ fn what_was_seen_of_a_failed_run_is_told_the_same_twice() {
     let all = [
         "first_error: mismatched types",
         "error_type: compile error E0308",
-        "failed_command: /bin/bash -lc 'cargo build'",
+        "failed_command: cargo build",
         "error_locations:\n- src/lib.rs:4:5\n",
         "refused:\n- a change of /etc/passwd\n",
         "files: 1 changed, +1 -0 lines (git)\n- modified kept\n",
@@ -200,7 +200,7 @@ fn what_still_failed_when_a_run_completed_is_told_and_is_no_failure_of_the_run()
         "status: completed",
         "unresolved_error: mismatched types",
         "unresolved_type: compile error E0308",
-        "unresolved_command: /bin/bash -lc 'cargo build'",
+        "unresolved_command: cargo build",
         "unresolved_locations:\n- src/lib.rs:4:5\n",
         "unresolved_refused:\n- a change of /etc/passwd\n",
         "unresolved_suggestions:\n- fix src/lib.rs:4 first: E0308 mismatched types\n",

@@ -150,8 +150,11 @@ fn a_command_that_codex_does_not_report_is_told_all_the_same() {
     let env = with_folders("");
     let red = format!("{}\nPermissionError: [Errno 13] Permission denied\n", TESTS.trim_end());
     let red = red.replace("AssertionError: 1 != 2", "PermissionError: [Errno 13] Permission denied: 'x'");
-    env.write("repo/a/denied.sh", &format!("[ -e seen ] || {{ touch seen; sh run_tests.sh; exit; }}\n{red}"));
-    let call = json!({ "tool": "exec_command", "args": { "cmd": "sh denied.sh", "workdir": "a" } });
+    env.write(
+        "repo/a/denied_tests.sh",
+        &format!("[ -e seen ] || {{ touch seen; sh run_tests.sh; exit; }}\n{red}"),
+    );
+    let call = json!({ "tool": "exec_command", "args": { "cmd": "sh denied_tests.sh", "workdir": "a" } });
     let mut calls = vec![call; 20];
     calls.push(adds("added.txt"));
     let script = json!({ "calls": calls });
@@ -161,9 +164,9 @@ fn a_command_that_codex_does_not_report_is_told_all_the_same() {
     assert_eq!(metadata["test_results"], tests(true), "{results:#}");
     let unresolved = &metadata["unresolved_error"];
     assert_eq!(unresolved["error_type"], "PermissionError", "{metadata:#}");
-    assert_eq!(unresolved["failed_command"], "/bin/bash -lc 'sh denied.sh'");
+    assert_eq!(unresolved["failed_command"], "sh denied_tests.sh");
     let warnings = results["warnings"].to_string();
-    assert!(warnings.contains("`sh denied.sh` (exit code 1)"), "{warnings}");
+    assert!(warnings.contains("`sh denied_tests.sh` (exit code 1)"), "{warnings}");
 }
 
 #[test]
@@ -205,11 +208,13 @@ fn with_folders(red: &str) -> TestEnv {
     env
 }
 
-/// How many tests are told to fail, and whether an error is left.
+/// How many tests fail in the last test command and in those that were not run again, and whether an error is left.
 fn left(run: &Value) -> (usize, bool) {
-    let evidence = document(run, "evidence.json");
-    let failing = evidence["tests"]["failed_tests"].as_array().map_or(0, Vec::len);
-    (failing, evidence["errors"].is_object())
+    let tests = &document(run, "evidence.json")["tests"];
+    let failing = |one: &Value| one["failed_tests"].as_array().map_or(0, Vec::len);
+    let not_run_again = tests["not_run_again"].as_array().into_iter().flatten();
+    let errors = document(run, "evidence.json")["errors"].is_object();
+    (failing(tests) + not_run_again.map(failing).sum::<usize>(), errors)
 }
 
 const WRITES: [&str; 2] = ["--sandbox", "workspace-write"];

@@ -3,8 +3,7 @@
 //! Success needs both an exit of 0 and a completed turn: Codex ends with 0
 //! after much that went wrong, and without any event after much else.
 
-use crate::agents::codex::answer;
-use crate::agents::codex::answer::Shape;
+use crate::agents::codex::answer::{self, Shape};
 use crate::agents::codex::reader::{Asked, Seen};
 use crate::agents::codex::stderr;
 use crate::agents::{End, Verdict, signal_name};

@@ -8,8 +8,7 @@ use std::io;
 use std::io::{BufRead, BufReader, Write};
 use std::time::Duration;
 
-use crate::agents::replay::recordings;
-use crate::agents::replay::recordings::Cue;
+use crate::agents::replay::recordings::{self, Cue};
 use crate::agents::replay::task::{Pace, Playback, Source};
 
 /// Bad arguments, as everywhere on the command line.

@@ -108,6 +108,9 @@ const GIT_LOOKS: [&str; 16] = [
     "tag",
 ];
 
+/// Those that print what files or commits hold.
+const GIT_SHOWS: [&str; 6] = ["blame", "cat-file", "diff", "grep", "log", "show"];
+
 pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
@@ -230,7 +233,9 @@ pub(super) fn only_asks(step: &Step) -> bool {
 
 pub(super) fn shows_text(step: &Step) -> bool {
     match step.program() {
-        "git" => git_verb(step).is_some_and(|(verb, _)| GIT_LOOKS.contains(&verb) || verb == "stash"),
+        "git" => git_verb(step).is_some_and(|(verb, rest)| {
+            GIT_SHOWS.contains(&verb) || (verb == "stash" && rest.first().is_some_and(|word| word == "show"))
+        }),
         // A word or two of one's own are no summary.
         "echo" | "printf" => {
             step.args().iter().any(|arg| arg.bytes().any(|byte| byte.is_ascii_digit()) || arg.contains("$("))

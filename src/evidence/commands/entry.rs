@@ -1,5 +1,6 @@
 //! One line of `commands.jsonl`.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -70,18 +71,24 @@ pub(crate) struct Span {
 }
 
 /// How many commands came to what.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CommandCounts {
     pub(crate) passed: u64,
     pub(crate) failed: u64,
     pub(crate) unknown: u64,
     pub(crate) refused: u64,
     pub(crate) unfinished: u64,
+    /// Programs whose exit code stands in for one that is unknown, such as the `tail` of `pytest | tail`.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) hidden_by: BTreeSet<String>,
 }
 
 impl CommandCounts {
-    pub(crate) fn add(&mut self, outcome: CommandOutcome) {
-        *match outcome {
+    pub(crate) fn add(&mut self, entry: &LedgerEntry) {
+        if entry.outcome == CommandOutcome::Unknown {
+            self.hidden_by.extend(entry.exit_of.clone());
+        }
+        *match entry.outcome {
             CommandOutcome::Passed => &mut self.passed,
             CommandOutcome::Failed => &mut self.failed,
             CommandOutcome::Unknown => &mut self.unknown,

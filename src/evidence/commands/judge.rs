@@ -4,8 +4,7 @@ use crate::evidence::command_line::{CommandLine, LONGEST};
 use crate::evidence::commands::entry::{CommandOutcome, LedgerEntry, Span};
 use crate::evidence::errors::{Place, first_error};
 use crate::evidence::screen_lines;
-use crate::evidence::tests;
-use crate::evidence::tests::{Output, Ran, TestRun};
+use crate::evidence::tests::{self, Output, Ran, TestRun};
 use crate::model::{ItemStatus, Timestamp};
 
 /// A command that came to its end.

@@ -191,7 +191,7 @@ pub(crate) fn settle(
 ) -> Account {
     let ledger = Ledger::new(entries);
     let mut counts = CommandCounts::default();
-    entries.iter().for_each(|entry| counts.add(entry.outcome));
+    entries.iter().for_each(|entry| counts.add(entry));
     let failed = entries.iter().enumerate().filter(|(_, entry)| entry.outcome == CommandOutcome::Failed);
     let failed: Vec<(&LedgerEntry, Later)> = failed
         .map(|(at, entry)| (entry, ledger.fate(at)))

@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::evidence::files::Files;
 use crate::evidence::{CommandCounts, EarlierErrors, ErrorEvidence, TestResults};
 use crate::host::{Durability, files};
-use crate::runs;
-use crate::runs::ReadError;
+use crate::runs::{self, ReadError};
 
 /// Written once, before the run is sealed. A part that is absent was not
 /// looked for, or not found.

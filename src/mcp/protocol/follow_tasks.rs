@@ -24,8 +24,7 @@ use crate::model::TaskId;
 use crate::reading::View;
 use crate::registry::Row;
 use crate::runs::ArtifactName;
-use crate::tasks;
-use crate::tasks::{Look, Until};
+use crate::tasks::{self, Look, Until};
 
 const AT_MOST: Duration = Duration::from_secs(1);
 /// As many finished tasks as the list shows.

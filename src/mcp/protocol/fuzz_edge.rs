@@ -13,8 +13,7 @@ use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio_util::sync::CancellationToken;
 
-use crate::mcp::protocol::stdin_lines;
-use crate::mcp::protocol::stdin_lines::{DEEPEST, Input, UNREADABLE};
+use crate::mcp::protocol::stdin_lines::{self, DEEPEST, Input, UNREADABLE};
 use crate::mcp::tools::{TOOLS, field, find};
 
 /// Panics where the edge does not hold what it promises.

@@ -4,7 +4,6 @@
 //! index of tasks is listed, because some clients give the whole list to the
 //! model. Tasks and files are reached by template, from anywhere by the task's id.
 
-use crate::reading;
 use crate::tasks;
 use std::io;
 
@@ -20,13 +19,11 @@ use crate::failure::Voice;
 use crate::host::clock;
 use crate::mcp::protocol::dispatch::{Incoming, told};
 use crate::mcp::protocol::resource_address::{ARTIFACT_TEMPLATE, Address, Subject, TASK_TEMPLATE, TASKS};
-use crate::mcp::protocol::resource_text;
-use crate::mcp::protocol::resource_text::Shown;
-use crate::mcp::protocol::tool_call;
-use crate::mcp::protocol::tool_call::{Call, Reply};
+use crate::mcp::protocol::resource_text::{self, Shown};
+use crate::mcp::protocol::tool_call::{self, Call, Reply};
 use crate::mcp::tools::Format;
 use crate::mcp::tools::{results, status};
-use crate::reading::ResultAsk;
+use crate::reading::{self, ResultAsk};
 use crate::registry::Row;
 use crate::reply::{Budget, ResultMeta, TaskResult, words};
 use crate::runs::ArtifactName;

@@ -25,14 +25,11 @@ use crate::host::Env;
 use crate::host::clock;
 use crate::mcp::protocol::delivery::Delivery;
 use crate::mcp::protocol::dispatch::{Incoming, crashed, result, told, unheard};
-use crate::mcp::protocol::polled_waits;
-use crate::mcp::protocol::polled_waits::Begun;
+use crate::mcp::protocol::polled_waits::{self, Begun};
 use crate::mcp::protocol::refused_methods::refused;
-use crate::mcp::protocol::revision;
-use crate::mcp::protocol::revision::{check_modern, check_page, has_method, is_modern, takes_tasks};
+use crate::mcp::protocol::revision::{self, check_modern, check_page, has_method, is_modern, takes_tasks};
 use crate::mcp::protocol::server_state::Shared;
-use crate::mcp::protocol::subscriptions;
-use crate::mcp::protocol::subscriptions::Subscriptions;
+use crate::mcp::protocol::subscriptions::{self, Subscriptions};
 use crate::mcp::protocol::{
     client, completion, describe, message_filter, progress_notices, prompts, resources, unknown_tool,
 };

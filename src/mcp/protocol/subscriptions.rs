@@ -15,8 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::mcp::protocol::dispatch::told;
-use crate::mcp::protocol::follow_tasks;
-use crate::mcp::protocol::follow_tasks::{Followers, Trail, Wanted};
+use crate::mcp::protocol::follow_tasks::{self, Followers, Trail, Wanted};
 use crate::mcp::protocol::resource_address::{Address, Subject};
 use crate::mcp::protocol::resources::unknown;
 use crate::mcp::protocol::server::Server;

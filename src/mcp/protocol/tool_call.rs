@@ -1,6 +1,5 @@
 //! One call of a tool: who calls, with what, and the reply to it.
 
-use crate::reading;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -17,7 +16,7 @@ use crate::mcp::tools::Format;
 use crate::mcp::tools::{Tool, field};
 use crate::model::Inline;
 use crate::model::TaskId;
-use crate::reading::View;
+use crate::reading::{self, View};
 use crate::reply::{Budget, Category, Envelope, Funnel, Page, Stamp};
 use crate::storage::Captures;
 use crate::submit::{Caller, Client};

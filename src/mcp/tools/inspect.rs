@@ -1,6 +1,5 @@
 //! `inspect_output`: a part of what a run left, or of a long reply.
 
-use crate::reading;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -11,7 +10,7 @@ use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
 use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, Tool};
-use crate::reading::Of;
+use crate::reading::{self, Of};
 use crate::reply::{Budget, Category, Envelope, Inspection, RegistryMeta, advertised};
 
 const MOST_LINES: i64 = 10_000;

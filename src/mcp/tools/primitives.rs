@@ -1,7 +1,6 @@
 //! The primitives: the older names of the same verbs, for clients that were
 //! written for them. A start answers with an `execution_ack`.
 
-use crate::submit;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -12,15 +11,12 @@ use crate::failure::{Failure, Voice};
 use crate::host::clock;
 use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
 use crate::mcp::tools::field::{Field, Kind};
-use crate::mcp::tools::start;
-use crate::mcp::tools::start::{Format, Start};
+use crate::mcp::tools::start::{self, Format, Start};
 use crate::mcp::tools::{Effect, FORMAT, Tool, cancel, results, resume, run, status, wait};
 use crate::model::State;
-use crate::reply;
-use crate::reply::{Ack, AckMeta, Category, Cleanup, Envelope, RegistryMeta, TaskResult, advertised};
-use crate::submit::{Accepted, ResumeAsk};
-use crate::tasks;
-use crate::tasks::CleanupAsk;
+use crate::reply::{self, Ack, AckMeta, Category, Cleanup, Envelope, RegistryMeta, TaskResult, advertised};
+use crate::submit::{self, Accepted, ResumeAsk};
+use crate::tasks::{self, CleanupAsk};
 
 /// A start under its older name.
 const fn started(name: &'static str, about: &'static str, like: Tool, answer: super::Answer) -> Tool {

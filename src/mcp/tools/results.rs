@@ -11,8 +11,7 @@ use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::reading::ResultAsk;
-use crate::reply;
-use crate::reply::{Budget, Category, Envelope, Report, ResultMeta, TaskResult, advertised};
+use crate::reply::{self, Budget, Category, Envelope, Report, ResultMeta, TaskResult, advertised};
 
 const OUTPUT: u64 = 16_384;
 

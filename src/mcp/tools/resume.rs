@@ -1,6 +1,5 @@
 //! `delegate_resume`: goes on with the thread of an earlier task.
 
-use crate::submit;
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
@@ -12,7 +11,7 @@ use crate::mcp::tools::start::{
 };
 use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::reply::advertised_report;
-use crate::submit::ResumeAsk;
+use crate::submit::{self, ResumeAsk};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "delegate_resume",

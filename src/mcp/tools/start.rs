@@ -1,7 +1,6 @@
 //! What `delegate_run` and `delegate_resume` share: their fields, and the
 //! answer once the task is taken in.
 
-use crate::reading;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,15 +11,13 @@ use crate::context::TaskError;
 use crate::failure::{Code, Exit, Failure, Voice};
 use crate::host::clock;
 use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
-use crate::mcp::tools::field;
-use crate::mcp::tools::field::{Field, Kind};
+use crate::mcp::tools::field::{self, Field, Kind};
 use crate::model::{AgentName, Sandbox, Timestamp};
-use crate::reading::{ResultAsk, Results};
+use crate::reading::{self, ResultAsk, Results};
 use crate::reply as replies;
 use crate::reply::Report;
 use crate::submit::{Accepted, Ask, LimitAsk};
-use crate::tasks;
-use crate::tasks::Until;
+use crate::tasks::{self, Until};
 
 /// The longest that `wait_ms` can ask for; the client's own limit cuts it.
 const MOST_WAIT_MS: i64 = 24 * 60 * 60 * 1000;

@@ -1,7 +1,6 @@
 //! `delegate_wait`: sleeps until tasks are done, or as long as the client
 //! allows.
 
-use crate::reading;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -14,11 +13,9 @@ use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::model::TaskId;
-use crate::reading::{ResultAsk, Results, View};
-use crate::reply;
-use crate::reply::{Budget, Category, Envelope, Report, WaitData, WaitMeta, advertised, reports};
-use crate::tasks;
-use crate::tasks::{Look, Until};
+use crate::reading::{self, ResultAsk, Results, View};
+use crate::reply::{self, Budget, Category, Envelope, Report, WaitData, WaitMeta, advertised, reports};
+use crate::tasks::{self, Look, Until};
 
 const DEFAULT_S: f64 = 300.0;
 const MOST_TASKS: usize = 50;

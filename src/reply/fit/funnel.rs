@@ -10,8 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::model::Inline;
 use crate::redact;
-use crate::reply::fit::budget;
-use crate::reply::fit::budget::{Budget, Cut, Room};
+use crate::reply::fit::budget::{self, Budget, Cut, Room};
 use crate::reply::fit::capture::{Keep, capture};
 use crate::reply::text_layout::Page;
 use crate::text::plain;
