@@ -5,7 +5,7 @@ use clap::Args;
 use crate::cli::invocation::Call;
 use crate::failure::{Exit, Failure};
 use crate::reply::{Pinning, RegistryMeta};
-use crate::storage::Wanted;
+use crate::storage::PinState;
 use crate::tasks;
 
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ pub(super) struct Pin {
 impl Pin {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
         let mut context = call.open_to_look()?;
-        let wanted = if self.undo { Wanted::Unpinned } else { Wanted::Pinned };
+        let wanted = if self.undo { PinState::Unpinned } else { PinState::Pinned };
         let pinned = tasks::pin(&mut context, &self.what, wanted)?;
         let data = Pinning::of(&pinned, wanted);
         call.answer(RegistryMeta::default(), data, |data| format!("{}\n", data.message))?;

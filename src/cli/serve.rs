@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::cli::invocation::Call;
 use crate::cli::{print, usage_errors};
-use crate::config::{Config, Profile};
+use crate::config::{Config, ToolProfile};
 use crate::failure::{Code, Exit, Failure};
 use crate::host::{Env, env};
 use crate::mcp::Ended;
@@ -15,7 +15,7 @@ use crate::mcp::Ended;
 pub(super) struct Serve {
     /// Which tools to list: `default`, or `all`, which adds the primitives
     #[arg(long, value_name = "PROFILE")]
-    tools: Option<Profile>,
+    tools: Option<ToolProfile>,
     /// Serve any number of clients over HTTP at this address, such as 127.0.0.1:8931; port 0 takes a free one
     ///
     /// Clients send `Authorization: Bearer TOKEN`. The token is made once and
@@ -42,7 +42,7 @@ impl Serve {
     }
 
     /// The option goes before the variable, the variable before the configuration.
-    fn profile(&self, env: &Env) -> Result<Profile, Failure> {
+    fn profile(&self, env: &Env) -> Result<ToolProfile, Failure> {
         if let Some(asked) = self.tools {
             return Ok(asked);
         }
@@ -57,7 +57,7 @@ impl Serve {
     }
 }
 
-fn http(call: &Call, address: SocketAddr, profile: Profile) -> Result<Exit, Failure> {
+fn http(call: &Call, address: SocketAddr, profile: ToolProfile) -> Result<Exit, Failure> {
     let listening = crate::mcp::listen(&call.env, address)?;
     print::note(&format!(
         "delegator: serving {}; the token is in {}",

@@ -18,7 +18,7 @@ use crate::host::env;
 use crate::host::{clock, spawn};
 use crate::model::Timestamp;
 use crate::reply::{RegistryMeta, TerminalList, TerminalOutput, TerminalRow, duration};
-use crate::terminals::{self, Ask, Form, Part, Program, TerminalError};
+use crate::terminals::{self, PartRequest, PartSelector, Program, TerminalError, TextForm};
 use crate::text::plain;
 
 const LINES: u64 = 100;
@@ -191,26 +191,28 @@ fn rows(data: &TerminalList, none: &str, now: Timestamp) -> String {
 }
 
 impl Read {
-    fn part(&self) -> Result<(Part, &'static str), Failure> {
+    fn part(&self) -> Result<(PartSelector, &'static str), Failure> {
         let told = |error: TerminalError| Failure::from(TaskError::from(error));
         Ok(match self {
-            Read { head: Some(lines), .. } => (Part::Head(*lines), "head"),
-            Read { all: true, .. } => (Part::All, "all"),
-            Read { since: Some(moment), .. } => (Part::since(moment, clock::now()).map_err(told)?, "since"),
-            Read { cursor: Some(cursor), .. } => (Part::after(cursor).map_err(told)?, "all"),
-            Read { tail, .. } => (Part::Tail(tail.unwrap_or(LINES)), "tail"),
+            Read { head: Some(lines), .. } => (PartSelector::Head(*lines), "head"),
+            Read { all: true, .. } => (PartSelector::All, "all"),
+            Read { since: Some(moment), .. } => {
+                (PartSelector::since(moment, clock::now()).map_err(told)?, "since")
+            }
+            Read { cursor: Some(cursor), .. } => (PartSelector::after(cursor).map_err(told)?, "all"),
+            Read { tail, .. } => (PartSelector::Tail(tail.unwrap_or(LINES)), "tail"),
         })
     }
 
     fn run(self, call: &Call) -> Result<ExitCode, Failure> {
         let told = |error: TerminalError| Failure::from(TaskError::from(error));
         let (part, mode) = self.part()?;
-        let form = if self.raw { Form::Raw } else { Form::Plain };
+        let form = if self.raw { TextForm::Raw } else { TextForm::Plain };
         let mut context = call.open_to_look()?;
         let screens = reading::terminal(&mut context, self.id.as_deref(), None)?;
         let recording = &screens.reader;
         if call.json {
-            let piece = recording.read(&Ask { part, form, room: ROOM }).map_err(told)?;
+            let piece = recording.read(&PartRequest { part, form, room: ROOM }).map_err(told)?;
             let data = TerminalOutput::of(&screens, piece, mode, form);
             let data = if self.cursor.is_some() { data.alone() } else { data };
             call.whole(RegistryMeta::default(), data)?;
@@ -224,7 +226,7 @@ impl Read {
         };
         let damage = recording.pages(part, form, &mut show).map_err(told)?;
         // A prompt that comes next begins a line of its own.
-        if form == Form::Plain && print::width().is_some() && last.is_some_and(|last| last != b'\n') {
+        if form == TextForm::Plain && print::width().is_some() && last.is_some_and(|last| last != b'\n') {
             print::bytes(b"\n");
         }
         if let Some(why) = damage.or(screens.screen.incomplete()) {

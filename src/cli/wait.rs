@@ -9,7 +9,7 @@ use crate::cli::progress_line::{Live, Show};
 use crate::cli::table::table;
 use crate::cli::task_args::seconds;
 use crate::cli::{interrupt, print};
-use crate::config::Cuts;
+use crate::config::TextLimits;
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Voice};
 use crate::host::clock;
@@ -99,7 +99,7 @@ fn exit(waited: &Waited) -> Exit {
         .unwrap_or(Exit::Done)
 }
 
-fn text(call: &Call, waited: &[Results], wait_exceeded: bool, cuts: Cuts) -> String {
+fn text(call: &Call, waited: &[Results], wait_exceeded: bool, cuts: TextLimits) -> String {
     if let [one] = waited {
         return reply::report(
             call.tool,

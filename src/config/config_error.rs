@@ -1,14 +1,14 @@
-//! What is wrong with a configuration, in words that name the key.
+//! Describes configuration errors by line and key.
 
 use serde::Deserialize;
 
 use crate::config::{Config, KEYS};
 
-/// Names that are less alike than this were hardly meant.
+/// Minimum similarity for a suggested key.
 const ALIKE: f64 = 0.8;
 
-/// What the reader of the file complains of, with its line and its key.
-pub(super) fn told(text: &str, error: &toml::de::Error) -> String {
+/// Describes a parse error with its line and key.
+pub(super) fn describe(text: &str, error: &toml::de::Error) -> String {
     let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
     let place = line.map_or(String::new(), |line| format!("line {line}: "));
     let message = error.message().replace('\n', " ");
@@ -16,12 +16,12 @@ pub(super) fn told(text: &str, error: &toml::de::Error) -> String {
     let wrong: Vec<(&String, String)> =
         table.iter().filter_map(|(name, value)| Some((name, refused(name, value)?))).collect();
     let Some((name, why)) = wrong.first() else { return format!("{place}{message}") };
-    // Of several, the one that is told need not be the one that was met first.
+    // If several keys are wrong, the reported one need not be the parser's first.
     let place = if wrong.len() == 1 { place } else { line_of(text, name) };
     format!("{place}{why}")
 }
 
-/// What is wrong with a file that has this key alone.
+/// The error of a file with only this key.
 fn refused(name: &str, value: &toml::Value) -> Option<String> {
     let alone: toml::Table = std::iter::once((name.to_owned(), value.clone())).collect();
     let error = Config::deserialize(alone).err()?;
@@ -37,7 +37,7 @@ fn line_of(text: &str, name: &str) -> String {
     text.lines().position(is_it).map(|at| format!("line {}: ", at + 1)).unwrap_or_default()
 }
 
-/// Without the names that only Rust has for numbers.
+/// Replaces Rust's names of number types.
 fn in_words(message: &str) -> String {
     ["u32", "u64", "usize"].iter().fold(message.to_owned(), |message, kind| {
         message.replace(&format!("expected {kind}"), "expected a whole number, 0 or more")

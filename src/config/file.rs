@@ -1,5 +1,5 @@
-//! Reads `config.toml`. A missing file is all defaults; an unknown key or a
-//! wrong value is an error, because a misspelt limit is no limit.
+//! Reads `config.toml`. A missing file means all defaults. An unknown key or invalid value is an
+//! error, because a misspelt limit would not limit anything.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::config::{Profile, config_error};
+use crate::config::{ToolProfile, config_error};
 use crate::host::Env;
 use crate::model::{AgentName, Inline, KillLevel, Limits, Sandbox};
 
@@ -21,7 +21,7 @@ pub(crate) struct Config {
     pub(crate) config_override_keys: Vec<String>,
     pub(crate) env_allow: Vec<String>,
     pub(crate) roots: Vec<PathBuf>,
-    /// Whether clients may have shell commands run, in a sandbox.
+    /// Whether clients may run shell commands, in a sandbox.
     pub(crate) command_over_mcp: bool,
     pub(crate) max_depth: u32,
     pub(crate) max_concurrent: u32,
@@ -31,7 +31,7 @@ pub(crate) struct Config {
     pub(crate) max_stream_bytes: u64,
     pub(crate) kill_level: Option<KillLevel>,
     pub(crate) codex_path: Option<PathBuf>,
-    tools: Profile,
+    tools: ToolProfile,
     allow_internal_tools: bool,
     /// Browser origins that may use the HTTP server.
     pub(crate) http_origins: Vec<String>,
@@ -39,7 +39,7 @@ pub(crate) struct Config {
     retention_days: u64,
     pub(crate) retention_bytes: u64,
     output_retention_hours: u64,
-    /// Whether large captures and terminals are kept as gzip.
+    /// Whether large captures and terminals are stored as gzip.
     pub(crate) compress_large: bool,
     text_list_items: usize,
     text_line_chars: usize,
@@ -47,16 +47,16 @@ pub(crate) struct Config {
     inline_threshold_lines: usize,
 }
 
-/// Where readable text is cut.
+/// Limits of readable text.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cuts {
-    /// Of a list, before a line that says how many more there are.
+pub(crate) struct TextLimits {
+    /// List entries before "and N more".
     pub(crate) items: usize,
-    /// Of one line, in characters.
+    /// Characters per line.
     pub(crate) line: usize,
 }
 
-/// A line that is cut earlier says nothing.
+/// Shorter lines would be unreadable.
 const SHORTEST_LINE: usize = 40;
 
 #[derive(Debug, thiserror::Error)]
@@ -90,7 +90,7 @@ impl Default for Config {
             max_stream_bytes: 256 << 20,
             kill_level: None,
             codex_path: None,
-            tools: Profile::Default,
+            tools: ToolProfile::Default,
             allow_internal_tools: false,
             http_origins: Vec::new(),
             http_allow_remote: false,
@@ -107,7 +107,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Where the file is, whether or not it exists.
+    /// The path of the file, whether or not it exists.
     pub(crate) fn locate(env: &Env) -> Option<PathBuf> {
         let dir = env.path("XDG_CONFIG_HOME").or_else(|| Some(env.path("HOME")?.join(".config")))?;
         Some(dir.join("delegator/config.toml"))
@@ -124,13 +124,13 @@ impl Config {
         }
     }
 
-    /// In place of one that cannot be read, for those who only look.
+    /// Used by read-only commands if the file is invalid.
     pub(crate) fn starting_nothing() -> Self {
         Self { max_concurrent: 0, ..Self::default() }
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let config: Self = toml::from_str(text).map_err(|error| config_error::told(text, &error))?;
+        let config: Self = toml::from_str(text).map_err(|error| config_error::describe(text, &error))?;
         if config.default_sandbox > config.max_sandbox {
             return Err("`default_sandbox` allows more than `max_sandbox`".into());
         }
@@ -154,13 +154,13 @@ impl Config {
         }
         if let Some(other) = config.http_origins.iter().find(|text| !is_origin(text)) {
             return Err(format!(
-                "`{other}` in `http_origins` is no origin such as \"http://localhost:6274\""
+                "`{other}` in `http_origins` is not an origin such as \"http://localhost:6274\""
             ));
         }
         Ok(config)
     }
 
-    /// The limits of a run that asks for none.
+    /// The default limits of a run.
     pub(crate) fn limits(&self) -> Limits {
         let seconds = |s: u64| Some(Duration::from_secs(s));
         Limits {
@@ -170,31 +170,31 @@ impl Config {
         }
     }
 
-    /// The tools that a server lists when nobody says otherwise.
-    pub(crate) fn profile(&self) -> Profile {
-        if self.allow_internal_tools { Profile::All } else { self.tools }
+    /// The tools that a server lists by default.
+    pub(crate) fn profile(&self) -> ToolProfile {
+        if self.allow_internal_tools { ToolProfile::All } else { self.tools }
     }
 
     pub(crate) fn inline(&self) -> Inline {
         Inline { chars: self.inline_threshold_chars, lines: self.inline_threshold_lines }
     }
 
-    pub(crate) fn cuts(&self) -> Cuts {
-        Cuts { items: self.text_list_items, line: self.text_line_chars }
+    pub(crate) fn cuts(&self) -> TextLimits {
+        TextLimits { items: self.text_list_items, line: self.text_line_chars }
     }
 
     pub(crate) fn retention_age(&self) -> Duration {
         Duration::from_secs(self.retention_days.saturating_mul(24 * 60 * 60))
     }
 
-    /// How long captures and terminals are kept after they were last written.
+    /// How long captures and terminals are kept after the last write.
     pub(crate) fn output_age(&self) -> Duration {
         Duration::from_secs(self.output_retention_hours.saturating_mul(60 * 60))
     }
 }
 
-/// Whether a browser would name an origin so. `null` is what many send that
-/// have nothing in common.
+/// Whether `text` is an origin as browsers send it. `null` is refused, because unrelated pages send
+/// it.
 fn is_origin(text: &str) -> bool {
     let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
     host.is_some_and(|host| !host.is_empty() && !host.contains(['/', '*', '?', '#', '@', ' ']))

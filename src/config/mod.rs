@@ -1,10 +1,10 @@
-//! What the operator allows and prefers.
+//! The operator's configuration: limits and preferences.
 
 mod config_error;
 mod file;
 mod keys;
 mod profile;
 
-pub(crate) use file::{Config, ConfigError, Cuts};
+pub(crate) use file::{Config, ConfigError, TextLimits};
 pub(crate) use keys::{KEYS, Key};
-pub(crate) use profile::Profile;
+pub(crate) use profile::ToolProfile;

@@ -1,4 +1,4 @@
-//! Which tools a server lists.
+//! The tool profiles of a server.
 
 use std::str::FromStr;
 
@@ -6,22 +6,22 @@ use serde::Deserialize;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Profile {
+pub(crate) enum ToolProfile {
     #[default]
     Default,
-    /// The primitives as well.
+    /// Includes the primitives.
     All,
 }
 
-impl FromStr for Profile {
+impl FromStr for ToolProfile {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
-            "default" => Ok(Profile::Default),
-            "all" => Ok(Profile::All),
-            "codex" => Err("the tool `codex` is not there yet: choose `default` or `all`".into()),
-            _ => Err(format!("unknown tools `{text}`: it is `default` or `all`")),
+            "default" => Ok(ToolProfile::Default),
+            "all" => Ok(ToolProfile::All),
+            "codex" => Err("the profile `codex` does not exist yet; use `default` or `all`".into()),
+            _ => Err(format!("unknown tool profile `{text}`; use `default` or `all`")),
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::model::{
     Event, Exit, FailureCode, Fault, ItemStatus, Progress, Request, RunningCommand, Stdout, StopReason,
     Streams, Timestamp,
 };
-use crate::progress::{Outlook, Reducer};
+use crate::progress::{EtaTracker, Reducer};
 use crate::runs::RunDir;
 use crate::supervisor::{Input, LineSplitter, Observed, Observer, Stream, StreamCapture};
 use crate::text::plain;
@@ -47,7 +47,7 @@ pub(crate) struct Recorder {
     stderr_lines: LineSplitter,
     reader: Box<dyn Reader>,
     reducer: Reducer,
-    outlook: Outlook,
+    outlook: EtaTracker,
     ledger: Ledger,
     root: String,
     started_at: Timestamp,
@@ -116,7 +116,7 @@ impl Recorder {
             stderr_lines: LineSplitter::default(),
             reader,
             reducer: Reducer::new(),
-            outlook: Outlook::new(run_durations::read(dir, request), clock::now()),
+            outlook: EtaTracker::new(run_durations::read(dir, request), clock::now()),
             ledger,
             root: request.cwd.to_string_lossy().into_owned(),
             started_at: clock::now(),

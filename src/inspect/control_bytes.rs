@@ -8,7 +8,7 @@
 
 use memchr::memchr;
 
-use crate::text::is_unseen;
+use crate::text::is_invisible;
 
 /// What is looked at at once.
 const BLOCK: usize = 128;
@@ -130,7 +130,8 @@ fn is_unlike(chunk: &[u8], at: usize) -> bool {
         _ => {
             let character = &chunk[at..chunk.len().min(at + CHARACTER)];
             let character = character.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
-            character.is_some_and(|c| c.is_control() || is_unseen(c) || matches!(c, '\u{2028}' | '\u{2029}'))
+            character
+                .is_some_and(|c| c.is_control() || is_invisible(c) || matches!(c, '\u{2028}' | '\u{2029}'))
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::ledger::output_stream::cut_line;
 use crate::model::{Request, Stdout};
 use crate::runs::RunDir;
 use crate::supervisor::{Stream, StreamCapture};
-use crate::terminals::Times;
+use crate::terminals::OutputTimes;
 
 /// Write an unfinished line once it is longer than this.
 const LONGEST_OPEN: usize = 64 << 10;
@@ -21,7 +21,7 @@ pub(crate) struct StreamTranscript {
     capture: Option<StreamCapture>,
     streams: Option<File>,
     /// When each byte arrived.
-    times: Times,
+    times: OutputTimes,
     /// The unfinished line of each stream.
     open: [Vec<u8>; 2],
     /// The lengths of `open` at the previous call of `show_open`.
@@ -39,7 +39,7 @@ impl StreamTranscript {
         Ok(Self {
             capture: Some(StreamCapture::create(dir.transcript(), request.max_stream_bytes)?),
             streams: Some(files::create_log(&dir.transcript_streams())?),
-            times: Times::new(dir.times()),
+            times: OutputTimes::new(dir.times()),
             open: [Vec::new(), Vec::new()],
             open_before: [0, 0],
             bytes: 0,

@@ -10,7 +10,7 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::Profile;
+use crate::config::ToolProfile;
 use crate::host::Env;
 use crate::mcp::protocol::Gate;
 use crate::mcp::protocol::Input;
@@ -22,7 +22,7 @@ pub(crate) const LEAVE: Duration = Duration::from_secs(2);
 
 /// Serves one client on standard input and output. Returns when it is gone; any
 /// other end is an error.
-pub(crate) fn serve(env: Env, profile: Profile) -> io::Result<()> {
+pub(crate) fn serve(env: Env, profile: ToolProfile) -> io::Result<()> {
     let runtime = runtime()?;
     let (ended, read) = runtime.block_on(async {
         let gone = CancellationToken::new();

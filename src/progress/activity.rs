@@ -1,6 +1,4 @@
-//! The one line that says what is going on.
-//!
-//! Wording only: what is going on is the reducer's to know.
+//! The wording of the line that says what a run is doing.
 
 use crate::text::plain;
 
@@ -12,11 +10,11 @@ pub(super) const ANSWERING: &str = "answering";
 pub(super) const FINISHED: &str = "finished";
 
 pub(super) fn running(command: &str) -> String {
-    shown("running", inner_command(command))
+    labelled("running", inner_command(command))
 }
 
 pub(super) fn using(tool: &str) -> String {
-    shown("using", tool)
+    labelled("using", tool)
 }
 
 pub(super) fn editing(files: usize) -> String {
@@ -24,25 +22,24 @@ pub(super) fn editing(files: usize) -> String {
 }
 
 pub(super) fn retrying(message: &str) -> String {
-    shown("retrying", message)
+    labelled("retrying", message)
 }
 
 pub(super) fn asking(text: &str) -> String {
-    shown("asking", text)
+    labelled("asking", text)
 }
 
 pub(super) fn failed(message: &str) -> String {
-    shown("failed", message)
+    labelled("failed", message)
 }
 
-/// Text of others, cleaned and cut to the length of a line.
-pub(super) fn shown(what: &str, text: &str) -> String {
+/// A label and foreign text, cleaned and shortened to one line.
+pub(super) fn labelled(what: &str, text: &str) -> String {
     let room = LONGEST - what.len() - 2;
     format!("{what}: {}", plain::line(text, room))
 }
 
-/// What a shell was told to run, without the shell: `/bin/bash -lc 'cargo test'`
-/// is `cargo test` to a person.
+/// The command inside a shell call: `cargo test` for `/bin/bash -lc 'cargo test'`.
 pub(crate) fn inner_command(command: &str) -> &str {
     let Some((shell, rest)) = command.split_once(' ') else { return command };
     let name = shell.rsplit('/').next().unwrap_or(shell);

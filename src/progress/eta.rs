@@ -1,28 +1,27 @@
-//! When a run may be over, from how long others took.
+//! Estimates the remaining time of a run from the durations of earlier ones.
 
 use std::time::Duration;
 
-/// From fewer runs nothing follows.
+/// Fewer runs give no estimate.
 const LEAST: usize = 3;
 
-/// What is left, as a range: half of the runs that it is from ended in it.
+/// The remaining time: half of the earlier runs ended within this range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Eta {
     pub(crate) low: Duration,
     pub(crate) high: Duration,
-    /// How many runs it is from.
+    /// Number of runs that the estimate is based on.
     pub(crate) samples: usize,
 }
 
 impl Eta {
-    /// In whole seconds, so that all of it is within them.
+    /// In whole seconds, rounded outwards.
     pub(crate) fn in_seconds(&self) -> (u64, u64) {
         (self.low.as_secs(), self.high.as_secs() + u64::from(self.high.subsec_nanos() > 0))
     }
 }
 
-/// Only those of the runs that `took` count that were not over by now: the
-/// others say nothing about a run that has come so far.
+/// Uses only runs that took longer than `elapsed`; the others say nothing about this one.
 pub(crate) fn eta(took: &[Duration], elapsed: Duration) -> Option<Eta> {
     let mut left: Vec<Duration> =
         took.iter().filter_map(|took| took.checked_sub(elapsed)).filter(|left| !left.is_zero()).collect();

@@ -1,6 +1,5 @@
-//! When a run may be over, followed while it goes on.
-//!
-//! As moments, not as what is left: whoever reads it later reads the same.
+//! Updates the estimated end of a run while it goes on. Uses points in time, so that the record
+//! stays valid for later readers.
 
 use std::time::Duration;
 
@@ -8,19 +7,20 @@ use crate::model::{Eta, Timestamp};
 use crate::progress::eta;
 
 #[derive(Debug)]
-pub(crate) struct Outlook {
+pub(crate) struct EtaTracker {
     took: Vec<Duration>,
     started: Timestamp,
     eta: Option<Eta>,
 }
 
-impl Outlook {
-    /// Of a run that started now, where others `took` so long.
+impl EtaTracker {
+    /// For a run that starts now; earlier runs `took` this long.
     pub(crate) fn new(took: Vec<Duration>, now: Timestamp) -> Self {
         Self { took, started: now, eta: None }
     }
 
-    /// Whether it is another than before: one of the others was over by now.
+    /// Updates the estimate. Returns whether it changed because an earlier run would be over by
+    /// now.
     pub(crate) fn changes(&mut self, now: Timestamp) -> bool {
         let elapsed = Duration::from_millis(now.millis_since(self.started));
         let at = |left: Duration| {
@@ -48,8 +48,8 @@ mod tests {
     fn it_changes_only_when_another_run_was_over_by_now() {
         let at = Timestamp::from_millis;
         let took = [10, 20, 30, 40, 50].map(Duration::from_secs).to_vec();
-        let mut outlook = Outlook::new(took, at(1_000));
-        let told = |outlook: &Outlook| {
+        let mut outlook = EtaTracker::new(took, at(1_000));
+        let told = |outlook: &EtaTracker| {
             let Eta { earliest, latest, samples } = outlook.eta()?;
             Some((earliest.as_millis(), latest.as_millis(), samples))
         };
@@ -65,6 +65,6 @@ mod tests {
 
     #[test]
     fn without_others_nothing_is_known() {
-        assert!(!Outlook::new(Vec::new(), Timestamp::from_millis(0)).changes(Timestamp::from_millis(5)));
+        assert!(!EtaTracker::new(Vec::new(), Timestamp::from_millis(0)).changes(Timestamp::from_millis(5)));
     }
 }

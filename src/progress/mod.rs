@@ -1,6 +1,5 @@
-//! Where a run is, from the events its agent emits.
-//!
-//! Data in, data out: when to write it down and who sees it is not known here.
+//! Computes the progress of a run from its events. Pure: does not know when it is saved or who sees
+//! it.
 
 mod activity;
 pub(crate) mod eta;
@@ -9,5 +8,5 @@ mod reduce;
 
 pub(crate) use activity::inner_command;
 pub(crate) use eta::eta;
-pub(crate) use eta_tracker::Outlook;
+pub(crate) use eta_tracker::EtaTracker;
 pub(crate) use reduce::Reducer;

@@ -1,7 +1,7 @@
-//! Events in, progress out.
+//! Reduces events to progress.
 //!
-//! Percent comes from the agent's own plan or not at all. What is kept does not
-//! grow with a run's output.
+//! The percentage comes from the agent's plan or is absent. Memory does not grow with a run's
+//! output.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -10,14 +10,14 @@ use crate::model::{Counters, Event, ItemStatus, Phase, PlanStep, Progress, Times
 use crate::progress::activity;
 use crate::text::plain;
 
-/// Of a plan; what is counted of it is of these.
+/// Steps of a plan that are kept; all are counted.
 const MOST_STEPS: usize = 1_000;
 const LONGEST_STEP: usize = 200;
 const MOST_BEFORE_THE_END: u8 = 99;
-/// Agents run a handful at once; more are a runaway and need not be told apart.
+/// Agents run a few things at once; more need not be told apart.
 const MOST_OPEN: usize = 64;
 
-/// Follows one run.
+/// The progress of one run.
 #[derive(Debug)]
 pub(crate) struct Reducer {
     phase: Phase,
@@ -26,12 +26,12 @@ pub(crate) struct Reducer {
     steps: Vec<PlanStep>,
     counters: Counters,
     last_event_at: Option<Timestamp>,
-    /// What began and has not ended, oldest first: its item and its wording.
+    /// Items that have begun and not ended, oldest first, with their wording.
     open: Vec<(String, String)>,
-    /// Files seen to change, by the hash of their path.
+    /// Hashes of the paths of changed files.
     files: HashSet<u64>,
     hasher: RandomState,
-    /// The message before this event goes on in it.
+    /// Whether the previous event was a message, which a delta continues.
     speaking: bool,
 }
 
@@ -71,7 +71,7 @@ impl Reducer {
                 self.begin(item, activity::running(command));
             }
             Event::CommandEnded { item, status, .. } => {
-                // Some agents report a command only when it is over.
+                // Some agents report a command only when it has ended.
                 self.counters.commands += u64::from(!self.end(item));
                 self.counters.commands_failed += u64::from(failed(*status));
                 self.settle();
@@ -85,7 +85,7 @@ impl Reducer {
                 self.settle();
             }
             Event::Edited { item, changes, status } => {
-                // Some agents edit through a tool, which began under the same name.
+                // Some agents edit through a tool that began under the same item.
                 self.end(item);
                 self.show(Phase::Editing, activity::editing(changes.len()));
                 if *status == ItemStatus::Completed {
@@ -105,7 +105,7 @@ impl Reducer {
         }
     }
 
-    /// The run is over; what it was doing last is past.
+    /// Marks the run as finished.
     pub(crate) fn finish(&mut self) {
         self.open.clear();
         self.show(Phase::Finished, activity::FINISHED.to_owned());
@@ -116,7 +116,7 @@ impl Reducer {
             version: Progress::VERSION,
             phase: self.phase,
             activity: self.activity.clone(),
-            // That all steps are done is not the end: the agent may add to them, or fail.
+            // A complete plan is not the end: the agent may extend it, or fail.
             percent: match self.phase {
                 Phase::Finished => self.percent,
                 Phase::Starting
@@ -129,7 +129,7 @@ impl Reducer {
             steps: self.steps.clone(),
             counters: self.counters,
             last_event_at: self.last_event_at,
-            // Of other runs nothing is known here.
+            // Filled in by others.
             eta: None,
             running: Vec::new(),
         }
@@ -148,14 +148,13 @@ impl Reducer {
         self.show(Phase::Running, what);
     }
 
-    /// Whether `item` was known to have begun.
+    /// Returns whether `item` had begun.
     fn end(&mut self, item: &str) -> bool {
         let at = self.open.iter().rposition(|(open, _)| open == item);
         at.map(|at| self.open.remove(at)).is_some()
     }
 
-    /// What is going on when nothing new began: the youngest thing still
-    /// running, else thought.
+    /// Shows the newest item that is still running, or "thinking".
     fn settle(&mut self) {
         match self.open.last() {
             Some((_, what)) => self.show(Phase::Running, what.clone()),
@@ -169,7 +168,7 @@ impl Reducer {
         }
         let done = steps.iter().filter(|step| step.done).count();
         let percent = u8::try_from(done * 100 / steps.len()).unwrap_or(100);
-        // A plan may grow while it is followed; what was reached stays reached.
+        // A plan may grow, but the percentage never falls.
         self.percent = self.percent.max(Some(percent));
         let shown =
             |step: &PlanStep| PlanStep { text: plain::line(&step.text, LONGEST_STEP), done: step.done };

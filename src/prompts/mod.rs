@@ -1,4 +1,4 @@
-//! What an agent is told.
+//! The prompt for an agent.
 
 mod render;
 

@@ -1,7 +1,4 @@
-//! The prompt of one run: role, task, and the few rules that hold for all.
-//!
-//! Pure text from a request. Which files it ends up in, and how it reaches the
-//! agent, is not known here.
+//! Renders the prompt of a run: role, task and the rules for all runs. Pure text from a request.
 
 use crate::model::Request;
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::config::Cuts;
+use crate::config::TextLimits;
 use crate::model::{TaskId, Timestamp};
 use crate::registry::Row;
 use crate::reply::report_text::list;
@@ -65,7 +65,7 @@ impl Ack {
     }
 
     /// All of it as text, with what can be done `next`, where no result goes with it.
-    pub(crate) fn text(&self, tool: &str, meta: &AckMeta, next: &str, cuts: Cuts) -> String {
+    pub(crate) fn text(&self, tool: &str, meta: &AckMeta, next: &str, cuts: TextLimits) -> String {
         let known = if self.deduplicated { " (the same request as before)" } else { "" };
         // One that waits its turn has not started.
         let waits = meta.queue_position.is_some_and(|position| position > 0);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::storage::Wanted;
+use crate::storage::PinState;
 use crate::tasks::{Pinnable, Pinned};
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -23,23 +23,23 @@ pub(crate) struct Pinning {
 }
 
 impl Pinning {
-    pub(crate) fn of(done: &Pinned, wanted: Wanted) -> Self {
+    pub(crate) fn of(done: &Pinned, wanted: PinState) -> Self {
         let kind = match done.what {
             Pinnable::Run => "run",
             Pinnable::Capture => "capture",
             Pinnable::Terminal => "terminal",
         };
         let said = match (wanted, done.changed) {
-            (Wanted::Pinned, true) => "pinned: it is kept whatever its age",
-            (Wanted::Pinned, false) => "pinned before",
-            (Wanted::Unpinned, true) => "no longer pinned: it goes when its time is up",
-            (Wanted::Unpinned, false) => "not pinned before",
+            (PinState::Pinned, true) => "pinned: it is kept whatever its age",
+            (PinState::Pinned, false) => "pinned before",
+            (PinState::Unpinned, true) => "no longer pinned: it goes when its time is up",
+            (PinState::Unpinned, false) => "not pinned before",
         };
         Self {
             operation: "pin",
             kind,
             id: done.name.clone(),
-            pinned: wanted == Wanted::Pinned,
+            pinned: wanted == PinState::Pinned,
             changed: done.changed,
             message: format!("{kind} {}: {said}", done.name),
         }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::config::Cuts;
+use crate::config::TextLimits;
 use crate::reply::failure_cause::{Place, Unresolved};
 use crate::reply::file_operations::FileOperations;
 use crate::reply::progress_text::SoFar;
@@ -17,13 +17,13 @@ const MOST_COMMANDS: usize = 3;
 const BY_AGENT: &str = " (reported by the agent)";
 
 /// The whole text, with a newline at its end.
-pub(crate) fn report(tool: &str, report: &Report, events: Option<Section>, cuts: Cuts) -> String {
+pub(crate) fn report(tool: &str, report: &Report, events: Option<Section>, cuts: TextLimits) -> String {
     page(tool, report, events, cuts).to_string()
 }
 
 /// The text in its parts. What a run printed is a part of its report; `events`
 /// are told where they were asked for.
-pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: Cuts) -> Page {
+pub(crate) fn page(tool: &str, report: &Report, events: Option<Section>, cuts: TextLimits) -> Page {
     let shown = |text: &str| plain::line(text, cuts.line);
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
@@ -114,7 +114,7 @@ fn status(report: &Report) -> String {
 }
 
 /// What went wrong, not said twice, with its code.
-fn trouble(report: &Report, error: &str, cuts: Cuts) -> String {
+fn trouble(report: &Report, error: &str, cuts: TextLimits) -> String {
     let message = if error == report.summary { String::new() } else { plain::line(error, cuts.line) };
     let code = report.advice.as_ref().map(|advice| {
         let again = if advice.retryable { ", may succeed the next time" } else { "" };
@@ -125,7 +125,7 @@ fn trouble(report: &Report, error: &str, cuts: Cuts) -> String {
 }
 
 /// What the errors show, where anything is known of them.
-fn causes(text: &mut String, advice: &Advice, cuts: Cuts) {
+fn causes(text: &mut String, advice: &Advice, cuts: TextLimits) {
     let cause = &advice.cause;
     for (name, value) in [
         ("first_error", &cause.first_error),
@@ -143,7 +143,7 @@ fn causes(text: &mut String, advice: &Advice, cuts: Cuts) {
 }
 
 /// What became of the files, and of the checkout they are in.
-fn changed(text: &mut String, files: &FileOperations, cuts: Cuts) {
+fn changed(text: &mut String, files: &FileOperations, cuts: TextLimits) {
     let _ = writeln!(text, "files: {}", files.line());
     items(text, &files.names(), files.left_out(), cuts);
     if let Some(head) = files.head_line() {
@@ -156,7 +156,7 @@ fn changed(text: &mut String, files: &FileOperations, cuts: Cuts) {
 }
 
 /// What still failed in a run that did not fail itself.
-fn left(text: &mut String, unresolved: &Unresolved, cuts: Cuts) {
+fn left(text: &mut String, unresolved: &Unresolved, cuts: TextLimits) {
     let Unresolved { error_message, cause, suggestions } = unresolved;
     for (name, value) in [
         ("unresolved_error", Some(error_message)),
@@ -174,12 +174,12 @@ fn left(text: &mut String, unresolved: &Unresolved, cuts: Cuts) {
 }
 
 /// As [`list`], without a line where there is nothing.
-fn list_any(text: &mut String, name: &str, list: &[String], cuts: Cuts) {
+fn list_any(text: &mut String, name: &str, list: &[String], cuts: TextLimits) {
     list_some(text, name, list, 0, cuts);
 }
 
 /// The same, of a list that `left_out` belong to as well.
-fn list_some(text: &mut String, name: &str, list: &[String], left_out: usize, cuts: Cuts) {
+fn list_some(text: &mut String, name: &str, list: &[String], left_out: usize, cuts: TextLimits) {
     if !list.is_empty() {
         let _ = writeln!(text, "{name}:");
         items(text, list, left_out, cuts);
@@ -188,7 +188,7 @@ fn list_some(text: &mut String, name: &str, list: &[String], left_out: usize, cu
 
 /// The first of `items`, and how many there are beside: those that are cut
 /// here, and those that were `left_out` before.
-fn items(text: &mut String, items: &[String], left_out: usize, cuts: Cuts) {
+fn items(text: &mut String, items: &[String], left_out: usize, cuts: TextLimits) {
     for item in items.iter().take(cuts.items) {
         let _ = writeln!(text, "- {}", plain::line(item, cuts.line));
     }
@@ -198,7 +198,7 @@ fn items(text: &mut String, items: &[String], left_out: usize, cuts: Cuts) {
     }
 }
 
-pub(super) fn list(text: &mut String, name: &str, label: &str, items: Vec<String>, cuts: Cuts) {
+pub(super) fn list(text: &mut String, name: &str, label: &str, items: Vec<String>, cuts: TextLimits) {
     if items.is_empty() {
         let _ = writeln!(text, "{name}: (none)");
         return;
@@ -279,7 +279,7 @@ mod tests {
     use crate::reply::next_steps::Next;
     use crate::reply::report::{Pointer, Timing};
 
-    const CUTS: Cuts = Cuts { items: 5, line: 200 };
+    const CUTS: TextLimits = TextLimits { items: 5, line: 200 };
 
     fn sample() -> Report {
         let task_id = TaskId::from_random([0; 8]);

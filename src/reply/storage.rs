@@ -16,16 +16,16 @@ pub(crate) struct Storage {
     bytes_before: u64,
     bytes_after: u64,
     /// The runs of this project; at a shell, of all projects.
-    pub(crate) runs: Stock,
+    pub(crate) runs: OutputTotals,
     /// Long texts of replies, kept as files.
-    pub(crate) captures: Stock,
+    pub(crate) captures: OutputTotals,
     /// Recorded terminals.
-    pub(crate) terminals: Stock,
+    pub(crate) terminals: OutputTotals,
 }
 
 /// What there is of one kind after the cleanup.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Stock {
+pub(crate) struct OutputTotals {
     pub(crate) count: u64,
     file_count: u64,
     pub(crate) total_bytes: u64,
@@ -54,14 +54,14 @@ impl Storage {
         Self {
             bytes_before: cleaned.bytes_before,
             bytes_after: cleaned.bytes_after,
-            runs: Stock::of(cleaned.runs, runs),
-            captures: Stock::of(cleaned.outputs.captures, outputs),
-            terminals: Stock::of(cleaned.outputs.terminals, outputs),
+            runs: OutputTotals::of(cleaned.runs, runs),
+            captures: OutputTotals::of(cleaned.outputs.captures, outputs),
+            terminals: OutputTotals::of(cleaned.outputs.terminals, outputs),
         }
     }
 
     /// Each kind with its name.
-    pub(crate) fn kinds(&self) -> [(&'static str, &Stock); 3] {
+    pub(crate) fn kinds(&self) -> [(&'static str, &OutputTotals); 3] {
         [("runs", &self.runs), ("captures", &self.captures), ("terminals", &self.terminals)]
     }
 
@@ -89,9 +89,9 @@ impl Storage {
 
     /// One line for each kind.
     pub(crate) fn text(&self) -> String {
-        let line = |(name, stock): (&str, &Stock)| {
+        let line = |(name, stock): (&str, &OutputTotals)| {
             let oldest = stock.oldest_file.map(|at| format!(", the oldest of {at}")).unwrap_or_default();
-            let Stock { count, file_count, total_bytes, pinned, live, retention_hours, .. } = stock;
+            let OutputTotals { count, file_count, total_bytes, pinned, live, retention_hours, .. } = stock;
             format!(
                 "- {name}: {count} in {file_count} files, {total_bytes} bytes{oldest}; {pinned} pinned, {live} live; \
                  kept for {retention_hours} hours\n"
@@ -101,10 +101,10 @@ impl Storage {
     }
 }
 
-impl Stock {
-    fn of(stock: storage::Stock, age: Duration) -> Self {
-        let storage::Stock { count, files, bytes, oldest, pinned, live, .. } = stock;
-        let storage::Stock { expired, removed, compressible, compressed, bytes_saved, .. } = stock;
+impl OutputTotals {
+    fn of(stock: storage::OutputTotals, age: Duration) -> Self {
+        let storage::OutputTotals { count, files, bytes, oldest, pinned, live, .. } = stock;
+        let storage::OutputTotals { expired, removed, compressible, compressed, bytes_saved, .. } = stock;
         Self {
             count,
             file_count: files,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::model::{TaskId, Timestamp};
 use crate::reading::{AgentCommand, CommandLife, Screen, Screens};
 use crate::reply::report_text::fence;
-use crate::terminals::{Form, Life, Piece, Terminal};
+use crate::terminals::{Liveness, RecordingPart, Terminal, TextForm};
 use crate::text::plain;
 
 /// Most of the others that a reply names.
@@ -124,9 +124,9 @@ impl TerminalRow {
 
     fn of_terminal(terminal: &Terminal) -> Self {
         let (state, ended_at, exit_status) = match terminal.life {
-            Life::Live => ("live", None, None),
-            Life::Ended { at, status } => ("ended", Some(at), status),
-            Life::Lost => ("lost", None, None),
+            Liveness::Live => ("live", None, None),
+            Liveness::Ended { at, status } => ("ended", Some(at), status),
+            Liveness::Lost => ("lost", None, None),
         };
         Self {
             terminal_id: terminal.id.to_string(),
@@ -203,7 +203,7 @@ impl TerminalList {
 }
 
 impl TerminalOutput {
-    pub(crate) fn of(screens: &Screens, piece: Piece, mode: &'static str, form: Form) -> Self {
+    pub(crate) fn of(screens: &Screens, piece: RecordingPart, mode: &'static str, form: TextForm) -> Self {
         let row = TerminalRow::of(&screens.screen);
         let most = match &screens.screen {
             Screen::Recorded(_) => OTHERS,
@@ -217,7 +217,7 @@ impl TerminalOutput {
             mode,
             next: next(&row, &piece, mode, &cursor),
             content: piece.text,
-            stripped: form == Form::Plain,
+            stripped: form == TextForm::Plain,
             start_line: piece.start_line,
             end_line: piece.end_line,
             total_lines: piece.total_lines,
@@ -286,7 +286,7 @@ impl TerminalOutput {
     }
 }
 
-fn next(row: &TerminalRow, piece: &Piece, mode: &str, cursor: &str) -> String {
+fn next(row: &TerminalRow, piece: &RecordingPart, mode: &str, cursor: &str) -> String {
     let reads_whole = row.file_path.is_some();
     if piece.cut && mode == "tail" {
         let anywhere = if reads_whole { ", inspect_output with this file_path anywhere" } else { "" };

@@ -10,7 +10,7 @@ use crate::redact;
 use crate::reply::fit::fit_text;
 use crate::reply::fit::tail_fields;
 use crate::reply::report_text::fence;
-use crate::storage::Captured;
+use crate::storage::StoredCapture;
 
 #[derive(Debug)]
 pub(crate) struct Page {
@@ -52,7 +52,7 @@ impl Page {
     }
 
     /// Says where the rest of a field is, before what to do next.
-    pub(super) fn point(&mut self, name: &str, captured: &Captured) {
+    pub(super) fn point(&mut self, name: &str, captured: &StoredCapture) {
         let mut line = String::new();
         // Writing to a string does not fail.
         let _ = writeln!(

@@ -1,5 +1,5 @@
-//! Writes one capture: a file below the home, named after where it comes from
-//! and what it holds, so that the same text said again is the same file.
+//! Stores captures: files below the home named after their source and content, so that the same
+//! text is stored once.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,18 +11,18 @@ use crate::host::Home;
 use crate::host::{Durability, files};
 use crate::inspect::ContentType;
 
-/// Enough to see what a text is.
+/// Enough to detect the type of a text.
 const SAMPLE: usize = 256 << 10;
 
-/// Where captures go.
+/// The directory of captures.
 #[derive(Debug, Clone)]
 pub(crate) struct Captures {
     dir: PathBuf,
 }
 
-/// A text that was kept, counted while it was written.
+/// A stored text and its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Captured {
+pub(crate) struct StoredCapture {
     pub(crate) path: PathBuf,
     pub(crate) lines: u64,
     pub(crate) bytes: u64,
@@ -34,23 +34,23 @@ impl Captures {
         Self { dir: home.captures() }
     }
 
-    /// Keeps `text`, which `source` was about to say.
-    pub(crate) fn keep(&self, text: &str, source: &str) -> io::Result<Captured> {
+    /// Stores `text`, a reply of `source`.
+    pub(crate) fn keep(&self, text: &str, source: &str) -> io::Result<StoredCapture> {
         files::ensure_dir(&self.dir)?;
-        // Whoever knows the name may read it; only those who know the text do.
+        // Unguessable: only those who know the text can compute the name.
         let digest = Sha256::digest(text);
         let id: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         let sample = &text.as_bytes()[..text.len().min(SAMPLE)];
         let content_type = ContentType::of(sample, sample.len() == text.len());
         let extension = if content_type == ContentType::Json { "json" } else { "txt" };
         let path = self.dir.join(format!("tool-{source}-{id}.{extension}"));
-        // Written again where it is there already: its time says when it was last of use.
+        // Rewritten if it exists, so that its modification time shows the last use.
         files::write(&path, text.as_bytes(), Durability::Whole)?;
-        Ok(Captured { path, lines: lines(text), bytes: text.len() as u64, content_type })
+        Ok(StoredCapture { path, lines: lines(text), bytes: text.len() as u64, content_type })
     }
 }
 
-/// Whether a capture could be called so, compressed or not.
+/// Whether `name` can be the name of a capture, compressed or not.
 pub(crate) fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let stem = name.strip_suffix(".gz").unwrap_or(name);
@@ -59,8 +59,7 @@ pub(crate) fn is_name(name: &str) -> bool {
     (1..=128).contains(&rest.len()) && rest.bytes().all(plain)
 }
 
-/// Lines as `inspect_output` numbers them: what follows the last newline is one
-/// too.
+/// Counts lines like `inspect_output`: text after the last newline is a line too.
 fn lines(text: &str) -> u64 {
     let ended = memchr_iter(b'\n', text.as_bytes()).count() as u64;
     ended + u64::from(!text.is_empty() && !text.ends_with('\n'))

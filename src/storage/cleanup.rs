@@ -1,5 +1,5 @@
-//! Goes through all captures and terminals: removes what is old, compresses
-//! what is large, and counts what there is then.
+//! Cleans up captures and terminals: removes old ones, compresses large ones, and reports what is
+//! left.
 
 use std::fs;
 use std::io;
@@ -9,58 +9,58 @@ use std::time::Duration;
 use crate::host::Home;
 use crate::host::files;
 use crate::model::Timestamp;
-use crate::storage::cleanup_lock::{Cleaning, Marking};
-use crate::storage::file_names::{self, Part};
-use crate::storage::retention::{Fate, Policy, fate};
-use crate::storage::survey::{Kind, Output, directories, plain_files, survey};
+use crate::storage::cleanup_lock::{CleanupLock, MarkLock};
+use crate::storage::file_names::{self, FileRole};
+use crate::storage::retention::{CleanupAction, RetentionPolicy, fate};
+use crate::storage::survey::{OutputKind, StoredOutput, directories, plain_files, survey};
 use crate::storage::{compress, pin, remove_unchanged};
 use crate::terminals;
 
-/// Nobody takes longer to set a mark.
+/// Setting a mark never takes longer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What there is of one kind, and what was done about it.
+/// Totals for one kind of output, and what cleanup did about it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Stock {
+pub(crate) struct OutputTotals {
     pub(crate) count: u64,
     pub(crate) files: u64,
     pub(crate) bytes: u64,
     pub(crate) oldest: Option<Timestamp>,
     pub(crate) pinned: u64,
     pub(crate) live: u64,
-    /// Those that were past their time, and those of them that were removed.
+    /// Expired ones, and how many of them were removed.
     pub(crate) expired: u64,
     pub(crate) removed: u64,
-    /// Those that were to be compressed, and those of them that were.
+    /// Compressible ones, and how many of them were compressed.
     pub(crate) compressible: u64,
     pub(crate) compressed: u64,
-    /// By removing and by compressing.
+    /// By removal and compression.
     pub(crate) bytes_saved: u64,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Storage {
-    pub(crate) captures: Stock,
-    pub(crate) terminals: Stock,
+    pub(crate) captures: OutputTotals,
+    pub(crate) terminals: OutputTotals,
 }
 
 impl Storage {
-    /// How many were past their time.
+    /// Total number of expired outputs.
     pub(crate) fn expired(&self) -> u64 {
         self.captures.expired + self.terminals.expired
     }
 
-    fn of(&mut self, kind: Kind) -> &mut Stock {
+    fn of(&mut self, kind: OutputKind) -> &mut OutputTotals {
         match kind {
-            Kind::Capture => &mut self.captures,
-            Kind::Terminal => &mut self.terminals,
+            OutputKind::Capture => &mut self.captures,
+            OutputKind::Terminal => &mut self.terminals,
         }
     }
 }
 
-impl Stock {
-    /// One that is there, with so many bytes.
-    fn add(&mut self, output: &Output, files: u64, bytes: u64) {
+impl OutputTotals {
+    /// Counts an existing output.
+    fn add(&mut self, output: &StoredOutput, files: u64, bytes: u64) {
         self.count += 1;
         self.files += files;
         self.bytes += bytes;
@@ -70,14 +70,14 @@ impl Stock {
         self.live += u64::from(output.kept.live);
     }
 
-    fn judge(&mut self, fate: Fate) {
-        self.expired += u64::from(fate == Fate::Remove);
-        self.compressible += u64::from(fate == Fate::Compress);
+    fn judge(&mut self, fate: CleanupAction) {
+        self.expired += u64::from(fate == CleanupAction::Remove);
+        self.compressible += u64::from(fate == CleanupAction::Compress);
     }
 }
 
-/// What there is, and what a cleanup would do about it. Changes nothing.
-pub(crate) fn look(home: &Home, policy: Policy, now: Timestamp) -> Storage {
+/// Reports what exists and what a cleanup would do. Changes nothing.
+pub(crate) fn look(home: &Home, policy: RetentionPolicy, now: Timestamp) -> Storage {
     let mut storage = Storage::default();
     for output in survey(home) {
         let stock = storage.of(output.kind);
@@ -87,17 +87,17 @@ pub(crate) fn look(home: &Home, policy: Policy, now: Timestamp) -> Storage {
     storage
 }
 
-/// Cleans up. What cannot be cleaned up stays, and does not keep the rest from it.
-pub(crate) fn sweep(home: &Home, policy: Policy, now: Timestamp, _alone: &Cleaning) -> Storage {
-    let Ok(Some(marking)) = Marking::begin(home, PATIENCE) else { return look(home, policy, now) };
+/// Cleans up. An output that cannot be cleaned up stays and does not stop the rest.
+pub(crate) fn sweep(home: &Home, policy: RetentionPolicy, now: Timestamp, _alone: &CleanupLock) -> Storage {
+    let Ok(Some(marking)) = MarkLock::begin(home, PATIENCE) else { return look(home, policy, now) };
     settle(home, policy, now);
     let mut storage = Storage::default();
-    // Compressing takes room, and removing makes it.
+    // Remove first: compression needs space.
     let (old, others): (Vec<_>, Vec<_>) =
-        survey(home).into_iter().partition(|output| fate(output.kept, policy, now) == Fate::Remove);
+        survey(home).into_iter().partition(|output| fate(output.kept, policy, now) == CleanupAction::Remove);
     for output in old {
         let stock = storage.of(output.kind);
-        stock.judge(Fate::Remove);
+        stock.judge(CleanupAction::Remove);
         if remove(home, &output).is_ok_and(|removed| removed) {
             stock.removed += 1;
             stock.bytes_saved += output.bytes;
@@ -105,7 +105,7 @@ pub(crate) fn sweep(home: &Home, policy: Policy, now: Timestamp, _alone: &Cleani
             stock.add(&output, output.files, output.bytes);
         }
     }
-    // The rest takes its time, and loses nothing that somebody marks meanwhile.
+    // Compression takes time and respects marks set meanwhile, so release the lock.
     drop(marking);
     for mut output in others {
         output.kept.pinned |= pin::is_marked(&output);
@@ -113,9 +113,9 @@ pub(crate) fn sweep(home: &Home, policy: Policy, now: Timestamp, _alone: &Cleani
         let stock = storage.of(output.kind);
         stock.judge(fate);
         match fate {
-            Fate::Compress => match compress::compress(&output.dir, &output.long) {
+            CleanupAction::Compress => match compress::compress(&output.dir, &output.long) {
                 Ok(Some(packed)) => {
-                    // One that was there before has been replaced.
+                    // A compressed version that existed before was replaced.
                     let replaced = output.packed.as_ref().map_or(0, fs::Metadata::len);
                     let bytes = output.bytes - output.kept.plain_bytes - replaced + packed;
                     stock.compressed += 1;
@@ -124,23 +124,25 @@ pub(crate) fn sweep(home: &Home, policy: Policy, now: Timestamp, _alone: &Cleani
                 }
                 Ok(None) | Err(_) => stock.add(&output, output.files, output.bytes),
             },
-            Fate::Stay if output.plain.is_some() && output.packed.is_some() && !output.kept.pinned => {
+            CleanupAction::Stay
+                if output.plain.is_some() && output.packed.is_some() && !output.kept.pinned =>
+            {
                 let packed = output.packed.as_ref().map_or(0, fs::Metadata::len);
                 let path = output.dir.join(format!("{}{}", output.long, file_names::PACKED));
                 let gone = u64::from(fs::remove_file(path).is_ok());
                 stock.bytes_saved += packed * gone;
                 stock.add(&output, output.files - gone, output.bytes - packed * gone);
             }
-            Fate::Remove | Fate::Stay => stock.add(&output, output.files, output.bytes),
+            CleanupAction::Remove | CleanupAction::Stay => stock.add(&output, output.files, output.bytes),
         }
     }
     storage
 }
 
-/// Removes it; `false` when it was written again meanwhile.
-fn remove(home: &Home, output: &Output) -> io::Result<bool> {
+/// Removes an output. Returns `false` if it was written again meanwhile.
+fn remove(home: &Home, output: &StoredOutput) -> io::Result<bool> {
     match output.kind {
-        Kind::Capture => {
+        OutputKind::Capture => {
             if let Some(plain) = &output.plain
                 && !remove_unchanged::remove(&output.dir, &output.long, plain)?
             {
@@ -150,8 +152,8 @@ fn remove(home: &Home, output: &Output) -> io::Result<bool> {
                 fs::remove_file(output.dir.join(format!("{}{}", output.long, file_names::PACKED)))?;
             }
         }
-        Kind::Terminal => {
-            // At once for whoever looks, whenever we die.
+        OutputKind::Terminal => {
+            // The rename hides it at once, even if we die before it is deleted.
             let gone = home.terminals().join(format!("{}{}", output.name, file_names::GONE));
             fs::rename(&output.dir, &gone)?;
             fs::remove_dir_all(&gone)?;
@@ -160,23 +162,23 @@ fn remove(home: &Home, output: &Output) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Finishes what somebody began who died, and removes what belongs to nothing.
-fn settle(home: &Home, policy: Policy, now: Timestamp) {
+/// Completes interrupted operations and removes leftover files.
+fn settle(home: &Home, policy: RetentionPolicy, now: Timestamp) {
     let captures = home.captures();
     for (name, metadata) in plain_files(&captures) {
         let Some((base, part)) = file_names::capture(&name) else { continue };
         let there = |name: &str| captures.join(name).symlink_metadata().is_ok();
         let of_nothing = || !there(base) && !there(&format!("{base}{}", file_names::PACKED));
-        // Nobody takes that long to write a file.
+        // Writing a file never takes this long.
         let old = || u128::from(now.millis_since(files::modified(&metadata))) >= policy.age.as_millis();
         let done = match part {
-            Part::Aside => remove_unchanged::put_back(&captures.join(base)),
-            Part::Unfinished => fs::remove_file(captures.join(&name)),
-            Part::Pin if of_nothing() => fs::remove_file(captures.join(&name)),
-            Part::Temporary if old() => fs::remove_file(captures.join(&name)),
-            Part::Plain | Part::Packed | Part::Pin | Part::Temporary => Ok(()),
+            FileRole::Aside => remove_unchanged::put_back(&captures.join(base)),
+            FileRole::Unfinished => fs::remove_file(captures.join(&name)),
+            FileRole::Pin if of_nothing() => fs::remove_file(captures.join(&name)),
+            FileRole::Temporary if old() => fs::remove_file(captures.join(&name)),
+            FileRole::Plain | FileRole::Packed | FileRole::Pin | FileRole::Temporary => Ok(()),
         };
-        // What cannot be done now can be done the next time.
+        // The next cleanup tries again.
         let _ = done;
     }
     let recorded = home.terminals();
@@ -214,7 +216,7 @@ mod tests {
     use crate::host::env::{self, Env};
     use crate::storage::captures::Captures;
 
-    const POLICY: Policy = Policy { age: Duration::from_secs(3600), compress: true };
+    const POLICY: RetentionPolicy = RetentionPolicy { age: Duration::from_secs(3600), compress: true };
 
     fn home(dir: &tempfile::TempDir) -> Home {
         let root = dir.path().join("home");
@@ -222,7 +224,7 @@ mod tests {
     }
 
     fn clean(home: &Home) -> Storage {
-        let cleaning = Cleaning::begin(home, Duration::from_secs(60)).unwrap().unwrap();
+        let cleaning = CleanupLock::begin(home, Duration::from_secs(60)).unwrap().unwrap();
         sweep(home, POLICY, clock::now(), &cleaning)
     }
 
@@ -230,7 +232,7 @@ mod tests {
         PathBuf::from(format!("{}.gz", path.display()))
     }
 
-    /// What a reader finds that takes whichever version there is.
+    /// What a reader finds that accepts either version.
     fn read(path: &Path) -> Vec<u8> {
         let unpacked = || {
             let mut text = Vec::new();
@@ -276,8 +278,8 @@ mod tests {
                 assert!(!cleaner.is_finished());
                 thread::yield_now();
             }
-            assert!(Marking::begin(&home, Duration::ZERO).unwrap().is_some());
-            assert!(Cleaning::begin(&home, Duration::ZERO).unwrap().is_none());
+            assert!(MarkLock::begin(&home, Duration::ZERO).unwrap().is_some());
+            assert!(CleanupLock::begin(&home, Duration::ZERO).unwrap().is_none());
             assert_eq!(cleaner.join().unwrap().captures.compressed, 1);
         });
     }

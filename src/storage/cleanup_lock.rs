@@ -1,7 +1,8 @@
-//! Who cleans up, and when it was last done: one lock file below the home,
-//! whose time is set by whoever cleans up everything. It is empty until then.
-//! Beside it another, for who sets marks: nobody waits with a mark until all is
-//! compressed.
+//! Locks for cleanup and for marks.
+//!
+//! The modification time of the cleanup lock is the time of the last complete cleanup; the file is
+//! empty before the first one. Marks have a lock of their own, so that setting one does not wait
+//! for compression.
 
 use std::fs;
 use std::io;
@@ -13,22 +14,22 @@ use crate::host::Lock;
 use crate::host::{clock, files};
 use crate::model::Timestamp;
 
-/// How often everything is cleaned up, over all processes.
+/// How often a complete cleanup runs, over all processes.
 const EVERY: Duration = Duration::from_secs(60 * 60);
-/// Between two tries to take the lock.
+/// Interval between attempts to take the lock.
 const TRY: Duration = Duration::from_millis(20);
 
-/// Held by the one who cleans up.
+/// Held during a cleanup.
 #[derive(Debug)]
-pub(crate) struct Cleaning(Lock);
+pub(crate) struct CleanupLock(Lock);
 
-impl Cleaning {
-    /// Takes the lock; `None` when somebody else has it for all of `patience`.
+impl CleanupLock {
+    /// Takes the lock. `None` if it stays held for all of `patience`.
     pub(crate) fn begin(home: &Home, patience: Duration) -> io::Result<Option<Self>> {
         Ok(take(&home.cleanup_lock(), patience)?.map(Self))
     }
 
-    /// Notes that everything is being cleaned up now.
+    /// Records that a complete cleanup is running.
     pub(crate) fn note(&self, now: Timestamp) -> io::Result<()> {
         let since_epoch = Duration::from_millis(u64::try_from(now.as_millis()).unwrap_or(0));
         self.0.file().set_len(1)?;
@@ -36,12 +37,12 @@ impl Cleaning {
     }
 }
 
-/// Held by the one who sets a mark, or removes what has none.
+/// Held while setting a mark or removing unmarked outputs.
 #[derive(Debug)]
-pub(crate) struct Marking(#[expect(dead_code, reason = "held")] Lock);
+pub(crate) struct MarkLock(#[expect(dead_code, reason = "held")] Lock);
 
-impl Marking {
-    /// Takes the lock; `None` when somebody else has it for all of `patience`.
+impl MarkLock {
+    /// Takes the lock. `None` if it stays held for all of `patience`.
     pub(crate) fn begin(home: &Home, patience: Duration) -> io::Result<Option<Self>> {
         Ok(take(&home.marks_lock(), patience)?.map(Self))
     }
@@ -60,7 +61,7 @@ fn take(path: &Path, patience: Duration) -> io::Result<Option<Lock>> {
     }
 }
 
-/// When everything was last cleaned up, if ever. One look at the disk.
+/// The time of the last complete cleanup.
 pub(crate) fn last_cleaned(home: &Home) -> Option<Timestamp> {
     fs::symlink_metadata(home.cleanup_lock())
         .ok()
@@ -68,10 +69,10 @@ pub(crate) fn last_cleaned(home: &Home) -> Option<Timestamp> {
         .map(|found| files::modified(&found))
 }
 
-/// How long it is until everything is to be cleaned up again; zero when it is.
+/// Time until the next cleanup; zero if it is due.
 pub(crate) fn until_due(last: Option<Timestamp>, now: Timestamp) -> Duration {
     match last {
-        // One from the future tells of a clock that was set back, and of nothing else.
+        // A time in the future means that the clock was set back.
         Some(last) if last <= now => EVERY.saturating_sub(Duration::from_millis(now.millis_since(last))),
         Some(_) | None => Duration::ZERO,
     }
@@ -108,14 +109,14 @@ mod tests {
         let root = dir.path().join("home");
         let home = Home::open(&Env::of(&[(env::HOME, root.to_str().unwrap())])).unwrap();
         assert_eq!(last_cleaned(&home), None);
-        let first = Cleaning::begin(&home, Duration::ZERO).unwrap().unwrap();
-        assert!(Cleaning::begin(&home, Duration::from_millis(30)).unwrap().is_none());
+        let first = CleanupLock::begin(&home, Duration::ZERO).unwrap().unwrap();
+        assert!(CleanupLock::begin(&home, Duration::from_millis(30)).unwrap().is_none());
         assert_eq!(last_cleaned(&home), None, "nobody has cleaned up yet");
         let moment = Timestamp::from_millis(1_794_735_000_123);
         first.note(moment).unwrap();
         drop(first);
         assert_eq!(last_cleaned(&home), Some(moment));
-        assert!(Cleaning::begin(&home, Duration::ZERO).unwrap().is_some());
+        assert!(CleanupLock::begin(&home, Duration::ZERO).unwrap().is_some());
         assert_eq!(last_cleaned(&home), Some(moment), "taking the lock is no cleanup");
     }
 }

@@ -1,5 +1,4 @@
-//! Compresses one file, in pieces: a whole plain file or a whole compressed
-//! one is there at every moment, whoever dies.
+//! Compresses a file so that a complete plain or compressed version exists at every moment.
 
 use std::fs;
 use std::fs::{File, OpenOptions};
@@ -17,12 +16,10 @@ use crate::storage::remove_unchanged;
 
 const PIECE: usize = 64 << 10;
 
-/// Puts `NAME.gz` into the place of `NAME`, with the time that it was last
-/// written. Returns how many bytes it takes; `None` when the plain file was
-/// written again meanwhile, and stays.
+/// Replaces `NAME` by `NAME.gz` with the same modification time. Returns the compressed size, or
+/// `None` if the plain file was written again meanwhile and stays.
 ///
-/// For who holds the lock of those who clean up: nobody else makes the
-/// temporary file.
+/// Only for the holder of the cleanup lock, because the temporary file has a fixed name.
 pub(crate) fn compress(dir: &Path, name: &str) -> io::Result<Option<u64>> {
     let source = files::open_in(dir, name)?;
     let meant = source.metadata()?;
@@ -31,7 +28,7 @@ pub(crate) fn compress(dir: &Path, name: &str) -> io::Result<Option<u64>> {
         packed.set_modified(meant.modified()?)?;
         packed.sync_all()?;
         fs::rename(&temporary, dir.join(format!("{name}{PACKED}")))?;
-        // The plain one goes only after its successor cannot be lost any more.
+        // The plain file is removed only after the compressed one is durable.
         files::sync_dir(dir)?;
         packed.metadata()
     });
@@ -108,7 +105,7 @@ mod tests {
     fn trouble_leaves_the_file_as_it_was() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("a.txt"), "text").unwrap();
-        // Somebody put something there that cannot be replaced.
+        // Something is in the way that cannot be replaced.
         fs::create_dir_all(dir.path().join("a.txt.gz/in")).unwrap();
         assert!(compress(dir.path(), "a.txt").is_err());
         assert_eq!(fs::read_to_string(dir.path().join("a.txt")).unwrap(), "text");

@@ -1,48 +1,47 @@
-//! How the files of captures and terminals are called. What is called
-//! otherwise is somebody else's, and left alone.
+//! The file names of captures and terminals. Files with other names are left alone.
 
 use crate::model::TerminalId;
 use crate::storage::captures;
 
-/// After the name of a file: its compressed version.
+/// Suffix of a compressed file.
 pub(crate) const PACKED: &str = ".gz";
-/// The same while it is being written. Only who holds the lock makes one.
+/// Suffix of a compressed file being written by the holder of the cleanup lock.
 pub(crate) const UNFINISHED: &str = ".gz.tmp";
-/// A file on its way out, until it is certain that it is the one that was meant.
+/// Suffix of a file that is checked once more before it is deleted.
 pub(crate) const ASIDE: &str = ".aside";
-/// After the name of a terminal: what is left of it is being removed.
+/// Suffix of a terminal that is being deleted.
 pub(crate) const GONE: &str = ".gone";
-/// After the name of a capture: it is kept whatever its age.
+/// Suffix of the mark that keeps a capture regardless of its age.
 const PINNED: &str = ".pin";
 const TEMPORARY: &str = ".tmp";
 
-/// What a file beside a capture is to it.
+/// The role of a file that belongs to a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum FileRole {
     Plain,
     Packed,
     Pin,
     Unfinished,
     Aside,
-    /// One that is being written by whoever keeps a capture, or never was finished.
+    /// Being written, or left unfinished.
     Temporary,
 }
 
-/// The capture that a file belongs to, and what it is to it.
-pub(crate) fn capture(name: &str) -> Option<(&str, Part)> {
+/// The capture that a file belongs to, and the file's role.
+pub(crate) fn capture(name: &str) -> Option<(&str, FileRole)> {
     let suffixes = [
-        (UNFINISHED, Part::Unfinished),
-        (PACKED, Part::Packed),
-        (PINNED, Part::Pin),
-        (ASIDE, Part::Aside),
-        (TEMPORARY, Part::Temporary),
+        (UNFINISHED, FileRole::Unfinished),
+        (PACKED, FileRole::Packed),
+        (PINNED, FileRole::Pin),
+        (ASIDE, FileRole::Aside),
+        (TEMPORARY, FileRole::Temporary),
     ];
     let found = suffixes.iter().find_map(|(suffix, part)| Some((name.strip_suffix(suffix)?, *part)));
     let (base, part) = match found {
-        // The process and a number stand before it.
-        Some((rest, Part::Temporary)) => (rest.rsplit_once('.')?.0, Part::Temporary),
+        // Preceded by process id and a number.
+        Some((rest, FileRole::Temporary)) => (rest.rsplit_once('.')?.0, FileRole::Temporary),
         Some(found) => found,
-        None => (name, Part::Plain),
+        None => (name, FileRole::Plain),
     };
     is_capture(base).then_some((base, part))
 }
@@ -55,7 +54,7 @@ pub(crate) fn is_terminal(name: &str) -> bool {
     name.parse::<TerminalId>().is_ok_and(|id| id.as_str() == name)
 }
 
-/// The mark of a capture.
+/// The name of a capture's mark.
 pub(crate) fn pin_of(capture: &str) -> String {
     format!("{capture}{PINNED}")
 }
@@ -69,17 +68,17 @@ mod tests {
     fn a_file_is_known_by_its_name() {
         let name = "tool-delegate_results-0a1b.txt";
         for (suffix, part) in [
-            ("", Part::Plain),
-            (".gz", Part::Packed),
-            (".pin", Part::Pin),
-            (".gz.tmp", Part::Unfinished),
-            (".aside", Part::Aside),
-            (".4711-0.tmp", Part::Temporary),
+            ("", FileRole::Plain),
+            (".gz", FileRole::Packed),
+            (".pin", FileRole::Pin),
+            (".gz.tmp", FileRole::Unfinished),
+            (".aside", FileRole::Aside),
+            (".4711-0.tmp", FileRole::Temporary),
         ] {
             assert_eq!(capture(&format!("{name}{suffix}")), Some((name, part)), "{suffix}");
         }
-        assert_eq!(capture("tool-x-0.json.gz"), Some(("tool-x-0.json", Part::Packed)));
-        assert_eq!(capture(&pin_of(name)), Some((name, Part::Pin)));
+        assert_eq!(capture("tool-x-0.json.gz"), Some(("tool-x-0.json", FileRole::Packed)));
+        assert_eq!(capture(&pin_of(name)), Some((name, FileRole::Pin)));
         for foreign in
             ["", "notes.txt", "tool-.txt", "tool-a.txt.zip", "tool-../x.txt", "tool-a\n.txt", ".tmp"]
         {

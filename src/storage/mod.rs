@@ -1,8 +1,8 @@
-//! Captures and terminals as files that grow old: which there are, which have
-//! been kept long enough, and which are better kept compressed.
+//! Retention of captures and terminals: which exist, which have expired, and which should be
+//! compressed.
 //!
-//! What is in them, this layer does not know. Whoever changes any of it holds
-//! the one lock of those who clean up; whoever sets a mark, another.
+//! This layer does not know their content. Changes need the cleanup lock; marks have a lock of
+//! their own.
 
 mod captures;
 
@@ -16,10 +16,10 @@ mod retention;
 mod survey;
 mod trusted_clock;
 
-pub(crate) use captures::{Captured, Captures, is_name as is_capture_name};
-pub(crate) use cleanup::{Stock, Storage, look, sweep};
-pub(crate) use cleanup_lock::{Cleaning, Marking, last_cleaned, until_due};
-pub(crate) use pin::{Wanted, find, mark};
-pub(crate) use retention::Policy;
-pub(crate) use survey::Kind;
-pub(crate) use trusted_clock::look_at_clock;
+pub(crate) use captures::{Captures, StoredCapture, is_name as is_capture_name};
+pub(crate) use cleanup::{OutputTotals, Storage, look, sweep};
+pub(crate) use cleanup_lock::{CleanupLock, MarkLock, last_cleaned, until_due};
+pub(crate) use pin::{PinState, find, mark};
+pub(crate) use retention::RetentionPolicy;
+pub(crate) use survey::OutputKind;
+pub(crate) use trusted_clock::read_trusted_clock;

@@ -1,5 +1,4 @@
-//! Captures and terminals that are kept whatever their age, by a mark beside
-//! them.
+//! Pins captures and terminals, so that they are kept regardless of their age.
 
 use std::fs;
 use std::io;
@@ -7,44 +6,44 @@ use std::path::PathBuf;
 
 use crate::host::Home;
 use crate::host::files;
-use crate::storage::cleanup_lock::Marking;
+use crate::storage::cleanup_lock::MarkLock;
 use crate::storage::file_names;
-use crate::storage::survey::{Kind, Output, survey};
+use crate::storage::survey::{OutputKind, StoredOutput, survey};
 use crate::terminals;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum PinState {
     Pinned,
     Unpinned,
 }
 
-/// The capture or terminal that `text` means. Found among those there are:
-/// no path is made of what somebody wrote.
-pub(crate) fn find(home: &Home, text: &str) -> Option<Output> {
+/// The capture or terminal that `text` refers to. Searches the existing ones; user input never
+/// becomes a path.
+pub(crate) fn find(home: &Home, text: &str) -> Option<StoredOutput> {
     survey(home).into_iter().find(|output| output.is_called(text))
 }
 
-/// Sets the mark, or takes it away. Nobody removes anything meanwhile.
-/// Returns whether that changed anything.
-pub(crate) fn mark(output: &Output, wanted: Wanted, _alone: &Marking) -> io::Result<bool> {
+/// Sets or removes the mark, while holding the lock for marks. Returns whether that changed
+/// anything.
+pub(crate) fn mark(output: &StoredOutput, wanted: PinState, _alone: &MarkLock) -> io::Result<bool> {
     let path = mark_of(output);
     match (wanted, output.kept.pinned) {
-        (Wanted::Pinned, true) | (Wanted::Unpinned, false) => return Ok(false),
-        (Wanted::Pinned, false) => drop(files::create_log(&path)?),
-        (Wanted::Unpinned, true) => fs::remove_file(&path)?,
+        (PinState::Pinned, true) | (PinState::Unpinned, false) => return Ok(false),
+        (PinState::Pinned, false) => drop(files::create_log(&path)?),
+        (PinState::Unpinned, true) => fs::remove_file(&path)?,
     }
     files::sync_dir(&output.dir)?;
     Ok(true)
 }
 
-/// Whether it has one now.
-pub(crate) fn is_marked(output: &Output) -> bool {
+/// Whether it is marked now.
+pub(crate) fn is_marked(output: &StoredOutput) -> bool {
     mark_of(output).symlink_metadata().is_ok()
 }
 
-fn mark_of(output: &Output) -> PathBuf {
+fn mark_of(output: &StoredOutput) -> PathBuf {
     output.dir.join(match output.kind {
-        Kind::Capture => file_names::pin_of(&output.name),
-        Kind::Terminal => terminals::PIN.to_owned(),
+        OutputKind::Capture => file_names::pin_of(&output.name),
+        OutputKind::Terminal => terminals::PIN.to_owned(),
     })
 }

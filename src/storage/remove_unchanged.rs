@@ -1,9 +1,7 @@
-//! Takes a file away, if it is still the one that was meant.
+//! Removes a file only if it has not changed.
 //!
-//! A capture may be written again at any moment, under the same name, by
-//! somebody who waits for nobody. So the name is moved first and judged after:
-//! what turns out to be newer goes back, and so does whatever somebody left
-//! aside who died in between.
+//! A capture may be rewritten under the same name at any moment. So the file is first renamed and
+//! then checked: a newer file is put back, as is a file left aside by an interrupted removal.
 
 use std::fs;
 use std::fs::Metadata;
@@ -13,8 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::storage::file_names::ASIDE;
 
-/// Removes `name` from `dir` if it is the file that `meant` was read from.
-/// Returns whether it was.
+/// Removes `name` from `dir` if `meant` is its current metadata. Returns whether it did.
 pub(crate) fn remove(dir: &Path, name: &str, meant: &Metadata) -> io::Result<bool> {
     let path = dir.join(name);
     let aside = aside(&path);
@@ -27,7 +24,7 @@ pub(crate) fn remove(dir: &Path, name: &str, meant: &Metadata) -> io::Result<boo
     Ok(false)
 }
 
-/// Puts back what was set aside, unless there is a newer one already.
+/// Puts a file that was set aside back, unless a newer one exists.
 pub(crate) fn put_back(path: &Path) -> io::Result<()> {
     let aside = aside(path);
     match fs::hard_link(&aside, path) {

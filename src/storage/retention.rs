@@ -1,49 +1,48 @@
-//! What becomes of a capture or a terminal. Pure: what is known of it and a
-//! moment in, its fate out.
+//! Decides what to do with a capture or terminal. Pure: facts and a time in, a decision out.
 
 use std::time::Duration;
 
 use crate::model::Timestamp;
 
-/// A longer file is compressed.
+/// Larger files are compressed.
 const LARGE: u64 = 1 << 20;
-/// One that is longer still is not: a gzip file could not tell its length.
+/// Larger files are not: gzip cannot represent their length.
 const LARGEST: u64 = u32::MAX as u64;
 
-/// A capture or a terminal as retention sees it.
+/// What retention needs to know of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct OutputFacts {
     pub(crate) written_at: Timestamp,
     /// Bytes that are not compressed yet.
     pub(crate) plain_bytes: u64,
     pub(crate) pinned: bool,
-    /// Somebody still writes to it.
+    /// It is still being written.
     pub(crate) live: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Policy {
+pub(crate) struct RetentionPolicy {
     pub(crate) age: Duration,
     pub(crate) compress: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum CleanupAction {
     Stay,
     Remove,
     Compress,
 }
 
-/// What is to be done with it at the time that is believed. Nothing, if it is live or pinned.
-pub(crate) fn fate(kept: Kept, policy: Policy, now: Timestamp) -> Fate {
+/// The decision for the trusted time `now`. Live and pinned outputs stay.
+pub(crate) fn fate(kept: OutputFacts, policy: RetentionPolicy, now: Timestamp) -> CleanupAction {
     if kept.live || kept.pinned {
-        Fate::Stay
+        CleanupAction::Stay
     } else if kept.written_at.is_past(policy.age, now) {
-        Fate::Remove
+        CleanupAction::Remove
     } else if policy.compress && (LARGE + 1..=LARGEST).contains(&kept.plain_bytes) {
-        Fate::Compress
+        CleanupAction::Compress
     } else {
-        Fate::Stay
+        CleanupAction::Stay
     }
 }
 
@@ -51,38 +50,36 @@ pub(crate) fn fate(kept: Kept, policy: Policy, now: Timestamp) -> Fate {
 mod tests {
     use super::*;
 
-    const POLICY: Policy = Policy { age: Duration::from_secs(100), compress: true };
+    const POLICY: RetentionPolicy = RetentionPolicy { age: Duration::from_secs(100), compress: true };
 
     fn second(number: u64) -> Timestamp {
         Timestamp::EARLIEST.later(number * 1000)
     }
 
-    /// At second 1000.
-    fn kept(written: u64, plain_bytes: u64) -> Kept {
+    /// Written at second `written`; the current time is second 1000.
+    fn kept(written: u64, plain_bytes: u64) -> OutputFacts {
         let written_at = second(written);
-        Kept { written_at, plain_bytes, pinned: false, live: false }
+        OutputFacts { written_at, plain_bytes, pinned: false, live: false }
     }
 
     #[track_caller]
-    fn check(kept: Kept, policy: Policy, expected: Fate) {
+    fn check(kept: OutputFacts, policy: RetentionPolicy, expected: CleanupAction) {
         assert_eq!(fate(kept, policy, second(1000)), expected, "{kept:?}");
     }
 
     #[test]
     fn what_is_old_goes_and_what_is_large_is_compressed() {
         for (written, bytes, expected) in [
-            (899, 1, Fate::Remove),
-            (900, 1, Fate::Remove),
-            (901, 1, Fate::Stay),
-            (900, LARGE + 1, Fate::Remove),
-            (901, LARGE + 1, Fate::Compress),
-            (901, LARGE, Fate::Stay),
-            (901, LARGEST, Fate::Compress),
-            (901, LARGEST + 1, Fate::Stay),
-            // Compressed already.
-            (901, 0, Fate::Stay),
-            // A clock that was set back.
-            (2000, 1, Fate::Stay),
+            (899, 1, CleanupAction::Remove),
+            (900, 1, CleanupAction::Remove),
+            (901, 1, CleanupAction::Stay),
+            (900, LARGE + 1, CleanupAction::Remove),
+            (901, LARGE + 1, CleanupAction::Compress),
+            (901, LARGE, CleanupAction::Stay),
+            (901, LARGEST, CleanupAction::Compress),
+            (901, LARGEST + 1, CleanupAction::Stay),
+            (901, 0, CleanupAction::Stay),
+            (2000, 1, CleanupAction::Stay),
         ] {
             check(kept(written, bytes), POLICY, expected);
         }
@@ -91,15 +88,15 @@ mod tests {
     #[test]
     fn what_is_live_or_pinned_stays_as_it_is() {
         for (written, bytes) in [(0, 1), (0, LARGE + 1), (999, LARGE + 1)] {
-            check(Kept { live: true, ..kept(written, bytes) }, POLICY, Fate::Stay);
-            check(Kept { pinned: true, ..kept(written, bytes) }, POLICY, Fate::Stay);
+            check(OutputFacts { live: true, ..kept(written, bytes) }, POLICY, CleanupAction::Stay);
+            check(OutputFacts { pinned: true, ..kept(written, bytes) }, POLICY, CleanupAction::Stay);
         }
     }
 
     #[test]
     fn nothing_is_compressed_where_that_is_not_wanted() {
-        let policy = Policy { compress: false, ..POLICY };
-        check(kept(999, LARGE + 1), policy, Fate::Stay);
-        check(kept(0, LARGE + 1), policy, Fate::Remove);
+        let policy = RetentionPolicy { compress: false, ..POLICY };
+        check(kept(999, LARGE + 1), policy, CleanupAction::Stay);
+        check(kept(0, LARGE + 1), policy, CleanupAction::Remove);
     }
 }

@@ -1,76 +1,72 @@
-//! Which captures and terminals there are, told from their files. No link is
-//! followed, and nothing is changed.
+//! Lists the captures and terminals by their files. Follows no links and changes nothing.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::fs::{DirEntry, Metadata};
+use std::fs::{self, DirEntry, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::host::Home;
 use crate::host::files;
 use crate::model::Timestamp;
-use crate::storage::file_names::{self, Part};
-use crate::storage::retention::Kept;
+use crate::storage::file_names::{self, FileRole};
+use crate::storage::retention::OutputFacts;
 use crate::terminals;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum OutputKind {
     Capture,
     Terminal,
 }
 
-/// One capture or one terminal: a long file, and what stands beside it.
+/// A capture or terminal: its main file and the files beside it.
 #[derive(Debug)]
-pub(crate) struct Output {
-    pub(crate) kind: Kind,
-    /// Its id; of a capture, the name of its file while that is not compressed.
+pub(crate) struct StoredOutput {
+    pub(crate) kind: OutputKind,
+    /// Its id, or the uncompressed file name of a capture.
     pub(crate) name: String,
-    pub(crate) kept: Kept,
+    pub(crate) kept: OutputFacts,
     pub(crate) files: u64,
     pub(crate) bytes: u64,
-    /// Where the long file is, and how it is called there.
+    /// The directory and name of the main file.
     pub(crate) dir: PathBuf,
     pub(crate) long: String,
-    /// The long file as it was written, and compressed. Both are there after
-    /// somebody died in between, or when a text was said again; then the plain
-    /// one counts.
+    /// The main file, plain and compressed. Both exist after an interrupted compression or if a
+    /// text was stored again; the plain one counts then.
     pub(crate) plain: Option<Metadata>,
     pub(crate) packed: Option<Metadata>,
 }
 
-impl Output {
-    /// Whether somebody means it by `text`: its name, or the path of it or of
-    /// its long file.
+impl StoredOutput {
+    /// Whether `text` is its name, its path, or the path of its main file.
     pub(crate) fn is_called(&self, text: &str) -> bool {
         let unpacked = text.strip_suffix(file_names::PACKED).unwrap_or(text);
-        let place = self.kind == Kind::Terminal && Path::new(text) == self.dir;
+        let place = self.kind == OutputKind::Terminal && Path::new(text) == self.dir;
         text == self.name
-            || (self.kind == Kind::Capture && unpacked == self.name)
+            || (self.kind == OutputKind::Capture && unpacked == self.name)
             || Path::new(unpacked) == self.dir.join(&self.long)
             || place
     }
 }
 
-/// All of them, captures first, each kind by name.
-pub(crate) fn survey(home: &Home) -> Vec<Output> {
+/// All outputs: captures first, each kind sorted by name.
+pub(crate) fn survey(home: &Home) -> Vec<StoredOutput> {
     let mut all = captures(&home.captures());
     all.extend(recorded(&home.terminals()));
     all
 }
 
-fn captures(dir: &Path) -> Vec<Output> {
-    let mut found: BTreeMap<String, Output> = BTreeMap::new();
+fn captures(dir: &Path) -> Vec<StoredOutput> {
+    let mut found: BTreeMap<String, StoredOutput> = BTreeMap::new();
     let mut pinned = Vec::new();
     for (name, metadata) in plain_files(dir) {
         let Some((base, part)) = file_names::capture(&name) else { continue };
         match part {
-            Part::Plain | Part::Packed => {
-                let blank = || bare(Kind::Capture, base.to_owned(), dir.to_owned(), base.to_owned());
+            FileRole::Plain | FileRole::Packed => {
+                let blank = || bare(OutputKind::Capture, base.to_owned(), dir.to_owned(), base.to_owned());
                 found.entry(base.to_owned()).or_insert_with(blank).add(metadata, part);
             }
-            Part::Pin => pinned.push(base.to_owned()),
-            Part::Unfinished | Part::Aside | Part::Temporary => {}
+            FileRole::Pin => pinned.push(base.to_owned()),
+            FileRole::Unfinished | FileRole::Aside | FileRole::Temporary => {}
         }
     }
     for name in pinned {
@@ -81,23 +77,23 @@ fn captures(dir: &Path) -> Vec<Output> {
     found.into_values().collect()
 }
 
-fn recorded(dir: &Path) -> Vec<Output> {
+fn recorded(dir: &Path) -> Vec<StoredOutput> {
     let names = directories(dir).into_iter().filter(|name| file_names::is_terminal(name));
-    let mut all: Vec<Output> = names.filter_map(|name| terminal(dir.join(&name), name).ok()).collect();
+    let mut all: Vec<StoredOutput> = names.filter_map(|name| terminal(dir.join(&name), name).ok()).collect();
     all.sort_by(|a, b| a.name.cmp(&b.name));
     all
 }
 
-fn terminal(dir: PathBuf, name: String) -> io::Result<Output> {
-    let mut output = bare(Kind::Terminal, name, dir.clone(), terminals::OUTPUT.to_owned());
+fn terminal(dir: PathBuf, name: String) -> io::Result<StoredOutput> {
+    let mut output = bare(OutputKind::Terminal, name, dir.clone(), terminals::OUTPUT.to_owned());
     output.kept.written_at = files::modified(&fs::symlink_metadata(&dir)?);
-    // Before its files are looked at: what ends in between is not to be missed.
+    // Checked before its files, so that an end meanwhile is not missed.
     output.kept.live = terminals::is_live(&dir);
     for (name, metadata) in plain_files(&dir) {
         match name.strip_prefix(terminals::OUTPUT) {
             _ if name == terminals::PIN => output.kept.pinned = true,
-            Some("") => output.add(metadata, Part::Plain),
-            Some(file_names::PACKED) => output.add(metadata, Part::Packed),
+            Some("") => output.add(metadata, FileRole::Plain),
+            Some(file_names::PACKED) => output.add(metadata, FileRole::Packed),
             Some(file_names::UNFINISHED | file_names::ASIDE) => {}
             Some(_) | None => output.count(&metadata),
         }
@@ -105,24 +101,25 @@ fn terminal(dir: PathBuf, name: String) -> io::Result<Output> {
     Ok(output)
 }
 
-fn bare(kind: Kind, name: String, dir: PathBuf, long: String) -> Output {
-    let kept = Kept { written_at: Timestamp::from_millis(0), plain_bytes: 0, pinned: false, live: false };
-    Output { kind, name, kept, files: 0, bytes: 0, dir, long, plain: None, packed: None }
+fn bare(kind: OutputKind, name: String, dir: PathBuf, long: String) -> StoredOutput {
+    let kept =
+        OutputFacts { written_at: Timestamp::from_millis(0), plain_bytes: 0, pinned: false, live: false };
+    StoredOutput { kind, name, kept, files: 0, bytes: 0, dir, long, plain: None, packed: None }
 }
 
-impl Output {
+impl StoredOutput {
     fn count(&mut self, file: &Metadata) {
         self.files += 1;
         self.bytes += file.len();
-        // Of a terminal, its directory was there first, and its mark came later.
+        // For a terminal: its directory is older, and its mark may be newer.
         let first = self.files == 1;
         let written = files::modified(file);
         self.kept.written_at = if first { written } else { self.kept.written_at.max(written) };
     }
 
-    fn add(&mut self, file: Metadata, part: Part) {
+    fn add(&mut self, file: Metadata, part: FileRole) {
         self.count(&file);
-        if part == Part::Packed {
+        if part == FileRole::Packed {
             self.packed = Some(file);
         } else {
             self.kept.plain_bytes = file.len();
@@ -131,7 +128,7 @@ impl Output {
     }
 }
 
-/// The plain files of a directory that is no link, with names that are text.
+/// The plain files of a directory with UTF-8 names. Does not follow a link.
 pub(crate) fn plain_files(dir: &Path) -> Vec<(String, Metadata)> {
     let file = |entry: DirEntry| {
         let metadata = entry.metadata().ok().filter(Metadata::is_file)?;

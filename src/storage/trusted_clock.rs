@@ -1,9 +1,8 @@
-//! How far the wall clock is believed when it decides what is old.
+//! Decides how far to trust the wall clock when judging ages.
 //!
-//! A clock that jumps must not cost a result. So each cleanup notes what the
-//! wall clock said and how long the machine had been up. Time that has passed
-//! since then is measured by the second; the first is believed where it agrees,
-//! or once it has been steady for a while.
+//! A clock that jumps must not delete results. Each cleanup records the wall clock and the uptime.
+//! The time since then is measured by the uptime. The wall clock is trusted if it agrees, or once
+//! it has been steady for a while.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,68 +10,72 @@ use crate::host::Home;
 use crate::host::{Durability, files};
 use crate::host::{clock, processes};
 use crate::model::Timestamp;
-use crate::storage::Cleaning;
+use crate::storage::CleanupLock;
 
-/// How far both clocks may be apart: the wall clock is set now and then.
+/// Allowed difference of the clocks: the wall clock is adjusted now and then.
 const TOLERANCE: u64 = 5 * 60 * 1000;
-/// For how long a clock that has jumped must be steady.
+/// How long the clock must be steady after a jump.
 const STEADY: u64 = 10 * 60 * 1000;
 
-/// The two clocks at one moment.
+/// Both clocks at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Look {
+struct ClockReading {
     boot_id: String,
-    /// Since the machine was started, suspend included.
+    /// Time since boot, including suspend.
     up_ms: u64,
     wall: Timestamp,
 }
 
-/// What is noted in the home.
+/// The record in the home.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Noted {
+struct ClockRecord {
     version: u32,
     #[serde(flatten)]
-    look: Look,
-    /// The `up_ms` from which on the wall clock did not jump.
+    look: ClockReading,
+    /// The `up_ms` since which the wall clock has not jumped.
     steady_since_ms: u64,
-    /// The time by which things grow old. Never later than the wall clock.
+    /// The time used to judge ages. Never later than the wall clock.
     believed: Timestamp,
 }
 
-/// The time by which things grow old, and what the wall clock says.
+/// The trusted time, and the wall clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Now {
+pub(crate) struct TrustedTime {
     pub(crate) believed: Timestamp,
     pub(crate) wall: Timestamp,
 }
 
-impl Now {
+impl TrustedTime {
     pub(crate) fn is_doubted(self) -> bool {
         self.wall.millis_since(self.believed) > TOLERANCE
     }
 }
 
-/// Looks at the clock, and notes that where the lock of those who clean up is
-/// ours. In a home without a note, `newest` is the last moment that it knows of.
-pub(crate) fn look_at_clock(home: &Home, newest: Option<Timestamp>, alone: Option<&Cleaning>) -> Now {
+/// Reads the clocks. Records them if the caller holds the cleanup lock. Without a record, `newest`
+/// is the latest time known in the home.
+pub(crate) fn read_trusted_clock(
+    home: &Home,
+    newest: Option<Timestamp>,
+    alone: Option<&CleanupLock>,
+) -> TrustedTime {
     let up_ms = u64::try_from(clock::monotonic().as_millis()).unwrap_or(u64::MAX);
-    let look = Look { boot_id: processes::boot_id(), up_ms, wall: clock::now() };
+    let look = ClockReading { boot_id: processes::boot_id(), up_ms, wall: clock::now() };
     let last =
         files::read(&home.clock_observations()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let noted = next(last, look, newest);
     if alone.is_some() {
         let bytes = serde_json::to_vec(&noted).unwrap_or_default();
-        // Where it cannot be noted, the next look is compared with an older one.
+        // If this fails, the next reading is compared with an older one.
         let _ = files::write(&home.clock_observations(), &bytes, Durability::Whole);
     }
-    Now { believed: noted.believed, wall: noted.look.wall }
+    TrustedTime { believed: noted.believed, wall: noted.look.wall }
 }
 
-fn next(last: Option<Noted>, look: Look, newest: Option<Timestamp>) -> Noted {
+fn next(last: Option<ClockRecord>, look: ClockReading, newest: Option<Timestamp>) -> ClockRecord {
     let (wall, up) = (look.wall, look.up_ms);
     let (steady_since_ms, at_most) = match last {
         None => (up, newest.unwrap_or(wall)),
-        // How long the machine was off, only the wall clock can tell.
+        // After a reboot only the wall clock knows how long the machine was off.
         Some(last) if last.look.boot_id != look.boot_id => (up, last.believed.later(up)),
         Some(last) => {
             let passed = up.saturating_sub(last.look.up_ms);
@@ -83,7 +86,7 @@ fn next(last: Option<Noted>, look: Look, newest: Option<Timestamp>) -> Noted {
     };
     let is_steady = up.saturating_sub(steady_since_ms) >= STEADY;
     let believed = if is_steady { wall } else { wall.min(at_most) };
-    Noted { version: 1, look, steady_since_ms, believed }
+    ClockRecord { version: 1, look, steady_since_ms, believed }
 }
 
 #[cfg(test)]
@@ -97,15 +100,15 @@ mod tests {
         Timestamp::EARLIEST.later(number * DAY + minutes * MINUTE)
     }
 
-    /// The boot, the minutes since then, the day and the minute that the wall
-    /// clock shows, and those that are believed.
+    /// Boot, minutes since boot, day and minute of the wall clock, and the trusted day and minute.
     type Looked = (&'static str, u64, (u64, u64), (u64, u64));
 
     #[track_caller]
     fn check(newest: Option<Timestamp>, looks: &[Looked]) {
         let mut last = None;
         for (nth, &(boot, up, wall, believed)) in looks.iter().enumerate() {
-            let look = Look { boot_id: boot.to_owned(), up_ms: up * MINUTE, wall: day(wall.0, wall.1) };
+            let look =
+                ClockReading { boot_id: boot.to_owned(), up_ms: up * MINUTE, wall: day(wall.0, wall.1) };
             let noted = next(last, look, newest);
             assert_eq!(noted.believed, day(believed.0, believed.1), "look {nth}");
             last = Some(noted);

@@ -14,7 +14,7 @@ use crate::model::{TaskId, Timestamp};
 use crate::registry::{Row, SearchScope};
 use crate::runs::{RetainedRun, RetentionPolicy, expired};
 use crate::storage;
-use crate::storage::{Cleaning, Stock, Storage};
+use crate::storage::{CleanupLock, OutputTotals, Storage};
 
 /// Somebody who cleans up as well is mostly done by then.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -39,7 +39,7 @@ pub(crate) struct Cleaned {
     pub(crate) abandoned: u32,
     pub(crate) bytes_before: u64,
     pub(crate) bytes_after: u64,
-    pub(crate) runs: Stock,
+    pub(crate) runs: OutputTotals,
     pub(crate) outputs: Storage,
     /// Past their time by the wall clock alone, which is not believed now.
     pub(crate) in_doubt: u64,
@@ -91,25 +91,31 @@ pub(crate) fn cleanup_if_due(context: &mut Context) -> Result<bool, TaskError> {
     Ok(true)
 }
 
-pub(crate) fn begin(context: &Context, patience: Duration) -> Result<Option<Cleaning>, TaskError> {
-    Cleaning::begin(&context.home, patience).map_err(TaskError::write(context.home.cleanup_lock()))
+pub(crate) fn begin(context: &Context, patience: Duration) -> Result<Option<CleanupLock>, TaskError> {
+    CleanupLock::begin(&context.home, patience).map_err(TaskError::write(context.home.cleanup_lock()))
 }
 
 /// Cleans up, or only looks where the lock is not ours.
-fn clean(context: &mut Context, ask: CleanupAsk, cleaning: Option<&Cleaning>) -> Result<Cleaned, TaskError> {
+fn clean(
+    context: &mut Context,
+    ask: CleanupAsk,
+    cleaning: Option<&CleanupLock>,
+) -> Result<Cleaned, TaskError> {
     if let (Some(cleaning), SearchScope::Everywhere) = (cleaning, context.scope) {
         // At the beginning: who dies of it does not die of it all the time.
         cleaning.note(clock::now()).map_err(TaskError::write(context.home.cleanup_lock()))?;
     }
     let runs = measured(context)?;
     let newest = runs.iter().map(|run| run.finished_at.unwrap_or(run.created_at)).max();
-    let now = storage::look_at_clock(&context.home, newest, cleaning);
+    let now = storage::read_trusted_clock(&context.home, newest, cleaning);
     let bytes_before = runs.iter().map(|run| run.bytes).sum();
     let age = ask.older_than.unwrap_or(context.config.retention_age());
     let policy = RetentionPolicy { age, bytes: context.config.retention_bytes };
     let old = expired(&runs, policy, now.believed);
-    let output_policy =
-        storage::Policy { age: context.config.output_age(), compress: context.config.compress_large };
+    let output_policy = storage::RetentionPolicy {
+        age: context.config.output_age(),
+        compress: context.config.compress_large,
+    };
     let in_doubt = if now.is_doubted() {
         let outputs = |now| storage::look(&context.home, output_policy, now).expired();
         let by_wall = expired(&runs, policy, now.wall).len() as u64 + outputs(now.wall);
@@ -187,10 +193,10 @@ fn remove(context: &mut Context, row: &Row) -> Result<bool, TaskError> {
 }
 
 /// What is there after the cleanup.
-fn stock(runs: &[RetainedRun], expired: usize, is_gone: impl Fn(&RetainedRun) -> bool) -> Stock {
+fn stock(runs: &[RetainedRun], expired: usize, is_gone: impl Fn(&RetainedRun) -> bool) -> OutputTotals {
     let (gone, there): (Vec<&RetainedRun>, Vec<&RetainedRun>) = runs.iter().partition(|run| is_gone(run));
     let count = |is: &dyn Fn(&RetainedRun) -> bool| there.iter().filter(|run| is(run)).count() as u64;
-    Stock {
+    OutputTotals {
         count: there.len() as u64,
         files: there.iter().map(|run| run.files).sum(),
         bytes: there.iter().map(|run| run.bytes).sum(),
@@ -200,7 +206,7 @@ fn stock(runs: &[RetainedRun], expired: usize, is_gone: impl Fn(&RetainedRun) ->
         expired: expired as u64,
         removed: gone.len() as u64,
         bytes_saved: gone.iter().map(|run| run.bytes).sum(),
-        ..Stock::default()
+        ..OutputTotals::default()
     }
 }
 

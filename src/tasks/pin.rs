@@ -8,7 +8,7 @@ use crate::context::{Context, TaskError};
 use crate::host::files;
 use crate::reading::find;
 use crate::registry::Row;
-use crate::storage::{self, Kind, Marking, Wanted};
+use crate::storage::{self, MarkLock, OutputKind, PinState};
 use crate::terminals::{self, TerminalError};
 
 /// Who cleans up may have much to remove.
@@ -31,7 +31,7 @@ pub(crate) struct Pinned {
 }
 
 /// Sets or takes away the mark of whatever `reference` means.
-pub(crate) fn pin(context: &mut Context, reference: &str, wanted: Wanted) -> Result<Pinned, TaskError> {
+pub(crate) fn pin(context: &mut Context, reference: &str, wanted: PinState) -> Result<Pinned, TaskError> {
     let reference = reference.trim();
     if storage::find(&context.home, reference).is_some() {
         return pin_output(context, reference, wanted);
@@ -48,8 +48,8 @@ pub(crate) fn pin(context: &mut Context, reference: &str, wanted: Wanted) -> Res
     }
 }
 
-fn pin_run(context: &mut Context, reference: &str, row: &Row, wanted: Wanted) -> Result<Pinned, TaskError> {
-    let is_wanted = wanted == Wanted::Pinned;
+fn pin_run(context: &mut Context, reference: &str, row: &Row, wanted: PinState) -> Result<Pinned, TaskError> {
+    let is_wanted = wanted == PinState::Pinned;
     let mark = context.dir(&row.run_id).pin();
     let failed = || TaskError::write(&mark);
     // The row decides, the mark is for the day on which the registry is
@@ -68,9 +68,9 @@ fn pin_run(context: &mut Context, reference: &str, row: &Row, wanted: Wanted) ->
     Ok(Pinned { what: Pinnable::Run, name: row.id.to_string(), changed })
 }
 
-fn pin_output(context: &Context, reference: &str, wanted: Wanted) -> Result<Pinned, TaskError> {
+fn pin_output(context: &Context, reference: &str, wanted: PinState) -> Result<Pinned, TaskError> {
     let failed = TaskError::write(context.home.marks_lock());
-    let marking = Marking::begin(&context.home, PATIENCE).map_err(failed)?;
+    let marking = MarkLock::begin(&context.home, PATIENCE).map_err(failed)?;
     let Some(marking) = marking else { return Err(TaskError::CleaningUp) };
     // Nobody removes it from here on; somebody may have just before.
     let output = storage::find(&context.home, reference);
@@ -78,8 +78,8 @@ fn pin_output(context: &Context, reference: &str, wanted: Wanted) -> Result<Pinn
     let failed = TaskError::write(context.home.root());
     let changed = storage::mark(&output, wanted, &marking).map_err(failed)?;
     let what = match output.kind {
-        Kind::Capture => Pinnable::Capture,
-        Kind::Terminal => Pinnable::Terminal,
+        OutputKind::Capture => Pinnable::Capture,
+        OutputKind::Terminal => Pinnable::Terminal,
     };
     Ok(Pinned { what, name: output.name, changed })
 }

@@ -1,10 +1,8 @@
-//! The bytes of a recording by position, also where it was compressed after
-//! its end.
+//! Reads a recording by position, even if it was compressed after its end.
 //!
-//! What is compressed can only be read forward. It is gone through once to
-//! know how long it is; then what is asked for, and what follows that, is
-//! unpacked into a file without a name and read from there, so that whoever
-//! goes forward unpacks no byte again. What is damaged is read as far as it goes.
+//! A compressed file can only be read forward. It is decompressed once to learn its length. The
+//! requested part, and whatever is read after it, is then decompressed into an unnamed file, so
+//! that reading forward decompresses each byte once. A damaged file is read up to the damage.
 
 use std::cell::RefCell;
 use std::fs::{File, Metadata};
@@ -22,33 +20,33 @@ use crate::host::{FilePart, MultiFileReader, fill};
 use crate::model::Timestamp;
 use crate::terminals::file_names::{OUTPUT, PACKED};
 
-/// Unpacked at a time. Always as much: where damage shows depends on it.
+/// Decompressed at a time. Fixed, because the position at which damage shows depends on it.
 const CHUNK: usize = 64 << 10;
 
-/// How a recording is kept.
+/// How a recording is stored.
 #[derive(Debug)]
-pub(super) enum Stored {
+pub(super) enum StoredRecording {
     Plain(File),
     Packed(File),
 }
 
-/// The recording in `dir`. Whoever compresses it takes the plain file away last.
-pub(super) fn stored(dir: &Path) -> io::Result<Stored> {
+/// The recording in `dir`. Compression removes the plain file last.
+pub(super) fn find_stored(dir: &Path) -> io::Result<StoredRecording> {
     match files::open_in(dir, OUTPUT) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            files::open_in(dir, PACKED).map(Stored::Packed).map_err(|_| error)
+            files::open_in(dir, PACKED).map(StoredRecording::Packed).map_err(|_| error)
         }
-        opened => opened.map(Stored::Plain),
+        opened => opened.map(StoredRecording::Plain),
     }
 }
 
-impl Stored {
-    /// How many bytes were recorded, and what is known of the file.
+impl StoredRecording {
+    /// The number of recorded bytes, and the metadata of the file.
     pub(super) fn measure(&self) -> io::Result<(u64, Metadata)> {
         match self {
-            Stored::Plain(file) => file.metadata().map(|found| (found.len(), found)),
-            Stored::Packed(file) => {
-                // Its last four bytes say so; nothing longer is compressed.
+            StoredRecording::Plain(file) => file.metadata().map(|found| (found.len(), found)),
+            StoredRecording::Packed(file) => {
+                // The last four bytes of a gzip file are its length; nothing longer is compressed.
                 let (found, mut length) = (file.metadata()?, [0; 4]);
                 file.read_exact_at(&mut length, found.len().saturating_sub(4))?;
                 Ok((u32::from_le_bytes(length).into(), found))
@@ -56,18 +54,21 @@ impl Stored {
         }
     }
 
-    /// Opens it to be read from anywhere. What has to be unpacked is put into
-    /// `dir`, under no name.
-    pub(super) fn open(self, dir: &Path) -> io::Result<Bytes> {
+    /// Opens it for random access. Decompressed data goes into an unnamed file in `dir`.
+    pub(super) fn open(self, dir: &Path) -> io::Result<RecordedBytes> {
         let found = match &self {
-            Stored::Plain(file) | Stored::Packed(file) => file.metadata()?,
+            StoredRecording::Plain(file) | StoredRecording::Packed(file) => file.metadata()?,
         };
         let written = files::modified(&found);
         match self {
-            Stored::Plain(file) => {
-                Ok(Bytes { length: found.len(), written, lines: None, damage: None, held: Held::Plain(file) })
-            }
-            Stored::Packed(file) => {
+            StoredRecording::Plain(file) => Ok(RecordedBytes {
+                length: found.len(),
+                written,
+                lines: None,
+                damage: None,
+                held: ByteSource::Plain(file),
+            }),
+            StoredRecording::Packed(file) => {
                 let mut unpacking = Unpacking::new(Rc::new(file), files::create_unnamed(dir)?);
                 let (mut length, mut breaks, mut last) = (0, 0, b'\n');
                 let damage = loop {
@@ -87,63 +88,63 @@ impl Stored {
                 };
                 let lines = Some(breaks + u64::from(last != b'\n'));
                 unpacking.restart();
-                Ok(Bytes {
+                Ok(RecordedBytes {
                     length,
                     written,
                     lines,
                     damage,
-                    held: Held::Packed(Box::new(RefCell::new(unpacking))),
+                    held: ByteSource::Packed(Box::new(RefCell::new(unpacking))),
                 })
             }
         }
     }
 }
 
-/// The bytes of a recording, as long as it was when it was opened.
+/// The bytes of a recording, at its length when opened.
 #[derive(Debug)]
-pub(super) struct Bytes {
+pub(super) struct RecordedBytes {
     pub(super) length: u64,
-    /// When the last of them came.
+    /// When the last byte was written.
     pub(super) written: Timestamp,
-    /// Where they had to be counted.
+    /// The line count, if the file had to be decompressed.
     pub(super) lines: Option<u64>,
-    /// Why the later ones cannot be had.
+    /// Why later bytes are missing.
     pub(super) damage: Option<String>,
-    held: Held,
+    held: ByteSource,
 }
 
 #[derive(Debug)]
-enum Held {
+enum ByteSource {
     Plain(File),
     MultiFileReader(MultiFileReader),
     Packed(Box<RefCell<Unpacking>>),
 }
 
-impl Bytes {
-    /// Of what lies in several places, the last byte of it written then.
+impl RecordedBytes {
+    /// The concatenation of `stretches`, last written at `written`.
     pub(super) fn joined(stretches: Vec<FilePart>, written: Timestamp) -> io::Result<Self> {
         let joined = MultiFileReader::of(stretches)?;
         let length = joined.length();
-        Ok(Self { length, written, lines: None, damage: None, held: Held::MultiFileReader(joined) })
+        Ok(Self { length, written, lines: None, damage: None, held: ByteSource::MultiFileReader(joined) })
     }
 
-    /// Nothing before `from` will be asked for, or seldom.
+    /// Announces that reading will start at `from`.
     pub(super) fn begin(&self, from: u64) -> io::Result<()> {
         match &self.held {
-            Held::Plain(_) | Held::MultiFileReader(_) => Ok(()),
-            Held::Packed(unpacking) => unpacking.borrow_mut().hold(from..from),
+            ByteSource::Plain(_) | ByteSource::MultiFileReader(_) => Ok(()),
+            ByteSource::Packed(unpacking) => unpacking.borrow_mut().hold(from..from),
         }
     }
 
-    /// Reads from a position on, at least a byte where there is one.
+    /// Reads from position `at`, at least one byte unless that is the end.
     pub(super) fn read_at(&self, room: &mut [u8], at: u64) -> io::Result<usize> {
         let left = usize::try_from(self.length.saturating_sub(at)).unwrap_or(usize::MAX);
         let most = room.len().min(left);
         let room = &mut room[..most];
         match &self.held {
-            Held::Plain(file) => file.read_at(room, at),
-            Held::MultiFileReader(joined) => joined.read_at(room, at),
-            Held::Packed(unpacking) => {
+            ByteSource::Plain(file) => file.read_at(room, at),
+            ByteSource::MultiFileReader(joined) => joined.read_at(room, at),
+            ByteSource::Packed(unpacking) => {
                 let mut unpacking = unpacking.borrow_mut();
                 unpacking.hold(at..at + room.len() as u64)?;
                 let held = usize::try_from(unpacking.held.end.saturating_sub(at)).unwrap_or(usize::MAX);
@@ -158,14 +159,14 @@ impl Bytes {
     }
 }
 
-/// A compressed file on its way, and a stretch of what came out of it.
+/// A file being decompressed, and a part of the result.
 #[derive(Debug)]
 struct Unpacking {
     file: Rc<File>,
     decoder: MultiGzDecoder<Packed>,
     chunk: Vec<u8>,
     window: File,
-    /// What the window holds; its end is how far the decoder is.
+    /// The range in the window; its end is the decoder's position.
     held: Range<u64>,
 }
 
@@ -185,13 +186,13 @@ impl Unpacking {
         Ok(&self.chunk[..read])
     }
 
-    /// Sees to it that the window has these bytes, or as many as there are.
+    /// Fills the window with these bytes, as far as they exist.
     fn hold(&mut self, wanted: Range<u64>) -> io::Result<()> {
         if wanted.start < self.held.start {
             self.restart();
         }
         while self.held.end < wanted.end.max(wanted.start.saturating_add(1)) {
-            // Of what is damaged, its length is known to end before that.
+            // The length of a damaged file is known to end before the damage.
             let Ok(read @ 1..) = self.decoder.read(&mut self.chunk) else { break };
             let end = self.held.end + read as u64;
             if end <= wanted.start {
@@ -205,7 +206,7 @@ impl Unpacking {
     }
 }
 
-/// A compressed file as a stream of its own, wherever others read it.
+/// A compressed file as a stream with its own position.
 #[derive(Debug)]
 struct Packed {
     file: Rc<File>,
@@ -229,7 +230,7 @@ mod tests {
 
     use super::*;
 
-    /// A directory with a recording, under this name.
+    /// A directory with a recording of this name.
     fn recorded(name: &str, text: &[u8]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         let file = File::create(dir.path().join(name)).unwrap();
@@ -243,10 +244,10 @@ mod tests {
         dir
     }
 
-    fn on_disk(bytes: &Bytes) -> u64 {
+    fn on_disk(bytes: &RecordedBytes) -> u64 {
         match &bytes.held {
-            Held::Plain(_) | Held::MultiFileReader(_) => 0,
-            Held::Packed(unpacking) => unpacking.borrow().window.metadata().unwrap().len(),
+            ByteSource::Plain(_) | ByteSource::MultiFileReader(_) => 0,
+            ByteSource::Packed(unpacking) => unpacking.borrow().window.metadata().unwrap().len(),
         }
     }
 
@@ -255,7 +256,7 @@ mod tests {
         let text = b"a line of many\n".repeat(100_000);
         for name in [OUTPUT, PACKED] {
             let dir = recorded(name, &text);
-            let recording = stored(dir.path()).unwrap();
+            let recording = find_stored(dir.path()).unwrap();
             assert_eq!(recording.measure().unwrap().0, text.len() as u64);
             let opened = recording.open(dir.path()).unwrap();
             assert_eq!((opened.length, &opened.damage), (text.len() as u64, &None));
@@ -268,14 +269,14 @@ mod tests {
             assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
         }
         let empty = tempfile::tempdir().unwrap();
-        assert_eq!(stored(empty.path()).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(find_stored(empty.path()).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
     fn no_more_is_unpacked_onto_the_disk_than_is_asked_for() {
         let text = b"a line of many\n".repeat(400_000);
         let dir = recorded(PACKED, &text);
-        let opened = stored(dir.path()).unwrap().open(dir.path()).unwrap();
+        let opened = find_stored(dir.path()).unwrap().open(dir.path()).unwrap();
         assert_eq!((opened.lines, on_disk(&opened)), (Some(400_000), 0));
         let mut part = [0; 15];
         for at in [0, text.len() - 100_000] {
@@ -295,7 +296,7 @@ mod tests {
         flipped[whole.len() / 2] ^= 0x55;
         for damaged in [&whole[..whole.len() / 2], &flipped, &whole[..5], &[]] {
             std::fs::write(&path, damaged).unwrap();
-            let opened = stored(dir.path()).unwrap().open(dir.path()).unwrap();
+            let opened = find_stored(dir.path()).unwrap().open(dir.path()).unwrap();
             let mut bytes = vec![0; usize::try_from(opened.length).unwrap()];
             opened.read_exact_at(&mut bytes, 0).unwrap();
             if damaged.len() == whole.len() / 2 {

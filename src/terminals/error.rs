@@ -1,4 +1,4 @@
-//! What can keep a terminal from being recorded or read, as facts.
+//! Errors of recording and reading terminals.
 
 use std::ffi::OsString;
 use std::io;
@@ -12,9 +12,9 @@ pub(crate) enum TerminalError {
     None { project: Option<PathBuf> },
     #[error("`{}` could be any of {}", reference.escape_debug(), candidates.join(", "))]
     Ambiguous { reference: String, candidates: Vec<String> },
-    #[error("`{}` is no cursor of a terminal", .0.escape_debug())]
+    #[error("`{}` is not a terminal cursor", .0.escape_debug())]
     BadCursor(String),
-    #[error("`{}` is no moment", .0.escape_debug())]
+    #[error("`{}` is not a time", .0.escape_debug())]
     BadMoment(String),
     #[error("`{}` is not a regular file, or its path contains a symbolic link", .0.display())]
     NotAPlainFile(PathBuf),
@@ -24,7 +24,7 @@ pub(crate) enum TerminalError {
         #[source]
         source: io::Error,
     },
-    #[error("the system gave no terminal")]
+    #[error("failed to open a pseudo terminal")]
     NoPty(#[source] io::Error),
     #[error("failed to start `{}`", program.display())]
     Spawn {

@@ -1,27 +1,27 @@
-//! How the files of a recorded terminal are called, and whether it lives.
-//! Whoever else looks after these files takes the names from here.
+//! The file names of a recorded terminal, and whether it is live. Other modules that handle these
+//! files use the names from here.
 
 use std::io;
 use std::path::Path;
 
 use crate::host::{files, lock};
 
-/// Every byte that the terminal was sent.
+/// All bytes sent to the terminal.
 pub(crate) const OUTPUT: &str = "output.log";
-/// The same, compressed after its end.
+/// The same, compressed after the end.
 pub(crate) const PACKED: &str = "output.log.gz";
-/// Marks a terminal that is kept whatever its age.
+/// Marks a terminal that is kept regardless of its age.
 pub(crate) const PIN: &str = "pin";
-/// When which byte was written.
+/// The time index.
 pub(super) const TIMES: &str = "times.idx";
 pub(super) const META: &str = "meta.json";
-/// Held while the session goes on.
+/// Held during the session.
 pub(super) const LOCK: &str = "lock";
-/// Room on the disk for the last words, given back when they are written.
+/// Disk space reserved for the final metadata.
 pub(super) const RESERVE: &str = "reserve";
 
-/// Whether the terminal in `dir` is being recorded right now. One of which that
-/// cannot be told is: nobody touches what may be live.
+/// Whether the terminal in `dir` is being recorded. If that is unknown, it counts as live, so that
+/// nobody changes it.
 pub(crate) fn is_live(dir: &Path) -> bool {
     match files::open_in(dir, LOCK) {
         Ok(file) => lock::is_held_on(&file).unwrap_or(true),

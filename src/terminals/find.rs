@@ -1,4 +1,4 @@
-//! Which terminals were recorded, which of them live, and which one is meant.
+//! Lists recorded terminals and finds one by reference.
 
 use std::fs;
 use std::io;
@@ -8,67 +8,67 @@ use crate::host::files;
 use crate::host::{Home, paths};
 use crate::model::{Exit, TerminalId, Timestamp};
 use crate::terminals::TerminalError;
-use crate::terminals::compressed_reader::stored;
+use crate::terminals::compressed_reader::find_stored;
 use crate::terminals::file_names::{META, OUTPUT, PIN, TIMES, is_live};
 use crate::terminals::meta::Meta;
 use crate::terminals::read::Reader;
 
-/// One recorded terminal, as it is now.
+/// A recorded terminal in its current state.
 #[derive(Debug, Clone)]
 pub(crate) struct Terminal {
     pub(crate) id: TerminalId,
     pub(crate) name: Option<String>,
     pub(crate) command: Vec<String>,
-    /// Where its shell stands, as far as that is known.
+    /// The working directory of its shell, as far as known.
     pub(crate) cwd: PathBuf,
     pub(crate) started_at: Timestamp,
     /// When it was last written to.
     pub(crate) last_activity: Timestamp,
     pub(crate) bytes: u64,
-    pub(crate) life: Life,
-    /// Why its later bytes are missing.
+    pub(crate) life: Liveness,
+    /// Why later bytes are missing.
     pub(crate) incomplete: Option<String>,
-    /// It is kept whatever its age.
+    /// It is kept regardless of its age.
     pub(crate) pinned: bool,
     dir: PathBuf,
     project: PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Life {
+pub(crate) enum Liveness {
     Live,
-    /// With the status that a shell would give.
+    /// With the exit status as in a shell.
     Ended {
         at: Timestamp,
         status: Option<i32>,
     },
-    /// The recorder was killed, and nobody wrote down the end.
+    /// The recorder was killed and recorded no end.
     Lost,
 }
 
 impl Terminal {
     fn at(dir: PathBuf) -> io::Result<Self> {
         let meta = Meta::read(&dir)?;
-        // Nobody else's words decide which directory this is.
+        // The directory must match the recorded id.
         if dir.file_name() != Some(meta.terminal_id.as_str().as_ref()) {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        // First whether it lives: what ends in between has written its end.
+        // Check liveness first: a terminal that ends meanwhile has recorded its end.
         let live = is_live(&dir);
         let meta = if live { meta } else { Meta::read(&dir)? };
         let life = match (live, meta.ended_at) {
-            (true, _) => Life::Live,
-            (false, Some(at)) => Life::Ended { at, status: meta.exit.map(Exit::status) },
-            (false, None) => Life::Lost,
+            (true, _) => Liveness::Live,
+            (false, Some(at)) => Liveness::Ended { at, status: meta.exit.map(Exit::status) },
+            (false, None) => Liveness::Lost,
         };
-        let output = stored(&dir).and_then(|output| output.measure());
+        let output = find_stored(&dir).and_then(|output| output.measure());
         let (bytes, written) =
             output.map_or((0, None), |(bytes, found)| (bytes, Some(files::modified(&found))));
         Ok(Self {
             id: meta.terminal_id,
             name: meta.name,
             command: meta.command,
-            cwd: meta.pid.filter(|_| live).and_then(standing).unwrap_or(meta.cwd),
+            cwd: meta.pid.filter(|_| live).and_then(working_dir).unwrap_or(meta.cwd),
             started_at: meta.started_at,
             last_activity: written.unwrap_or(meta.started_at).max(meta.started_at),
             bytes,
@@ -80,23 +80,23 @@ impl Terminal {
         })
     }
 
-    /// The recording itself.
+    /// The recording.
     pub(crate) fn file(&self) -> PathBuf {
         self.dir.join(OUTPUT)
     }
 
     pub(crate) fn is_live(&self) -> bool {
-        self.life == Life::Live
+        self.life == Liveness::Live
     }
 
-    /// Whether it was started in this project, or stands in it now.
+    /// Whether it was started in this project or is in it now.
     pub(crate) fn is_of(&self, project: &Path) -> bool {
         self.project == project || root_of(&self.cwd) == project
     }
 
-    /// Opens the recording, to read one part of it after another.
+    /// Opens the recording for reading parts of it.
     pub(crate) fn open(&self) -> Result<Reader, TerminalError> {
-        let bytes = stored(&self.dir).and_then(|output| output.open(&self.dir));
+        let bytes = find_stored(&self.dir).and_then(|output| output.open(&self.dir));
         let bytes = bytes.map_err(|source| {
             let is_link = source.raw_os_error() == Some(libc::ELOOP);
             match is_link || source.kind() == io::ErrorKind::InvalidInput {
@@ -108,22 +108,22 @@ impl Terminal {
     }
 }
 
-/// Where a process stands. Of the program in a live terminal: nobody has taken
-/// over its number, since its parent is there and has not collected it.
-fn standing(pid: i32) -> Option<PathBuf> {
+/// The working directory of the program in a live terminal. Its process id cannot be reused,
+/// because its parent is alive and has not reaped it.
+fn working_dir(pid: i32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
-/// What terminals are listed by, as tasks are.
+/// The project that a terminal is listed under, as for tasks.
 pub(super) fn root_of(dir: &Path) -> PathBuf {
     paths::git_root(dir).unwrap_or_else(|| dir.to_owned())
 }
 
-/// Every terminal, of this project where one is given, the last written to first.
+/// All terminals, or those of one project, most recently written first.
 pub(crate) fn list(home: &Home, project: Option<&Path>) -> Vec<Terminal> {
     let entries = fs::read_dir(home.terminals()).into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<TerminalId>().ok());
-    // One that cannot be read is being made, or being removed.
+    // An unreadable one is being created or removed.
     let all = ids.filter_map(|id| Terminal::at(home.terminals().join(id.as_str())).ok());
     let mut all: Vec<Terminal> =
         all.filter(|terminal| project.is_none_or(|project| terminal.is_of(project))).collect();
@@ -131,21 +131,20 @@ pub(crate) fn list(home: &Home, project: Option<&Path>) -> Vec<Terminal> {
     all
 }
 
-/// The one that was last written to.
+/// The terminal that was last written to.
 pub(crate) fn active(home: &Home, project: Option<&Path>) -> Result<Terminal, TerminalError> {
     let none = || TerminalError::None { project: project.map(Path::to_owned) };
     list(home, project).into_iter().next().ok_or_else(none)
 }
 
-/// The one with this id wherever it is; else the one whose id begins so or that
-/// is called so, among those of the project.
+/// Finds a terminal by id anywhere, or by name or unique id prefix within the project.
 pub(crate) fn find(home: &Home, reference: &str, project: Option<&Path>) -> Result<Terminal, TerminalError> {
     let missing = || TerminalError::NotFound(reference.to_owned());
     if let Ok(id) = reference.parse::<TerminalId>() {
         return Terminal::at(home.terminals().join(id.as_str())).map_err(|_| missing());
     }
     let mut all = list(home, project);
-    // Of several with one name, the one that lives; else the one last written to.
+    // Of several with the same name, prefers the live one, then the one last written to.
     let named = |terminal: &&Terminal| terminal.name.as_deref() == Some(reference);
     let live = all.iter().filter(named).find(|terminal| terminal.is_live());
     if let Some(one) = live.or_else(|| all.iter().find(named)) {
@@ -163,7 +162,7 @@ pub(crate) fn find(home: &Home, reference: &str, project: Option<&Path>) -> Resu
     }
 }
 
-/// Whether the terminal of this id is there and being recorded.
+/// Whether the terminal exists and is being recorded.
 pub(super) fn is_recorded(home: &Home, id: &TerminalId) -> bool {
     let dir = home.terminals().join(id.as_str());
     is_live(&dir) && dir.join(META).exists()

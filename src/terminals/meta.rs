@@ -1,4 +1,4 @@
-//! What a recording says about itself.
+//! The metadata of a recording.
 
 use std::io;
 use std::io::Read;
@@ -11,7 +11,7 @@ use crate::model::{Exit, TerminalId, Timestamp};
 use crate::terminals::file_names::META;
 
 pub(super) const VERSION: u32 = 1;
-/// Nobody's words about a session are longer.
+/// Larger files are not genuine.
 const LONGEST: u64 = 256 << 10;
 
 /// The content of `meta.json`.
@@ -24,12 +24,12 @@ pub(super) struct Meta {
     pub(super) command: Vec<String>,
     /// Where it was started.
     pub(super) cwd: PathBuf,
-    /// The git root above that, else the directory itself.
+    /// The git root above `cwd`, or `cwd` itself.
     pub(super) project: PathBuf,
-    /// Of the program in the terminal, once it runs.
+    /// Process id of the program in the terminal, once it runs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) pid: Option<i32>,
-    /// At the beginning; `times.idx` has the later ones.
+    /// The initial size; `times.idx` has later ones.
     pub(super) columns: u16,
     pub(super) rows: u16,
     pub(super) started_at: Timestamp,
@@ -37,7 +37,7 @@ pub(super) struct Meta {
     pub(super) ended_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) exit: Option<Exit>,
-    /// Why bytes are missing from some point on.
+    /// Why later bytes are missing.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) incomplete: Option<String>,
 }

@@ -1,8 +1,6 @@
-//! Terminals that the person has recorded: a directory for each, with every
-//! byte that went to the screen.
+//! Recorded terminals: one directory each, with every byte sent to the screen.
 //!
-//! The recorder owns its session and nothing else: trouble with the record
-//! never becomes trouble of the session. Readers work on whatever is there.
+//! An error in recording never affects the session. Readers work on whatever is there.
 
 mod compressed_reader;
 mod error;
@@ -22,9 +20,9 @@ mod writer;
 
 pub(crate) use error::TerminalError;
 pub(crate) use file_names::{OUTPUT, PACKED, PIN, is_live};
-pub(crate) use find::{Life, Terminal, active, find, list};
-pub(crate) use output_times::Times;
-pub(crate) use part_request::Part;
-pub(crate) use read::{Ask, Piece, Reader};
+pub(crate) use find::{Liveness, Terminal, active, find, list};
+pub(crate) use output_times::OutputTimes;
+pub(crate) use part_request::PartSelector;
+pub(crate) use read::{PartRequest, Reader, RecordingPart};
 pub(crate) use record::{Program, record, surrounding};
-pub(crate) use segments::Form;
+pub(crate) use segments::TextForm;

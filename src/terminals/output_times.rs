@@ -1,5 +1,5 @@
-//! The time index of an output that nobody recorded: what a run prints has no
-//! window, and mostly comes at once, so that nothing need be written.
+//! Writes the time index of a run's output. Output has no window size and mostly arrives at once,
+//! in which case no file is needed.
 
 use std::fs;
 use std::fs::File;
@@ -12,13 +12,13 @@ use memchr::memchr_iter;
 use crate::host::Size;
 use crate::host::files;
 use crate::model::Timestamp;
-use crate::terminals::time_index::{EVERY_BYTES, EVERY_MILLIS, Entry};
+use crate::terminals::time_index::{EVERY_BYTES, EVERY_MILLIS, TimeEntry};
 
 const NO_WINDOW: Size = Size { columns: 0, rows: 0, pixels: (0, 0) };
 
-/// Notes when which byte came.
+/// Records when each byte arrived.
 #[derive(Debug)]
-pub(crate) struct Times {
+pub(crate) struct OutputTimes {
     path: PathBuf,
     state: State,
     bytes: u64,
@@ -27,19 +27,19 @@ pub(crate) struct Times {
 
 #[derive(Debug)]
 enum State {
-    /// Nothing has come, or nothing after this, and there is no file.
-    Begun(Option<Entry>),
-    Going(Entry, File),
+    /// Nothing arrived yet, or only one burst: there is no file.
+    Begun(Option<TimeEntry>),
+    Going(TimeEntry, File),
     Over,
 }
 
-impl Times {
-    /// Of an output that is empty as yet.
+impl OutputTimes {
+    /// For an output that is still empty.
     pub(crate) fn new(path: PathBuf) -> Self {
         Self { path, state: State::Begun(None), bytes: 0, lines: 0 }
     }
 
-    /// These bytes are about to be added to the output.
+    /// Records bytes that are about to be appended to the output.
     pub(crate) fn passed(&mut self, bytes: &[u8], now: Timestamp) {
         if self.note(now).is_err() {
             self.give_up();
@@ -50,9 +50,9 @@ impl Times {
 
     fn note(&mut self, now: Timestamp) -> io::Result<()> {
         let (offset, lines) = (self.bytes, self.lines);
-        // A clock that was set back stands still here.
-        let entry = |at: Timestamp| Entry { at: at.max(now), offset, lines, size: NO_WINDOW };
-        let is_due = |last: &Entry| {
+        // If the clock goes back, the recorded time stands still.
+        let entry = |at: Timestamp| TimeEntry { at: at.max(now), offset, lines, size: NO_WINDOW };
+        let is_due = |last: &TimeEntry| {
             now.as_millis() - last.at.as_millis() >= EVERY_MILLIS || offset - last.offset >= EVERY_BYTES
         };
         match &mut self.state {
@@ -73,8 +73,8 @@ impl Times {
         Ok(())
     }
 
-    /// What comes from here on is not known, or goes elsewhere. An index that
-    /// ends before its output would say that there is no more.
+    /// Gives up: later times are unknown. Removes the file, because an index that ends before its
+    /// output would claim that there is no more.
     pub(crate) fn give_up(&mut self) {
         if let State::Going(..) = self.state {
             let _ = fs::remove_file(&self.path);
@@ -85,7 +85,7 @@ impl Times {
 
 #[cfg(test)]
 mod tests {
-    use super::super::time_index::Index;
+    use super::super::time_index::TimeIndex;
     use super::*;
 
     fn moment(millis: i64) -> Timestamp {
@@ -96,7 +96,7 @@ mod tests {
     fn what_comes_at_once_needs_no_index() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("times");
-        let mut times = Times::new(path.clone());
+        let mut times = OutputTimes::new(path.clone());
         times.passed(b"a\n", moment(1000));
         times.passed(b"b\n", moment(1199));
         assert!(!path.exists());
@@ -111,12 +111,12 @@ mod tests {
     fn a_moment_is_found() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("times");
-        let mut times = Times::new(path.clone());
+        let mut times = OutputTimes::new(path.clone());
         for (at, text) in [(1000, "one\n"), (1100, "two\n"), (5000, "three\n"), (4000, "four\n"), (9000, "x")]
         {
             times.passed(text.as_bytes(), moment(at));
         }
-        let index = Index::open(Some(File::open(path).unwrap()), 20, moment(9000));
+        let index = TimeIndex::open(Some(File::open(path).unwrap()), 20, moment(9000));
         for (since, offset) in [(0, 0), (1000, 0), (1300, 8), (5000, 8), (5200, 19), (9000, 19), (9300, 20)] {
             assert_eq!(index.since(moment(since)), offset, "{since}");
         }

@@ -1,34 +1,34 @@
-//! Which part of a recording somebody asks for.
+//! Which part of a recording to read.
 
 use crate::model::Timestamp;
 use crate::terminals::TerminalError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum PartSelector {
     Head(u64),
     Tail(u64),
     All,
     Since(Timestamp),
-    /// On from where an earlier part ended.
+    /// Continue where an earlier part ended.
     From(u64),
 }
 
-impl Part {
-    /// On from this cursor, as replies give it.
-    pub(crate) fn after(cursor: &str) -> Result<Part, TerminalError> {
+impl PartSelector {
+    /// Continues from a cursor of an earlier reply.
+    pub(crate) fn after(cursor: &str) -> Result<PartSelector, TerminalError> {
         let offset = cursor.strip_prefix('b').and_then(|digits| digits.parse().ok());
-        offset.map(Part::From).ok_or_else(|| TerminalError::BadCursor(cursor.to_owned()))
+        offset.map(PartSelector::From).ok_or_else(|| TerminalError::BadCursor(cursor.to_owned()))
     }
 
-    /// Since this moment, as RFC 3339 writes it, or by how long before `now` it was.
-    pub(crate) fn since(moment: &str, now: Timestamp) -> Result<Part, TerminalError> {
+    /// Since this RFC 3339 time, or since a duration before `now`.
+    pub(crate) fn since(moment: &str, now: Timestamp) -> Result<PartSelector, TerminalError> {
         let text = moment.trim();
         let moment = ago(text, now).or_else(|| text.parse().ok());
-        moment.map(Part::Since).ok_or_else(|| TerminalError::BadMoment(text.to_owned()))
+        moment.map(PartSelector::Since).ok_or_else(|| TerminalError::BadMoment(text.to_owned()))
     }
 }
 
-/// `90s`, `10m`, `2h` or `1d` before now.
+/// A duration before now: `90s`, `10m`, `2h` or `1d`.
 fn ago(text: &str, now: Timestamp) -> Option<Timestamp> {
     let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let millis = match unit {
@@ -53,13 +53,13 @@ mod tests {
             [("90s", 9_910_000), (" 10m ", 9_400_000), ("2h", 2_800_000), ("1970-01-01T00:00:01Z", 1000)]
         {
             assert_eq!(
-                Part::since(text, now).unwrap(),
-                Part::Since(Timestamp::from_millis(millis)),
+                PartSelector::since(text, now).unwrap(),
+                PartSelector::Since(Timestamp::from_millis(millis)),
                 "{text}"
             );
         }
         for bad in ["", "s", "-1s", "10", "é", "99999999999d"] {
-            assert!(Part::since(bad, now).is_err(), "{bad}");
+            assert!(PartSelector::since(bad, now).is_err(), "{bad}");
         }
     }
 }

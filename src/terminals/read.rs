@@ -1,10 +1,8 @@
-//! Reads a part of a recording: as text or as it is, as much as there is room
-//! for, and from where to go on.
+//! Reads a part of a recording, as text or raw, up to a size limit, and says where to continue.
 //!
-//! Lines are counted by line feeds, so that their numbers are those of the
-//! file. No more than a window of the file is ever in memory, and no part takes
-//! reading more than a few MiB of it, but where there is no index or it had to
-//! be unpacked.
+//! Lines are counted by line feeds, so their numbers match the file. Only a window of the file is
+//! ever in memory. Without an index, or for a compressed file, much of the file may have to be
+//! read; otherwise never more than a few MiB.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -14,60 +12,59 @@ use std::ops::{ControlFlow, Range};
 use crate::host::FilePart;
 use crate::model::Timestamp;
 use crate::terminals::TerminalError;
-use crate::terminals::compressed_reader::Bytes;
-use crate::terminals::part_request::Part;
-use crate::terminals::redact_escapes::shown_as_sent;
-use crate::terminals::redact_text::{self, shown};
-use crate::terminals::segments::{Cutter, Form, Segment};
-use crate::terminals::time_index::Index;
+use crate::terminals::compressed_reader::RecordedBytes;
+use crate::terminals::part_request::PartSelector;
+use crate::terminals::redact_escapes::redact_raw;
+use crate::terminals::redact_text::{self, redact_part};
+use crate::terminals::segments::{Segment, SegmentSplitter, TextForm};
+use crate::terminals::time_index::TimeIndex;
 
 const CHUNK: usize = 64 << 10;
-/// Most of a recording that one call goes through.
+/// Maximum number of bytes processed by one call.
 pub(super) const WORK: u64 = 8 << 20;
-/// How far a line is followed back to where it begins.
+/// How far back the start of a line is searched.
 const LINE: u64 = 64 << 10;
-/// How much before a part, and on both sides of it, tells what of it is a secret.
+/// How far before a part, and on both sides of it, secrets are searched for.
 const BEFORE: u64 = redact_text::REACH as u64;
 const AROUND: u64 = redact_text::AROUND as u64;
 
-/// What is read at a time fits, so that nothing is passed over.
+/// At least as large as one segment, so that nothing is skipped.
 const LEAST_ROOM: usize = 8_400;
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ask {
-    pub(crate) part: Part,
-    pub(crate) form: Form,
-    /// Most characters, as JSON writes them.
+pub(crate) struct PartRequest {
+    pub(crate) part: PartSelector,
+    pub(crate) form: TextForm,
+    /// Maximum number of characters, as escaped in JSON.
     pub(crate) room: usize,
 }
 
-/// A part of a recording, without secrets.
+/// A part of a recording, redacted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct RecordingPart {
     pub(crate) text: String,
-    /// Of the first and the last line; both 0 when there is none.
+    /// Line numbers of the first and last line; both 0 if there is none.
     pub(crate) start_line: u64,
     pub(crate) end_line: u64,
     pub(crate) total_lines: u64,
     pub(crate) total_bytes: u64,
-    /// Which bytes it is made of.
+    /// The bytes that it was made from.
     pub(crate) bytes: Range<u64>,
-    /// There is more of what was asked for: before a tail, after anything else.
+    /// Part of the request is left out: at the start of a tail, otherwise at the end.
     pub(crate) cut: bool,
-    /// Something to show follows. A sequence or a character that is not complete
-    /// is nothing yet.
+    /// More displayable text follows. An incomplete sequence or character does not count.
     pub(crate) more: bool,
-    /// Why the later bytes cannot be had.
+    /// Why later bytes are missing.
     pub(crate) damage: Option<String>,
 }
 
-/// A recording as long as it is when it is opened; it may grow meanwhile.
+/// A recording at its length when opened; it may grow meanwhile.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    /// What it is called where it cannot be read.
+    /// Its name in error messages.
     id: String,
-    pub(super) bytes: Bytes,
-    index: Index,
+    pub(super) bytes: RecordedBytes,
+    index: TimeIndex,
     pub(super) length: u64,
 }
 
@@ -75,37 +72,37 @@ pub(crate) struct Reader {
 pub(super) struct Forward {
     pub(super) text: String,
     pub(super) bytes: Range<u64>,
-    /// Lines that ended in it.
+    /// Number of lines that ended in it.
     pub(super) ended: u64,
-    /// There is more of what was asked for.
+    /// Part of the request is left out.
     pub(super) cut: bool,
-    /// Something to show follows.
+    /// More displayable text follows.
     pub(super) more: bool,
 }
 
 impl Reader {
-    pub(super) fn new(id: String, bytes: Bytes, times: Option<File>) -> Self {
+    pub(super) fn new(id: String, bytes: RecordedBytes, times: Option<File>) -> Self {
         let length = bytes.length;
-        Self { id, index: Index::open(times, length, bytes.written), bytes, length }
+        Self { id, index: TimeIndex::open(times, length, bytes.written), bytes, length }
     }
 
-    /// Reads what is no recording as if it were one: without an index, only the
-    /// moment of the last byte is known.
+    /// Reads other output as if it were a recording. Without `times`, only the time of its last
+    /// byte is known.
     pub(crate) fn over(
         id: String,
         stretches: Vec<FilePart>,
         written: Timestamp,
         times: Option<File>,
     ) -> io::Result<Self> {
-        Ok(Self::new(id, Bytes::joined(stretches, written)?, times))
+        Ok(Self::new(id, RecordedBytes::joined(stretches, written)?, times))
     }
 
-    pub(crate) fn read(&self, ask: &Ask) -> Result<Piece, TerminalError> {
-        let ask = Ask { room: ask.room.max(LEAST_ROOM), ..*ask };
+    pub(crate) fn read(&self, ask: &PartRequest) -> Result<RecordingPart, TerminalError> {
+        let ask = PartRequest { room: ask.room.max(LEAST_ROOM), ..*ask };
         self.part(&ask).map_err(|source| self.failed(source))
     }
 
-    /// Hands over bytes of the recording as they are.
+    /// Copies bytes of the recording unchanged.
     pub(crate) fn copy(&self, bytes: Range<u64>, each: &mut dyn FnMut(&[u8])) -> Result<(), TerminalError> {
         let mut chunk = vec![0; CHUNK];
         let mut at = bytes.start;
@@ -126,27 +123,27 @@ impl Reader {
         TerminalError::Read { id: self.id.clone(), source }
     }
 
-    /// Where a part begins, as far as that is known before it is read.
-    fn begin(&self, part: Part) -> u64 {
+    /// A lower bound of where a part begins.
+    fn begin(&self, part: PartSelector) -> u64 {
         match part {
-            Part::Tail(_) => self.length.saturating_sub(WORK),
-            Part::Head(_) | Part::All => 0,
-            Part::Since(moment) => self.index.since(moment).saturating_sub(LINE),
-            Part::From(offset) => offset.min(self.length),
+            PartSelector::Tail(_) => self.length.saturating_sub(WORK),
+            PartSelector::Head(_) | PartSelector::All => 0,
+            PartSelector::Since(moment) => self.index.since(moment).saturating_sub(LINE),
+            PartSelector::From(offset) => offset.min(self.length),
         }
     }
 
-    fn part(&self, ask: &Ask) -> io::Result<Piece> {
+    fn part(&self, ask: &PartRequest) -> io::Result<RecordingPart> {
         self.will_begin(self.begin(ask.part))?;
         let read = match ask.part {
-            Part::Tail(lines) => self.tail(lines, ask)?,
-            Part::Head(lines) => self.forward(0, lines, ask)?,
-            Part::All => self.forward(0, u64::MAX, ask)?,
-            Part::Since(moment) => self.forward(self.since(moment)?, u64::MAX, ask)?,
-            Part::From(offset) => self.forward(offset.min(self.length), u64::MAX, ask)?,
+            PartSelector::Tail(lines) => self.tail(lines, ask)?,
+            PartSelector::Head(lines) => self.forward(0, lines, ask)?,
+            PartSelector::All => self.forward(0, u64::MAX, ask)?,
+            PartSelector::Since(moment) => self.forward(self.since(moment)?, u64::MAX, ask)?,
+            PartSelector::From(offset) => self.forward(offset.min(self.length), u64::MAX, ask)?,
         };
         let Forward { text, bytes, cut, more, .. } = read;
-        Ok(Piece {
+        Ok(RecordingPart {
             text: self.shown(&text, &bytes, ask.form)?,
             start_line: if bytes.is_empty() { 0 } else { self.lines(bytes.start)? + 1 },
             end_line: if bytes.is_empty() { 0 } else { self.last_line(bytes.end)? },
@@ -159,55 +156,55 @@ impl Reader {
         })
     }
 
-    /// Nothing before this, and what tells of its secrets, will be asked for.
+    /// Announces that reading will start at `at`, minus the context needed for redaction.
     pub(super) fn will_begin(&self, at: u64) -> io::Result<()> {
         let begin = self.index.before(at.saturating_sub(BEFORE));
         self.bytes.begin(begin.map_or(0, |entry| entry.offset))
     }
 
-    /// Where that begins which came since then, with the line it was in.
+    /// The start of the line in which output since `moment` begins.
     pub(super) fn since(&self, moment: Timestamp) -> io::Result<u64> {
         let since = self.index.since(moment);
         if since < self.length { self.start_of_line(since) } else { Ok(since) }
     }
 
-    /// The text of these bytes without secrets.
-    pub(super) fn shown(&self, text: &str, bytes: &Range<u64>, form: Form) -> io::Result<String> {
-        let before = self.text(self.matters(bytes.start)?..bytes.start, form)?;
+    /// Redacts the text of these bytes.
+    pub(super) fn shown(&self, text: &str, bytes: &Range<u64>, form: TextForm) -> io::Result<String> {
+        let before = self.text(self.secret_context_start(bytes.start)?..bytes.start, form)?;
         let after = self.text(bytes.end..self.length.min(bytes.end + AROUND), form)?;
         let columns = self.index.before(bytes.start).map_or(0, |entry| entry.size.columns);
         Ok(match form {
-            Form::Plain => shown(&before, text, &after),
-            Form::Raw => shown_as_sent(&before, text, &after, columns),
+            TextForm::Plain => redact_part(&before, text, &after),
+            TextForm::Raw => redact_raw(&before, text, &after, columns),
         })
     }
 
-    /// At most `lines` from `from` on.
-    pub(super) fn forward(&self, from: u64, lines: u64, ask: &Ask) -> io::Result<Forward> {
+    /// At most `lines` lines from `from` on.
+    pub(super) fn forward(&self, from: u64, lines: u64, ask: &PartRequest) -> io::Result<Forward> {
         let end = self.length.min(from.saturating_add(WORK));
         let (mut text, mut left, mut to, mut seen) = (String::new(), ask.room, from, 0);
         let mut more = end < self.length;
         self.segments(from..end, ask.form, &mut |segment| {
-            let price = price(&segment.text);
-            if seen >= lines || (price > left && !text.is_empty()) {
+            let json_length = json_length(&segment.text);
+            if seen >= lines || (json_length > left && !text.is_empty()) {
                 more = true;
                 return ControlFlow::Break(());
             }
             text.push_str(first(&segment.text, left));
-            left = left.saturating_sub(price);
+            left = left.saturating_sub(json_length);
             to = segment.bytes.end;
             seen += u64::from(segment.ends_line);
             ControlFlow::Continue(())
         })?;
-        // Megabytes of one sequence: nothing will come of it.
+        // Megabytes of one sequence: skip them.
         if to == from && end < self.length {
             to = end;
         }
         Ok(Forward { text, bytes: from..to, ended: seen, cut: more && seen < lines, more })
     }
 
-    /// The last `lines`, as many of them as there is room for.
-    fn tail(&self, lines: u64, ask: &Ask) -> io::Result<Forward> {
+    /// The last `lines` lines, as far as they fit.
+    fn tail(&self, lines: u64, ask: &PartRequest) -> io::Result<Forward> {
         if lines == 0 {
             let bytes = self.length..self.length;
             return Ok(Forward { text: String::new(), bytes, ended: 0, cut: false, more: false });
@@ -219,13 +216,13 @@ impl Reader {
             ended + u64::from(kept.back().is_some_and(|(last, _)| !last.ends_line))
         };
         self.segments(from..self.length, ask.form, &mut |segment| {
-            let price = price(&segment.text);
-            used += price;
+            let json_length = json_length(&segment.text);
+            used += json_length;
             ended += u64::from(segment.ends_line);
-            kept.push_back((segment, price));
+            kept.push_back((segment, json_length));
             while kept.len() > 1 && (used > ask.room || shown(ended, &kept) > lines) {
-                let Some((gone, price)) = kept.pop_front() else { break };
-                used -= price;
+                let Some((gone, json_length)) = kept.pop_front() else { break };
+                used -= json_length;
                 ended -= u64::from(gone.ends_line);
             }
             ControlFlow::Continue(())
@@ -235,21 +232,21 @@ impl Reader {
             _ => from..from,
         };
         let text: String = kept.iter().map(|(segment, _)| segment.text.as_str()).collect();
-        // A line of which nothing is complete is one as well.
+        // An incomplete line counts too.
         let begun = kept.back().is_none_or(|(last, _)| last.ends_line) && bytes.end < self.length;
-        // Fewer than asked for, for want of room or because it is too far back.
+        // Fewer lines than requested, because they do not fit or start too far back.
         let cut = bytes.start > 0 && shown(ended, &kept) + u64::from(begun) < lines;
         Ok(Forward { text: first(&text, ask.room).to_owned(), bytes, ended, cut, more: false })
     }
 
-    /// Hands over the text of `bytes` piece by piece, until told to stop.
+    /// Calls `each` with the text of `bytes`, segment by segment, until told to stop.
     pub(super) fn segments(
         &self,
         bytes: Range<u64>,
-        form: Form,
+        form: TextForm,
         each: &mut dyn FnMut(Segment) -> ControlFlow<()>,
     ) -> io::Result<()> {
-        let mut cutter = Cutter::new(form, bytes.start);
+        let mut cutter = SegmentSplitter::new(form, bytes.start);
         let mut chunk = vec![0; CHUNK];
         let mut at = bytes.start;
         while at < bytes.end {
@@ -272,19 +269,19 @@ impl Reader {
         Ok(())
     }
 
-    /// From where on the bytes before `offset` tell what after it is a secret:
-    /// far back only where a key is named.
-    fn matters(&self, offset: u64) -> io::Result<u64> {
+    /// Where the context begins that decides what is a secret after `offset`: far back only if a
+    /// private key is mentioned.
+    fn secret_context_start(&self, offset: u64) -> io::Result<u64> {
         let far = offset.saturating_sub(BEFORE);
         let mut bytes = vec![0; usize::try_from(offset - far).unwrap_or(0)];
         self.bytes.read_exact_at(&mut bytes, far)?;
-        // A colour may be inside one word of the two.
+        // Each word alone, because a colour sequence may stand between them.
         let named = [&b"PRIVATE"[..], b"KEY"].iter().any(|word| memchr::memmem::find(&bytes, word).is_some());
         Ok(if named { far } else { offset.saturating_sub(AROUND) })
     }
 
-    /// The whole text of a few bytes.
-    fn text(&self, bytes: Range<u64>, form: Form) -> io::Result<String> {
+    /// The whole text of a small range.
+    fn text(&self, bytes: Range<u64>, form: TextForm) -> io::Result<String> {
         let mut text = String::new();
         self.segments(bytes, form, &mut |segment| {
             text.push_str(&segment.text);
@@ -293,8 +290,7 @@ impl Reader {
         Ok(text)
     }
 
-    /// Where the last `lines` lines begin, looked for from the end; `stop`
-    /// where that is before it.
+    /// Searches backwards for the start of the last `lines` lines, down to `stop`.
     pub(super) fn start_of_last(&self, lines: u64, stop: u64) -> io::Result<u64> {
         // A line feed at the very end ends the last line.
         let mut found = 0;
@@ -310,8 +306,8 @@ impl Reader {
         self.backwards(offset, offset.saturating_sub(LINE), |_| true)
     }
 
-    /// Goes back from line feed to line feed until one is `wanted`: the byte
-    /// after it, or `stop` when none was.
+    /// Searches backwards for a `wanted` line feed. Returns the position after it, or `stop` if
+    /// there is none.
     fn backwards(&self, from: u64, stop: u64, mut wanted: impl FnMut(u64) -> bool) -> io::Result<u64> {
         let mut end = from;
         let mut chunk = vec![0; CHUNK];
@@ -329,7 +325,7 @@ impl Reader {
         Ok(stop)
     }
 
-    /// How many line feeds there are before `offset`.
+    /// The number of line feeds before `offset`.
     fn lines(&self, offset: u64) -> io::Result<u64> {
         let (mut at, mut lines) =
             self.index.before(offset).map_or((0, 0), |entry| (entry.offset, entry.lines));
@@ -346,7 +342,7 @@ impl Reader {
         Ok(lines)
     }
 
-    /// The number of the line that the byte before `end` is on.
+    /// The number of the line that ends at `end`.
     fn last_line(&self, end: u64) -> io::Result<u64> {
         let mut last = [0];
         match end.checked_sub(1) {
@@ -359,8 +355,8 @@ impl Reader {
     }
 }
 
-/// How many characters a text has where JSON writes it.
-fn price(text: &str) -> usize {
+/// The length of a text as escaped in JSON.
+fn json_length(text: &str) -> usize {
     text.chars().map(written).sum()
 }
 
@@ -372,13 +368,13 @@ fn written(character: char) -> usize {
     }
 }
 
-/// As much of a text as there is room for.
+/// The beginning of a text that fits into `room`.
 fn first(text: &str, room: usize) -> &str {
     let mut left = room;
     let end = text.char_indices().find(|(_, character)| {
-        let price = written(*character);
-        let fits = price <= left;
-        left = left.saturating_sub(price);
+        let json_length = written(*character);
+        let fits = json_length <= left;
+        left = left.saturating_sub(json_length);
         !fits
     });
     end.map_or(text, |(at, _)| &text[..at])
@@ -390,22 +386,23 @@ mod tests {
     use std::path::Path;
     use std::time::{Duration, UNIX_EPOCH};
 
-    use super::super::compressed_reader::Stored;
-    use super::super::time_index::Entry;
+    use super::super::compressed_reader::StoredRecording;
+    use super::super::time_index::TimeEntry;
     use super::*;
     use crate::host::Size;
 
     fn reader(file: File, times: Option<File>) -> Reader {
-        let bytes = Stored::Plain(file).open(Path::new("/nowhere")).unwrap();
+        let bytes = StoredRecording::Plain(file).open(Path::new("/nowhere")).unwrap();
         Reader::new("term-0a1b2c3d4e5f".into(), bytes, times)
     }
 
-    /// A recording whose pieces came a second after one another.
+    /// A recording whose pieces arrived one second apart.
     fn source(pieces: &[&str]) -> Reader {
         let (mut file, mut times) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
         let (mut offset, mut lines) = (0, 0);
         for (second, piece) in (1..).zip(pieces) {
-            let entry = Entry { at: Timestamp::from_millis(second * 1000), offset, lines, size: Size::USUAL };
+            let entry =
+                TimeEntry { at: Timestamp::from_millis(second * 1000), offset, lines, size: Size::USUAL };
             times.write_all(&entry.encode()).unwrap();
             file.write_all(piece.as_bytes()).unwrap();
             offset += piece.len() as u64;
@@ -415,12 +412,12 @@ mod tests {
         reader(file, Some(times))
     }
 
-    fn ask(part: Part) -> Ask {
-        Ask { part, form: Form::Plain, room: LEAST_ROOM }
+    fn ask(part: PartSelector) -> PartRequest {
+        PartRequest { part, form: TextForm::Plain, room: LEAST_ROOM }
     }
 
     #[track_caller]
-    fn check(source: &Reader, part: Part, text: &str, lines: (u64, u64), cut: bool) -> Piece {
+    fn check(source: &Reader, part: PartSelector, text: &str, lines: (u64, u64), cut: bool) -> RecordingPart {
         let piece = source.read(&ask(part)).unwrap();
         assert_eq!(
             (piece.text.as_str(), (piece.start_line, piece.end_line), piece.cut),
@@ -433,23 +430,27 @@ mod tests {
     #[test]
     fn a_part_is_so_many_lines_with_their_numbers() {
         let source = source(&["one\r\n", "\x1b[32mtwo\x1b[0m\r\n", "three\r\n$ "]);
-        check(&source, Part::Head(2), "one\ntwo\n", (1, 2), false);
-        check(&source, Part::Tail(2), "three\n$ ", (3, 4), false);
-        check(&source, Part::Tail(99), "one\ntwo\nthree\n$ ", (1, 4), false);
-        check(&source, Part::Tail(0), "", (0, 0), false);
-        let all = check(&source, Part::All, "one\ntwo\nthree\n$ ", (1, 4), false);
+        check(&source, PartSelector::Head(2), "one\ntwo\n", (1, 2), false);
+        check(&source, PartSelector::Tail(2), "three\n$ ", (3, 4), false);
+        check(&source, PartSelector::Tail(99), "one\ntwo\nthree\n$ ", (1, 4), false);
+        check(&source, PartSelector::Tail(0), "", (0, 0), false);
+        let all = check(&source, PartSelector::All, "one\ntwo\nthree\n$ ", (1, 4), false);
         assert_eq!((all.total_lines, all.bytes), (4, 0..source.length));
-        check(&source, Part::Since(Timestamp::from_millis(2000)), "two\nthree\n$ ", (2, 4), false);
-        check(&source, Part::Since(Timestamp::from_millis(9000)), "", (0, 0), false);
-        check(&source, Part::From(5), "two\nthree\n$ ", (2, 4), false);
-        check(&source, Part::From(999), "", (0, 0), false);
+        check(&source, PartSelector::Since(Timestamp::from_millis(2000)), "two\nthree\n$ ", (2, 4), false);
+        check(&source, PartSelector::Since(Timestamp::from_millis(9000)), "", (0, 0), false);
+        check(&source, PartSelector::From(5), "two\nthree\n$ ", (2, 4), false);
+        check(&source, PartSelector::From(999), "", (0, 0), false);
     }
 
     #[test]
     fn nothing_recorded_is_nothing_to_read() {
-        for part in
-            [Part::Head(5), Part::Tail(5), Part::All, Part::Since(Timestamp::from_millis(0)), Part::From(7)]
-        {
+        for part in [
+            PartSelector::Head(5),
+            PartSelector::Tail(5),
+            PartSelector::All,
+            PartSelector::Since(Timestamp::from_millis(0)),
+            PartSelector::From(7),
+        ] {
             check(&source(&[]), part, "", (0, 0), false);
         }
     }
@@ -457,16 +458,16 @@ mod tests {
     #[test]
     fn the_line_that_was_being_written_then_comes_whole() {
         let source = source(&["$ ", "ls\r\n", "file\r\n"]);
-        check(&source, Part::Since(Timestamp::from_millis(2000)), "$ ls\nfile\n", (1, 2), false);
+        check(&source, PartSelector::Since(Timestamp::from_millis(2000)), "$ ls\nfile\n", (1, 2), false);
     }
 
-    /// Reads on from part to part, and returns all of them.
-    fn parts(source: &Reader, form: Form) -> Vec<Piece> {
-        let mut parts: Vec<Piece> = Vec::new();
+    /// Reads all parts, each from the cursor of the previous one.
+    fn parts(source: &Reader, form: TextForm) -> Vec<RecordingPart> {
+        let mut parts: Vec<RecordingPart> = Vec::new();
         loop {
-            let part = parts.last().map_or(Part::All, |last| Part::From(last.bytes.end));
-            let piece = source.read(&Ask { form, ..ask(part) }).unwrap();
-            assert!(price(&piece.text) <= LEAST_ROOM && (!piece.bytes.is_empty() || !piece.cut));
+            let part = parts.last().map_or(PartSelector::All, |last| PartSelector::From(last.bytes.end));
+            let piece = source.read(&PartRequest { form, ..ask(part) }).unwrap();
+            assert!(json_length(&piece.text) <= LEAST_ROOM && (!piece.bytes.is_empty() || !piece.cut));
             let cut = piece.cut;
             parts.push(piece);
             if !cut {
@@ -481,19 +482,19 @@ mod tests {
         let endless = format!("{}\r\n", "0123456789é".repeat(5000));
         let whole: String = long.concat() + &endless;
         let source = source(&[&whole]);
-        for form in [Form::Plain, Form::Raw] {
+        for form in [TextForm::Plain, TextForm::Raw] {
             let parts = parts(&source, form);
             assert!(parts.len() > 5);
             let read: String = parts.iter().map(|part| part.text.as_str()).collect();
             let expected = match form {
-                Form::Raw => whole.clone(),
-                Form::Plain => whole.replace("\x1b[1m", "").replace("\x1b[m", "").replace('\r', ""),
+                TextForm::Raw => whole.clone(),
+                TextForm::Plain => whole.replace("\x1b[1m", "").replace("\x1b[m", "").replace('\r', ""),
             };
             assert_eq!(read, expected);
             assert_eq!(parts.last().unwrap().end_line, 3001);
         }
-        let tail = source.read(&ask(Part::Tail(100))).unwrap();
-        assert!(tail.cut && tail.text.ends_with("0123456789é\n") && price(&tail.text) > 1000);
+        let tail = source.read(&ask(PartSelector::Tail(100))).unwrap();
+        assert!(tail.cut && tail.text.ends_with("0123456789é\n") && json_length(&tail.text) > 1000);
     }
 
     #[test]
@@ -502,9 +503,9 @@ mod tests {
             (0..200_000).map(|step| format!("step {step:06} of 200000 {}\r", "#".repeat(40))).collect();
         let source = source(&["begin\r\n", &bar, "\x1b[Kdone\r\n"]);
         assert!(source.length > WORK);
-        let tail = source.read(&ask(Part::Tail(1))).unwrap();
+        let tail = source.read(&ask(PartSelector::Tail(1))).unwrap();
         assert_eq!(tail.text, "done\n");
-        let parts = parts(&source, Form::Plain);
+        let parts = parts(&source, TextForm::Plain);
         let text: String = parts.iter().map(|part| part.text.as_str()).collect();
         assert!(text.len() < 500 && text.starts_with("begin\nstep") && text.ends_with("done\n"), "{text}");
     }
@@ -513,8 +514,8 @@ mod tests {
     fn a_sequence_that_never_ends_does_not_stop_the_reader() {
         let hidden = format!("a\x1b]0;{}", "x".repeat((8 << 20) + 100));
         let source = source(&[&hidden, "\x07b\r\n"]);
-        let parts = parts(&source, Form::Plain);
-        // It is given up after so much of it, and what is left of it is text.
+        let parts = parts(&source, TextForm::Plain);
+        // Only so much of a sequence is skipped; the rest of it counts as text.
         assert_eq!((parts.len(), parts[0].text.as_str(), parts[1].text.as_str()), (3, "a", ""));
         assert!(parts[2].text.ends_with("xb\n") && parts[2].text.len() < 200, "{}", parts[2].text);
     }
@@ -525,13 +526,13 @@ mod tests {
         let armoured = format!("-----BEGIN RSA PRIVATE KEY-----\r\n{key}-----END RSA PRIVATE KEY-----\r\n");
         let source = source(&["before\r\n", &armoured, "after\r\n"]);
         for lines in 1..24 {
-            for part in [Part::Head(lines), Part::Tail(lines)] {
+            for part in [PartSelector::Head(lines), PartSelector::Tail(lines)] {
                 let text = source.read(&ask(part)).unwrap().text;
                 assert!(!text.contains("MIIEpAIBAAKC"), "{part:?}: {text}");
             }
         }
         for offset in (0..source.length - 8).step_by(5) {
-            let text = source.read(&ask(Part::From(offset))).unwrap().text;
+            let text = source.read(&ask(PartSelector::From(offset))).unwrap().text;
             assert!(!text.contains("MIIEpAIBAAKC") && text.ends_with("after\n"), "{offset}: {text}");
         }
     }
@@ -540,13 +541,13 @@ mod tests {
     fn a_key_marker_alone_hides_nothing_else_and_a_long_key_is_hidden_all_through() {
         let begin = "-----BEGIN RSA PRIVATE KEY-----\r\n";
         let lone = source(&[begin, "$ cargo test\r\n", "12 passed\r\n"]);
-        check(&lone, Part::All, "[redacted:private-key]\n$ cargo test\n12 passed\n", (1, 3), false);
-        check(&lone, Part::Tail(2), "$ cargo test\n12 passed\n", (2, 3), false);
+        check(&lone, PartSelector::All, "[redacted:private-key]\n$ cargo test\n12 passed\n", (1, 3), false);
+        check(&lone, PartSelector::Tail(2), "$ cargo test\n12 passed\n", (2, 3), false);
         let key: String = "MIIEpAIBAAKCAQEA7Bq9ZkT3mXw5Rc1VnY8dLf2Gs6Hj4Ep0UoKx7iQ2bWz8Nt5M\r\n".repeat(700);
         let long = source(&["before\r\n", begin, &key, "-----END RSA PRIVATE KEY-----\r\n", "after\r\n"]);
         assert!(long.length > 40_000);
         for offset in (0..long.length).step_by(997) {
-            let text = long.read(&ask(Part::From(offset))).unwrap().text;
+            let text = long.read(&ask(PartSelector::From(offset))).unwrap().text;
             assert!(!text.contains("MIIEpAIBAAKC"), "{offset}: {text}");
         }
     }
@@ -556,8 +557,8 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"one\ntwo\n").unwrap();
         let bare = reader(file, None);
-        check(&bare, Part::Tail(1), "two\n", (2, 2), false);
-        check(&bare, Part::Since(Timestamp::from_millis(9000)), "one\ntwo\n", (1, 2), false);
-        check(&bare, Part::Since(Timestamp::from_millis(1 << 50)), "", (0, 0), false);
+        check(&bare, PartSelector::Tail(1), "two\n", (2, 2), false);
+        check(&bare, PartSelector::Since(Timestamp::from_millis(9000)), "one\ntwo\n", (1, 2), false);
+        check(&bare, PartSelector::Since(Timestamp::from_millis(1 << 50)), "", (0, 0), false);
     }
 }

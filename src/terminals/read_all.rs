@@ -1,44 +1,43 @@
-//! All of a part, however long it is: page by page, in constant memory, and
-//! without a look at what comes before it.
+//! Reads all of a part, whatever its length, page by page in constant memory.
 
 use std::io;
 use std::ops::ControlFlow;
 
 use crate::terminals::TerminalError;
-use crate::terminals::part_request::Part;
-use crate::terminals::read::{Ask, Forward, Reader, WORK};
-use crate::terminals::segments::{Form, Segment};
+use crate::terminals::part_request::PartSelector;
+use crate::terminals::read::{Forward, PartRequest, Reader, WORK};
+use crate::terminals::segments::{Segment, TextForm};
 
-/// Of one page, in characters.
+/// Characters per page.
 const ROOM: usize = 64 << 10;
 
 impl Reader {
-    /// Hands over all of `part`: its text without secrets, or, where it is wanted
-    /// raw, its bytes as they are. Tells why later bytes cannot be had.
+    /// Calls `each` with all of `part`: redacted text, or the raw bytes. Returns why later bytes
+    /// are missing, if any are.
     pub(crate) fn pages(
         &self,
-        part: Part,
-        form: Form,
+        part: PartSelector,
+        form: TextForm,
         each: &mut dyn FnMut(&[u8]),
     ) -> Result<Option<&str>, TerminalError> {
         let failed = |source| self.failed(source);
         let (mut from, mut lines) = match part {
-            Part::Head(lines) => (0, lines),
-            Part::Tail(lines) => (self.start_of_tail(lines, form).map_err(failed)?, u64::MAX),
-            Part::All => (0, u64::MAX),
-            Part::Since(moment) => (self.since(moment).map_err(failed)?, u64::MAX),
-            Part::From(offset) => (offset.min(self.length), u64::MAX),
+            PartSelector::Head(lines) => (0, lines),
+            PartSelector::Tail(lines) => (self.start_of_tail(lines, form).map_err(failed)?, u64::MAX),
+            PartSelector::All => (0, u64::MAX),
+            PartSelector::Since(moment) => (self.since(moment).map_err(failed)?, u64::MAX),
+            PartSelector::From(offset) => (offset.min(self.length), u64::MAX),
         };
         loop {
             self.will_begin(from).map_err(failed)?;
-            let ask = Ask { part, form, room: ROOM };
+            let ask = PartRequest { part, form, room: ROOM };
             let Forward { text, bytes, ended, cut, more } =
                 self.forward(from, lines, &ask).map_err(failed)?;
             match form {
-                Form::Plain => each(self.shown(&text, &bytes, form).map_err(failed)?.as_bytes()),
-                // As it is, also where that is not complete.
-                Form::Raw if !more && ended < lines => self.copy(bytes.start..self.length, each)?,
-                Form::Raw => self.copy(bytes.clone(), each)?,
+                TextForm::Plain => each(self.shown(&text, &bytes, form).map_err(failed)?.as_bytes()),
+                // Raw output includes an incomplete end.
+                TextForm::Raw if !more && ended < lines => self.copy(bytes.start..self.length, each)?,
+                TextForm::Raw => self.copy(bytes.clone(), each)?,
             }
             if !cut {
                 return Ok(self.bytes.damage.as_deref());
@@ -47,12 +46,13 @@ impl Reader {
         }
     }
 
-    /// Where the last `lines` lines begin, as they are shown.
-    fn start_of_tail(&self, lines: u64, form: Form) -> io::Result<u64> {
+    /// Where the last `lines` displayed lines begin.
+    fn start_of_tail(&self, lines: u64, form: TextForm) -> io::Result<u64> {
         if lines == 0 {
             return Ok(self.length);
         }
-        // Near the end first: most often it is there, and nothing before has to be unpacked.
+        // Search near the end first: usually the start is there, and nothing before it must be
+        // decompressed.
         let near = self.length.saturating_sub(WORK);
         self.will_begin(near)?;
         let mut start = self.start_of_last(lines, near)?;
@@ -60,7 +60,7 @@ impl Reader {
             self.will_begin(0)?;
             start = self.start_of_last(lines, 0)?;
         }
-        // What moves to another line makes two of one.
+        // Cursor movement to another line displays one line as two.
         let (mut ended, mut is_open) = (0, false);
         self.segments(start..self.length, form, &mut |segment: Segment| {
             ended += u64::from(segment.ends_line);
@@ -83,7 +83,7 @@ impl Reader {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::read::Piece;
+    use super::super::read::RecordingPart;
     use super::*;
     use crate::host::FilePart;
     use crate::model::Timestamp;
@@ -97,10 +97,9 @@ mod tests {
         Reader::over("t".into(), vec![stretch], Timestamp::from_millis(0), None).unwrap()
     }
 
-    /// More pages than any part of a test has.
     const MANY: usize = 1000;
 
-    fn all_pages(reader: &Reader, part: Part, form: Form) -> Vec<u8> {
+    fn all_pages(reader: &Reader, part: PartSelector, form: TextForm) -> Vec<u8> {
         let (mut bytes, mut pages) = (Vec::new(), 0);
         let mut each = |page: &[u8]| {
             pages += 1;
@@ -111,21 +110,21 @@ mod tests {
         bytes
     }
 
-    /// Goes on from cursor to cursor as long as there is more.
-    fn followed(reader: &Reader, part: Part, form: Form) -> (String, Piece) {
+    /// Reads from cursor to cursor while there is more.
+    fn followed(reader: &Reader, part: PartSelector, form: TextForm) -> (String, RecordingPart) {
         let (mut text, mut part) = (String::new(), part);
         for _ in 0..MANY {
-            let piece = reader.read(&Ask { part, form, room: 0 }).unwrap();
+            let piece = reader.read(&PartRequest { part, form, room: 0 }).unwrap();
             text.push_str(&piece.text);
             if !piece.cut {
                 return (text, piece);
             }
-            part = Part::From(piece.bytes.end);
+            part = PartSelector::From(piece.bytes.end);
         }
         panic!("{part:?} {form:?} leads on for ever");
     }
 
-    fn read(reader: &Reader, part: Part, form: Form) -> String {
+    fn read(reader: &Reader, part: PartSelector, form: TextForm) -> String {
         let mut bytes = Vec::new();
         reader.pages(part, form, &mut |page| bytes.extend_from_slice(page)).unwrap();
         String::from_utf8(bytes).unwrap()
@@ -136,16 +135,16 @@ mod tests {
         let line = |number: u64| format!("line {number} of an output of usual length, 0123456789\n");
         let text: String = (1..=9000).map(line).collect();
         let reader = reader(&text);
-        for form in [Form::Plain, Form::Raw] {
+        for form in [TextForm::Plain, TextForm::Raw] {
             for lines in [0, 1, 2000, 8999, 9000, 20_000] {
                 let head: String = (1..=lines.min(9000)).map(line).collect();
                 let tail: String = (9001 - lines.min(9000)..=9000).map(line).collect();
-                assert!(read(&reader, Part::Head(lines), form) == head, "{form:?} {lines}");
-                assert!(read(&reader, Part::Tail(lines), form) == tail, "{form:?} {lines}");
+                assert!(read(&reader, PartSelector::Head(lines), form) == head, "{form:?} {lines}");
+                assert!(read(&reader, PartSelector::Tail(lines), form) == tail, "{form:?} {lines}");
             }
-            assert!(read(&reader, Part::All, form) == text);
+            assert!(read(&reader, PartSelector::All, form) == text);
             let from = text.find("line 5000 ").unwrap();
-            assert!(read(&reader, Part::From(from as u64), form) == text[from..]);
+            assert!(read(&reader, PartSelector::From(from as u64), form) == text[from..]);
         }
     }
 
@@ -153,9 +152,9 @@ mod tests {
     fn a_tail_is_counted_as_it_is_shown() {
         // Moving up ends a line without a line feed.
         let reader = reader("a\r\nb\x1b[Ac\x1b[Ad\r\ne");
-        assert_eq!(read(&reader, Part::All, Form::Plain).lines().count(), 5);
+        assert_eq!(read(&reader, PartSelector::All, TextForm::Plain).lines().count(), 5);
         for (lines, text) in [(1, "e"), (2, "d\ne"), (3, "c\nd\ne")] {
-            assert_eq!(read(&reader, Part::Tail(lines), Form::Plain).replace(' ', ""), text);
+            assert_eq!(read(&reader, PartSelector::Tail(lines), TextForm::Plain).replace(' ', ""), text);
         }
     }
 
@@ -165,12 +164,12 @@ mod tests {
         let lines = text.len() as u64 / 16;
         let reader = reader(&text);
         for less in [1, 1000] {
-            let tail = read(&reader, Part::Tail(lines - less), Form::Raw);
+            let tail = read(&reader, PartSelector::Tail(lines - less), TextForm::Raw);
             assert_eq!(tail.len() as u64, (lines - less) * 16);
         }
     }
 
-    /// What this thread has read of files.
+    /// The bytes that this thread has read from files.
     #[cfg(target_os = "linux")]
     fn bytes_read() -> u64 {
         let told = std::fs::read_to_string("/proc/thread-self/io").unwrap();
@@ -185,9 +184,9 @@ mod tests {
         io::Write::write_all(&mut file, text.as_bytes()).unwrap();
         let written = Timestamp::from_millis(0);
         let reader = Reader::over("t".into(), vec![FilePart::File(file)], written, None).unwrap();
-        for part in [Part::All, Part::Head(u64::MAX), Part::Tail(u64::MAX)] {
+        for part in [PartSelector::All, PartSelector::Head(u64::MAX), PartSelector::Tail(u64::MAX)] {
             let before = bytes_read();
-            assert!(read(&reader, part, Form::Plain) == text);
+            assert!(read(&reader, part, TextForm::Plain) == text);
             let read = bytes_read() - before;
             assert!(read < 6 * text.len() as u64, "{part:?}: {read}");
         }
@@ -201,20 +200,24 @@ mod tests {
             let sent = [b"one\r\nabc", rest].concat();
             let reader = of_bytes(&sent);
             for (part, text) in [
-                (Part::All, "one\nabc"),
-                (Part::Head(5), "one\nabc"),
-                (Part::Head(1), "one\n"),
-                (Part::Tail(1), "abc"),
-                (Part::Tail(9), "one\nabc"),
-                (Part::From(5), "abc"),
-                (Part::From(8), ""),
+                (PartSelector::All, "one\nabc"),
+                (PartSelector::Head(5), "one\nabc"),
+                (PartSelector::Head(1), "one\n"),
+                (PartSelector::Tail(1), "abc"),
+                (PartSelector::Tail(9), "one\nabc"),
+                (PartSelector::From(5), "abc"),
+                (PartSelector::From(8), ""),
             ] {
-                assert_eq!(all_pages(&reader, part, Form::Plain), text.as_bytes(), "{part:?} {rest:?}");
-                let (read, last) = followed(&reader, part, Form::Plain);
-                assert_eq!((read.as_str(), last.more), (text, part == Part::Head(1)), "{part:?} {rest:?}");
+                assert_eq!(all_pages(&reader, part, TextForm::Plain), text.as_bytes(), "{part:?} {rest:?}");
+                let (read, last) = followed(&reader, part, TextForm::Plain);
+                assert_eq!(
+                    (read.as_str(), last.more),
+                    (text, part == PartSelector::Head(1)),
+                    "{part:?} {rest:?}"
+                );
             }
-            assert_eq!(all_pages(&reader, Part::All, Form::Raw), sent);
-            assert_eq!(all_pages(&reader, Part::Head(1), Form::Raw), b"one\r\n");
+            assert_eq!(all_pages(&reader, PartSelector::All, TextForm::Raw), sent);
+            assert_eq!(all_pages(&reader, PartSelector::Head(1), TextForm::Raw), b"one\r\n");
         }
     }
 
@@ -222,7 +225,7 @@ mod tests {
     fn a_line_of_which_nothing_is_complete_is_the_last() {
         let piece = |lines| {
             of_bytes(b"one\ntwo\n\x1b[3")
-                .read(&Ask { part: Part::Tail(lines), form: Form::Plain, room: 0 })
+                .read(&PartRequest { part: PartSelector::Tail(lines), form: TextForm::Plain, room: 0 })
                 .unwrap()
         };
         for (lines, text) in [(1, ""), (2, "two\n"), (3, "one\ntwo\n"), (4, "one\ntwo\n")] {
@@ -234,16 +237,16 @@ mod tests {
     fn a_live_terminal_goes_on_with_the_whole_of_what_was_not_complete() {
         let sent = "a\x1b[1mb\u{e9}c\x1b]0;t\x07d\u{1f980}e".as_bytes();
         for edge in 0..=sent.len() {
-            let (before, piece) = followed(&of_bytes(&sent[..edge]), Part::All, Form::Plain);
-            let (after, _) = followed(&of_bytes(sent), Part::From(piece.bytes.end), Form::Plain);
+            let (before, piece) = followed(&of_bytes(&sent[..edge]), PartSelector::All, TextForm::Plain);
+            let (after, _) = followed(&of_bytes(sent), PartSelector::From(piece.bytes.end), TextForm::Plain);
             assert_eq!(before + &after, "ab\u{e9}cd\u{1f980}e", "{edge}");
         }
-        // One that an escape cut short is told once.
-        let (before, piece) = followed(&of_bytes(b"a\xc3\x1b"), Part::All, Form::Plain);
+        // A sequence that an escape interrupted is reported once.
+        let (before, piece) = followed(&of_bytes(b"a\xc3\x1b"), PartSelector::All, TextForm::Plain);
         assert_eq!((before.as_str(), piece.bytes), ("a\u{fffd}", 0..2));
     }
 
-    /// Whatever a program may send, mostly what begins something.
+    /// Anything a program may send, mostly beginnings of sequences.
     fn sent() -> impl Strategy<Value = Vec<u8>> {
         let pieces = [
             "\x1b",
@@ -283,29 +286,29 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Live, that is up to any byte, and ended.
+        /// Cut at any byte, and complete.
         #[test]
         fn whatever_was_sent_reading_it_ends(sent in sent(), edge in any::<prop::sample::Index>(), lines in 0..5u64) {
             let edge = edge.index(sent.len() + 1);
             let (live, ended) = (of_bytes(&sent[..edge]), of_bytes(&sent));
-            for form in [Form::Plain, Form::Raw] {
+            for form in [TextForm::Plain, TextForm::Raw] {
                 for reader in [&live, &ended] {
                     let moment = Timestamp::from_millis(0);
-                    let parts = [Part::All, Part::Head(lines), Part::Tail(lines), Part::Since(moment), Part::From(edge as u64)];
+                    let parts = [PartSelector::All, PartSelector::Head(lines), PartSelector::Tail(lines), PartSelector::Since(moment), PartSelector::From(edge as u64)];
                     for part in parts {
                         all_pages(reader, part, form);
                         followed(reader, part, form);
                     }
-                    let pages = all_pages(reader, Part::All, form);
-                    let (text, last) = followed(reader, Part::All, form);
+                    let pages = all_pages(reader, PartSelector::All, form);
+                    let (text, last) = followed(reader, PartSelector::All, form);
                     prop_assert!(!last.more);
                     match form {
-                        Form::Plain => prop_assert_eq!(String::from_utf8(pages).unwrap(), text),
-                        Form::Raw => prop_assert_eq!(pages, &sent[..reader.length as usize]),
+                        TextForm::Plain => prop_assert_eq!(String::from_utf8(pages).unwrap(), text),
+                        TextForm::Raw => prop_assert_eq!(pages, &sent[..reader.length as usize]),
                     }
                 }
-                let (_, piece) = followed(&live, Part::All, form);
-                followed(&ended, Part::From(piece.bytes.end), form);
+                let (_, piece) = followed(&live, PartSelector::All, form);
+                followed(&ended, PartSelector::From(piece.bytes.end), form);
             }
         }
     }

@@ -1,9 +1,8 @@
-//! Runs a shell or a command in a terminal of our own, passes everything on
-//! unchanged in both directions, and keeps what goes to the screen.
+//! Runs a program in a pseudo terminal, passes everything on unchanged in both directions, and
+//! records its output.
 //!
-//! One thread per direction, each as slow as its reader: so a slow screen
-//! slows the program down as it always did, and Ctrl-C still gets through. The
-//! first thread waits for signals and for the end.
+//! There is one thread per direction, so a slow screen slows the program down as usual and Ctrl-C
+//! still gets through. The main thread waits for signals and for the end.
 
 use std::ffi::OsString;
 use std::io::{PipeReader, PipeWriter, pipe};
@@ -25,23 +24,23 @@ use crate::terminals::find::{is_recorded, root_of};
 use crate::terminals::meta::{Meta, VERSION};
 use crate::terminals::writer::Recording;
 
-/// How long what was told to end may take, before the terminal goes away.
+/// Time that a program has to end after a hang-up.
 const GRACE: Duration = Duration::from_secs(2);
-/// How often a program whose input has ended is told so: each that reads lines
-/// must see it, whenever it begins to.
+/// How often the end of input is repeated, so that each program that reads lines sees it, whenever
+/// it starts to read.
 const END_AGAIN: Duration = Duration::from_millis(250);
 
-/// How long one waits in all for what an ended program wrote, and how much of it
-/// the system may still have. What others write who keep the terminal open is
-/// not the session's.
+/// How long to wait for the remaining output of an ended program, and how much of it the kernel may
+/// still hold. Output of other processes that keep the terminal open does not belong to the
+/// session.
 const SETTLED: Duration = Duration::from_millis(300);
 const LEFT: usize = 1 << 20;
 
-/// What threads announce; signals have the smaller numbers.
+/// Bytes that threads write to the signal pipe; signal numbers are smaller.
 const DRAINED: u8 = 200;
 const CLOSED: u8 = 201;
 
-/// What is run in a terminal.
+/// The program to run in a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Program {
     pub(crate) path: OsString,
@@ -49,13 +48,13 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// The person's shell.
+    /// The user's shell.
     pub(crate) fn shell(env: &Env) -> Self {
         let named = env.path("SHELL").filter(|path| path.is_absolute() && paths::is_program(path));
         Self { path: named.unwrap_or_else(|| PathBuf::from("/bin/sh")).into_os_string(), args: Vec::new() }
     }
 
-    /// This command; `None` without a word.
+    /// This command; `None` if it is empty.
     pub(crate) fn command(words: &[OsString]) -> Option<Self> {
         let (path, args) = words.split_first()?;
         Some(Self { path: path.clone(), args: args.to_vec() })
@@ -70,23 +69,23 @@ impl Program {
 /// How a session ended.
 #[derive(Debug)]
 pub(crate) struct Recorded {
-    /// As a shell would give it.
+    /// The exit status as in a shell.
     pub(crate) status: i32,
-    /// What of it was not recorded, in one line.
+    /// What was not recorded, in one line.
     pub(crate) trouble: Option<String>,
 }
 
-/// The live terminal that this process runs in, if it is recorded.
+/// The live recorded terminal that this process runs in.
 pub(crate) fn surrounding(env: &Env) -> Option<TerminalId> {
     let id: TerminalId = env.text(env::TERMINAL)?.parse().ok()?;
     let home = Home::open(env).ok()?;
     is_recorded(&home, &id).then_some(id)
 }
 
-/// Runs `program` to its end in a recorded terminal.
+/// Runs `program` in a recorded terminal until it ends.
 pub(crate) fn record(env: &Env, name: Option<String>, program: &Program) -> Result<Recorded, TerminalError> {
     let arrivals = SignalPipe::open().map_err(TerminalError::NoPty)?;
-    // A file that may grow no further is an error then, and not our end.
+    // Turns the signal for an exceeded file size limit into a write error.
     let ours = [libc::SIGCHLD, libc::SIGWINCH, libc::SIGCONT, libc::SIGXFSZ];
     arrivals.listen(&ours, Ignored::Listens);
     let theirs = [libc::SIGHUP, libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::SIGTSTP];
@@ -112,13 +111,13 @@ pub(crate) fn record(env: &Env, name: Option<String>, program: &Program) -> Resu
     if let Some(recording) = &mut recording {
         recording.started(pid);
     }
-    // From here on the terminal is open for as long as the program has it.
+    // From now on the terminal is open only while the program holds it.
     drop(pty.theirs);
     let session = Session {
         child,
         pid,
         ours: Arc::new(pty.ours),
-        recording: Shared::new(recording),
+        recording: SharedRecording::new(recording),
         raw,
         arrivals,
         runs: None,
@@ -152,11 +151,11 @@ fn told(path: &Path, error: &std::io::Error) -> String {
     format!("failed to write to `{}`: {error}", path.display())
 }
 
-/// The recording, for whoever has something to add; gone once it is finished.
+/// The recording, shared between threads; `None` once it is finished.
 #[derive(Debug, Clone)]
-struct Shared(Arc<Mutex<Option<Recording>>>);
+struct SharedRecording(Arc<Mutex<Option<Recording>>>);
 
-impl Shared {
+impl SharedRecording {
     fn new(recording: Option<Recording>) -> Self {
         Self(Arc::new(Mutex::new(recording)))
     }
@@ -170,22 +169,22 @@ struct Session {
     child: Child,
     pid: i32,
     ours: Arc<OwnedFd>,
-    recording: Shared,
+    recording: SharedRecording,
     raw: Option<RawMode>,
     arrivals: SignalPipe,
-    /// Closed when the program has ended.
+    /// Dropped when the program has ended.
     runs: Option<PipeWriter>,
 }
 
 impl Session {
-    /// To its end: how that was, and what of it was not recorded.
+    /// Runs the session to its end. Returns the exit and what was not recorded.
     fn run(mut self) -> (Option<Exit>, Option<String>) {
         let started = self.start_threads();
         if !started {
             signal::hang_up(self.pid, &self.ours);
         }
-        let exit = self.attend(started);
-        // Nobody should have to wait for the record to have their terminal back.
+        let exit = self.handle_signals(started);
+        // Restore the terminal first, so that nobody waits for the recording.
         drop(self.raw.take());
         let recording = self.recording.get().take();
         (exit, recording.and_then(|recording| recording.finish(exit, clock::now())))
@@ -195,16 +194,15 @@ impl Session {
         let Ok((gone, runs)) = pipe() else { return false };
         self.runs = Some(runs);
         let (ours, recording) = (Arc::clone(&self.ours), self.recording.clone());
-        let screen = move || show(&ours, &gone, &recording);
+        let screen = move || copy_output(&ours, &gone, &recording);
         let screen = std::thread::Builder::new().name("screen".into()).spawn(screen);
         let ours = Arc::clone(&self.ours);
-        let keys = std::thread::Builder::new().name("keys".into()).spawn(move || type_in(&ours));
+        let keys = std::thread::Builder::new().name("keys".into()).spawn(move || copy_input(&ours));
         screen.is_ok() && keys.is_ok()
     }
 
-    /// Sees to signals until the program has ended and all that it wrote has
-    /// been shown.
-    fn attend(&mut self, drains: bool) -> Option<Exit> {
+    /// Handles signals until the program has ended and all its output was shown.
+    fn handle_signals(&mut self, drains: bool) -> Option<Exit> {
         let mut exit = None;
         let mut drained = !drains;
         let mut deadline = None;
@@ -241,10 +239,10 @@ impl Session {
         Some(spawn::exit_of(status.into_raw()))
     }
 
-    /// Ends the program as a terminal does that is closed; until when it may take.
+    /// Hangs up on the program, like a terminal that is closed. Returns the deadline.
     fn close(&self, exit: Option<Exit>, deadline: Option<Duration>) -> Duration {
         match (exit, deadline) {
-            // Only its output is still on its way, to where nobody wants it.
+            // Only output is outstanding, and nobody reads it any more.
             (Some(_), None) => clock::monotonic(),
             (_, Some(deadline)) => deadline,
             (None, None) => {
@@ -262,7 +260,7 @@ impl Session {
         pty::resize(&self.ours, size);
     }
 
-    /// Stops as any program does that is told to; the keyboard alone never says so.
+    /// Stops this process when told by a signal; the keyboard cannot cause this.
     fn pause(&self) {
         if let Some(raw) = &self.raw {
             raw.leave();
@@ -278,10 +276,9 @@ impl Session {
     }
 }
 
-/// Keeps and shows what comes from the program, to its last byte. When it is
-/// gone, there is an error instead of an end; or nothing, where somebody in the
-/// background has the terminal still.
-fn show(ours: &OwnedFd, gone: &PipeReader, recording: &Shared) {
+/// Records and shows the program's output to its last byte. After the program ends, reading fails;
+/// or blocks, if a background process still holds the terminal.
+fn copy_output(ours: &OwnedFd, gone: &PipeReader, recording: &SharedRecording) {
     let mut bytes = vec![0; 64 << 10];
     let mut shown = true;
     let (mut left, mut patience) = (None, SETTLED);
@@ -298,7 +295,7 @@ fn show(ours: &OwnedFd, gone: &PipeReader, recording: &Shared) {
                 if !blocking_io::is_readable(ours, patience) {
                     break;
                 }
-                // What is there already takes none of it, however slow the screen is.
+                // Output that is already available uses up no patience, however slow the screen is.
                 patience = patience.saturating_sub(clock::monotonic() - asked);
             }
         }
@@ -315,9 +312,9 @@ fn show(ours: &OwnedFd, gone: &PipeReader, recording: &Shared) {
     signal_pipe::write_signal_byte(DRAINED);
 }
 
-/// Hands over what is typed. A terminal that ends was closed; anything else
-/// that ends is the end of the program's input.
-fn type_in(ours: &OwnedFd) {
+/// Passes on what is typed. If standard input is a terminal, its end means that the terminal was
+/// closed; otherwise it is the end of the program's input.
+fn copy_input(ours: &OwnedFd) {
     let mut bytes = vec![0; 4 << 10];
     let mut last = b'\n';
     while let Ok(read @ 1..) = blocking_io::read(std::io::stdin(), &mut bytes) {
@@ -329,13 +326,13 @@ fn type_in(ours: &OwnedFd) {
     if rustix::termios::isatty(std::io::stdin()) {
         return signal_pipe::write_signal_byte(CLOSED);
     }
-    // The first one ends a line that nobody has ended.
+    // The first end-of-input byte only ends an unfinished line.
     let mut times = if last == b'\n' { 1 } else { 2 };
     let mut told = None;
     loop {
         let (end, reading) = pty::end_of_input(ours);
-        // A shell at its prompt takes it for the end, anything else for a key:
-        // who reads keys is told once, whenever it begins to.
+        // A shell at its prompt takes the byte as the end, other programs as a key. A program that
+        // reads keys gets it once.
         if reading == InputMode::Lines || told != Some(reading) {
             if blocking_io::write_all(ours, &vec![end; times]).is_err() {
                 return;

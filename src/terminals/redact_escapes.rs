@@ -1,45 +1,46 @@
-//! What was sent to a terminal with all its escape sequences, as it may be
-//! shown: a secret is one on the screen, whatever stands inside it.
+//! Redacts raw terminal output including its escape sequences. A secret counts as one if it appears
+//! on the screen, whatever sequences it contains.
 //!
-//! What the screen shows is judged, with the place of every character in what
-//! was sent. Where it is not shown as it is, the bytes from the first to the
-//! last of what is left out go, and the sequences between them.
+//! The screen text is redacted, with the position of every character in the raw output. Where it
+//! changes, the raw bytes from the first to the last removed character are removed, including the
+//! sequences between them.
 
 use std::ops::Range;
 
 use crate::redact;
-use crate::terminals::redact_text::shown;
-use crate::text::{End, Strip};
+use crate::terminals::redact_text::redact_part;
+use crate::text::{EscapeStripper, PieceEnd};
 
-/// What is between `before` and `after`, in a window of so many columns.
-pub(super) fn shown_as_sent(before: &str, part: &str, after: &str, columns: u16) -> String {
+/// Redacts `part`, which stands between `before` and `after`, in a window of `columns`.
+pub(super) fn redact_raw(before: &str, part: &str, after: &str, columns: u16) -> String {
     let sent = [before, part, after].concat();
-    let drawn = Drawn::of(&sent, columns);
-    let seen = shown("", &drawn.text, "");
+    let drawn = ScreenText::of(&sent, columns);
+    let seen = redact_part("", &drawn.text, "");
     if seen == drawn.text {
-        return shown(before, part, after);
+        return redact_part(before, part, after);
     }
     let range = before.len()..before.len() + part.len();
-    // It always is; and this much may be shown.
+    // Does not happen; the screen text is safe to show.
     let Some(gaps) = gaps(&drawn.text, &seen) else { return seen };
-    let cuts = gaps.into_iter().map(|gap| Cut { range: drawn.sent(&sent, gap.range), mark: gap.mark });
+    let cuts =
+        gaps.into_iter().map(|gap| Replacement { range: drawn.sent(&sent, gap.range), mark: gap.mark });
     let cuts = merged(cuts.collect());
     let [before, part, after] =
         [0..range.start, range.clone(), range.end..sent.len()].map(|range| without(&sent, &range, &cuts));
-    // What no screen ever showed, such as a title, may tell a secret as well.
-    shown(&before, &part, &after)
+    // Text that no screen showed, such as a title, may contain a secret too.
+    redact_part(&before, &part, &after)
 }
 
-/// The text of a screen.
-struct Drawn {
+/// The text on the screen.
+struct ScreenText {
     text: String,
-    /// For every character, where it is in the text and in what was sent.
+    /// For every character, its position in the text and in the raw output.
     places: Vec<(usize, Range<usize>)>,
 }
 
-impl Drawn {
+impl ScreenText {
     fn of(sent: &str, columns: u16) -> Self {
-        let mut strip = Strip::default();
+        let mut strip = EscapeStripper::default();
         strip.set_width(columns);
         let mut drawn = Self { text: String::new(), places: Vec::new() };
         for (at, byte) in sent.bytes().enumerate() {
@@ -47,7 +48,7 @@ impl Drawn {
             if end.is_some() {
                 drawn.add(&mut strip);
             }
-            if matches!(end, Some(End::Line | End::Moved)) {
+            if matches!(end, Some(PieceEnd::Line | PieceEnd::Moved)) {
                 drawn.push('\n', at..at + 1);
             }
         }
@@ -55,7 +56,7 @@ impl Drawn {
         drawn
     }
 
-    fn add(&mut self, strip: &mut Strip) {
+    fn add(&mut self, strip: &mut EscapeStripper) {
         for cell in strip.take_cells() {
             let length = cell.character.len_utf8();
             self.push(cell.character, cell.end.saturating_sub(length)..cell.end);
@@ -67,7 +68,7 @@ impl Drawn {
         self.text.push(character);
     }
 
-    /// From the first to the last byte of what was sent for a part of the text.
+    /// The range of raw output that produced a part of the text.
     fn sent(&self, sent: &str, part: Range<usize>) -> Range<usize> {
         let first = self.places.partition_point(|(at, _)| *at < part.start);
         let end = self.places.partition_point(|(at, _)| *at < part.end);
@@ -85,16 +86,16 @@ impl Drawn {
     }
 }
 
-/// A part of a text, and what stands in its place.
+/// A range of text and its replacement.
 #[derive(Debug, PartialEq, Eq)]
-struct Cut<'a> {
+struct Replacement<'a> {
     range: Range<usize>,
     mark: &'a str,
 }
 
-/// What of `text` is not in `seen`, which is `text` with marks in the place of
-/// parts of it. Where there are several ways to see it, what is left is the same.
-fn gaps<'a>(text: &str, seen: &'a str) -> Option<Vec<Cut<'a>>> {
+/// The parts of `text` that `seen` replaces by marks. If several alignments are possible, the
+/// remaining text is the same.
+fn gaps<'a>(text: &str, seen: &'a str) -> Option<Vec<Replacement<'a>>> {
     let mut gaps = Vec::new();
     let (mut at, mut rest, mut mark) = (0, seen, "");
     loop {
@@ -105,7 +106,7 @@ fn gaps<'a>(text: &str, seen: &'a str) -> Option<Vec<Cut<'a>>> {
             None => text[at..].ends_with(same).then(|| text.len() - same.len())?,
         };
         if !mark.is_empty() || start > at {
-            gaps.push(Cut { range: at..start, mark });
+            gaps.push(Replacement { range: at..start, mark });
         }
         at = start + same.len();
         let Some(next) = next else { return Some(gaps) };
@@ -123,11 +124,11 @@ fn next_mark(text: &str) -> Option<Range<usize>> {
     })
 }
 
-/// In their order, and none over another: what a screen shows in one place may
-/// have been sent in several.
-fn merged(mut cuts: Vec<Cut>) -> Vec<Cut> {
+/// Sorts the cuts and merges overlapping ones: what appears in one place may have been sent in
+/// several.
+fn merged(mut cuts: Vec<Replacement>) -> Vec<Replacement> {
     cuts.sort_by_key(|cut| (cut.range.start, cut.range.end));
-    let mut all: Vec<Cut> = Vec::with_capacity(cuts.len());
+    let mut all: Vec<Replacement> = Vec::with_capacity(cuts.len());
     for cut in cuts {
         match all.last_mut() {
             Some(last) if cut.range.start < last.range.end => {
@@ -139,11 +140,11 @@ fn merged(mut cuts: Vec<Cut>) -> Vec<Cut> {
     all
 }
 
-/// A part of `sent` without the cuts. The mark of one belongs to where it
-/// begins; but of a key that is longer than a part, each part tells.
-fn without(sent: &str, part: &Range<usize>, cuts: &[Cut]) -> String {
+/// A part of `sent` without the cuts. A mark goes where its cut begins; a key that spans several
+/// parts is marked in each.
+fn without(sent: &str, part: &Range<usize>, cuts: &[Replacement]) -> String {
     let (mut text, mut at) = (String::new(), part.start);
-    for Cut { range, mark } in cuts {
+    for Replacement { range, mark } in cuts {
         if range.end < part.start || range.start >= part.end {
             continue;
         }
@@ -166,7 +167,7 @@ mod tests {
 
     #[track_caller]
     fn check(sent: &str, expected: &str) {
-        assert_eq!(shown_as_sent("", sent, "", 80), expected);
+        assert_eq!(redact_raw("", sent, "", 80), expected);
     }
 
     #[test]
@@ -184,7 +185,7 @@ mod tests {
 
     #[test]
     fn what_was_drawn_in_another_order_is_judged_as_it_stands() {
-        // A shell that edits a long line writes a blank and a return at its end.
+        // A shell that edits a long line writes a blank and a carriage return at its end.
         let (first, second) = REST.split_at(10);
         let line = format!("{}ghp_{first} \r{second}\r\n", "x ".repeat(33));
         check(&line, &format!("{}[redacted:github]\r\n", "x ".repeat(33)));
@@ -209,7 +210,7 @@ mod tests {
             (format!("{begin}{line}"), format!("{line}{end}done\r\n"), String::new()),
             (String::new(), line.repeat(3), format!("{line}{end}")),
         ] {
-            let shown = shown_as_sent(&before, &part, &after, 80);
+            let shown = redact_raw(&before, &part, &after, 80);
             assert!(!shown.contains("MIIE") && !shown.contains("Rc1V"), "{shown:?}");
             assert!(shown.contains("[redacted:private-key]"), "{shown:?}");
             assert_eq!(shown.contains("done\r\n"), part.contains("done"), "{shown:?}");
@@ -224,13 +225,13 @@ mod tests {
             colours.iter().rev().for_each(|at| token.insert_str(*at, "\x1b[1m"));
             let sent = format!("T={token} c\r\n");
             let (first, second) = sent.split_at(edge.min(sent.len()));
-            let shown = [shown_as_sent("", first, second, 80), shown_as_sent(first, second, "", 80)];
-            prop_assert_eq!(Drawn::of(&shown.concat(), 80).text, "T=[redacted:github] c\n", "{:?}", shown);
+            let shown = [redact_raw("", first, second, 80), redact_raw(first, second, "", 80)];
+            prop_assert_eq!(ScreenText::of(&shown.concat(), 80).text, "T=[redacted:github] c\n", "{:?}", shown);
         }
 
         #[test]
         fn what_tells_nothing_stays_as_it_was_sent(sent in "([a-z \x1b\\[m\r\n\x08é\u{9b}]|\x1b\\[1m|\x1b\\[5C){0,60}") {
-            prop_assert_eq!(shown_as_sent("", &sent, "", 20), sent);
+            prop_assert_eq!(redact_raw("", &sent, "", 20), sent);
         }
     }
 }

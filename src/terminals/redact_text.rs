@@ -1,48 +1,46 @@
-//! A part of a recording's text as it may be shown: without secrets, judged
-//! with what stands around it in view.
+//! Redacts a part of a recording's text, considering the text around it.
 //!
-//! A private key is told line by line, from where it begins: a marker alone
-//! hides no more than what may be lines of a key, and a key that is longer than
-//! what is shown is known by what came before.
+//! Private keys are recognised line by line from their start. A marker alone hides only lines that
+//! may belong to a key, and a key longer than the part is known from the text before it.
 
 use std::ops::Range;
 
 use crate::redact::{self, KeyMark};
 
-/// A key is over after this many characters, whether its end was seen or not.
+/// A key ends after this many characters, whether or not its end was seen.
 pub(super) const REACH: usize = 64 << 10;
-/// How much around a part is looked at to see a secret that its edge cuts in two.
+/// How much text around a part is examined, to find secrets that its edges cut in two.
 pub(super) const AROUND: usize = 2 * redact::MARGIN;
 
-/// What is between `before` and `after`.
-pub(super) fn shown(before: &str, part: &str, after: &str) -> String {
+/// Redacts `part`, which stands between `before` and `after`.
+pub(super) fn redact_part(before: &str, part: &str, after: &str) -> String {
     let whole = [before, part, after].concat();
     let part = before.len()..before.len() + part.len();
-    let (key, mut shown) = (redact::key_mark(), String::new());
-    for Stretch { range, kind } in stretches(&whole) {
+    let (key, mut redact_part) = (redact::key_mark(), String::new());
+    for Block { range, kind } in blocks(&whole) {
         let seen = range.start.max(part.start)..range.end.min(part.end);
         if seen.is_empty() {
             continue;
         }
         let end = if whole[seen.clone()].ends_with('\n') { "\n" } else { "" };
         match kind {
-            Kind::Text => shown.push_str(&judged(&whole, &range, seen)),
-            // The lines of one key become one.
-            Kind::Key if shown.ends_with(&format!("{key}\n")) => {}
-            Kind::Key => shown.extend([&key, end]),
+            Kind::Text => redact_part.push_str(&judged(&whole, &range, seen)),
+            // The lines of one key are shown as one mark.
+            Kind::Key if redact_part.ends_with(&format!("{key}\n")) => {}
+            Kind::Key => redact_part.extend([&key, end]),
             Kind::Marker => {
                 let line = range.start..range.end - usize::from(whole[range.clone()].ends_with('\n'));
                 let text = judged(&whole, &line, seen.start.min(line.end)..seen.end.min(line.end));
-                // Whoever looks at this again must not take it for a beginning.
+                // A later redaction must not take this for the start of a key.
                 let text = if text.contains("BEGIN ") { text.replace("PRIVATE KEY", &key) } else { text };
-                shown.extend([&text, end]);
+                redact_part.extend([&text, end]);
             }
         }
     }
-    shown
+    redact_part
 }
 
-/// A part of a stretch, by as much of the stretch as may matter.
+/// Redacts a part of a block with as much of the block as matters.
 fn judged(whole: &str, stretch: &Range<usize>, part: Range<usize>) -> String {
     let from = whole.floor_char_boundary(part.start.saturating_sub(AROUND).max(stretch.start));
     let upto = whole.ceil_char_boundary((part.end + AROUND).min(stretch.end));
@@ -52,21 +50,21 @@ fn judged(whole: &str, stretch: &Range<usize>, part: Range<usize>) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
-    /// One line, in which a key begins, ends, or is only named.
+    /// One line in which a key begins, ends or is mentioned.
     Marker,
-    /// Lines that may be of a key that began before them.
+    /// Lines that may belong to a key that began before them.
     Key,
 }
 
-/// Whole lines of one kind.
+/// Consecutive lines of one kind.
 #[derive(Debug)]
-struct Stretch {
+struct Block {
     range: Range<usize>,
     kind: Kind,
 }
 
-fn stretches(text: &str) -> Vec<Stretch> {
-    let mut all: Vec<Stretch> = Vec::new();
+fn blocks(text: &str) -> Vec<Block> {
+    let mut all: Vec<Block> = Vec::new();
     let (mut begun, mut at) = (None, 0);
     for line in text.split_inclusive('\n') {
         let range = at..at + line.len();
@@ -91,20 +89,19 @@ fn stretches(text: &str) -> Vec<Stretch> {
         }
         match all.last_mut() {
             Some(last) if last.kind == kind && kind != Kind::Marker => last.range.end = range.end,
-            _ => all.push(Stretch { range, kind }),
+            _ => all.push(Block { range, kind }),
         }
     }
     all
 }
 
-/// Takes the lines of a key from the end of what is not known to be one: its
-/// beginning was never there.
-fn hide_end(text: &str, all: &mut Vec<Stretch>) {
+/// Removes key lines from the end of the preceding text, if the start of the key was never seen.
+fn hide_end(text: &str, all: &mut Vec<Block>) {
     let Some(last) = all.last_mut().filter(|last| last.kind == Kind::Text) else { return };
     let Some(start) = redact::key_lines_before(&text[last.range.clone()]) else { return };
     let key = last.range.start + start..last.range.end;
     last.range.end = key.start;
-    all.push(Stretch { range: key, kind: Kind::Key });
+    all.push(Block { range: key, kind: Kind::Key });
 }
 
 #[cfg(test)]
@@ -115,10 +112,10 @@ mod tests {
 
     #[track_caller]
     fn check(before: &str, part: &str, after: &str, expected: &str) {
-        assert_eq!(shown(before, part, after), expected);
+        assert_eq!(redact_part(before, part, after), expected);
     }
 
-    /// Markers are put together here, lest a scanner take this file for a leak.
+    /// Markers are assembled here, so that secret scanners do not report this file.
     fn marker(word: &str) -> String {
         format!("-----{word} RSA PRIVATE KEY-----\n")
     }
@@ -147,7 +144,7 @@ mod tests {
         check("", &format!("{begin}{rest}"), "", &format!("{hidden}{rest}"));
         check(&begin, &rest, "", &rest);
         let named = format!("key.rs: \"{}\" is it\n", begin.trim());
-        let seen = shown("", &format!("{named}{rest}"), "");
+        let seen = redact_part("", &format!("{named}{rest}"), "");
         assert!(seen.starts_with("key.rs: \"") && seen.ends_with(&rest), "{seen}");
         assert_eq!(redact::text(&seen), seen, "judged again, it is the same");
     }

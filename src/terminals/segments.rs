@@ -1,21 +1,21 @@
-//! Cuts a recording into pieces of text that each come from bytes of their own:
-//! whoever goes on after one sees what follows it, whole.
+//! Splits a recording into segments of text with their byte ranges. Reading can continue after any
+//! segment.
 
 use std::ops::{ControlFlow, Range};
 
-use crate::text::{End, Strip};
+use crate::text::{EscapeStripper, PieceEnd};
 
 const ESCAPE: u8 = 0x1b;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum TextForm {
     /// Without escape sequences.
     Plain,
-    /// As the terminal was sent it.
+    /// As sent to the terminal.
     Raw,
 }
 
-/// Text that was completed at once, and where it came from.
+/// Text that became complete, and the bytes it came from.
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) text: String,
@@ -23,20 +23,20 @@ pub(super) struct Segment {
     pub(super) ends_line: bool,
 }
 
-/// Cuts a stream of bytes into segments.
-pub(super) struct Cutter {
-    form: Form,
-    strip: Strip,
+/// Splits a stream of bytes into segments.
+pub(super) struct SegmentSplitter {
+    form: TextForm,
+    strip: EscapeStripper,
     raw: Vec<u8>,
     start: u64,
     at: u64,
-    /// The last place that reading could begin at anew.
+    /// The last position at which reading could start again.
     between: u64,
 }
 
-impl Cutter {
-    pub(super) fn new(form: Form, start: u64) -> Self {
-        Self { form, strip: Strip::default(), raw: Vec::new(), start, at: start, between: start }
+impl SegmentSplitter {
+    pub(super) fn new(form: TextForm, start: u64) -> Self {
+        Self { form, strip: EscapeStripper::default(), raw: Vec::new(), start, at: start, between: start }
     }
 
     pub(super) fn set_width(&mut self, columns: u16) {
@@ -49,37 +49,37 @@ impl Cutter {
         each: &mut dyn FnMut(Segment) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         for &byte in bytes {
-            // An escape ends whatever it stands in, and begins anew.
+            // An escape character ends any sequence and starts a new one.
             if byte == ESCAPE {
                 self.between = self.at;
             }
             self.at += 1;
             let end = match self.form {
-                Form::Plain => self.strip.step(byte),
-                Form::Raw => self.keep(byte),
+                TextForm::Plain => self.strip.step(byte),
+                TextForm::Raw => self.keep(byte),
             };
-            if self.form == Form::Raw || self.strip.is_between() {
+            if self.form == TextForm::Raw || self.strip.is_between() {
                 self.between = self.at;
             }
             if let Some(end) = end {
                 let mut text = self.taken();
-                if self.form == Form::Plain && end != End::Long {
+                if self.form == TextForm::Plain && end != PieceEnd::Long {
                     text.push('\n');
                 }
-                each(self.segment(text, self.at, end != End::Long))?;
+                each(self.segment(text, self.at, end != PieceEnd::Long))?;
             }
         }
         ControlFlow::Continue(())
     }
 
-    fn keep(&mut self, byte: u8) -> Option<End> {
+    fn keep(&mut self, byte: u8) -> Option<PieceEnd> {
         const LONGEST: usize = 1024;
         self.raw.push(byte);
         match byte {
-            b'\n' => Some(End::Line),
-            // Not in the middle of a character.
+            b'\n' => Some(PieceEnd::Line),
+            // Do not cut inside a character.
             _ if self.raw.len() >= LONGEST && (byte < 0x80 || self.raw.len() >= LONGEST + 4) => {
-                Some(End::Long)
+                Some(PieceEnd::Long)
             }
             _ => None,
         }
@@ -87,8 +87,8 @@ impl Cutter {
 
     fn taken(&mut self) -> String {
         match self.form {
-            Form::Plain => self.strip.take(),
-            Form::Raw => String::from_utf8_lossy(&std::mem::take(&mut self.raw)).into_owned(),
+            TextForm::Plain => self.strip.take(),
+            TextForm::Raw => String::from_utf8_lossy(&std::mem::take(&mut self.raw)).into_owned(),
         }
     }
 
@@ -96,8 +96,8 @@ impl Cutter {
         Segment { text, bytes: std::mem::replace(&mut self.start, end)..end, ends_line }
     }
 
-    /// What no line feed has ended yet. A sequence or a character that is not
-    /// complete is left for the next time.
+    /// The text after the last line feed. An incomplete sequence or character is left for the next
+    /// read.
     pub(super) fn finish(mut self) -> Option<Segment> {
         if let Err(error) = std::str::from_utf8(&self.raw)
             && error.error_len().is_none()

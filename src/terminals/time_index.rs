@@ -1,8 +1,8 @@
-//! The time index: when which byte of a recording was written, how many lines
-//! came before it, and how large the window was.
+//! The time index of a recording: when each byte was written, how many lines came before it, and
+//! the window size.
 //!
-//! Entries of a fixed size, only ever appended. What is cut short or makes no
-//! sense is passed over: the recording can be read without any of it.
+//! It consists of fixed-size entries that are only appended. Incomplete or implausible entries are
+//! ignored; the recording can be read without the index.
 
 use std::fs::File;
 use std::io;
@@ -12,21 +12,21 @@ use crate::host::Size;
 use crate::model::Timestamp;
 
 pub(super) const ENTRY: usize = 32;
-/// A moment is known as exactly as this.
+/// Precision of times.
 pub(super) const EVERY_MILLIS: i64 = 200;
-/// So that nobody counts the lines of more than this.
+/// Bytes between entries, which limits how many lines have to be counted.
 pub(super) const EVERY_BYTES: u64 = 1 << 20;
 
-/// At this moment, the recording had so many bytes and line feeds.
+/// At time `at`, the recording had this many bytes and line feeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct TimeEntry {
     pub(super) at: Timestamp,
     pub(super) offset: u64,
     pub(super) lines: u64,
     pub(super) size: Size,
 }
 
-impl Entry {
+impl TimeEntry {
     pub(super) fn encode(self) -> [u8; ENTRY] {
         let mut bytes = [0; ENTRY];
         bytes[..8].copy_from_slice(&self.at.as_millis().to_le_bytes());
@@ -37,13 +37,13 @@ impl Entry {
         bytes
     }
 
-    fn decode(bytes: [u8; ENTRY]) -> Entry {
+    fn decode(bytes: [u8; ENTRY]) -> TimeEntry {
         let number = |at: usize| {
             let mut part = [0; 8];
             part.copy_from_slice(&bytes[at..at + 8]);
             u64::from_le_bytes(part)
         };
-        Entry {
+        TimeEntry {
             at: Timestamp::from_millis(number(0) as i64),
             offset: number(8),
             lines: number(16),
@@ -56,40 +56,41 @@ impl Entry {
     }
 }
 
-/// An entry comes no later than its bytes; these may take their time.
+/// An entry is written before its bytes, which may be late by this much.
 const LATE_MILLIS: i64 = 1000;
 
 /// The index of a recording of `length` bytes.
 #[derive(Debug)]
-pub(super) struct Index {
+pub(super) struct TimeIndex {
     file: Option<File>,
     entries: u64,
     length: u64,
-    /// When the last byte came.
+    /// When the last byte was written.
     written: Timestamp,
 }
 
-impl Index {
-    /// Without a file it knows nothing, and that is no error.
+impl TimeIndex {
+    /// Works without a file too, but then knows nothing.
     pub(super) fn open(file: Option<File>, length: u64, written: Timestamp) -> Self {
         let bytes = file.as_ref().and_then(|file| file.metadata().ok()).map_or(0, |found| found.len());
         Self { file, entries: bytes / ENTRY as u64, length, written }
     }
 
-    fn entry(&self, number: u64) -> Option<Entry> {
+    fn entry(&self, number: u64) -> Option<TimeEntry> {
         let file = self.file.as_ref().filter(|_| number < self.entries)?;
         let mut bytes = [0; ENTRY];
         let read: io::Result<()> = file.read_exact_at(&mut bytes, number * ENTRY as u64);
         read.ok()?;
-        Some(Entry::decode(bytes)).filter(|entry| entry.offset <= self.length && entry.lines <= entry.offset)
+        Some(TimeEntry::decode(bytes))
+            .filter(|entry| entry.offset <= self.length && entry.lines <= entry.offset)
     }
 
-    /// How many entries, from the first on, are `early`.
-    fn count(&self, early: impl Fn(Entry) -> bool) -> u64 {
+    /// The number of leading entries that are `early`.
+    fn count(&self, early: impl Fn(TimeEntry) -> bool) -> u64 {
         let (mut low, mut high) = (0, self.entries);
         while low < high {
             let middle = low + (high - low) / 2;
-            // One that makes no sense is taken for a late one.
+            // An implausible entry counts as late.
             if self.entry(middle).is_some_and(&early) {
                 low = middle + 1;
             } else {
@@ -100,12 +101,12 @@ impl Index {
     }
 
     /// The last entry at or before a byte.
-    pub(super) fn before(&self, offset: u64) -> Option<Entry> {
+    pub(super) fn before(&self, offset: u64) -> Option<TimeEntry> {
         self.entry(self.count(|entry| entry.offset <= offset).checked_sub(1)?)
     }
 
-    /// Where the output since `moment` begins: never after it, and before it by
-    /// no more than a fifth of a second.
+    /// Where the output since `moment` begins: never later, and at most a fifth of a second
+    /// earlier.
     pub(super) fn since(&self, moment: Timestamp) -> u64 {
         if self.file.is_none() && self.written < moment {
             return self.length;
@@ -115,8 +116,8 @@ impl Index {
         if moment.as_millis() - last.at.as_millis() < EVERY_MILLIS {
             return last.offset;
         }
-        // Whatever came later than that has an entry of its own, unless the
-        // index came to its end before the recording.
+        // Output after that would have an entry of its own, unless the index ended before the
+        // recording.
         let ended = self.written.as_millis().saturating_sub(last.at.as_millis()) > LATE_MILLIS;
         let rest = if ended { last.offset } else { self.length };
         self.entry(early).map_or(rest, |next| next.offset)
@@ -129,20 +130,20 @@ mod tests {
 
     use super::*;
 
-    fn index(entries: &[(i64, u64)], damage: &[u8], length: u64) -> Index {
+    fn index(entries: &[(i64, u64)], damage: &[u8], length: u64) -> TimeIndex {
         let mut file = tempfile::tempfile().unwrap();
         for &(at, offset) in entries {
             let entry =
-                Entry { at: Timestamp::from_millis(at), offset, lines: offset / 10, size: Size::USUAL };
+                TimeEntry { at: Timestamp::from_millis(at), offset, lines: offset / 10, size: Size::USUAL };
             file.write_all(&entry.encode()).unwrap();
         }
         file.write_all(damage).unwrap();
         let last = entries.last().map_or(0, |(at, _)| *at);
-        Index::open(Some(file), length, Timestamp::from_millis(last + 150))
+        TimeIndex::open(Some(file), length, Timestamp::from_millis(last + 150))
     }
 
     #[track_caller]
-    fn check(index: &Index, since: i64, expected: u64) {
+    fn check(index: &TimeIndex, since: i64, expected: u64) {
         assert_eq!(index.since(Timestamp::from_millis(since)), expected, "{since}");
     }
 
@@ -183,7 +184,7 @@ mod tests {
         let foreign = index(&[(1000, 0), (1300, 50)], &[0xff; 64], 100);
         check(&foreign, 1300, 50);
         check(&foreign, 9000, 100);
-        let none = Index::open(None, 100, Timestamp::from_millis(9000));
+        let none = TimeIndex::open(None, 100, Timestamp::from_millis(9000));
         check(&none, 5, 0);
         assert_eq!(none.before(5), None);
     }

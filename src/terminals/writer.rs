@@ -1,5 +1,5 @@
-//! Keeps the bytes of one session. What cannot be kept is missed from there
-//! on; whoever hands the bytes in never notices.
+//! Writes the recording of a session. After a write error the rest is not recorded, and the session
+//! continues unaffected.
 
 use std::fs;
 use std::fs::File;
@@ -13,7 +13,7 @@ use crate::host::{Durability, files};
 use crate::model::{Exit, TerminalId, Timestamp};
 use crate::terminals::file_names::{LOCK, OUTPUT, RESERVE, TIMES};
 use crate::terminals::meta::Meta;
-use crate::terminals::time_index::{EVERY_BYTES, EVERY_MILLIS, Entry};
+use crate::terminals::time_index::{EVERY_BYTES, EVERY_MILLIS, TimeEntry};
 
 const RESERVED: usize = 8 << 10;
 
@@ -22,21 +22,20 @@ pub(super) struct Recording {
     dir: PathBuf,
     meta: Meta,
     output: File,
-    /// The index, until the first trouble with it: half an entry would shift
-    /// all that come after it.
+    /// The index, until the first error: half an entry would shift all that follow.
     times: Option<File>,
-    /// Free again when this process ends, however it ends.
+    /// Released when this process ends.
     _lock: Lock,
     bytes: u64,
     lines: u64,
     size: Size,
-    last: Option<Entry>,
-    /// Why nothing more is kept.
+    last: Option<TimeEntry>,
+    /// Why recording stopped.
     trouble: Option<io::Error>,
 }
 
 impl Recording {
-    /// Begins a recording in a new directory of `terminals`.
+    /// Starts a recording in a new directory below `terminals`.
     pub(super) fn begin(terminals: &Path, meta: Meta, size: Size) -> io::Result<Self> {
         files::ensure_dir(terminals)?;
         let dir = terminals.join(meta.terminal_id.as_str());
@@ -49,7 +48,7 @@ impl Recording {
     }
 
     fn begin_in(dir: &Path, meta: Meta, size: Size) -> io::Result<Self> {
-        // Whoever sees the record must see that it lives.
+        // Taken first, so that the recording counts as live once it is visible.
         let lock = Lock::take(&dir.join(LOCK))?.ok_or(io::ErrorKind::AlreadyExists)?;
         files::write(&dir.join(RESERVE), &[0; RESERVED], Durability::Whole)?;
         let output = files::create_log(&dir.join(OUTPUT))?;
@@ -73,14 +72,14 @@ impl Recording {
         &self.meta.terminal_id
     }
 
-    /// The program runs, under this number.
+    /// Records the process id of the program.
     pub(super) fn started(&mut self, pid: i32) {
         self.meta.pid = Some(pid);
-        // It is of use to people, and not needed.
+        // Informational only.
         let _ = self.meta.write(&self.dir);
     }
 
-    /// Keeps what the terminal was sent.
+    /// Records output.
     pub(super) fn write(&mut self, bytes: &[u8], now: Timestamp) {
         if self.trouble.is_some() {
             return;
@@ -107,26 +106,26 @@ impl Recording {
     pub(super) fn resize(&mut self, size: Size, now: Timestamp) {
         if size != self.size {
             self.size = size;
-            // After trouble nobody knows the lines of what was kept last.
+            // After an error the line count is unknown.
             if self.trouble.is_none() {
                 self.note(now);
             }
         }
     }
 
-    /// Adds to the index. A clock that was set back stands still there.
+    /// Adds an index entry. If the clock goes back, the recorded time stands still.
     fn note(&mut self, now: Timestamp) {
         let at = self.last.map_or(now, |last| last.at.max(now));
-        let entry = Entry { at, offset: self.bytes, lines: self.lines, size: self.size };
+        let entry = TimeEntry { at, offset: self.bytes, lines: self.lines, size: self.size };
         let Some(times) = &mut self.times else { return };
-        // Without it, a moment is found less exactly.
+        // Without the index, times are less precise.
         match times.write_all(&entry.encode()) {
             Ok(()) => self.last = Some(entry),
             Err(_) => self.times = None,
         }
     }
 
-    /// Writes down how it ended. Says in one line what of it was not kept.
+    /// Records the end. Returns what was not recorded, in one line.
     pub(super) fn finish(mut self, exit: Option<Exit>, now: Timestamp) -> Option<String> {
         let told = self.trouble.map(|error| {
             format!("only the first {} bytes of this terminal were recorded: {error}", self.bytes)
@@ -143,7 +142,7 @@ impl Recording {
         }
     }
 
-    /// Takes back a recording of what never began.
+    /// Deletes a recording whose program did not start.
     pub(super) fn discard(self) {
         let _ = fs::remove_dir_all(&self.dir);
     }

@@ -1,13 +1,11 @@
-//! Shortens a text for people.
-//!
-//! Knows characters, and that no secret may be cut in two: the half of one is
-//! not recognised later. What was cut stays on disk in full.
+//! Shortens text for display, by characters and without cutting a secret in two, since redaction
+//! would miss half a secret. The full text stays on disk.
 
 use crate::redact;
 
-/// The text, or its first characters and `…`, `most` characters in all.
+/// The first characters of a text and `…`, at most `most` characters in all.
 pub(crate) fn cut(text: &str, most: usize) -> String {
-    // The common case needs no count: bytes are never fewer than characters.
+    // Fast path without counting: there are never more characters than bytes.
     if text.len() <= most || text.chars().nth(most).is_none() {
         return text.to_owned();
     }

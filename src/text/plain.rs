@@ -1,28 +1,25 @@
-//! Text of others, made safe to show.
+//! Makes foreign text safe to display.
 //!
-//! Agents, commands and file names may carry terminal escapes, control
-//! characters, and marks that turn the direction of writing; on a screen each
-//! can make one thing look like another. Meaning is not touched.
+//! Agents, commands and file names may contain terminal escapes, control characters and direction
+//! marks, any of which can make one thing look like another.
 
 use crate::redact;
-use crate::text::invisible_chars::is_unseen;
+use crate::text::invisible_chars::is_invisible;
 
-/// One line: line breaks and tabs become single spaces. At most `most`
-/// characters, the last one `…` when there was more. Stops reading soon after,
-/// so a megabyte costs no more than a line.
+/// One line of at most `most` characters, ending in `…` if shortened. Line breaks and tabs become
+/// single spaces. Reads only as much of the text as needed.
 pub(crate) fn line(text: &str, most: usize) -> String {
     let whole = joined(text, most);
     let Some((over, _)) = whole.char_indices().nth(most) else { return whole };
     let most = most.saturating_sub(1);
-    // No secret is cut in two: the half of one is not recognised later.
+    // Do not cut a secret in two: redaction would miss the half.
     let more = joined(text, over + redact::MARGIN);
     let end = more.char_indices().nth(most).map_or(more.len(), |(at, _)| at);
     let cut = redact::beginning(&more[..end], &more);
     if over == 0 { String::new() } else { format!("{}…", cut.trim_end()) }
 }
 
-/// The words of a text with single spaces between them, until there are more
-/// than `enough` characters.
+/// The words of a text separated by single spaces, stopping after `enough` characters.
 fn joined(text: &str, enough: usize) -> String {
     let mut line = String::new();
     let (mut length, mut gap) = (0, false);
@@ -45,8 +42,8 @@ fn joined(text: &str, enough: usize) -> String {
     line
 }
 
-/// A file's name, told apart from every other: as it is where all of it can be
-/// shown, else in quotes and with escapes, as git does it.
+/// An unambiguous file name: unchanged if it can be shown as it is, otherwise quoted and escaped as
+/// by git.
 pub(crate) fn name(bytes: &[u8], most: usize) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) if is_plain(text) => line(text, most),
@@ -54,7 +51,7 @@ pub(crate) fn name(bytes: &[u8], most: usize) -> String {
     }
 }
 
-/// Whether nothing of a name would be lost in a line, or mean something there.
+/// Whether a name can be shown unchanged.
 fn is_plain(name: &str) -> bool {
     let shown = |c: char| c == ' ' || !must_be_escaped(c);
     name.chars().all(shown)
@@ -64,7 +61,7 @@ fn is_plain(name: &str) -> bool {
 }
 
 fn must_be_escaped(c: char) -> bool {
-    matches!(c, '"' | '\\') || c.is_control() || c.is_whitespace() || is_unseen(c)
+    matches!(c, '"' | '\\') || c.is_control() || c.is_whitespace() || is_invisible(c)
 }
 
 fn quoted(bytes: &[u8]) -> String {
@@ -75,7 +72,7 @@ fn quoted(bytes: &[u8]) -> String {
                 '"' | '\\' => text.extend(['\\', c]),
                 '\n' => text.push_str("\\n"),
                 '\t' => text.push_str("\\t"),
-                // Of several in a row all are seen.
+                // Escape the second of two spaces, so that all are visible.
                 ' ' if !text.ends_with(' ') => text.push(' '),
                 c if must_be_escaped(c) => octal(c.encode_utf8(&mut [0; 4]).as_bytes(), &mut text),
                 c => text.push(c),
@@ -91,13 +88,13 @@ fn octal(bytes: &[u8], text: &mut String) {
     bytes.iter().for_each(|byte| text.push_str(&format!("\\{byte:03o}")));
 }
 
-/// A whole text: line breaks and tabs stay, a carriage return alone does not.
+/// Cleans a whole text. Keeps line breaks and tabs; drops carriage returns.
 pub(crate) fn text(text: &str) -> String {
     Visible::new(text).collect()
 }
 
-/// As [`text`], of what was printed: of a line that was written over again and
-/// again, such as a progress bar, the last state.
+/// Like [`text`], for printed output: keeps the last state of a line that was overwritten, such as
+/// a progress bar.
 pub(crate) fn printed(text: &str) -> String {
     if !text.contains('\r') {
         return self::text(text);
@@ -105,14 +102,13 @@ pub(crate) fn printed(text: &str) -> String {
     text.split_inclusive('\n').map(last_state).collect()
 }
 
-/// The last line of all that was printed, or of more than any key has, that
-/// has something to show.
+/// The last non-blank line of printed output, redacted.
 pub(crate) fn last_line(printed: &str) -> Option<String> {
     last_of(&redacted(printed)).map(str::to_owned)
 }
 
-/// What was printed, without its secrets. Alone, a line of a private key looks
-/// like any other: what comes before tells, and colours would stand in the way.
+/// Printed output, redacted. Must see the text before a line, because a line of a private key alone
+/// looks like any other, and must see it without colours.
 pub(crate) fn redacted(printed: &str) -> String {
     redact::text(&self::printed(printed)).into_owned()
 }
@@ -128,7 +124,7 @@ fn last_state(line: &str) -> String {
     shown.unwrap_or_default() + end
 }
 
-/// One line of a text, with the carriage returns that are in it.
+/// One line of a text, keeping its carriage returns.
 pub(crate) fn line_of_text(line: &str) -> String {
     if is_shown_as_it_is(line) {
         return line.to_owned();
@@ -136,9 +132,8 @@ pub(crate) fn line_of_text(line: &str) -> String {
     Visible { returns: Returns::Kept, ..Visible::new(line) }.collect()
 }
 
-/// As [`line_of_text`]; the places in the line, in order, are moved to where
-/// they are in what is shown. What comes after a place may tell what is shown
-/// before it.
+/// Like [`line_of_text`]. Also moves the sorted `places` in the line to their positions in the
+/// result.
 pub(crate) fn line_of_text_placed(line: &str, places: &mut [usize]) -> String {
     if is_shown_as_it_is(line) {
         return line.to_owned();
@@ -159,18 +154,18 @@ pub(crate) fn line_of_text_placed(line: &str, places: &mut [usize]) -> String {
     }
 }
 
-/// As most are, and by the thousand.
+/// True for most lines; must be fast.
 fn is_shown_as_it_is(line: &str) -> bool {
     line.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t'))
 }
 
-/// The characters of a text that may be shown, lazily.
+/// The displayable characters of a text, lazily.
 struct Visible<'a> {
     rest: std::str::Chars<'a>,
     returns: Returns,
 }
 
-/// What becomes of carriage returns.
+/// How carriage returns are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Returns {
     Dropped,
@@ -182,7 +177,7 @@ impl<'a> Visible<'a> {
         Self { rest: text.chars(), returns: Returns::Dropped }
     }
 
-    /// Passes over what follows an escape character.
+    /// Skips the rest of an escape sequence.
     fn skip_escape(&mut self) {
         match self.rest.next() {
             Some('[') => self.skip_control_sequence(),
@@ -196,7 +191,7 @@ impl<'a> Visible<'a> {
         }
     }
 
-    /// Parameters up to the letter that ends them.
+    /// Skips parameters up to the final letter.
     fn skip_control_sequence(&mut self) {
         let mut ahead = self.rest.clone();
         while let Some(c) = ahead.next() {
@@ -206,14 +201,14 @@ impl<'a> Visible<'a> {
                     self.rest = ahead;
                     return;
                 }
-                // Not a sequence after all: what follows is text again.
+                // Not a sequence: what follows is text again.
                 _ => return,
             }
         }
     }
 
-    /// Up to the bell, the string terminator, or what cancels it. Where none of
-    /// them is in the line there is no such string, and what follows is text.
+    /// Skips up to the bell, string terminator or cancel character. If the line has none of them,
+    /// what follows is text.
     fn skip_terminal_string(&mut self) {
         let mut ahead = self.rest.clone();
         let mut before = ahead.clone();
@@ -224,7 +219,7 @@ impl<'a> Visible<'a> {
                     return;
                 }
                 '\u{1b}' => {
-                    // Another escape ends it as well.
+                    // Another escape ends it too.
                     let is_terminator = ahead.next() == Some('\\');
                     self.rest = if is_terminator { ahead } else { before };
                     return;
@@ -235,9 +230,8 @@ impl<'a> Visible<'a> {
         }
     }
 
-    /// A sequence by the single character that stands for its beginning, where
-    /// numbers and a letter follow: it is also a half of a letter that was
-    /// encoded twice.
+    /// Skips a sequence introduced by U+009B, if numbers and a letter follow. Otherwise the
+    /// character may be half of a letter that was encoded twice.
     fn skip_short_sequence(&mut self) {
         let rest = self.rest.as_str();
         let numbers = rest.bytes().take_while(|c| matches!(c, b'0'..=b'?')).count();
@@ -259,7 +253,7 @@ impl Iterator for Visible<'_> {
                 c @ ('\n' | '\t') => return Some(c),
                 '\r' if self.returns == Returns::Kept => return Some('\r'),
                 '\u{2028}' | '\u{2029}' => return Some('\n'),
-                c if c.is_control() || is_unseen(c) => {}
+                c if c.is_control() || is_invisible(c) => {}
                 c => return Some(c),
             }
         }
@@ -290,7 +284,7 @@ mod tests {
             let printed = format!("-----{begins} KEY-----\n{lines}\n");
             assert_eq!(last_line(&printed).as_deref(), Some("[redacted:private-key]"));
         }
-        // Of what has no marker nothing tells, and it may be what was asked for.
+        // A key without its marker cannot be recognised, and may be what was asked for.
         assert!(last_line(&format!("sum\n{lines}")).is_some_and(|line| line.starts_with("MIIE")));
         assert_eq!(last_line("10%\r20%\n \n\u{1b}[m").as_deref(), Some("20%"));
     }
@@ -331,7 +325,7 @@ mod tests {
         for word in ["Straße", "Øresund", "Привет", "日本語", "total Û 1234567 failed", "Über Ûber"]
         {
             let twice: String = word.bytes().map(char::from).collect();
-            let seen = |c: &char| !c.is_control() && !is_unseen(*c);
+            let seen = |c: &char| !c.is_control() && !is_invisible(*c);
             let expected: String = twice.chars().filter(seen).collect();
             assert_eq!(text(&format!("{twice}\nend")), format!("{expected}\nend"), "{word}");
         }
@@ -396,7 +390,7 @@ mod tests {
         fn whatever_comes_is_short_and_plain(given in any::<String>(), most in 0usize..20) {
             let line = line(&given, most);
             prop_assert!(line.chars().count() <= most);
-            prop_assert!(!line.chars().any(|c| c.is_control() || is_unseen(c)));
+            prop_assert!(!line.chars().any(|c| c.is_control() || is_invisible(c)));
         }
     }
 }

@@ -1,33 +1,30 @@
-//! The text of what was sent to a terminal, in constant memory.
+//! Extracts the text of terminal output, in constant memory.
 //!
-//! A line is drawn as a terminal would draw it, and given out when it is left:
-//! a carriage return and backspaces go back in it, and what comes then takes
-//! the place of what stood there, so that of a progress bar the last state is
-//! left. Erasing, inserting and moving within the line do what they say. A line
-//! longer than the window wraps, and a carriage return goes back to the
-//! beginning of the last row. What moves to another line ends this one: the
-//! pieces that a full-screen program draws come out one below the other, in
-//! the order they were drawn. Colours, titles, links and everything else that
-//! leaves no text are gone, and so are characters that nobody sees: what is
-//! left is what may be judged, and shown.
+//! Each line is drawn like on a terminal and returned when the cursor leaves it. Carriage returns
+//! and backspaces move within the line, and later characters overwrite earlier ones, so a progress
+//! bar leaves its last state. Erasing, inserting and moving within the line are applied. A line
+//! longer than the window wraps, and a carriage return goes to the start of its last row. Moving to
+//! another line ends the current one, so the pieces drawn by a full-screen program come out one
+//! below the other, in drawing order. Colours, titles, links, other sequences and invisible
+//! characters are removed. What is left can be redacted and shown.
 
 use unicode_width::UnicodeWidthChar;
 
-use crate::text::invisible_chars::is_unseen;
+use crate::text::invisible_chars::is_invisible;
 
-/// A line that nobody ends is given out in pieces of this length.
+/// An endless line is returned in pieces of this length.
 const LONGEST: usize = 4096;
 const MOST_NUMBERS: usize = 4;
 const LARGEST_NUMBER: usize = 9999;
 
 /// Why a piece of text is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum PieceEnd {
     /// A line feed.
     Line,
-    /// The terminal went elsewhere on the screen.
+    /// The cursor moved elsewhere on the screen.
     Moved,
-    /// It became too long; the rest follows.
+    /// The line is too long; the rest follows.
     Long,
 }
 
@@ -36,63 +33,63 @@ enum State {
     #[default]
     Text,
     Escape,
-    /// An escape that goes on: it names a character set, or the like.
+    /// An escape with an intermediate byte, such as a character set.
     Designation,
     Sequence,
-    /// A title, a picture, a device's own business, up to its terminator.
+    /// A title, picture or device string, up to its terminator.
     Hidden,
 }
 
-/// Stands in the columns that a character takes after its first.
+/// Fills the further columns of a wide character.
 const TAKEN: char = '\0';
-/// A tab goes to the next of these columns.
+/// Distance of tab stops.
 const STOPS: usize = 8;
 
-/// A character where it was drawn.
+/// A drawn character.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cell {
     pub(crate) character: char,
-    /// How many bytes had been read then, the character's own included.
+    /// Number of bytes read so far, including the character's own.
     pub(crate) end: usize,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Strip {
+pub(crate) struct EscapeStripper {
     state: State,
-    /// Of the sequence that is being read.
+    /// Parameters of the current sequence.
     numbers: Vec<usize>,
-    /// It is of a private kind: none of these leaves text.
+    /// It is a private sequence, which leaves no text.
     private: bool,
-    /// It is one only if numbers follow.
+    /// It is a sequence only if numbers follow.
     doubtful: bool,
-    /// The beginning of a character of several bytes.
+    /// The beginning of a multi-byte character.
     partial: Vec<u8>,
     line: Vec<Cell>,
-    /// How many bytes were read.
+    /// Number of bytes read.
     read: usize,
     column: usize,
-    /// Where the last row of the line begins.
+    /// Column at which the last row of a wrapped line begins.
     row: usize,
-    /// Of the window; unknown is 0.
+    /// Width of the window; 0 if unknown.
     width: usize,
 }
 
-impl Strip {
+impl EscapeStripper {
     pub(crate) fn set_width(&mut self, columns: u16) {
         self.width = usize::from(columns);
     }
 
-    /// Whether reading could begin anew here and see the same.
+    /// Whether reading could start at this position with the same result.
     pub(crate) fn is_between(&self) -> bool {
         self.state == State::Text && self.partial.is_empty()
     }
 
-    /// What was drawn and not given out.
+    /// Returns and clears the current line.
     pub(crate) fn take(&mut self) -> String {
         self.take_cells().into_iter().map(|cell| cell.character).collect()
     }
 
-    /// The same, with where it came from.
+    /// Like [`take`](Self::take), with the positions of the characters.
     pub(crate) fn take_cells(&mut self) -> Vec<Cell> {
         (self.column, self.row) = (0, 0);
         let mut cells = std::mem::take(&mut self.line);
@@ -100,20 +97,21 @@ impl Strip {
         cells
     }
 
-    /// Reads one byte. When it completes a piece, [`take`](Self::take) has it.
-    pub(crate) fn step(&mut self, byte: u8) -> Option<End> {
-        let long = |strip: &Self| (strip.line.len() >= LONGEST && strip.is_between()).then_some(End::Long);
+    /// Reads one byte. If it completes a piece, [`take`](Self::take) returns that.
+    pub(crate) fn step(&mut self, byte: u8) -> Option<PieceEnd> {
+        let long =
+            |strip: &Self| (strip.line.len() >= LONGEST && strip.is_between()).then_some(PieceEnd::Long);
         self.read += 1;
         self.advance(byte).or_else(|| long(self))
     }
 
-    fn advance(&mut self, byte: u8) -> Option<End> {
+    fn advance(&mut self, byte: u8) -> Option<PieceEnd> {
         match (self.state, byte) {
-            // These count wherever they come, so that lines have numbers.
+            // These count anywhere, so that line numbers match the file.
             (_, b'\n') => {
                 self.end_character();
                 self.state = State::Text;
-                return Some(End::Line);
+                return Some(PieceEnd::Line);
             }
             (_, 0x1b) => {
                 self.end_character();
@@ -134,7 +132,7 @@ impl Strip {
         None
     }
 
-    /// Up to the bell or the string terminator.
+    /// Skips up to the bell or the string terminator.
     fn hidden(&mut self, byte: u8) {
         let ends = byte == 0x07 || (byte == 0x9c && self.partial == [0xc2]);
         self.partial.clear();
@@ -145,7 +143,7 @@ impl Strip {
         }
     }
 
-    fn text(&mut self, byte: u8) -> Option<End> {
+    fn text(&mut self, byte: u8) -> Option<PieceEnd> {
         match byte {
             0x20..=0x7e if self.partial.is_empty() => self.put(char::from(byte)),
             0x80..=0xbf if !self.partial.is_empty() => {
@@ -174,8 +172,8 @@ impl Strip {
         None
     }
 
-    /// Puts down the character that was being read, whole or not.
-    fn end_character(&mut self) -> Option<End> {
+    /// Draws the pending character, complete or not.
+    fn end_character(&mut self) -> Option<PieceEnd> {
         if self.partial.is_empty() {
             return None;
         }
@@ -183,8 +181,8 @@ impl Strip {
         self.partial.clear();
         match read {
             _ if self.state == State::Hidden => {}
-            // The second set of control characters stands for escapes, and for
-            // halves of letters that were encoded twice: these hide nothing.
+            // C1 control characters act as escapes but may also be halves of letters that were
+            // encoded twice, so they hide nothing.
             Some(control @ ('\u{84}' | '\u{85}' | '\u{8d}')) => return self.escape(control as u8 - 0x40),
             Some('\u{9b}') => {
                 self.escape(b'[');
@@ -192,7 +190,7 @@ impl Strip {
             }
             Some('\u{80}'..='\u{9f}') => {}
             Some('\u{2028}' | '\u{2029}') => return self.moved(),
-            Some(character) if is_unseen(character) => {}
+            Some(character) if is_invisible(character) => {}
             Some(character) => self.put(character),
             None => self.put(char::REPLACEMENT_CHARACTER),
         }
@@ -203,7 +201,7 @@ impl Strip {
         self.put_wide(character, if is_wide(character) { 2 } else { 1 });
     }
 
-    /// Draws a character that takes so many columns.
+    /// Draws a character of this width.
     fn put_wide(&mut self, character: char, columns: usize) {
         if self.width > 0 && self.column - self.row + columns > self.width {
             self.row = self.column;
@@ -221,7 +219,7 @@ impl Strip {
         }
     }
 
-    /// Makes blanks of a character that goes over this place: half of it is none.
+    /// Replaces a wide character that spans the column `at` by blanks.
     fn part(&mut self, at: usize) {
         let is_taken = |cell: &Cell| cell.character == TAKEN;
         if !self.line.get(at).is_some_and(is_taken) {
@@ -233,7 +231,7 @@ impl Strip {
         self.line[start..at + rest].fill(gap);
     }
 
-    /// To the next stop, over what stands there.
+    /// Moves to the next tab stop, over existing text.
     fn tab(&mut self) {
         let inside = self.column - self.row;
         let next = inside / STOPS * STOPS + STOPS;
@@ -241,12 +239,12 @@ impl Strip {
             self.column = self.row + next;
             return;
         }
-        // At the edge of the window there is no stop, but the words stay apart.
+        // There is no stop beyond the window's edge, but words must stay separated.
         let edge = if self.width > 0 { self.width } else { usize::MAX };
         self.put_wide('\t', next.min(edge).saturating_sub(inside).max(1));
     }
 
-    /// Blanks up to the cursor, where it was moved beyond the text.
+    /// Fills up with blanks if the cursor is beyond the text.
     fn fill(&mut self) {
         self.column = self.column.min(self.row + LONGEST);
         while self.line.len() < self.column {
@@ -258,7 +256,7 @@ impl Strip {
         Cell { character: ' ', end: self.read }
     }
 
-    fn control(&mut self, byte: u8) -> Option<End> {
+    fn control(&mut self, byte: u8) -> Option<PieceEnd> {
         match byte {
             b'\r' => self.column = self.row,
             0x08 => self.column = self.column.saturating_sub(1).max(self.row),
@@ -269,15 +267,15 @@ impl Strip {
         None
     }
 
-    fn moved(&mut self) -> Option<End> {
+    fn moved(&mut self) -> Option<PieceEnd> {
         if self.line.is_empty() {
             (self.column, self.row) = (0, 0);
             return None;
         }
-        Some(End::Moved)
+        Some(PieceEnd::Moved)
     }
 
-    fn escape(&mut self, byte: u8) -> Option<End> {
+    fn escape(&mut self, byte: u8) -> Option<PieceEnd> {
         self.state = State::Text;
         match byte {
             b'[' => {
@@ -287,14 +285,14 @@ impl Strip {
             }
             b']' | b'P' | b'X' | b'^' | b'_' => self.state = State::Hidden,
             0x20..=0x2f => self.state = State::Designation,
-            // Down, next line, up, and everything anew.
+            // Down, next line, up, and reset.
             b'D' | b'E' | b'M' | b'c' => return self.moved(),
             _ => {}
         }
         None
     }
 
-    fn sequence(&mut self, byte: u8) -> Option<End> {
+    fn sequence(&mut self, byte: u8) -> Option<PieceEnd> {
         if std::mem::take(&mut self.doubtful) && !matches!(byte, b'0'..=b'?') {
             self.state = State::Text;
             return self.text(byte);
@@ -325,7 +323,7 @@ impl Strip {
         None
     }
 
-    fn command(&mut self, letter: u8) -> Option<End> {
+    fn command(&mut self, letter: u8) -> Option<PieceEnd> {
         let first = self.numbers.first().copied().unwrap_or(0);
         let count = first.max(1);
         match (letter, first) {
@@ -370,7 +368,7 @@ impl Strip {
         if let Some(places) = self.line.get_mut(from..end) {
             places.fill(gap);
         }
-        // Blanks that nothing follows were never written.
+        // Drop trailing blanks.
         if to >= self.line.len() {
             self.line.truncate(from);
         }
@@ -382,7 +380,7 @@ fn is_wide(character: char) -> bool {
     !character.is_ascii() && character.width() == Some(2)
 }
 
-/// How many bytes a character has that begins so.
+/// The length of a UTF-8 sequence by its first byte.
 fn length(first: u8) -> usize {
     match first {
         0xf0.. => 4,
@@ -398,19 +396,19 @@ mod tests {
     use super::*;
     use crate::text::plain;
 
-    /// The text of `bytes` in a window of 20 columns, `|` where a line was left
-    /// without a line feed and `~` where it was too long.
+    /// The text of `bytes` in a window of 20 columns. `|` marks a line that was left without a line
+    /// feed, `~` one that was too long.
     fn stripped(bytes: &[u8]) -> String {
-        let mut strip = Strip::default();
+        let mut strip = EscapeStripper::default();
         strip.set_width(20);
         let mut text = String::new();
         for &byte in bytes {
             if let Some(end) = strip.step(byte) {
                 text.push_str(&strip.take());
                 text.push(match end {
-                    End::Line => '\n',
-                    End::Moved => '|',
-                    End::Long => '~',
+                    PieceEnd::Line => '\n',
+                    PieceEnd::Moved => '|',
+                    PieceEnd::Long => '~',
                 });
             }
         }
@@ -530,8 +528,7 @@ mod tests {
     }
 
     proptest! {
-        /// Memory is bounded, nothing that acts on a screen is left, and a line
-        /// feed is always told.
+        /// Memory is bounded, no control character is left, and every line feed is reported.
         #[test]
         fn whatever_comes_leaves_text(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
             let text = stripped(&bytes);
@@ -543,7 +540,7 @@ mod tests {
         #[test]
         fn what_a_screen_is_sent_never_outgrows_a_line(pieces in proptest::collection::vec(0..7usize, 0..3000)) {
             let all = ["\x1b[9999C", "x", "\x1b[9999@", "\t", "\r", "\x1b[9999G", "\x1b[5D"];
-            let mut strip = Strip::default();
+            let mut strip = EscapeStripper::default();
             strip.set_width(80);
             for byte in pieces.iter().flat_map(|&piece| all[piece].bytes()) {
                 if strip.step(byte).is_some() {

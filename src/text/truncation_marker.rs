@@ -1,18 +1,18 @@
-//! The line that stands where a part of an output is missing.
+//! The line that marks a gap in shortened output.
 //!
-//! It is read again when a reply is made shorter, to say of the whole what is
-//! missing. So no run may print one: what looks like it is written with three
-//! points, as many bytes as the one character.
+//! It is parsed again when a reply is shortened further, to add up what is missing. Output of a run
+//! must therefore not contain one: anything that looks like it is written with three dots, which
+//! are as many bytes as the one character.
 
 use std::ops::Range;
 
 const MARK: (&str, &str) = ("… (", " bytes left out)");
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mark {
-    /// Where it stands, with the end of its line.
+pub(crate) struct TruncationMark {
+    /// The range of the mark, including the end of its line.
     pub(crate) at: Range<usize>,
-    /// How many bytes are missing there.
+    /// Number of missing bytes.
     pub(crate) missing: u64,
 }
 
@@ -20,18 +20,18 @@ pub(crate) fn mark(missing: u64) -> String {
     format!("{}{missing}{}\n", MARK.0, MARK.1)
 }
 
-pub(crate) fn marks(text: &str) -> impl Iterator<Item = Mark> {
+pub(crate) fn marks(text: &str) -> impl Iterator<Item = TruncationMark> {
     text.match_indices(MARK.0).filter_map(|(start, begins)| {
         let number = &text[start + begins.len()..];
         let (number, rest) = number.split_at(number.find(|c: char| !c.is_ascii_digit())?);
         let missing = number.parse().ok()?;
         let after = rest.strip_prefix(MARK.1)?;
         let end = text.len() - after.strip_prefix('\n').unwrap_or(after).len();
-        Some(Mark { at: start..end, missing })
+        Some(TruncationMark { at: start..end, missing })
     })
 }
 
-/// What a run printed, with nothing in it that is taken for a mark.
+/// Output of a run in which nothing looks like a mark.
 pub(crate) fn without_marks(mut printed: String) -> String {
     let found: Vec<usize> = marks(&printed).map(|mark| mark.at.start).collect();
     for at in found {
@@ -64,7 +64,6 @@ mod tests {
             check(text, &[], text);
         }
         check("… (… (5 bytes left out)\n", &[(5..28, 5)], "… (... (5 bytes left out)\n");
-        // More than any number of bytes.
         let more = "… (18446744073709551616 bytes left out)\n";
         check(more, &[], more);
     }

@@ -24,7 +24,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
-use crate::config::Profile;
+use crate::config::ToolProfile;
 use crate::context::TaskError;
 use crate::host::Env;
 use crate::host::Home;
@@ -95,7 +95,7 @@ impl Listening {
     }
 
     /// Serves whoever comes, until a signal ends it. Runs go on.
-    pub(crate) fn serve(self, env: Env, profile: Profile) -> io::Result<Ended> {
+    pub(crate) fn serve(self, env: Env, profile: ToolProfile) -> io::Result<Ended> {
         let runtime = serve::runtime()?;
         let ended = runtime.block_on(async {
             let mut interrupted = signal(SignalKind::interrupt())?;
@@ -143,7 +143,7 @@ async fn accept(
 }
 
 impl Door {
-    fn new(env: Env, profile: Profile, guard: Guard, stop: &CancellationToken, shared: Shared) -> Self {
+    fn new(env: Env, profile: ToolProfile, guard: Guard, stop: &CancellationToken, shared: Shared) -> Self {
         let mut open = LocalSessionManager::default();
         open.session_config.keep_alive = Some(SESSION_IDLE);
         let read = shared.read.clone();

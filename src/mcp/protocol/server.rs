@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Config, Profile};
+use crate::config::{Config, ToolProfile};
 use crate::failure::Failure;
 use crate::host::Env;
 use crate::host::clock;
@@ -45,7 +45,7 @@ const ROOTS_PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Clone)]
 pub(crate) struct Server {
     env: Env,
-    profile: Profile,
+    profile: ToolProfile,
     shared: Shared,
     /// Cancelled when the client is gone.
     pub(crate) gone: CancellationToken,
@@ -55,7 +55,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(env: Env, profile: Profile, gone: CancellationToken, shared: Shared) -> Self {
+    pub(crate) fn new(env: Env, profile: ToolProfile, gone: CancellationToken, shared: Shared) -> Self {
         let subscriptions = Subscriptions::new(shared.clone());
         Self { env, profile, shared, gone, roots: Arc::default(), subscriptions }
     }

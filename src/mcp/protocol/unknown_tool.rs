@@ -1,7 +1,7 @@
 //! What is said of a tool that there is not: that it is still to come, or which
 //! other one may have been meant.
 
-use crate::config::Profile;
+use crate::config::ToolProfile;
 use crate::mcp::tools::{Effect, Tool, find, listed};
 use crate::reply::line;
 use crate::text::plain;
@@ -25,7 +25,7 @@ const SHARED: [&str; 4] = ["_codex_local_", "_codex_", "codex_", "delegate_"];
 const ALIKE: f64 = 0.88;
 
 /// Why `name` cannot be called here, and what can.
-pub(crate) fn told(name: &str, profile: Profile) -> String {
+pub(crate) fn told(name: &str, profile: ToolProfile) -> String {
     if let Some(tool) = find(name) {
         return format!("`{}` is listed by `delegator serve --tools all`", tool.name);
     }
@@ -40,7 +40,7 @@ pub(crate) fn told(name: &str, profile: Profile) -> String {
 }
 
 /// What ends or removes something is proposed to nobody who did not name it.
-fn nearest(name: &str, profile: Profile) -> Option<&'static Tool> {
+fn nearest(name: &str, profile: ToolProfile) -> Option<&'static Tool> {
     let name = plain::line(name, 80).to_lowercase();
     if let Some(same) = listed(profile).find(|tool| letters(tool.name) == letters(&name)) {
         return Some(same);
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(name: &str, profile: Profile, near: Option<&str>) {
+    fn check(name: &str, profile: ToolProfile, near: Option<&str>) {
         assert_eq!(nearest(name, profile).map(|tool| tool.name), near, "{name}");
     }
 
@@ -89,30 +89,30 @@ mod tests {
             ("delegate_", None),
             ("", None),
         ] {
-            check(name, Profile::Default, near);
+            check(name, ToolProfile::Default, near);
         }
-        check("_codex_local_stauts", Profile::All, Some("_codex_local_status"));
-        check("delegate_stauts", Profile::All, Some("delegate_status"));
+        check("_codex_local_stauts", ToolProfile::All, Some("_codex_local_status"));
+        check("delegate_stauts", ToolProfile::All, Some("delegate_status"));
     }
 
     #[test]
     fn nothing_that_ends_a_task_is_proposed_by_likeness() {
         for name in ["delegate_cancle", "delegate_cance", "_codex_cleanup", "delegate_cancel_all"] {
-            for profile in [Profile::Default, Profile::All] {
+            for profile in [ToolProfile::Default, ToolProfile::All] {
                 assert!(nearest(name, profile).is_none_or(|tool| tool.effect != Effect::Ends), "{name}");
             }
         }
-        check("delegateCancel", Profile::Default, Some("delegate_cancel"));
-        check("delegate-cancel", Profile::Default, Some("delegate_cancel"));
+        check("delegateCancel", ToolProfile::Default, Some("delegate_cancel"));
+        check("delegate-cancel", ToolProfile::Default, Some("delegate_cancel"));
     }
 
     #[test]
     fn what_is_to_come_is_said_to_be() {
         for name in LATER {
             assert!(find(name).is_none(), "{name} is there");
-            assert!(told(name, Profile::Default).contains("not there yet"), "{name}");
+            assert!(told(name, ToolProfile::Default).contains("not there yet"), "{name}");
         }
-        assert!(told("_codex_local_run", Profile::Default).contains("--tools all"));
-        assert!(told("delegate_zzz", Profile::Default).contains("tools/list"));
+        assert!(told("_codex_local_run", ToolProfile::Default).contains("--tools all"));
+        assert!(told("delegate_zzz", ToolProfile::Default).contains("tools/list"));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) mod wait;
 
 use serde_json::{Map, Value};
 
-use crate::config::Profile;
+use crate::config::ToolProfile;
 use crate::failure::Failure;
 use crate::mcp::protocol::{Call, Reply};
 use crate::reply::Category;
@@ -87,8 +87,8 @@ pub(crate) const FORMAT: Field = Field::new(
 );
 
 /// The tools that a server with this profile lists.
-pub(crate) fn listed(profile: Profile) -> impl Iterator<Item = &'static Tool> {
-    TOOLS.iter().filter(move |tool| profile == Profile::All || !tool.internal)
+pub(crate) fn listed(profile: ToolProfile) -> impl Iterator<Item = &'static Tool> {
+    TOOLS.iter().filter(move |tool| profile == ToolProfile::All || !tool.internal)
 }
 
 /// The input schema of a tool with everything it takes, for people.

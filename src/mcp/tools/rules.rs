@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::config::{Config, Profile};
+use crate::config::{Config, ToolProfile};
 use crate::failure::{Code, Exit, Failure};
 use crate::mcp::protocol::describe;
 use crate::mcp::tools::{TOOLS, listed};
@@ -10,7 +10,7 @@ use crate::model::Timestamp;
 use crate::reply::{Category, Envelope, Stamp};
 
 /// The list as it goes over the wire.
-fn list(profile: Profile) -> Vec<Value> {
+fn list(profile: ToolProfile) -> Vec<Value> {
     let config = Config::default();
     listed(profile).map(|tool| serde_json::to_value(describe::tool(tool, &config)).unwrap()).collect()
 }
@@ -27,8 +27,8 @@ fn sizes(tools: &[Value]) -> (usize, usize) {
 
 #[test]
 fn the_list_is_as_it_was_and_within_its_budget() {
-    let default = list(Profile::Default);
-    let all = list(Profile::All);
+    let default = list(ToolProfile::Default);
+    let all = list(ToolProfile::All);
     let (whole, read) = sizes(&default);
     let (all_whole, all_read) = sizes(&all);
     println!("tools/list: default whole={whole}, as read={read}; all whole={all_whole}, as read={all_read}");
@@ -52,7 +52,7 @@ fn names_and_descriptions_fit_every_client() {
 
 #[test]
 fn input_schemas_use_nothing_that_some_client_refuses() {
-    for tool in list(Profile::All) {
+    for tool in list(ToolProfile::All) {
         let name = tool["name"].as_str().unwrap();
         let input = &tool["inputSchema"];
         assert!(jsonschema::meta::is_valid(input), "{name}");
@@ -105,7 +105,7 @@ fn walk(schema: &Value, depth: usize, visit: &mut impl FnMut(&Value, usize)) {
 
 #[test]
 fn output_schemas_are_objects_without_references() {
-    for tool in list(Profile::All) {
+    for tool in list(ToolProfile::All) {
         let output = &tool["outputSchema"];
         assert!(jsonschema::meta::is_valid(output), "{}", tool["name"]);
         assert_eq!(output["type"], "object", "{}", tool["name"]);

@@ -13,7 +13,7 @@ use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::reply::{Budget, Category, Envelope, RegistryMeta, TerminalOutput, advertised};
-use crate::terminals::{Ask, Form, Part, TerminalError};
+use crate::terminals::{PartRequest, PartSelector, TerminalError, TextForm};
 
 const LINES: u64 = 100;
 /// Of the reply: the rest is for what is said about it.
@@ -65,12 +65,12 @@ struct Look {
 }
 
 impl Look {
-    fn part(&self) -> Result<(Part, &'static str), Failure> {
+    fn part(&self) -> Result<(PartSelector, &'static str), Failure> {
         let lines = self.lines.unwrap_or(LINES);
         let usual = if self.since_timestamp.is_some() { "since" } else { "tail" };
         let told = |error: TerminalError| failure(&TaskError::from(error));
         if let Some(cursor) = &self.cursor {
-            return Ok((Part::after(cursor).map_err(told)?, "all"));
+            return Ok((PartSelector::after(cursor).map_err(told)?, "all"));
         }
         let mode = self.mode.as_deref().unwrap_or(usual);
         if self.since_timestamp.is_some() && mode != "since" {
@@ -79,15 +79,15 @@ impl Look {
             return Err(refused(format!("`since_timestamp` means nothing to `{mode}`"), hint));
         }
         Ok(match mode {
-            "head" => (Part::Head(lines), "head"),
-            "all" => (Part::All, "all"),
+            "head" => (PartSelector::Head(lines), "head"),
+            "all" => (PartSelector::All, "all"),
             "since" => {
                 let moment = self.since_timestamp.as_deref().ok_or_else(|| {
                     refused("`since_timestamp` is missing", "give the moment, as in 2026-11-15T09:30:00Z")
                 })?;
-                (Part::since(moment, clock::now()).map_err(told)?, "since")
+                (PartSelector::since(moment, clock::now()).map_err(told)?, "since")
             }
-            _ => (Part::Tail(lines), "tail"),
+            _ => (PartSelector::Tail(lines), "tail"),
         })
     }
 }
@@ -95,7 +95,7 @@ impl Look {
 fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
     let look: Look = arguments(call.tool, given)?;
     let (part, mode) = look.part()?;
-    let form = if look.strip.unwrap_or(true) { Form::Plain } else { Form::Raw };
+    let form = if look.strip.unwrap_or(true) { TextForm::Plain } else { TextForm::Raw };
     let project = call.context.project();
     let told = |error: TerminalError| failure(&TaskError::from(error));
     let screens = reading::terminal(&mut call.context, look.terminal_id.as_deref(), Some(&project))
@@ -103,7 +103,7 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let notice = call.notice(&[]);
     let mut room = ROOM;
     loop {
-        let piece = screens.reader.read(&Ask { part, form, room }).map_err(told)?;
+        let piece = screens.reader.read(&PartRequest { part, form, room }).map_err(told)?;
         let mut data = TerminalOutput::of(&screens, piece, mode, form);
         if look.cursor.is_some() {
             data = data.alone();

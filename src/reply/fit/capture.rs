@@ -5,17 +5,17 @@ use serde_json::{Map, Value, json};
 
 use crate::model::Inline;
 use crate::reply::fit::budget;
-use crate::storage::Captured;
+use crate::storage::StoredCapture;
 
 /// Keeps a text and says where; `None` where it cannot be kept.
-pub(crate) type Keep<'a> = &'a dyn Fn(&str) -> Option<Captured>;
+pub(crate) type Keep<'a> = &'a dyn Fn(&str) -> Option<StoredCapture>;
 
 /// Objects of these names hold parts of files that the reply names.
 const EXCERPTS: [&str; 2] = ["output", "partial_results"];
 
 /// Keeps every text below `value` that is longer than `inline`, and leaves its
 /// beginning in its place. Returns what was kept, with its name.
-pub(crate) fn capture(value: &mut Value, inline: Inline, keep: Keep) -> Vec<(String, Captured)> {
+pub(crate) fn capture(value: &mut Value, inline: Inline, keep: Keep) -> Vec<(String, StoredCapture)> {
     let mut all = Vec::new();
     match value {
         Value::Object(members) => {
@@ -43,8 +43,8 @@ fn within(
     member: &mut Value,
     inline: Inline,
     keep: Keep,
-    kept: &mut Vec<(String, Captured)>,
-    all: &mut Vec<(String, Captured)>,
+    kept: &mut Vec<(String, StoredCapture)>,
+    all: &mut Vec<(String, StoredCapture)>,
 ) {
     match member {
         Value::String(text) => {
@@ -67,7 +67,7 @@ fn within(
 
 /// Puts the fields of a capture beside the text; where these names are taken,
 /// below `captured` by the name of the text.
-fn tell(around: &mut Map<String, Value>, name: &str, captured: &Captured) {
+fn tell(around: &mut Map<String, Value>, name: &str, captured: &StoredCapture) {
     let path = captured.path.display();
     let message = format!(
         "{name} is kept whole in a file: inspect_output {{\"file_path\": \"{path}\"}} reads it in pieces"
@@ -109,7 +109,7 @@ mod tests {
             let number = kept.borrow().len();
             let lines = text.lines().count() as u64;
             let path = PathBuf::from(format!("/home/captures/{number}"));
-            Some(Captured { path, lines, bytes: text.len() as u64, content_type: ContentType::Text })
+            Some(StoredCapture { path, lines, bytes: text.len() as u64, content_type: ContentType::Text })
         };
         capture(&mut given, INLINE, &keep);
         (given, kept.into_inner())

@@ -91,7 +91,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::storage::Captured;
+    use crate::storage::StoredCapture;
 
     const PLAIN: Funnel<'static> = Funnel::KEEPS_NOTHING;
 
@@ -104,7 +104,7 @@ mod tests {
         let secret = format!("ghp_{}", "Ab3".repeat(12));
         let keep = |text: &str| {
             assert!(!text.contains(&secret));
-            Some(Captured {
+            Some(StoredCapture {
                 path: "/c/1.txt".into(),
                 lines: 1,
                 bytes: text.len() as u64,

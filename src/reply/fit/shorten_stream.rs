@@ -8,7 +8,7 @@
 use crate::reading::LAST_FAILED;
 use crate::reply::fit::size_caps::{cost_of, pay, price};
 use crate::reply::fit::tail_fields::{Keep, shares};
-use crate::text::{Mark, mark, marks};
+use crate::text::{TruncationMark, mark, marks};
 
 /// The longest mark, in characters of JSON.
 const MARKED: usize = 42;
@@ -73,7 +73,7 @@ fn parts(text: &str, keep: Keep) -> (&str, u64, &str) {
         Keep::Both => text.ceil_char_boundary(text.len() / 2),
         Keep::Last => 0,
     };
-    let marks: Vec<Mark> = marks(text).collect();
+    let marks: Vec<TruncationMark> = marks(text).collect();
     let (Some(first), Some(last)) = (marks.first(), marks.last()) else {
         return (&text[..place], 0, &text[place..]);
     };

@@ -15,13 +15,13 @@ use crate::submit::Ceiling;
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct State {
-    permission_profile: Profile,
+    permission_profile: ToolProfile,
     sandbox_cwd: String,
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-enum Profile {
+enum ToolProfile {
     Disabled {},
     Managed { file_system: FileSystem, network: Network },
 }
@@ -98,8 +98,8 @@ pub(crate) fn ceiling(state: &Value) -> Option<Ceiling> {
     let state = State::deserialize(state).ok()?;
     let cwd = plain(super::file(&state.sandbox_cwd)?)?;
     match state.permission_profile {
-        Profile::Disabled {} => Some(Ceiling::NONE),
-        Profile::Managed { file_system, network } => {
+        ToolProfile::Disabled {} => Some(Ceiling::NONE),
+        ToolProfile::Managed { file_system, network } => {
             let network = network == Network::Enabled;
             Some(Ceiling { network, ..files(file_system, &cwd)? })
         }
