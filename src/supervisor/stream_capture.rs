@@ -18,9 +18,9 @@ use crate::host::LineIndexWriter;
 use crate::host::files;
 use crate::model::Streams;
 
-/// At the end of the run two segments are copied behind the beginning, while somebody waits for the
-/// answer.
-const LARGEST_SEGMENT: u64 = 8 << 20;
+/// At the end of the run two segments of each stream, and of the transcript, are copied behind the
+/// beginning, while somebody waits for the answer.
+const LARGEST_SEGMENT: u64 = 4 << 20;
 /// How much longer a segment may get to complete a line.
 const LONGEST_REST: u64 = 64 << 10;
 

@@ -51,7 +51,7 @@ fn a_result_that_somebody_planted_is_not_believed() {
     fs::write(&go, "").unwrap();
     assert_eq!(phase.env.await_final(id), "failed");
     let told = phase.env.expect(1, &["results", id]).stdout;
-    assert!(told.contains("last line: honest") && told.contains("result.json.foreign"), "{told}");
+    assert!(told.contains("summary: exit 3: honest") && told.contains("result.json.foreign"), "{told}");
     let sealed: Value = serde_json::from_slice(&fs::read(&planted).unwrap()).unwrap();
     assert_eq!(sealed["exit"]["code"], 3, "{sealed:#}");
     let aside = planted.with_extension("json.foreign");
