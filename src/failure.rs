@@ -145,7 +145,7 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
             (Code::Lasting, Exit::Machine, Some(format!("{ask}{}", home_hint(home))))
         }
         TaskError::Config(ConfigError::Unreadable { .. }) => {
-            (Code::Lasting, Exit::Machine, hint("it must be a plain file of UTF-8 text that you may read, or not be there at all"))
+            (Code::Lasting, Exit::Machine, hint("it must be a readable regular file of UTF-8 text, or not exist"))
         }
         TaskError::Config(ConfigError::Invalid { .. }) => (
             Code::Lasting,

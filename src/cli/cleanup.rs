@@ -10,7 +10,7 @@ use crate::cli::table::table;
 use crate::failure::{Exit, Failure};
 use crate::host::clock;
 use crate::reply;
-use crate::tasks::{self, CleanupAsk};
+use crate::tasks::{self, CleanupRequest};
 
 #[derive(Debug, Args)]
 pub(super) struct Cleanup {
@@ -25,7 +25,7 @@ pub(super) struct Cleanup {
 impl Cleanup {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
         let mut context = call.open()?;
-        let ask = CleanupAsk { older_than: self.older_than, dry_run: self.dry_run };
+        let ask = CleanupRequest { older_than: self.older_than, dry_run: self.dry_run };
         let cleaned = tasks::cleanup(&mut context, ask)?;
         let (meta, data) = reply::Cleanup::of(&cleaned, ask, &context.config, clock::now());
         call.answer(meta, data, |data| {

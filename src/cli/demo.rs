@@ -12,9 +12,9 @@ use crate::cli::{print, wait};
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::model::AgentName;
-use crate::reading::{self, ResultAsk, View};
+use crate::reading::{self, ResultsRequest, View};
 use crate::reply;
-use crate::submit::{self, Ask};
+use crate::submit::{self, StartRequest};
 use crate::tasks::{self, Until};
 
 const RECORDING: &str = "fix-test";
@@ -35,7 +35,7 @@ impl Demo {
         say(call, &introduction(codex));
         let task = if self.instant { format!("{RECORDING} --instant") } else { RECORDING.to_owned() };
         say(call, &format!("1. Hand in a task\n\n   $ delegator run --agent replay {task}\n"));
-        let ask = Ask { agent: Some(AgentName::Replay), task, ..Ask::default() };
+        let ask = StartRequest { agent: Some(AgentName::Replay), task, ..StartRequest::default() };
         let id = submit::start(&mut context, ask)?.task_id;
         say(call, &format!("   {id}\n\n"));
         say(
@@ -47,7 +47,7 @@ impl Demo {
         let show = if call.json { Show::Nothing } else { Show::Progress { every: Duration::ZERO } };
         let waited = wait::until(&mut context, std::slice::from_ref(&id), Until::All, None, show)?;
         let Some(view) = waited.views.into_iter().next() else { return Ok(Exit::StillWorking) };
-        let results = reading::gather(view, ResultAsk::default());
+        let results = reading::gather(view, ResultsRequest::default());
         let (view, report) = (&results.view, invocation::report(&results));
         if call.json {
             call.print(&report);

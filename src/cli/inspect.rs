@@ -9,7 +9,7 @@ use crate::cli::usage_errors::bad;
 use crate::context::TaskError;
 use crate::failure::{Exit, Failure, Voice};
 use crate::inspect::{Ask, MOST_CONTEXT, MOST_MATCHES, ModeName, Question, Wanted};
-use crate::reading::{self, Of};
+use crate::reading::{self, InspectTarget};
 use crate::reply::{Inspection, RegistryMeta};
 
 /// More than a person reads at once; beyond it there is a cursor.
@@ -91,12 +91,13 @@ impl Inspect {
         Ok(Exit::Done)
     }
 
-    fn of(&self) -> Of {
+    fn of(&self) -> InspectTarget {
         match (&self.id, &self.file) {
-            (_, Some(path)) => Of::File(path.clone()),
-            (id, None) => {
-                Of::Task { reference: id.clone().unwrap_or_default(), artifact: self.artifact.clone() }
-            }
+            (_, Some(path)) => InspectTarget::File(path.clone()),
+            (id, None) => InspectTarget::Task {
+                reference: id.clone().unwrap_or_default(),
+                artifact: self.artifact.clone(),
+            },
         }
     }
 

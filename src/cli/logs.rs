@@ -44,7 +44,7 @@ impl Logs {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
         let mut context = call.open_to_look()?;
         let row = reading::find(&context, &self.id)?;
-        let view = tasks::look(&mut context, row)?;
+        let view = tasks::view_task(&mut context, row)?;
         let mut source = self.source(&view)?;
         if call.json {
             return self.document(call, &mut context, view, &mut source);
@@ -125,7 +125,7 @@ impl Logs {
         let view = if self.follow {
             follow(context, &view, source, &mut keep)?;
             let row = reading::find(context, view.row.id.as_str())?;
-            tasks::look(context, row)?
+            tasks::view_task(context, row)?
         } else {
             source.once(&mut keep);
             view

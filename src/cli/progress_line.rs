@@ -12,7 +12,7 @@ use crate::host::{clock, terminal};
 use crate::model::{Phase, State, Timestamp};
 use crate::reading::View;
 use crate::reply::{Eta, brief, duration};
-use crate::tasks::Look;
+use crate::tasks::NextObservation;
 
 /// How often the line is drawn anew while nothing happens: it shows seconds.
 const TICK: Duration = Duration::from_secs(1);
@@ -51,9 +51,11 @@ impl Live {
     }
 
     /// Shows where the tasks are; says when it wants to look again.
-    pub(super) fn show(&mut self, views: &[View]) -> Look {
-        let Show::Progress { every } = self.show else { return Look::OnChange };
-        let Some(open) = views.iter().find(|view| !view.state().is_final()) else { return Look::OnChange };
+    pub(super) fn show(&mut self, views: &[View]) -> NextObservation {
+        let Show::Progress { every } = self.show else { return NextObservation::OnChange };
+        let Some(open) = views.iter().find(|view| !view.state().is_final()) else {
+            return NextObservation::OnChange;
+        };
         let line = Line::of(views, open, clock::now());
         match terminal::stderr_width().filter(|_| self.draws) {
             Some(width) => {
@@ -61,26 +63,26 @@ impl Live {
                 let width = width.saturating_sub(1);
                 print::note_part(&format!("\r{}\u{1b}[K", drawn(&line.within(width), width)));
                 self.drawn = true;
-                Look::Within(TICK)
+                NextObservation::Within(TICK)
             }
             None => self.tell(&line.whole(), key(open), every),
         }
     }
 
-    fn tell(&mut self, text: &str, key: Key, every: Duration) -> Look {
+    fn tell(&mut self, text: &str, key: Key, every: Duration) -> NextObservation {
         let now = clock::monotonic();
         let next = self.told_at.map_or(Duration::ZERO, |at| at + every);
         // Its end is told by its result.
         if key == self.told || key.1 == Phase::Finished {
-            return Look::OnChange;
+            return NextObservation::OnChange;
         }
         if now < next {
-            return Look::Within(next - now);
+            return NextObservation::Within(next - now);
         }
         print::note(text);
         self.told = key;
         self.told_at = Some(now);
-        Look::OnChange
+        NextObservation::OnChange
     }
 
     /// Leaves the terminal as it was.

@@ -8,7 +8,7 @@ use crate::cli::invocation::{self, Call};
 use crate::cli::print;
 use crate::failure::{Exit, Failure, Voice};
 use crate::host::clock;
-use crate::reading::ResultAsk;
+use crate::reading::ResultsRequest;
 use crate::reply::{self, ResultMeta, TaskResult};
 
 /// Bytes of output, unless told otherwise.
@@ -31,7 +31,7 @@ pub(super) struct Results {
 impl Results {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
         let mut context = call.open_to_look()?;
-        let ask = ResultAsk {
+        let ask = ResultsRequest {
             output: self.output.then_some(self.max_output_bytes.unwrap_or(OUTPUT)),
             events: self.events,
         };

@@ -6,7 +6,7 @@ use crate::cli::invocation::Call;
 use crate::cli::run;
 use crate::cli::task_args::TaskArgs;
 use crate::failure::{Exit, Failure};
-use crate::submit::{self, ResumeAsk};
+use crate::submit::{self, ResumeRequest};
 
 #[derive(Debug, Args)]
 #[command(
@@ -42,7 +42,7 @@ impl Resume {
         let ask = self.args.into_ask()?;
         let mut context = call.open()?;
         call.tell_reach(&context, &self.of)?;
-        let accepted = submit::resume(&mut context, ResumeAsk { of: self.of, ask })?;
+        let accepted = submit::resume(&mut context, ResumeRequest { of: self.of, ask })?;
         run::answer(call, &mut context, &accepted, patience)
     }
 }

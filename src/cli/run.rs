@@ -11,7 +11,7 @@ use crate::cli::{print, wait};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Voice};
 use crate::model::State;
-use crate::reading::{self, ResultAsk};
+use crate::reading::{self, ResultsRequest};
 use crate::reply::{self, Next, Report};
 use crate::submit::{self, Accepted};
 use crate::tasks::{self, Until};
@@ -42,8 +42,8 @@ pub(super) fn answer(
     match patience {
         Patience::None if call.json => {
             let row = reading::find(context, accepted.task_id.as_str())?;
-            let view = tasks::look(context, row)?;
-            let results = reading::gather(view, ResultAsk::default());
+            let view = tasks::view_task(context, row)?;
+            let results = reading::gather(view, ResultsRequest::default());
             call.print(&told(accepted, invocation::report(&results)));
             Ok(Exit::Done)
         }
@@ -58,7 +58,7 @@ pub(super) fn answer(
             let waited =
                 wait::until(context, std::slice::from_ref(&accepted.task_id), Until::All, limit, show)?;
             let Some(view) = waited.views.into_iter().next() else { return Ok(Exit::StillWorking) };
-            let results = reading::gather(view, ResultAsk::default());
+            let results = reading::gather(view, ResultsRequest::default());
             let report =
                 Report { wait_exceeded: waited.exceeded, ..told(accepted, invocation::report(&results)) };
             if call.json {

@@ -77,7 +77,7 @@ fn list(data: &StatusSnapshot, project: Option<PathBuf>) -> String {
     let more = match data.more_ended {
         0 => String::new(),
         more => {
-            let least = if more >= reading::MANY_MORE as usize { "at least " } else { "" };
+            let least = if more >= reading::MAX_FINISHED_COUNTED as usize { "at least " } else { "" };
             format!(" ({least}{more} more: `--limit {}`)", ended + more)
         }
     };

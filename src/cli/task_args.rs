@@ -14,7 +14,7 @@ use crate::cli::usage_errors;
 use crate::context::TaskError;
 use crate::failure::Failure;
 use crate::model::{AgentName, Sandbox};
-use crate::submit::{Ask, Caller, LimitAsk};
+use crate::submit::{Caller, RequestedLimits, StartRequest};
 
 /// More of a task than this is not read from standard input; far less is taken.
 const LONGEST_INPUT: u64 = 64 << 20;
@@ -95,9 +95,9 @@ impl TaskArgs {
         if self.wait { Patience::Until(self.timeout) } else { Patience::None }
     }
 
-    pub(super) fn into_ask(self) -> Result<Ask, Failure> {
+    pub(super) fn into_ask(self) -> Result<StartRequest, Failure> {
         let add_dirs = self.add_dir.into_iter().map(|dir| std::path::absolute(&dir).unwrap_or(dir)).collect();
-        Ok(Ask {
+        Ok(StartRequest {
             agent: self.agent,
             task: task(self.task)?,
             role: self.role,
@@ -110,7 +110,7 @@ impl TaskArgs {
             reasoning_effort: self.effort,
             config_overrides: self.config,
             output_schema: self.output_schema.map(read_schema).transpose()?,
-            limits: LimitAsk { idle_s: self.idle, hard_s: self.hard, command_s: self.command_limit },
+            limits: RequestedLimits { idle_s: self.idle, hard_s: self.hard, command_s: self.command_limit },
             alias: self.alias,
             idempotency_key: self.key,
             env_from: self.env,

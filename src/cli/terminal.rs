@@ -152,8 +152,8 @@ fn not_started(error: &io::Error) -> ExitCode {
 fn list(call: &Call, task: Option<&str>) -> Result<ExitCode, Failure> {
     let mut context = call.open_to_look()?;
     let screens = match task {
-        Some(task) => reading::terminals_of(&mut context, task)?,
-        None => reading::terminals(&context, None),
+        Some(task) => reading::list_commands_of(&mut context, task)?,
+        None => reading::list_terminals(&context, None),
     };
     let data = TerminalList::of(&screens);
     let meta = RegistryMeta { count: Some(data.terminals.len()), ..RegistryMeta::default() };
@@ -209,7 +209,7 @@ impl Read {
         let (part, mode) = self.part()?;
         let form = if self.raw { TextForm::Raw } else { TextForm::Plain };
         let mut context = call.open_to_look()?;
-        let screens = reading::terminal(&mut context, self.id.as_deref(), None)?;
+        let screens = reading::open_terminal(&mut context, self.id.as_deref(), None)?;
         let recording = &screens.reader;
         if call.json {
             let piece = recording.read(&PartRequest { part, form, room: ROOM }).map_err(told)?;

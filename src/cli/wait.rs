@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Voice};
 use crate::host::clock;
 use crate::model::TaskId;
-use crate::reading::{self, ResultAsk, Results, View};
+use crate::reading::{self, Results, ResultsRequest, View};
 use crate::reply::{self, Report, WaitData};
 use crate::tasks::{self, Until, Waited};
 
@@ -47,7 +47,7 @@ impl Wait {
         let exit = exit(&waited);
         let exceeded = waited.exceeded;
         let results: Vec<Results> =
-            waited.views.into_iter().map(|view| reading::gather(view, ResultAsk::default())).collect();
+            waited.views.into_iter().map(|view| reading::gather(view, ResultsRequest::default())).collect();
         if call.json {
             let (meta, data) = WaitData::of(&results, self.timeout, clock::now(), Voice::Shell);
             call.document(meta, data)?;

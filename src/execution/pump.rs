@@ -19,7 +19,7 @@ use crate::supervisor::leave_groups;
 
 /// Recovers what died, then starts what waits while there is room.
 pub(crate) fn pump(context: &mut Context) -> Result<(), TaskError> {
-    if let Some(starter) = enclosing_runs::starter(context) {
+    if let Some(starter) = enclosing_runs::queue_starter(context) {
         recover::recover(context)?;
         control::send(&context.dir(&starter), &control::Message::Pump);
         return Ok(());
@@ -60,7 +60,7 @@ pub(crate) struct Launched {
 pub(crate) fn pump_in(context: &mut Context, own: &RunId) -> Result<Vec<Launched>, TaskError> {
     // One above us, which started us for the queue, goes on: what we leave
     // behind would come to it and end with its run.
-    match enclosing_runs::starter(context).filter(|starter| starter != own) {
+    match enclosing_runs::queue_starter(context).filter(|starter| starter != own) {
         Some(starter) => {
             control::send(&context.dir(&starter), &control::Message::Pump);
             Ok(Vec::new())
@@ -120,7 +120,7 @@ fn run(context: &mut Context, ties: Attachment) -> Result<Vec<Launched>, TaskErr
     }
 }
 
-/// Ends a claimed task whose files somebody has spoiled. Its lock is ours.
+/// HeadAndTail a claimed task whose files somebody has spoiled. Its lock is ours.
 fn fail(context: &mut Context, row: &Row, dir: &RunDir, error: &ReadError) -> Result<(), TaskError> {
     let fault = Fault::new(FailureCode::Storage, one_line(error)).hint("start the task again");
     let result = recover::bare(row, Outcome::Failed { fault }, clock::now());
@@ -142,7 +142,7 @@ pub(crate) fn launch(
     if !within.is_empty() {
         // With its own name at the end, which tells it from what the agent of
         // the run around it has started.
-        let marks = enclosing_runs::marks(&context.dir(run), within, run);
+        let marks = enclosing_runs::run_markers(&context.dir(run), within, run);
         environment.extend(marks.map(|(name, value)| (OsString::from(name), value.into())));
     }
     spawn::spawn_supervisor(&context.home.run(run), &lock, attempt, environment, ties)

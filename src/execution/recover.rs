@@ -136,7 +136,7 @@ pub(crate) fn original(context: &Context, request: Option<&Request>) -> Option<P
     context.home.copied_from(request?.home.as_ref()?)
 }
 
-/// Ends our copy of a task of `original`. It may run there: nothing of it is
+/// HeadAndTail our copy of a task of `original`. It may run there: nothing of it is
 /// started, and nothing of it is ended. The caller holds its lock.
 pub(crate) fn leave_to(
     context: &mut Context,
@@ -159,14 +159,14 @@ fn mark(context: &Context, row: &Row) -> RunMark {
     RunMark::of(&row.run_id, Some(context.home.id()))
 }
 
-/// Ends a task that cannot be started. The caller holds its lock.
+/// HeadAndTail a task that cannot be started. The caller holds its lock.
 pub(crate) fn give_up(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), TaskError> {
     let message = format!("it was claimed {} times, and its agent was never started", row.attempt);
     let fault = Fault::new(FailureCode::Internal, message);
     seal(context, dir, None, bare(row, Outcome::Failed { fault }, clock::now()))
 }
 
-/// Ends a run whose supervisor is gone. The caller holds its lock.
+/// HeadAndTail a run whose supervisor is gone. The caller holds its lock.
 fn lose(
     context: &mut Context,
     row: &Row,

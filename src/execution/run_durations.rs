@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::context::Context;
 use crate::host::{Durability, files};
 use crate::model::Request;
-use crate::reading::HISTORY;
+use crate::reading::DURATION_SAMPLES;
 use crate::runs::RunDir;
 
 /// No file is longer that we wrote.
@@ -23,7 +23,7 @@ pub(crate) fn read(dir: &RunDir, request: &Request) -> Vec<Duration> {
     let bytes = files::tail(&file(dir, request), LONGEST).map(|(bytes, _)| bytes).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     text.lines()
-        .take(HISTORY as usize)
+        .take(DURATION_SAMPLES as usize)
         .filter_map(|line| line.parse().ok())
         .map(Duration::from_millis)
         .collect()
@@ -32,7 +32,7 @@ pub(crate) fn read(dir: &RunDir, request: &Request) -> Vec<Duration> {
 /// Takes down what the registry knows now. Trouble with it costs estimates.
 pub(crate) fn write(context: &Context, dir: &RunDir, request: &Request) {
     let project = request.project().to_string_lossy();
-    let Ok(took) = context.registry.run_durations(&project, request.agent, HISTORY) else { return };
+    let Ok(took) = context.registry.run_durations(&project, request.agent, DURATION_SAMPLES) else { return };
     let lines: String = took.iter().map(|took| format!("{}\n", took.as_millis())).collect();
     let _ = files::create_dir(&dir.history());
     let _ = files::write(&file(dir, request), lines.as_bytes(), Durability::Whole);

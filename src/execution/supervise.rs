@@ -115,7 +115,7 @@ fn prepare<'a>(
     let values =
         values.ok_or_else(|| Fault::new(FailureCode::Internal, "the environment of the task is gone"))?;
     let mut environment: Vec<(String, String)> = values.into_iter().collect();
-    let marks = enclosing_runs::marks(dir, &request.within, &request.run_id);
+    let marks = enclosing_runs::run_markers(dir, &request.within, &request.run_id);
     environment.extend(marks.map(|(name, value)| (name.to_owned(), value)));
     let ground = open_ground(request)?;
     let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| OsStr::new(value));

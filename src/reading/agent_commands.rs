@@ -1,6 +1,7 @@
-//! The commands that an agent ran: which there were, and what one printed, from the ledger and the transcript.
+//! Lists the commands that an agent ran, and opens what one of them printed, from the ledger and the
+//! transcript.
 //!
-//! A run of the `command` agent is itself one command, and prints what the run does.
+//! A run of the `command` agent counts as one command, whose output is the run's output.
 
 use std::path::{Path, PathBuf};
 
@@ -16,10 +17,10 @@ use crate::registry::Row;
 use crate::terminals::{Reader, TerminalError};
 use crate::text::plain;
 
-/// The last ones that are listed.
+/// At most this many commands are listed, the last ones.
 const MOST: usize = 1000;
 const LONGEST: usize = 200;
-/// How many of the last runs are asked for a command.
+/// How many recent runs are searched for a command.
 const RUNS: u32 = 10;
 
 /// One command, as it is now.
@@ -31,15 +32,15 @@ pub(crate) struct AgentCommand {
     pub(crate) command: String,
     pub(crate) cwd: PathBuf,
     pub(crate) started_at: Option<Timestamp>,
-    /// No byte of it came later.
+    /// No byte was written later than this.
     pub(crate) written: Timestamp,
     pub(crate) life: CommandLife,
     pub(crate) bytes: u64,
-    /// The transcript that has what it printed; absent of runs of older programs.
+    /// The transcript that contains its output. Absent for runs of older versions.
     pub(crate) file: Option<PathBuf>,
-    /// Its lines there, the first and the last.
+    /// Its first and last line there.
     pub(crate) lines: Option<(u64, u64)>,
-    /// Whether that is only a part of what it printed.
+    /// Whether the transcript has only a part of its output.
     pub(crate) cut: bool,
 }
 
@@ -49,32 +50,32 @@ pub(crate) enum CommandLife {
     Ended {
         status: Option<i32>,
     },
-    /// By a policy, a sandbox, or a person.
+    /// Refused by a policy, a sandbox, or a person.
     Refused,
-    /// The run was over before the agent told of its end.
+    /// The run ended before the agent reported the command's end.
     Lost,
 }
 
 /// A command with what it printed.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct PrintedCommand {
     pub(crate) command: AgentCommand,
     pub(crate) reader: Reader,
-    /// Why bytes are missing.
+    /// Why bytes are missing, if they are.
     pub(crate) incomplete: Option<String>,
-    /// The others of its run, the last first.
+    /// The other commands of the same run, newest first.
     pub(crate) others: Vec<AgentCommand>,
 }
 
 impl AgentCommand {
-    /// How it is asked for.
+    /// The reference by which a caller asks for it.
     pub(crate) fn id(&self) -> String {
         format!("{}/{}", self.task, self.item)
     }
 }
 
-/// Every command of a task, the last first.
-pub(crate) fn all(context: &mut Context, row: Row) -> Result<Vec<AgentCommand>, TaskError> {
+/// All commands of a task, newest first.
+pub(crate) fn list(context: &mut Context, row: Row) -> Result<Vec<AgentCommand>, TaskError> {
     let view = view(context, row);
     match view.missing_output() {
         Some(why @ MissingOutput::Gone) => Err(TaskError::MissingOutput { task: view.row.id, why }),
@@ -83,8 +84,9 @@ pub(crate) fn all(context: &mut Context, row: Row) -> Result<Vec<AgentCommand>, 
     }
 }
 
-/// The command of a task that is called `item`; else the last that has ended, or that runs.
-pub(crate) fn ran(context: &mut Context, row: Row, item: Option<&str>) -> Result<Ran, TaskError> {
+/// The command of a task named `item`. Without a name, the last one that ended, or else the one that is
+/// running.
+pub(crate) fn find(context: &mut Context, row: Row, item: Option<&str>) -> Result<PrintedCommand, TaskError> {
     let view = view(context, row);
     if let Some(why) = view.missing_output() {
         return Err(TaskError::MissingOutput { task: view.row.id, why });
@@ -105,30 +107,34 @@ pub(crate) fn ran(context: &mut Context, row: Row, item: Option<&str>) -> Result
     if command.item == ONLY_COMMAND && view.row.agent.abilities().is_command_line() {
         let Stream { stretches, written, gap } =
             output_stream::open_at(&view.dir.transcript(), Stdout::Text).map_err(failed)?;
-        // Where its end is apart, or was, there are none.
+        // A split stream has no recorded times.
         let times = output_stream::open_plain_file(&view.dir.times()).ok();
         let reader = Reader::over(command.id(), stretches, written, times).map_err(failed)?;
         let incomplete = gap.filter(|gap| gap.dropped > 0).map(|_| {
-            "the output passed `max_stream_bytes`: its beginning and its end are here, and the end moves on".to_owned()
+            "the output exceeded `max_stream_bytes`: only its beginning and its latest end are kept"
+                .to_owned()
         });
-        return Ok(Ran { command, reader, incomplete, others });
+        return Ok(PrintedCommand { command, reader, incomplete, others });
     }
     let text = span.map(|span| read::text_in_span(&view.dir, span)).unwrap_or_default();
     let stretch = vec![FilePart::Text(text.into_bytes())];
     let reader = Reader::over(command.id(), stretch, command.written, None).map_err(failed)?;
-    let incomplete = command.cut.then(|| "the agent handed over only a part of what it printed, or some of it was left out of the transcript".to_owned());
-    Ok(Ran { command, reader, incomplete, others })
+    let incomplete = command.cut.then(|| "only a part of the output is here: the agent reported only a part, or the transcript left some out".to_owned());
+    Ok(PrintedCommand { command, reader, incomplete, others })
 }
 
-/// The last command of the last run that ran one.
-pub(crate) fn latest(context: &mut Context, project: Option<&Path>) -> Result<Option<Ran>, TaskError> {
+/// The last command of the most recent run that ran one.
+pub(crate) fn latest(
+    context: &mut Context,
+    project: Option<&Path>,
+) -> Result<Option<PrintedCommand>, TaskError> {
     let belongs = |row: &Row| project.is_none_or(|project| row.project == project);
     let mut rows: Vec<Row> = context.registry.working()?.into_iter().filter(belongs).collect();
     rows.reverse();
     let name = project.map(|project| project.to_string_lossy().into_owned());
     rows.extend(context.registry.finished(name.as_deref(), RUNS)?);
     for row in rows.into_iter().take(RUNS as usize) {
-        match ran(context, row, None) {
+        match find(context, row, None) {
             Err(TaskError::NoCommand { .. } | TaskError::MissingOutput { .. }) => {}
             ran => return ran.map(Some),
         }
@@ -136,7 +142,7 @@ pub(crate) fn latest(context: &mut Context, project: Option<&Path>) -> Result<Op
     Ok(None)
 }
 
-/// The commands of a run, the last first, and where what each printed stands.
+/// The commands of a run, newest first, each with the position of its output.
 fn commands(view: &View) -> Vec<(AgentCommand, Option<Span>)> {
     if view.row.agent.abilities().is_command_line() {
         return vec![(itself(view), None)];
@@ -150,7 +156,7 @@ fn commands(view: &View) -> Vec<(AgentCommand, Option<Span>)> {
         .map(|entry| (ended(view, &entry, has_file), entry.output))
         .collect();
     let ended: Vec<String> = all.iter().map(|(command, _)| command.item.clone()).collect();
-    // Progress is a second old at most.
+    // Progress may be a second old.
     let running = running.filter(|running| !ended.contains(&running.item));
     let file = has_file.then(|| view.dir.transcript());
     all.extend(running.map(|running| {
@@ -198,7 +204,7 @@ fn ended(view: &View, entry: &LedgerEntry, has_file: bool) -> AgentCommand {
     }
 }
 
-/// A run that is one command: all of its transcript.
+/// The command of a run that is a single command.
 fn itself(view: &View) -> AgentCommand {
     let path = view.dir.transcript();
     let life = match (&view.result, view.row.state.is_final()) {

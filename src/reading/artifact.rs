@@ -1,26 +1,25 @@
-//! One file of a run, for somebody who asks for it by its name.
+//! Reads one file of a run by its name.
 
 use std::io;
 
 use crate::host::MultiFileReader;
 use crate::ledger::output_stream;
-use crate::reading::excerpt::shown;
+use crate::reading::excerpt::printable;
 use crate::runs::{ArtifactName, RunDir};
 
-/// The beginning and the end of a file, as text that may be shown.
+/// The beginning and the end of a file, as printable text.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Ends {
+pub(crate) struct HeadAndTail {
     pub(crate) head: String,
-    /// Absent where `head` is everything.
+    /// Absent if `head` is the whole file.
     pub(crate) tail: Option<String>,
     pub(crate) total_bytes: u64,
 }
 
-/// Reads an artifact: all of it up to `most` bytes, else half of that from
-/// either end.
+/// Reads an artifact: all of it up to `most` bytes, otherwise half of that from either end.
 ///
-/// Fails on what is no plain file of this very directory.
-pub(crate) fn artifact(dir: &RunDir, name: &ArtifactName, most: u64) -> io::Result<Ends> {
+/// Fails if it is not a regular file of this directory.
+pub(crate) fn read_artifact(dir: &RunDir, name: &ArtifactName, most: u64) -> io::Result<HeadAndTail> {
     let (stretches, _) =
         output_stream::open_artifact(&dir.file(name.as_str()), name, output_stream::open_plain_file)?;
     let file = MultiFileReader::of(stretches)?;
@@ -32,11 +31,11 @@ pub(crate) fn artifact(dir: &RunDir, name: &ArtifactName, most: u64) -> io::Resu
     };
     if length <= most {
         let whole = read(0, length)?;
-        return Ok(Ends { head: shown(&whole), tail: None, total_bytes: whole.len() as u64 });
+        return Ok(HeadAndTail { head: printable(&whole), tail: None, total_bytes: whole.len() as u64 });
     }
     let half = most / 2;
     let (head, tail) = (read(0, half)?, read(length - half, half)?);
-    Ok(Ends { head: shown(&head), tail: Some(shown(&tail)), total_bytes: length })
+    Ok(HeadAndTail { head: printable(&head), tail: Some(printable(&tail)), total_bytes: length })
 }
 
 #[cfg(test)]
@@ -52,8 +51,9 @@ mod tests {
     fn check(content: &[u8], most: u64, head: &str, tail: Option<&str>) {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("stdout.log"), content).unwrap();
-        let ends = Ends { head: head.into(), tail: tail.map(Into::into), total_bytes: content.len() as u64 };
-        assert_eq!(artifact(&RunDir::at(dir.path().to_owned()), &stdout(), most).unwrap(), ends);
+        let ends =
+            HeadAndTail { head: head.into(), tail: tail.map(Into::into), total_bytes: content.len() as u64 };
+        assert_eq!(read_artifact(&RunDir::at(dir.path().to_owned()), &stdout(), most).unwrap(), ends);
     }
 
     #[test]
@@ -75,7 +75,7 @@ mod tests {
         for bytes in ["0123456789ab", "AA", "BB", "CC"] {
             capture.write(bytes.as_bytes()).unwrap();
         }
-        let ends = artifact(&run, &stdout(), 8).unwrap();
+        let ends = read_artifact(&run, &stdout(), 8).unwrap();
         assert_eq!((ends.head.as_str(), ends.tail.as_deref()), ("0123", Some("BBCC")));
     }
 
@@ -89,6 +89,6 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("secret"), "x").unwrap();
         std::os::unix::fs::symlink("secret", dir.path().join("stdout.log")).unwrap();
-        assert!(artifact(&RunDir::at(dir.path().to_owned()), &stdout(), 8).is_err());
+        assert!(read_artifact(&RunDir::at(dir.path().to_owned()), &stdout(), 8).is_err());
     }
 }

@@ -1,7 +1,7 @@
-//! Whether we are inside a run, inside which, and whether those still go on.
+//! Finds out whether this process is inside a run, inside which, and whether those runs are still alive.
 //!
-//! Two witnesses: the mark that agents hand down in their environment, and the
-//! supervisors among our ancestors, which a scrubbed environment cannot hide.
+//! There are two sources: the variable that agents pass down in their environment, and the supervisors among
+//! our ancestors, which a cleared environment cannot hide.
 
 use std::path::PathBuf;
 
@@ -11,58 +11,58 @@ use crate::host::{lock, paths, processes, spawn};
 use crate::model::RunId;
 use crate::runs::RunDir;
 
-/// The runs we are in.
+/// The runs that this process is inside of.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Within {
+pub(crate) struct EnclosingRuns {
     /// Outermost first. Empty for a client or a person.
     pub(crate) runs: Vec<RunId>,
-    /// As the one of the two witnesses says that counts more.
+    /// The greater depth of the two sources.
     pub(crate) depth: usize,
 }
 
-pub(crate) fn within(env: &Env) -> Within {
-    // Of the supervisors above us only the nearest is that of a run we are in;
-    // it may have been started, for the queue, by one that has no part in it.
+pub(crate) fn detect(env: &Env) -> EnclosingRuns {
+    // Only the nearest supervisor above us is sure to belong to a run we are in: another run's supervisor may
+    // have started it for the queue.
     let nearest = supervisors_above().into_iter().next();
     weigh(marked(env), nearest.map(|(run, dir)| chain(run, &dir)).unwrap_or_default())
 }
 
-/// The runs around `run`, and itself.
+/// The runs around `run`, then `run` itself.
 fn chain(run: RunId, dir: &RunDir) -> Vec<RunId> {
     let request = dir.read_request().ok().flatten();
     request.map(|request| request.within).unwrap_or_default().into_iter().chain([run]).collect()
 }
 
-/// A mark can be forged, a process above us cannot: the mark is believed where
-/// it names all of them.
-fn weigh(marked: Vec<RunId>, above: Vec<RunId>) -> Within {
+/// A variable can be forged, an ancestor cannot: the variable is trusted only if it names all runs found
+/// above us.
+fn weigh(marked: Vec<RunId>, above: Vec<RunId>) -> EnclosingRuns {
     let depth = marked.len().max(above.len());
     let honest = above.iter().all(|run| marked.contains(run));
-    Within { runs: if honest { marked } else { above }, depth }
+    EnclosingRuns { runs: if honest { marked } else { above }, depth }
 }
 
-/// The run whose supervisor has to start the queue for us, because whatever we
-/// start would come to it and end with it: the topmost that is still alive.
-pub(crate) fn starter(context: &Context) -> Option<RunId> {
+/// The run whose supervisor has to start queued tasks for us: the outermost that is alive. Anything we start
+/// ourselves would be a child of our run and end with it.
+pub(crate) fn queue_starter(context: &Context) -> Option<RunId> {
     let above = supervisors_above().into_iter().rev().map(|(run, _)| run);
     let mut runs = above.chain(marked(&context.env));
     runs.find(|run| lock::is_held(&context.dir(run).lock()).is_ok_and(|held| held))
 }
 
-/// The outermost of `within` that has ended, as far as can be told from `dir`,
-/// the directory of a run inside them. One of another home cannot be told of.
+/// The outermost of `within` that has ended, judged from `dir`, the directory of a run inside them. Runs of
+/// another home are not checked.
 pub(crate) fn ended<'a>(dir: &RunDir, within: &'a [RunId]) -> Option<&'a RunId> {
     let over = |dir: RunDir| dir.path().exists() && lock::is_held(&dir.lock()).is_ok_and(|held| !held);
     within.iter().find(|run| over(dir.of(run)))
 }
 
-/// Why a run is cancelled that was started from `outer`.
+/// Why a run started from `outer` is cancelled.
 pub(crate) fn reason(outer: &RunId) -> String {
-    format!("run {outer}, which it was started from, has ended")
+    format!("run {outer}, which started it, has ended")
 }
 
-/// The variables that mark the processes of `run`, which is in `dir`.
-pub(crate) fn marks(dir: &RunDir, within: &[RunId], run: &RunId) -> [(&'static str, String); 2] {
+/// The environment variables that mark the processes of `run`, whose directory is `dir`.
+pub(crate) fn run_markers(dir: &RunDir, within: &[RunId], run: &RunId) -> [(&'static str, String); 2] {
     let home = paths::identify(dir.home()).map(|home| home.to_string()).unwrap_or_default();
     let is_here = |one: &RunId| one == run || dir.of(one).path().exists();
     let of = |one: &RunId| if is_here(one) { home.clone() } else { "-".to_owned() };
@@ -82,8 +82,7 @@ fn supervisors_above() -> Vec<(RunId, RunDir)> {
     supervisors.filter_map(|process| supervised(&processes::arguments(process))).collect()
 }
 
-/// The run that a process with these arguments supervises: only one whose lock
-/// is held is real.
+/// The run that a process with these arguments supervises. It counts only if the run's lock is held.
 pub(crate) fn supervised(arguments: &[String]) -> Option<(RunId, RunDir)> {
     if arguments.get(1).is_none_or(|verb| verb != "supervise") {
         return None;
@@ -113,13 +112,13 @@ mod tests {
     fn the_mark_names_the_runs_outermost_first() {
         let [outer, inner] = &runs(&[1, 2])[..] else { unreachable!("two") };
         let env = Env::of(&[(env::RUNS, &format!("{outer}:{inner}:junk"))]);
-        assert_eq!(within(&env), Within { runs: runs(&[1, 2]), depth: 2 });
-        assert_eq!(within(&Env::of(&[])), Within::default());
+        assert_eq!(detect(&env), EnclosingRuns { runs: runs(&[1, 2]), depth: 2 });
+        assert_eq!(detect(&Env::of(&[])), EnclosingRuns::default());
     }
 
     #[track_caller]
     fn check(marked: &[u8], above: &[u8], expected: &[u8], depth: usize) {
-        assert_eq!(weigh(runs(marked), runs(above)), Within { runs: runs(expected), depth });
+        assert_eq!(weigh(runs(marked), runs(above)), EnclosingRuns { runs: runs(expected), depth });
     }
 
     #[test]
@@ -127,7 +126,7 @@ mod tests {
         check(&[1, 2], &[1], &[1, 2], 2);
         check(&[], &[1], &[1], 1);
         check(&[9], &[1], &[1], 1);
-        // Still, whoever says that it is deeper is.
+        // The deeper of the two sources still sets the depth.
         check(&[8, 9], &[1], &[1], 2);
     }
 

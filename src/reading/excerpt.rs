@@ -1,5 +1,5 @@
-//! The parts of a long output that fit a reply: its beginning and its end, cut
-//! between lines where there are any, and between characters in any case.
+//! Cuts a long output to what fits a reply: its beginning and its end, cut between lines where possible and
+//! always between characters.
 
 use std::fs::File;
 use std::io;
@@ -11,16 +11,16 @@ use crate::redact;
 use crate::text::plain;
 use crate::text::{mark, without_marks};
 
-/// Read beyond a cut.
+/// How far beyond a cut to read, to recognise a secret that is cut in two.
 const MARGIN: u64 = redact::MARGIN as u64;
 
-/// Read before the end of a file: a private key may have begun there.
+/// How far before the end of a file to read, because a private key may have begun there.
 const LOOK_BACK: u64 = 64 << 10;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Excerpt {
     pub(crate) text: String,
-    /// Of the whole, in bytes.
+    /// Size of the whole, in bytes.
     pub(crate) total_bytes: u64,
     pub(crate) cut: bool,
 }
@@ -29,17 +29,17 @@ impl Excerpt {
     /// The last `most` bytes of a file.
     pub(crate) fn tail(path: &Path, most: u64) -> Self {
         let Ok((bytes, total)) = output_stream::tail(path, most + LOOK_BACK) else { return Self::default() };
-        Self::from_ends(&[], telling(&bytes, most), total, (0, most as usize))
+        Self::from_ends(&[], redaction_window(&bytes, most), total, (0, most as usize))
     }
 
     /// The last `most` bytes of a text.
     pub(crate) fn end_of(text: &[u8], most: u64) -> Self {
         let near = text.len().saturating_sub((most + LOOK_BACK) as usize);
-        Self::from_ends(&[], telling(&text[near..], most), text.len() as u64, (0, most as usize))
+        Self::from_ends(&[], redaction_window(&text[near..], most), text.len() as u64, (0, most as usize))
     }
 
-    /// This, and then the other.
-    pub(crate) fn and(self, other: Excerpt) -> Self {
+    /// Appends another excerpt.
+    pub(crate) fn followed_by(self, other: Excerpt) -> Self {
         Self {
             text: self.text + &other.text,
             total_bytes: self.total_bytes + other.total_bytes,
@@ -47,7 +47,7 @@ impl Excerpt {
         }
     }
 
-    /// The first and the last bytes of a file, `most` in all.
+    /// The first and last bytes of a file, `most` in all.
     pub(crate) fn ends(path: &Path, most: u64) -> Self {
         let head = |most: u64| -> io::Result<Vec<u8>> {
             let mut bytes = Vec::new();
@@ -61,16 +61,15 @@ impl Excerpt {
             return Self::from_ends(&[], &bytes, bytes.len() as u64, (0, most as usize));
         }
         let first = head(most / 2 + MARGIN).unwrap_or_default();
-        Self::from_ends(&first, telling(&last, room), total, halves(most))
+        Self::from_ends(&first, redaction_window(&last, room), total, halves(most))
     }
 
-    /// `total` bytes of which these two parts are known; adjoining when they
-    /// make up the whole. At most `rooms` of each are shown: what is known
-    /// beyond that tells where a secret is cut in two.
+    /// Builds an excerpt of `total` bytes from the two ends that were read, which may make up the whole. At
+    /// most `rooms` bytes of each are shown; the rest only helps to find secrets that a cut would split.
     fn from_ends(head: &[u8], tail: &[u8], total: u64, rooms: (usize, usize)) -> Self {
         let known = (head.len() + tail.len()) as u64;
         if known >= total && total <= (rooms.0 + rooms.1) as u64 {
-            let whole = shown(&[head, tail].concat());
+            let whole = printable(&[head, tail].concat());
             if whole.is_empty() && total > 0 {
                 return Self { text: mark(total), total_bytes: total, cut: true };
             }
@@ -81,14 +80,18 @@ impl Excerpt {
         let first = &first[..first.iter().rposition(|&byte| byte == b'\n').map_or(first.len(), |at| at + 1)];
         let last = &tail[tail.len().saturating_sub(rooms.1)..];
         let from = last.iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        // One endless line has no better place to be cut than where it is.
+        // A single endless line is cut where the limit falls.
         let last = if from < last.len() { &last[from..] } else { last };
         let left_out = total - (first.len() + last.len()) as u64;
-        let (beginning, ending) = (shown(first), shown(last));
-        let (ended, untold) = redact::ending(&ending, &(shown(&tail[..tail.len() - last.len()]) + &ending));
+        let (beginning, ending) = (printable(first), printable(last));
+        let (ended, untold) =
+            redact::ending(&ending, &(printable(&tail[..tail.len() - last.len()]) + &ending));
         let text = format!(
             "{}{}{}",
-            without_marks(redact::beginning(&beginning, &(beginning.clone() + &shown(&head[first.len()..])))),
+            without_marks(redact::beginning(
+                &beginning,
+                &(beginning.clone() + &printable(&head[first.len()..]))
+            )),
             mark(left_out + untold as u64),
             without_marks(ended)
         );
@@ -96,22 +99,22 @@ impl Excerpt {
     }
 }
 
-/// What of the end of a file tells how its last `room` bytes may be shown.
-fn telling(end: &[u8], room: u64) -> &[u8] {
+/// The part of the file's end that redaction needs to show its last `room` bytes safely.
+fn redaction_window(end: &[u8], room: u64) -> &[u8] {
     let near = end.len().saturating_sub((room + MARGIN) as usize);
-    // Whether a key is open is told from where it begins.
+    // Redaction must see where an open key begins.
     if redact::last_key_mark(&end[..near], b"").is_some() { end } else { &end[near..] }
 }
 
-/// How `most` bytes are shared between beginning and end.
+/// Splits `most` bytes between beginning and end.
 fn halves(most: u64) -> (usize, usize) {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     (most / 2, most - most / 2)
 }
 
-/// The bytes as text that may be shown; a cut character at either end is left out.
-pub(crate) fn shown(bytes: &[u8]) -> String {
-    // A character that was cut in two is no character.
+/// The bytes as printable text, without a cut character at either end.
+pub(crate) fn printable(bytes: &[u8]) -> String {
+    // Skip the rest of a character that was cut.
     let start = bytes.iter().take(3).take_while(|&&byte| byte & 0xc0 == 0x80).count();
     let text = String::from_utf8_lossy(&bytes[start..]);
     plain::printed(text.trim_end_matches('\u{fffd}'))
@@ -186,7 +189,7 @@ mod tests {
         let key = |lines: usize| format!("-----BEGIN {} KEY-----\n{}", "PRIVATE", line.repeat(lines));
         let token = format!("{} {}{} ", "x".repeat(30), "ghp_", "a7Bq9ZkT3mXw".repeat(3));
         let long = |text: &str, length: usize| text.repeat(length / text.len());
-        // Keys that lack their end, longer than any window; and tokens at every place of a cut.
+        // Keys without an end, longer than any window; and tokens cut at every place.
         let keys = [1, 15, 40, 70, 150, 400].map(key);
         let tokens = (0..40).map(|shift| format!("{}{}", "z".repeat(shift), long(&token, 1000)));
         for content in keys

@@ -1,5 +1,4 @@
-//! What the last command printed that failed: often the only place that says
-//! why the work did.
+//! Shows the end of what the last failed command printed: often the only place that says why a run failed.
 
 use crate::evidence::{CommandOutcome, LedgerEntry};
 use crate::ledger::read;
@@ -10,21 +9,21 @@ use crate::redact;
 use crate::text::plain;
 use crate::text::without_marks;
 
-/// Of its command line, so many bytes.
+/// The most and the fewest bytes shown of its command line.
 const LONGEST: usize = 200;
 const SHORTEST: usize = 60;
-/// Begins the line that says whose words follow.
+/// Begins the line that names the command.
 pub(crate) const LAST_FAILED: &str = "last failed command";
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Failing {
+pub(crate) struct FailedCommand {
     command: String,
     exit_code: Option<i64>,
     printed: String,
 }
 
-/// The last failing command of an agent that tells of its commands.
-pub(crate) fn last_failing(view: &View) -> Option<Failing> {
+/// The last failed command, if the agent reports its commands.
+pub(crate) fn last_failed(view: &View) -> Option<FailedCommand> {
     if view.row.agent.abilities().is_command_line() {
         return None;
     }
@@ -33,13 +32,12 @@ pub(crate) fn last_failing(view: &View) -> Option<Failing> {
     };
     let last = read::entries(&view.dir).into_iter().rfind(failed)?;
     let printed = last.output.map(|span| read::text_in_span(&view.dir, span)).unwrap_or_default();
-    Some(Failing { command: last.line, exit_code: last.exit_code, printed })
+    Some(FailedCommand { command: last.line, exit_code: last.exit_code, printed })
 }
 
-impl Failing {
-    /// Its command line and the end of what it printed, `most` bytes of both:
-    /// what it printed says more.
-    pub(crate) fn told(&self, most: u64) -> Excerpt {
+impl FailedCommand {
+    /// Its command line and the end of its output in `most` bytes. The output gets most of them.
+    pub(crate) fn excerpt(&self, most: u64) -> Excerpt {
         let exit = self.exit_code.map(|code| format!(", exit {code}")).unwrap_or_default();
         let begins = format!("{LAST_FAILED}{exit}: ");
         let left =
@@ -53,7 +51,7 @@ impl Failing {
     }
 }
 
-/// As much of a line as `most` bytes hold. Nothing in it is secret.
+/// Cuts a line to `most` bytes. It must already be redacted.
 fn line_of_bytes(text: &str, most: usize) -> String {
     let line = plain::line(text, most);
     if line.len() <= most {

@@ -1,5 +1,4 @@
-//! The last lines of what a run printed, or of what its agent did: enough to
-//! see whether it gets on.
+//! The last lines of a run's output or transcript: enough to see whether it makes progress.
 
 use crate::context::Context;
 use crate::model::TaskId;
@@ -10,11 +9,11 @@ use crate::text;
 
 const MOST: usize = 5;
 const LONGEST: usize = 200;
-/// Where they are looked for.
+/// How much of the file's end is searched.
 const END: u64 = 8 << 10;
 
 impl Snapshot {
-    /// The same, with the last lines of every run that has begun.
+    /// Adds the last lines of every run that has started.
     pub(crate) fn with_last_lines(self, context: &Context) -> Self {
         let running = self.running.iter().map(|view| (&view.row.id, of(&view.dir)));
         let finished = self.finished.iter().map(|row| (&row.id, of(&context.dir(&row.run_id))));
@@ -23,21 +22,21 @@ impl Snapshot {
         Self { last_lines: Some(last_lines), ..self }
     }
 
-    /// `None` where nobody asked for them.
+    /// `None` if last lines were not asked for.
     pub(crate) fn last_lines_of(&self, id: &TaskId) -> Option<Vec<String>> {
         let all = self.last_lines.as_ref()?;
         Some(all.iter().find(|(one, _)| one == id).map(|(_, lines)| lines.clone()).unwrap_or_default())
     }
 }
 
-/// Of the transcript; where that is empty, of what went to standard error.
+/// Last lines of the transcript or, if it is empty, of standard error.
 fn of(dir: &RunDir) -> Vec<String> {
     let done = lines(&Excerpt::tail(&dir.transcript(), END));
     if done.is_empty() { lines(&Excerpt::tail(&dir.stderr(), END)) } else { done }
 }
 
 fn lines(excerpt: &Excerpt) -> Vec<String> {
-    // The first line of a tail says how much is left out.
+    // The first line of a cut excerpt says how much is left out.
     let printed = excerpt.text.lines().skip(usize::from(excerpt.cut));
     let mut last: Vec<&str> = printed.filter(|line| !line.trim().is_empty()).collect();
     last.drain(..last.len().saturating_sub(MOST));

@@ -1,4 +1,4 @@
-//! What is known about tasks right now. Reading writes nothing: no row, no queue, no file.
+//! Reads what is known about tasks right now. It writes nothing: no row, no queue, no file.
 
 mod agent_commands;
 mod artifact;
@@ -6,10 +6,10 @@ pub(crate) mod enclosing_runs;
 mod excerpt;
 mod failed_output;
 mod inspect;
+mod inspect_target;
 mod last_lines;
 mod results;
 mod snapshot;
-mod source;
 pub(crate) mod stopped_supervisor;
 mod task_names;
 mod terminal_output;
@@ -17,14 +17,14 @@ mod unread;
 pub(crate) mod view;
 
 pub(crate) use agent_commands::{AgentCommand, CommandLife};
-pub(crate) use artifact::{Ends, artifact};
+pub(crate) use artifact::{HeadAndTail, read_artifact};
 pub(crate) use excerpt::Excerpt;
 pub(crate) use failed_output::LAST_FAILED;
 pub(crate) use inspect::{Inspected, inspect};
-pub(crate) use results::{Artifact, Output, Partial, ResultAsk, Results, gather};
-pub(crate) use snapshot::{MANY_MORE, Snapshot, snapshot};
-pub(crate) use source::Of;
+pub(crate) use inspect_target::InspectTarget;
+pub(crate) use results::{Artifact, Output, Partial, Results, ResultsRequest, gather};
+pub(crate) use snapshot::{MAX_FINISHED_COUNTED, Snapshot, snapshot};
 pub(crate) use task_names::names;
-pub(crate) use terminal_output::{Screen, Screens, terminal, terminals, terminals_of};
-pub(crate) use unread::{MANY, mark_read, unread};
-pub(crate) use view::{HISTORY, View, find, is_alive, look_up, reaches_into, view};
+pub(crate) use terminal_output::{OpenOutput, OutputSource, list_commands_of, list_terminals, open_terminal};
+pub(crate) use unread::{MAX_UNREAD_COUNTED, mark_read, unread};
+pub(crate) use view::{DURATION_SAMPLES, View, find, is_alive, look_up, reaches_into, view};

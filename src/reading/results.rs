@@ -1,5 +1,5 @@
-//! Everything a caller may be told of one task: its record, its files, and as
-//! much of its output as was asked for. Reads; changes nothing.
+//! Gathers everything that a reply may say about one task: its record, its files, and as much output as was
+//! asked for.
 
 use std::path::{Path, PathBuf};
 
@@ -8,25 +8,25 @@ use serde_json::Value;
 use crate::ledger::tail as end_of;
 use crate::model::{FailureCode, State};
 use crate::reading::excerpt::Excerpt;
-use crate::reading::failed_output::{Failing, last_failing};
+use crate::reading::failed_output::{FailedCommand, last_failed};
 use crate::reading::view::View;
 use crate::runs::ArtifactName;
 use crate::text::{self, plain};
 
-/// What a failed run shows of itself unasked.
+/// How much of its output a failed run shows without being asked.
 const STDERR_TAIL: u64 = 1024;
 const OUTPUT_TAIL: u64 = 2048;
-/// Of the account of what an agent did, beside the words of a failing command.
+/// How much of the transcript is shown beside the output of a failed command.
 const ACCOUNT_TAIL: u64 = 1024;
 const MOST_EVENTS: usize = 50;
-/// Where the last events are looked for; one may be a megabyte long.
+/// How much of the end of the stream is searched for the last events. One event may be a megabyte long.
 const EVENTS_TAIL: u64 = 4 << 20;
 const LONGEST_STRING: usize = 200;
 const MOST_ITEMS: usize = 20;
 
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct ResultAsk {
-    /// At most so many bytes of both streams together.
+pub(crate) struct ResultsRequest {
+    /// The most bytes of both streams together.
     pub(crate) output: Option<u64>,
     pub(crate) events: bool,
 }
@@ -35,11 +35,11 @@ pub(crate) struct ResultAsk {
 pub(crate) struct Results {
     pub(crate) view: View,
     pub(crate) artifacts: Vec<Artifact>,
-    /// Absent when it was not asked for and nothing went wrong.
+    /// Absent if it was not asked for and nothing went wrong.
     pub(crate) output: Option<Output>,
-    /// The last ones, where they were asked for.
+    /// The last events, if they were asked for.
     pub(crate) events: Option<Vec<Value>>,
-    /// How far a run came that did not get to its own end.
+    /// How far a run came that was cut short.
     pub(crate) partial: Option<Partial>,
 }
 
@@ -64,12 +64,12 @@ pub(crate) struct Partial {
     pub(crate) file: PathBuf,
 }
 
-/// Reads what belongs to `view`. A file that cannot be read counts as empty:
-/// the record says more than its trouble would.
-pub(crate) fn gather(view: View, ask: ResultAsk) -> Results {
+/// Gathers what belongs to `view`. A file that cannot be read counts as empty, because the rest is still
+/// worth showing.
+pub(crate) fn gather(view: View, ask: ResultsRequest) -> Results {
     let state = view.state();
     let wrong = matches!(state, State::Failed | State::TimedOut);
-    let failing = if wrong { last_failing(&view) } else { None };
+    let failing = if wrong { last_failed(&view) } else { None };
     let output = match ask.output {
         Some(most) => Some(asked_for(&view, failing.as_ref(), most)),
         None if wrong => Some(unasked(&view, failing.as_ref())),
@@ -86,8 +86,8 @@ pub(crate) fn gather(view: View, ask: ResultAsk) -> Results {
     Results { view, artifacts, output, events, partial }
 }
 
-/// The ends of a run that went wrong.
-fn unasked(view: &View, failing: Option<&Failing>) -> Output {
+/// The output shown when a run failed and nobody asked for output.
+fn unasked(view: &View, failing: Option<&FailedCommand>) -> Output {
     let (account, words) = match failing {
         Some(_) => (ACCOUNT_TAIL, OUTPUT_TAIL),
         None => (OUTPUT_TAIL, 0),
@@ -99,7 +99,7 @@ fn unasked(view: &View, failing: Option<&Failing>) -> Output {
     }
 }
 
-fn asked_for(view: &View, failing: Option<&Failing>, most: u64) -> Output {
+fn asked_for(view: &View, failing: Option<&FailedCommand>, most: u64) -> Output {
     let words = failing.map_or(0, |_| OUTPUT_TAIL);
     let (stdout, stderr) = shares(length(&output(view)) + words, length(&view.dir.stderr()), most);
     let words = words.min(stdout / 2);
@@ -108,23 +108,22 @@ fn asked_for(view: &View, failing: Option<&Failing>, most: u64) -> Output {
     Output { max_bytes: most, stdout: followed(stdout, failing, words), stderr }
 }
 
-/// What was printed, and then the words of the command that failed.
-fn followed(printed: Excerpt, failing: Option<&Failing>, most: u64) -> Excerpt {
+/// Appends the output of the failed command.
+fn followed(printed: Excerpt, failing: Option<&FailedCommand>, most: u64) -> Excerpt {
     match failing {
-        Some(failing) => printed.and(failing.told(most)),
+        Some(failing) => printed.followed_by(failing.excerpt(most)),
         None => printed,
     }
 }
 
-/// How `most` bytes are shared: each stream gets half, and what the other
-/// leaves over.
+/// Splits `most` bytes: each stream gets half, plus what the other does not need.
 fn shares(stdout: u64, stderr: u64, most: u64) -> (u64, u64) {
     let for_stderr = stderr.min(most / 2);
     let for_stdout = stdout.min(most - for_stderr);
     (for_stdout, stderr.min(most - for_stdout))
 }
 
-/// What an agent did, as people read it; of a command, its standard output.
+/// The transcript of an agent, or the standard output of a command.
 fn output(view: &View) -> PathBuf {
     if view.row.agent.abilities().is_command_line() { view.dir.stdout() } else { view.dir.transcript() }
 }
@@ -133,7 +132,7 @@ fn last_output(view: &View, most: u64) -> Excerpt {
     Excerpt::tail(&output(view), most)
 }
 
-/// The last events as the agent wrote them, each cut to a sensible size.
+/// The last events as the agent wrote them, with long values shortened.
 fn last_events(path: &Path) -> Vec<Value> {
     let Ok((bytes, _)) = end_of(path, EVENTS_TAIL) else { return Vec::new() };
     let parsed = bytes.rsplit(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
@@ -157,13 +156,13 @@ fn length(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |found| found.len())
 }
 
-/// The files that are there now.
+/// The files that exist now.
 fn artifacts(view: &View) -> Vec<Artifact> {
     let artifact = |(name, path): (ArtifactName, PathBuf)| {
         let bytes = length(&path);
         Artifact { name, path, bytes }
     };
-    // Until the run is over, a record in its directory may be anybody's.
+    // While the run is going, a record in its directory may have been planted.
     let is_known =
         |(name, _): &(ArtifactName, PathBuf)| view.state().is_final() || name.as_str() != "result.json";
     view.dir.artifacts().into_iter().filter(is_known).map(artifact).collect()

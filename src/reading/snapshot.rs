@@ -1,4 +1,4 @@
-//! The tasks that run, wait and ended lately, at one moment.
+//! Lists the tasks that are running, queued and recently finished.
 
 use std::path::Path;
 
@@ -8,29 +8,29 @@ use crate::model::{State, TaskId, Timestamp};
 use crate::reading::{View, view};
 use crate::registry::Row;
 
-/// Nobody counts further than this.
-pub(crate) const MANY_MORE: u32 = 1000;
+/// Finished tasks are counted up to this number.
+pub(crate) const MAX_FINISHED_COUNTED: u32 = 1000;
 
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     pub(crate) at: Timestamp,
     pub(crate) running: Vec<View>,
-    /// In the order they will start; the position counts other projects' too.
+    /// In the order in which they will start. Positions include other projects' tasks.
     pub(crate) queued: Vec<(usize, Row)>,
     pub(crate) finished: Vec<Row>,
-    /// How many others have finished, up to [`MANY_MORE`].
+    /// How many other tasks have finished, up to [`MAX_FINISHED_COUNTED`].
     pub(crate) more_finished: usize,
-    /// It is of all projects.
+    /// Whether it covers all projects.
     pub(crate) everywhere: bool,
-    /// The one finished task that was asked for, with what its directory says.
+    /// The finished task that was asked for, with what its directory says.
     pub(crate) only: Option<Box<View>>,
-    /// What could not be read of a task that is not running; lists do not look.
+    /// What could not be read of that task's directory.
     pub(crate) damaged: Vec<String>,
-    /// What the runs said last, where that was asked for.
+    /// The last lines of each run, if they were asked for.
     pub(crate) last_lines: Option<Vec<(TaskId, Vec<String>)>>,
 }
 
-/// The tasks of `project`, or of all projects, with the `recent` last ended.
+/// The tasks of `project`, or of all projects, with the `recent` last finished.
 pub(crate) fn snapshot(
     context: &Context,
     project: Option<&Path>,
@@ -44,9 +44,10 @@ pub(crate) fn snapshot(
         context.registry.pending(u32::MAX)?.into_iter().enumerate().filter(|(_, row)| belongs(row)).collect();
     let name = project.map(|project| project.to_string_lossy().into_owned());
     let mut finished = context.registry.finished(name.as_deref(), recent)?;
-    let counted = context.registry.count_finished(name.as_deref(), recent.saturating_add(MANY_MORE))?;
+    let counted =
+        context.registry.count_finished(name.as_deref(), recent.saturating_add(MAX_FINISHED_COUNTED))?;
     let more_finished = (counted as usize).saturating_sub(finished.len());
-    // Sealed, and its row is about to say so.
+    // Sealed, but its row is not updated yet.
     let sealed =
         sealed.into_iter().map(|view| view.row).filter(|row| finished.iter().all(|one| one.id != row.id));
     let sealed: Vec<Row> = sealed.collect();

@@ -1,7 +1,7 @@
-//! Supervisors that somebody stopped (SIGSTOP): their lock says that they are alive, and they do nothing.
+//! Detects supervisors that somebody stopped (SIGSTOP): they hold their lock but do nothing.
 //!
-//! An agent that may signal the processes of its user can do that to its own, and no limit holds any more. Whoever
-//! looks is told, and `cancel` has them go on, or ends them.
+//! An agent that can signal its user's processes can stop its own supervisor, and then no limit is enforced.
+//! Readers get a warning; `cancel` continues the supervisor or kills it.
 
 use crate::host::Home;
 use crate::host::signal;
@@ -11,43 +11,41 @@ use crate::reading::enclosing_runs;
 use crate::registry::{Registry, RegistryError};
 use crate::runs::RunDir;
 
-/// A supervisor that stands still.
+/// A stopped supervisor.
 #[derive(Debug)]
-pub(crate) struct Stopped(Process);
+pub(crate) struct StoppedSupervisor(Process);
 
 /// The supervisor of the run in `dir`, if it is stopped.
-pub(crate) fn supervisor(dir: &RunDir) -> Option<Stopped> {
+pub(crate) fn find(dir: &RunDir) -> Option<StoppedSupervisor> {
     let started = dir.read_started().ok().flatten()?;
     let process =
         processes::read(started.supervisor_pid).filter(|process| processes::is_stopped(process.pid))?;
-    // Its number may be another one's by now.
+    // The process id may have been reused.
     let (run, _) = enclosing_runs::supervised(&processes::arguments(process))?;
-    dir.path().ends_with(run.as_str()).then_some(Stopped(process))
+    dir.path().ends_with(run.as_str()).then_some(StoppedSupervisor(process))
 }
 
-/// What to say of each run whose supervisor is stopped.
-pub(crate) fn all(registry: &Registry, home: &Home) -> Result<Vec<String>, RegistryError> {
+/// A warning for each run whose supervisor is stopped.
+pub(crate) fn warnings(registry: &Registry, home: &Home) -> Result<Vec<String>, RegistryError> {
     let rows = registry.working()?.into_iter();
-    Ok(rows
-        .filter_map(|row| Some(supervisor(&RunDir::at(home.run(&row.run_id)))?.warning(&row.id)))
-        .collect())
+    Ok(rows.filter_map(|row| Some(find(&RunDir::at(home.run(&row.run_id)))?.warning(&row.id))).collect())
 }
 
-impl Stopped {
+impl StoppedSupervisor {
     pub(crate) fn warning(&self, task: &TaskId) -> String {
         let pid = self.0.pid;
         format!(
-            "the supervisor of {task} (process {pid}) is stopped: it keeps neither limits nor output; \
-             `kill -CONT {pid}` lets it go on, and cancelling the task ends it"
+            "the supervisor of {task} (process {pid}) is stopped: it enforces no limits and records no output; \
+             `kill -CONT {pid}` continues it, and cancelling the task ends it"
         )
     }
 
-    pub(crate) fn go_on(&self) {
+    pub(crate) fn resume(&self) {
         signal::thaw(self.0);
     }
 
-    /// Ends it; whoever looks next recovers the run.
-    pub(crate) fn end(&self) {
+    /// Kills it; the next reader recovers the run.
+    pub(crate) fn kill(&self) {
         signal::send(self.0, Signal::Kill);
     }
 }

@@ -1,46 +1,45 @@
-//! Whose output somebody means who names a terminal: one that was recorded, or
-//! a command that an agent ran.
+//! Finds the output that a terminal reference means: a recorded terminal, or a command that an agent ran.
 
 use std::path::Path;
 
 use crate::context::{Context, TaskError};
-use crate::reading::agent_commands::{self, AgentCommand, Ran};
+use crate::reading::agent_commands::{self, AgentCommand, PrintedCommand};
 use crate::reading::view::find;
 use crate::terminals::{self, Reader, Terminal, TerminalError};
 
-/// What is looked at.
+/// Where an output comes from.
 #[derive(Debug)]
-pub(crate) enum Screen {
+pub(crate) enum OutputSource {
     Recorded(Box<Terminal>),
     Command { command: Box<AgentCommand>, incomplete: Option<String> },
 }
 
-impl Screen {
-    /// Why bytes of it are missing.
+impl OutputSource {
+    /// Why bytes are missing, if they are.
     pub(crate) fn incomplete(&self) -> Option<&str> {
         match self {
-            Screen::Recorded(terminal) => terminal.incomplete.as_deref(),
-            Screen::Command { incomplete, .. } => incomplete.as_deref(),
+            OutputSource::Recorded(terminal) => terminal.incomplete.as_deref(),
+            OutputSource::Command { incomplete, .. } => incomplete.as_deref(),
         }
     }
 }
 
-/// That, open to be read, and the others of its kind.
+/// An output, open for reading, and the others of its kind.
 #[derive(Debug)]
-pub(crate) struct Screens {
-    pub(crate) screen: Screen,
+pub(crate) struct OpenOutput {
+    pub(crate) screen: OutputSource,
     pub(crate) reader: Reader,
-    pub(crate) others: Vec<Screen>,
+    pub(crate) others: Vec<OutputSource>,
 }
 
-/// The terminal that `reference` names; else the command, as the task it ran in
-/// or `task/item`. Without a reference the terminal last written to, and where
-/// none was recorded, the last command of the last run.
-pub(crate) fn terminal(
+/// Opens the terminal that `reference` names, or else the command, referred to by its task or as `task/item`.
+/// Without a reference, opens the terminal that was written to last; if none was recorded, the last command
+/// of the last run.
+pub(crate) fn open_terminal(
     context: &mut Context,
     reference: Option<&str>,
     project: Option<&Path>,
-) -> Result<Screens, TaskError> {
+) -> Result<OpenOutput, TaskError> {
     let found = match reference {
         Some(reference) => terminals::find(&context.home, reference, project),
         None => terminals::active(&context.home, project),
@@ -48,9 +47,9 @@ pub(crate) fn terminal(
     match (found, reference) {
         (Ok(terminal), _) => {
             let reader = terminal.open()?;
-            let mut others = terminals(context, project);
-            others.retain(|other| !matches!(other, Screen::Recorded(other) if other.id == terminal.id));
-            Ok(Screens { screen: Screen::Recorded(Box::new(terminal)), reader, others })
+            let mut others = list_terminals(context, project);
+            others.retain(|other| !matches!(other, OutputSource::Recorded(other) if other.id == terminal.id));
+            Ok(OpenOutput { screen: OutputSource::Recorded(Box::new(terminal)), reader, others })
         }
         (Err(none @ TerminalError::None { .. }), _) => {
             agent_commands::latest(context, project)?.map(screens).ok_or_else(|| none.into())
@@ -63,38 +62,38 @@ pub(crate) fn terminal(
 }
 
 /// The recorded terminals, the last written to first.
-pub(crate) fn terminals(context: &Context, project: Option<&Path>) -> Vec<Screen> {
+pub(crate) fn list_terminals(context: &Context, project: Option<&Path>) -> Vec<OutputSource> {
     let all = terminals::list(&context.home, project).into_iter();
-    all.map(|terminal| Screen::Recorded(Box::new(terminal))).collect()
+    all.map(|terminal| OutputSource::Recorded(Box::new(terminal))).collect()
 }
 
-/// The commands that the agent of a task ran, the last first.
-pub(crate) fn terminals_of(context: &mut Context, task: &str) -> Result<Vec<Screen>, TaskError> {
+/// The commands that the agent of a task ran, newest first.
+pub(crate) fn list_commands_of(context: &mut Context, task: &str) -> Result<Vec<OutputSource>, TaskError> {
     let row = find(context, task)?;
-    Ok(agent_commands::all(context, row)?.into_iter().map(of_command).collect())
+    Ok(agent_commands::list(context, row)?.into_iter().map(of_command).collect())
 }
 
-fn command(context: &mut Context, reference: &str) -> Result<Option<Ran>, TaskError> {
+fn command(context: &mut Context, reference: &str) -> Result<Option<PrintedCommand>, TaskError> {
     let (task, item) = match reference.split_once('/') {
         Some((task, item)) => (task, Some(item)),
         None => (reference, None),
     };
     match find(context, task) {
-        Ok(row) => agent_commands::ran(context, row, item).map(Some),
+        Ok(row) => agent_commands::find(context, row, item).map(Some),
         Err(TaskError::NotFound(_)) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn screens(ran: Ran) -> Screens {
-    let Ran { command, reader, incomplete, others } = ran;
-    Screens {
-        screen: Screen::Command { command: Box::new(command), incomplete },
+fn screens(ran: PrintedCommand) -> OpenOutput {
+    let PrintedCommand { command, reader, incomplete, others } = ran;
+    OpenOutput {
+        screen: OutputSource::Command { command: Box::new(command), incomplete },
         reader,
         others: others.into_iter().map(of_command).collect(),
     }
 }
 
-fn of_command(command: AgentCommand) -> Screen {
-    Screen::Command { command: Box::new(command), incomplete: None }
+fn of_command(command: AgentCommand) -> OutputSource {
+    OutputSource::Command { command: Box::new(command), incomplete: None }
 }

@@ -1,16 +1,15 @@
-//! Results that nobody has fetched: how a client that lost its context finds
-//! its work again.
+//! Lists results that nobody has fetched, so that a client that lost its context finds its work again.
 
 use crate::context::{Context, TaskError};
 use crate::model::TaskId;
 use crate::registry::Row;
 
-/// Nobody reads more than this one by one: counting goes no further.
-pub(crate) const MANY: u32 = 100;
+/// Unread results are counted up to this number.
+pub(crate) const MAX_UNREAD_COUNTED: u32 = 100;
 
-/// The finished tasks of the caller's project that are still unread, newest
-/// first, `most` at most, and how many there are, counted up to [`MANY`].
-/// Without those in `but`, whose results are about to be handed out.
+/// The finished tasks of the caller's project that are still unread, newest first, at most `most`, and how
+/// many there are, counted up to [`MAX_UNREAD_COUNTED`]. Leaves out the tasks in `but`, whose results are about to be
+/// handed out.
 pub(crate) fn unread(context: &Context, but: &[TaskId], most: u32) -> Result<(Vec<Row>, u32), TaskError> {
     let (root, registry) = (context.project(), &context.registry);
     let project = root.to_string_lossy();
@@ -22,10 +21,10 @@ pub(crate) fn unread(context: &Context, but: &[TaskId], most: u32) -> Result<(Ve
     let mut rows = registry.unread(&project, most + left_out)?;
     rows.retain(|row| !but.contains(&row.id));
     rows.truncate(most as usize);
-    Ok((rows, registry.count_unread(&project, MANY + left_out)?.saturating_sub(left_out)))
+    Ok((rows, registry.count_unread(&project, MAX_UNREAD_COUNTED + left_out)?.saturating_sub(left_out)))
 }
 
-/// The results of these tasks were handed out.
+/// Marks the results of these tasks as handed out.
 pub(crate) fn mark_read(context: &mut Context, ids: &[TaskId]) -> Result<(), TaskError> {
     Ok(context.registry.mark_read(ids)?)
 }

@@ -1,4 +1,4 @@
-//! A task as a reader sees it: its row, and what its directory says now.
+//! A task as a reader sees it: its row, and what its run directory says now.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,9 +11,9 @@ use crate::reading::stopped_supervisor;
 use crate::registry::{Row, TaskMatch, TaskReference};
 use crate::runs::{ReadError, RunDir};
 
-/// How many of the last runs say how long one takes.
-pub(crate) const HISTORY: u32 = 50;
-/// By then a run that has started has told where it is.
+/// How many recent runs are used to estimate how long one takes.
+pub(crate) const DURATION_SAMPLES: u32 = 50;
+/// A started run has written its progress by then.
 const FIRST_PROGRESS_MS: u64 = 2_000;
 
 #[derive(Debug)]
@@ -24,13 +24,13 @@ pub(crate) struct View {
     /// Present once the run is sealed.
     pub(crate) result: Option<RunResult>,
     pub(crate) progress: Option<Progress>,
-    /// What was observed, of a finished run.
+    /// What was observed, for a finished run.
     pub(crate) evidence: Option<Evidence>,
-    /// How long runs like this one took, of a run that works.
+    /// How long similar runs took, for a running task.
     pub(crate) took: Vec<Duration>,
-    /// How long a finished run stays.
+    /// How long finished runs are kept.
     pub(crate) kept_for: Duration,
-    /// What could not be read of the directory, or keeps the run from going on.
+    /// What could not be read, and warnings about a stopped supervisor.
     pub(crate) damaged: Vec<String>,
 }
 
@@ -56,16 +56,16 @@ pub(crate) fn find(context: &Context, reference: &str) -> Result<Row, TaskError>
     }
 }
 
-/// The other project that `reference` reaches into, where it is an alias there.
-/// Who gives an id knows which task is meant.
+/// The other project that `reference` reaches into when it is an alias there. With an id, the caller knows
+/// which task is meant.
 pub(crate) fn reaches_into(context: &Context, reference: &str) -> Result<Option<PathBuf>, TaskError> {
     let TaskMatch::One(row) = look_up(context, reference)? else { return Ok(None) };
     let by_alias = row.alias.as_deref() == Some(reference.trim());
     Ok(Some(row.project).filter(|project| by_alias && *project != context.project()))
 }
 
-/// What `reference` could mean, seen from the project we are called in. A run's
-/// directory, which replies name, means the run.
+/// What `reference` could mean, seen from the caller's project. The path of a run directory, as replies name
+/// it, means the run.
 pub(crate) fn look_up(context: &Context, reference: &str) -> Result<TaskMatch, TaskError> {
     let project = context.project();
     let run = Path::new(reference).strip_prefix(context.home.runs()).ok().and_then(Path::to_str);
@@ -73,10 +73,10 @@ pub(crate) fn look_up(context: &Context, reference: &str) -> Result<TaskMatch, T
     Ok(context.registry.find(&reference, &project.to_string_lossy(), context.scope)?)
 }
 
-/// Everything there is to say about a task now. Writes nothing.
+/// Reads everything known about a task now, and writes nothing.
 ///
-/// The directory is the truth: a sealed run is over even if its row does not say so yet. While a supervisor holds
-/// the run, only the row counts, because a record may have been planted.
+/// The directory is the truth: a sealed run is over even if its row does not say so yet. While a supervisor
+/// holds the run, only the row counts, because a record may have been planted.
 pub(crate) fn view(context: &Context, row: Row) -> View {
     let dir = context.dir(&row.run_id);
     let mut damaged = Vec::new();
@@ -92,19 +92,19 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
     let evidence = result.as_ref().and_then(|result| observed(&dir, result, &mut damaged));
     let took = if row.state == State::Working {
         let project = row.project.to_string_lossy();
-        // Without it, nothing is said of its end.
-        context.registry.run_durations(&project, row.agent, HISTORY).unwrap_or_default()
+        // If this fails, there is no estimate.
+        context.registry.run_durations(&project, row.agent, DURATION_SAMPLES).unwrap_or_default()
     } else {
         Vec::new()
     };
     if row.state == State::Working {
-        damaged.extend(stopped_supervisor::supervisor(&dir).map(|stopped| stopped.warning(&row.id)));
+        damaged.extend(stopped_supervisor::find(&dir).map(|stopped| stopped.warning(&row.id)));
     }
     let kept_for = context.config.retention_age();
     View { row, dir, request, result, progress, evidence, took, kept_for, damaged }
 }
 
-/// The row of a sealed run as it will be once somebody can write it.
+/// The row of a sealed run as it will be once it is updated.
 fn sealed(row: Row, result: &RunResult) -> Row {
     if row.state.is_final() {
         return row;
@@ -123,7 +123,7 @@ fn sealed(row: Row, result: &RunResult) -> Row {
     }
 }
 
-/// One unreadable file must not keep the rest from being seen.
+/// A file that cannot be read must not hide the others.
 fn readable<T>(read: Result<Option<T>, ReadError>, damaged: &mut Vec<String>) -> Option<T> {
     read.unwrap_or_else(|error| {
         damaged.push(one_line(&error));
@@ -131,8 +131,8 @@ fn readable<T>(read: Result<Option<T>, ReadError>, damaged: &mut Vec<String>) ->
     })
 }
 
-/// All that is known of a run whose `progress.json` is gone or damaged: that it
-/// has begun. Of one that has only just begun it is still to be written.
+/// For a run whose `progress.json` is missing or damaged: says only that the run has started. A run that has
+/// only just started has not written the file yet.
 fn at_work(dir: &RunDir, state: State) -> Option<Progress> {
     let started = dir.read_started().ok().flatten().filter(|_| state == State::Working)?;
     (clock::now().millis_since(started.started_at) > FIRST_PROGRESS_MS).then(|| Progress {
@@ -148,8 +148,7 @@ fn at_work(dir: &RunDir, state: State) -> Option<Progress> {
     })
 }
 
-/// What was observed. That a file cannot tell it any more must not look as if
-/// there were nothing to tell.
+/// The evidence. If it cannot be read, says so, so that it does not look as if nothing had happened.
 fn observed(dir: &RunDir, result: &RunResult, damaged: &mut Vec<String>) -> Option<Evidence> {
     let path = dir.evidence();
     let (trouble, reason) = match Evidence::read(&path) {
@@ -157,11 +156,11 @@ fn observed(dir: &RunDir, result: &RunResult, damaged: &mut Vec<String>) -> Opti
         Ok(evidence) => return evidence,
         Err(error) => (one_line(&error), "evidence.json cannot be read"),
     };
-    damaged.push(format!("{trouble}; what the run changed, tested and failed at is not known"));
+    damaged.push(format!("{trouble}; the run's changes, test results and errors are unknown"));
     Some(Evidence::unknown(reason))
 }
 
-/// Whether the run of a working task is still held by its supervisor.
+/// Whether the supervisor of a working task still holds the run.
 pub(crate) fn is_alive(dir: &RunDir) -> bool {
     lock::is_held(&dir.lock()).unwrap_or(true)
 }

@@ -9,7 +9,7 @@ use crate::model::{Outcome, TaskId, Timestamp};
 use crate::reply::metadata::seconds;
 use crate::reply::report_text::count;
 use crate::reply::storage::Storage;
-use crate::tasks::{Cancelled, Cleaned, CleanupAsk};
+use crate::tasks::{Cancelled, Cleaned, CleanupRequest};
 use crate::text::plain;
 
 /// What each kind of reply says about itself; most say nothing.
@@ -147,7 +147,7 @@ impl Cancellation {
 impl Cleanup {
     pub(crate) fn of(
         cleaned: &Cleaned,
-        ask: CleanupAsk,
+        ask: CleanupRequest,
         config: &Config,
         now: Timestamp,
     ) -> (RegistryMeta, Self) {
@@ -181,7 +181,7 @@ impl Cleanup {
     }
 }
 
-fn summary(cleaned: &Cleaned, ask: CleanupAsk, storage: &Storage) -> String {
+fn summary(cleaned: &Cleaned, ask: CleanupRequest, storage: &Storage) -> String {
     let recovered = cleaned.recovered.len();
     let ended = if recovered == 0 { String::new() } else { format!("ended {recovered} that had died; ") };
     if cleaned.busy {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::{TaskId, Timestamp};
-use crate::reading::{AgentCommand, CommandLife, Screen, Screens};
+use crate::reading::{AgentCommand, CommandLife, OpenOutput, OutputSource};
 use crate::reply::report_text::fence;
 use crate::terminals::{Liveness, RecordingPart, Terminal, TextForm};
 use crate::text::plain;
@@ -115,10 +115,10 @@ pub(crate) struct TerminalOutput {
 }
 
 impl TerminalRow {
-    fn of(screen: &Screen) -> Self {
+    fn of(screen: &OutputSource) -> Self {
         match screen {
-            Screen::Recorded(terminal) => Self::of_terminal(terminal),
-            Screen::Command { command, incomplete } => Self::of_command(command, incomplete.as_deref()),
+            OutputSource::Recorded(terminal) => Self::of_terminal(terminal),
+            OutputSource::Command { command, incomplete } => Self::of_command(command, incomplete.as_deref()),
         }
     }
 
@@ -196,18 +196,18 @@ impl TerminalRow {
 }
 
 impl TerminalList {
-    pub(crate) fn of(screens: &[Screen]) -> Self {
+    pub(crate) fn of(screens: &[OutputSource]) -> Self {
         let terminals: Vec<TerminalRow> = screens.iter().map(TerminalRow::of).collect();
         Self { active: terminals.first().map(|terminal| terminal.terminal_id.clone()), terminals }
     }
 }
 
 impl TerminalOutput {
-    pub(crate) fn of(screens: &Screens, piece: RecordingPart, mode: &'static str, form: TextForm) -> Self {
+    pub(crate) fn of(screens: &OpenOutput, piece: RecordingPart, mode: &'static str, form: TextForm) -> Self {
         let row = TerminalRow::of(&screens.screen);
         let most = match &screens.screen {
-            Screen::Recorded(_) => OTHERS,
-            Screen::Command { .. } => OTHER_COMMANDS,
+            OutputSource::Recorded(_) => OTHERS,
+            OutputSource::Command { .. } => OTHER_COMMANDS,
         };
         let others = screens.others.iter().take(most);
         // What was not completed may still be, as long as it lives.

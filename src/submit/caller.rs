@@ -1,16 +1,15 @@
-//! Who asks, and how far we go for them.
+//! Who makes a request, and what they may have.
 //!
-//! A person at a shell gets what the configuration allows. A client gets that
-//! at most: writing only below its own roots, and never more than the sandbox
-//! it reports for itself.
+//! A person at a shell gets what the configuration allows. A client gets that at most, writes only below its
+//! own roots, and never gets more than the sandbox that it reports for itself.
 
 use std::path::{Path, PathBuf};
 
 use crate::config::Config;
 use crate::context::TaskError;
 use crate::model::Sandbox;
-use crate::submit::places::{Bounds, real};
-use crate::submit::protected_paths::{self, KEPT};
+use crate::submit::protected_paths::{self, PROTECTED_DIRS};
+use crate::submit::write_bounds::{WriteBounds, real};
 
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Caller {
@@ -21,31 +20,30 @@ pub(crate) enum Caller {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Client {
-    /// Where it works: its own roots, or the project the server was started in.
+    /// Its own roots, or the project the server was started in.
     pub(crate) roots: Vec<PathBuf>,
-    /// What it may do itself, where it says so.
+    /// What it may do itself, if it says so.
     pub(crate) ceiling: Option<Ceiling>,
-    /// It says that it is a run of ours.
+    /// It says that it is one of our runs.
     pub(crate) is_run: bool,
 }
 
-/// The sandbox of a client: nothing started for it gets more.
+/// The client's own sandbox: nothing started for it gets more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ceiling {
     pub(crate) sandbox: Sandbox,
     pub(crate) network: bool,
-    /// Whether it may read everything that its user may.
+    /// Whether it may read everything that its user may read.
     pub(crate) reads_all: bool,
     /// Whether it may write to the system's temporary directories.
     pub(crate) temporary: bool,
-    /// Where it may write, with `workspace-write`, and where it may not after
-    /// all: the nearest of them decides.
+    /// Where it may and may not write under `workspace-write`; the entry nearest to a path decides.
     pub(crate) writable: Vec<PathBuf>,
     pub(crate) kept: Vec<PathBuf>,
 }
 
 impl Ceiling {
-    /// For a report that cannot be understood.
+    /// Assumed when a client's report cannot be understood.
     pub(crate) const LOWEST: Ceiling = Ceiling {
         sandbox: Sandbox::ReadOnly,
         network: false,
@@ -55,7 +53,7 @@ impl Ceiling {
         kept: Vec::new(),
     };
 
-    /// For a client that is in no sandbox.
+    /// For a client without a sandbox.
     pub(crate) const NONE: Ceiling = Ceiling {
         sandbox: Sandbox::DangerFullAccess,
         network: true,
@@ -65,21 +63,21 @@ impl Ceiling {
         kept: Vec::new(),
     };
 
-    /// Whether all of `dir`, which is real, may be written to.
+    /// Whether the client may write everywhere in `dir`, a real path.
     fn lets_write(&self, dir: &Path) -> bool {
         let nearest = |places: &[PathBuf]| {
             places.iter().filter(|place| dir.starts_with(place)).map(|place| place.components().count()).max()
         };
-        // What a run is kept from anyway is no loss.
+        // Losing what every run is denied anyway does not matter.
         let loss = |kept: &Path| {
-            let own = kept.parent() == Some(dir) && KEPT.iter().any(|name| kept.ends_with(name));
+            let own = kept.parent() == Some(dir) && PROTECTED_DIRS.iter().any(|name| kept.ends_with(name));
             kept.starts_with(dir) && kept != dir && !own
         };
         self.sandbox == Sandbox::DangerFullAccess
             || nearest(&self.writable) > nearest(&self.kept) && !self.kept.iter().any(|kept| loss(kept))
     }
 
-    /// The same with every link of its paths followed.
+    /// The same ceiling with all links in its paths resolved.
     fn with_real_paths(&self) -> Ceiling {
         let all = |paths: &[PathBuf]| paths.iter().map(|path| real(path)).collect();
         Ceiling { writable: all(&self.writable), kept: all(&self.kept), ..self.clone() }
@@ -94,7 +92,7 @@ impl Caller {
         }
     }
 
-    /// The most that a run gets which asks for nothing.
+    /// The sandbox limit of a run that asks for nothing.
     pub(crate) fn max_sandbox(&self, config: &Config) -> Sandbox {
         self.ceiling().map_or(config.max_sandbox, |ceiling| config.max_sandbox.min(ceiling.sandbox))
     }
@@ -119,8 +117,7 @@ impl Caller {
         }
     }
 
-    /// Our agents read what the user may read; a client that may not is not
-    /// to learn it from them.
+    /// Agents read whatever the user may read, so a client with restricted reads must not use them.
     pub(crate) fn check_read(&self) -> Result<(), TaskError> {
         match self.ceiling() {
             Some(ceiling) if !ceiling.reads_all => Err(TaskError::ReadsBeyondClient),
@@ -128,17 +125,22 @@ impl Caller {
         }
     }
 
-    /// Whether `dir`, which is real, may be written to.
-    pub(crate) fn check_write(&self, config: &Config, bounds: &Bounds, dir: &Path) -> Result<(), TaskError> {
+    /// Checks that `dir`, a real path, may be written to.
+    pub(crate) fn check_write(
+        &self,
+        config: &Config,
+        bounds: &WriteBounds,
+        dir: &Path,
+    ) -> Result<(), TaskError> {
         if bounds.forbid(dir) {
             return Err(TaskError::ForbiddenRoot(dir.to_owned()));
         }
         let Caller::Client(client) = self else { return Ok(()) };
-        if protected_paths::opened_by(dir, bounds.codex_checkouts().as_deref()) {
+        if protected_paths::exposes_protected_path(dir, bounds.codex_checkouts().as_deref()) {
             return Err(TaskError::GuardedRoot(dir.to_owned()));
         }
         let named = config.roots.iter().any(|root| dir.starts_with(real(root)));
-        // A client cannot make everything its project by saying so.
+        // A client cannot claim everything as its project.
         let own = |root: &PathBuf| {
             let root = real(root);
             root.is_absolute() && !bounds.forbid(&root) && dir.starts_with(root)
@@ -154,8 +156,8 @@ impl Caller {
         }
     }
 
-    /// Whether a run in `cwd` may write to `dir` too: together they may open what
-    /// each of them alone does not.
+    /// Checks that a run in `cwd` may also write to `dir`: two directories together may expose what each
+    /// alone does not.
     pub(crate) fn check_beside(&self, cwd: &Path, dir: &Path) -> Result<(), TaskError> {
         match self {
             Caller::Client(_) if protected_paths::repository_is_in(dir, cwd) => {
@@ -165,12 +167,12 @@ impl Caller {
         }
     }
 
-    /// Whether a writing run may have the system's temporary directories.
+    /// Whether a writing run may use the system's temporary directories.
     pub(crate) fn may_use_temporary(&self) -> bool {
         self.ceiling().is_none_or(|ceiling| ceiling.temporary)
     }
 
-    /// How deep the caller says it is, whatever its processes show.
+    /// The nesting depth that the caller reports, whatever its processes show.
     pub(crate) fn depth(&self) -> usize {
         match self {
             Caller::Client(Client { is_run: true, .. }) => 1,
@@ -214,7 +216,7 @@ mod tests {
         let ceiling = writing(&["/work"], &["/work/.git", "/work/.codex", "/work/sub/.git"]);
         check(&ceiling, "/work/other", true);
         check(&ceiling, "/work/sub", true);
-        // Only the working directory itself is looked after, none below it.
+        // Only the working directory itself is checked, none below it.
         check(&ceiling, "/work", false);
         check(&writing(&["/work"], &["/work/.git", "/work/.agents"]), "/work", true);
         check(&writing(&["/work"], &["/work/secret"]), "/work", false);
@@ -242,7 +244,7 @@ mod tests {
         let dir = real(dir.path());
         let check = |root: &Path| {
             let client = Client { roots: vec![root.to_owned()], ..Client::default() };
-            Caller::Client(client).check_write(&Config::default(), &Bounds::default(), &dir).is_ok()
+            Caller::Client(client).check_write(&Config::default(), &WriteBounds::default(), &dir).is_ok()
         };
         assert!(check(&dir));
         assert!(check(dir.parent().unwrap()));

@@ -1,21 +1,21 @@
-//! How much a caller may write, and in which characters.
+//! Limits the size and the characters of a request's fields.
 
 use crate::context::TaskError;
 use crate::model::{AgentName, RunId, TaskId, ThreadId};
 
 use crate::submit::caller::Caller;
-use crate::submit::resolve::Ask;
+use crate::submit::resolve::StartRequest;
 use crate::text::plain;
 
 const LONGEST_TASK: usize = 1 << 20;
-/// What Linux takes as one argument, with the byte that ends it.
+/// Linux's limit for one argument, without the final NUL byte.
 const LONGEST_ARGUMENT: usize = (128 << 10) - 1;
 const LONGEST_NAME: usize = 200;
 const LONGEST_ITEM: usize = 4096;
 const MOST_ITEMS: usize = 64;
 const LARGEST_SCHEMA: usize = 256 << 10;
 
-pub(crate) fn check(ask: &Ask, agent: AgentName) -> Result<(), TaskError> {
+pub(crate) fn check(ask: &StartRequest, agent: AgentName) -> Result<(), TaskError> {
     check_task(ask, agent)?;
     let names = [
         ("role", &ask.role),
@@ -37,7 +37,7 @@ pub(crate) fn check(ask: &Ask, agent: AgentName) -> Result<(), TaskError> {
     }
 }
 
-fn check_task(ask: &Ask, agent: AgentName) -> Result<(), TaskError> {
+fn check_task(ask: &StartRequest, agent: AgentName) -> Result<(), TaskError> {
     let continues = ask.resume.is_some() && agent.abilities().resumes;
     if ask.task.trim().is_empty() && !continues {
         return Err(TaskError::EmptyTask);
@@ -60,11 +60,10 @@ fn check_size(name: &'static str, value: &str) -> Result<(), TaskError> {
     }
 }
 
-/// A name is printed in lists and handed to programs: it has to look like what
-/// it is, and must not pass for an option.
+/// A name is printed in lists and passed to programs: it must be readable, and must not look like an option.
 fn check_plain(name: &'static str, value: &str) -> Result<(), TaskError> {
     let shown = plain::text(value) == value && !value.contains(['\n', '\t']);
-    // Handed over as an argument of its own.
+    // Passed as an argument of its own.
     let option = name == "model" && value.starts_with('-');
     if shown && !option { Ok(()) } else { Err(TaskError::OddField { name }) }
 }
@@ -83,12 +82,12 @@ fn check_list(
     lengths.try_for_each(|bytes| check_length(name, bytes, LONGEST_ITEM))
 }
 
-/// An alias stands wherever an id may, and is printed in lists.
+/// An alias is accepted wherever an id is, and is printed in lists.
 fn check_alias(alias: &str) -> Result<(), TaskError> {
     let is_id = alias.parse::<TaskId>().is_ok()
         || alias.parse::<RunId>().is_ok()
         || alias.parse::<ThreadId>().is_ok();
-    // Nor the beginning of one: that stands for whichever task it is unique to.
+    // The beginning of an id means the task that it is unique to.
     let is_id = is_id || TaskId::begins(alias);
     if is_id || alias.trim() != alias || plain::line(alias, LONGEST_NAME) != alias {
         return Err(TaskError::BadAlias(alias.to_owned()));
@@ -96,15 +95,15 @@ fn check_alias(alias: &str) -> Result<(), TaskError> {
     Ok(())
 }
 
-/// Nothing is ignored silently: a field that the agent does not support is refused.
-pub(crate) fn check_supported(agent: AgentName, ask: &Ask) -> Result<(), TaskError> {
+/// No field is silently ignored: one that the agent does not support is refused.
+pub(crate) fn check_supported(agent: AgentName, ask: &StartRequest) -> Result<(), TaskError> {
     let abilities = agent.abilities();
     if abilities.takes_prompt() {
         return Ok(());
     }
     let jailed = abilities.is_command_line() && matches!(ask.caller, Caller::Client(_));
     let given = [
-        // First: a resumed task brings the others along.
+        // First, because a resumed task inherits the other fields.
         ("resume", ask.resume.is_some()),
         ("command_limit", abilities.is_command_line() && ask.limits.command_s.is_some()),
         ("sandbox", ask.sandbox.is_some() && !jailed),
@@ -126,49 +125,52 @@ pub(crate) fn check_supported(agent: AgentName, ask: &Ask) -> Result<(), TaskErr
 mod tests {
     use super::*;
 
-    fn ask() -> Ask {
-        Ask { task: "look".into(), ..Ask::default() }
+    fn ask() -> StartRequest {
+        StartRequest { task: "look".into(), ..StartRequest::default() }
     }
 
     #[test]
     fn a_name_is_what_it_looks_like() {
         for odd in ["a\u{1b}[31mb", "a\u{202e}b", "a\nb", "a\tb", "a\u{0}", "\u{200b}"] {
             for named in [
-                Ask { role: Some(odd.into()), ..ask() },
-                Ask { model: Some(odd.into()), ..ask() },
-                Ask { alias: Some(odd.into()), ..ask() },
-                Ask { reasoning_effort: Some(odd.into()), ..ask() },
-                Ask { idempotency_key: Some(odd.into()), ..ask() },
+                StartRequest { role: Some(odd.into()), ..ask() },
+                StartRequest { model: Some(odd.into()), ..ask() },
+                StartRequest { alias: Some(odd.into()), ..ask() },
+                StartRequest { reasoning_effort: Some(odd.into()), ..ask() },
+                StartRequest { idempotency_key: Some(odd.into()), ..ask() },
             ] {
                 assert!(check(&named, AgentName::Codex).is_err(), "{named:?}");
             }
         }
-        assert!(check(&Ask { model: Some("--yolo".into()), ..ask() }, AgentName::Codex).is_err());
-        let plain = Ask { role: Some("a careful  reviewer – für Tests".into()), ..ask() };
+        assert!(check(&StartRequest { model: Some("--yolo".into()), ..ask() }, AgentName::Codex).is_err());
+        let plain = StartRequest { role: Some("a careful  reviewer – für Tests".into()), ..ask() };
         assert!(check(&plain, AgentName::Codex).is_ok());
     }
 
     #[test]
     fn an_alias_is_no_id() {
         for alias in ["T-local-0123456789ab", " a", "a  b"] {
-            assert!(check(&Ask { alias: Some(alias.into()), ..ask() }, AgentName::Codex).is_err(), "{alias}");
+            assert!(
+                check(&StartRequest { alias: Some(alias.into()), ..ask() }, AgentName::Codex).is_err(),
+                "{alias}"
+            );
         }
     }
 
     #[test]
     fn lists_and_what_is_in_them_have_limits() {
         let many = vec!["x".to_owned(); MOST_ITEMS + 1];
-        assert!(check(&Ask { env_from: many.clone(), ..ask() }, AgentName::Codex).is_err());
-        assert!(check(&Ask { config_overrides: many, ..ask() }, AgentName::Codex).is_err());
-        let long = Ask { add_dirs: vec!["x".repeat(LONGEST_ITEM + 1).into()], ..ask() };
+        assert!(check(&StartRequest { env_from: many.clone(), ..ask() }, AgentName::Codex).is_err());
+        assert!(check(&StartRequest { config_overrides: many, ..ask() }, AgentName::Codex).is_err());
+        let long = StartRequest { add_dirs: vec!["x".repeat(LONGEST_ITEM + 1).into()], ..ask() };
         assert!(check(&long, AgentName::Codex).is_err());
         let large = serde_json::json!({ "description": "x".repeat(LARGEST_SCHEMA) });
-        assert!(check(&Ask { output_schema: Some(large), ..ask() }, AgentName::Codex).is_err());
+        assert!(check(&StartRequest { output_schema: Some(large), ..ask() }, AgentName::Codex).is_err());
     }
 
     #[test]
     fn a_sandbox_is_for_commands_of_clients_alone() {
-        let asked = |caller| Ask { sandbox: Some(crate::model::Sandbox::ReadOnly), caller, ..ask() };
+        let asked = |caller| StartRequest { sandbox: Some(crate::model::Sandbox::ReadOnly), caller, ..ask() };
         let client = Caller::Client(crate::submit::caller::Client::default());
         assert!(check_supported(AgentName::Command, &asked(Caller::Person)).is_err());
         assert!(check_supported(AgentName::Command, &asked(client.clone())).is_ok());

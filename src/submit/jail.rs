@@ -1,8 +1,8 @@
-//! Finds the program that keeps a client's command in its sandbox.
+//! Finds a program that can keep a client's command in its sandbox.
 //!
-//! One is believed when it was tried, with the very sandbox that is wanted: the
-//! process inside tries to get out, and says that it could not. Nothing is
-//! remembered, because the next request may come with another configuration.
+//! A program is accepted only after a trial with the very sandbox that is wanted: a process inside tries to
+//! get out and reports that it could not. Results are not cached, because the next request may have another
+//! configuration.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,29 +15,29 @@ use crate::host::Env;
 use crate::host::{AskError, spawn};
 use crate::host::{Home, paths};
 use crate::model::{Jail, JailKind, Sandbox};
-use crate::submit::places::real;
-use crate::submit::protected_paths::KEPT;
+use crate::submit::protected_paths::PROTECTED_DIRS;
 use crate::submit::resolve::codex_program;
+use crate::submit::write_bounds::real;
 
-/// How long a program may take to start a sandbox and try it.
+/// How long a program may take to set up a sandbox and finish the trial.
 const TRIAL: Duration = Duration::from_secs(20);
 
-/// What the process inside says when there was no way out.
+/// What the process inside prints if there was no way out.
 const HELD: &str = "held";
 
 /// The sandbox that is wanted.
 #[derive(Debug)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct JailRequest<'a> {
     pub(crate) cwd: &'a Path,
     pub(crate) sandbox: Sandbox,
 }
 
-/// The first program that holds.
-pub(crate) fn find(
+/// The first program whose sandbox holds.
+pub(crate) fn find_jail(
     env: &Env,
     config: &Config,
     home: &Home,
-    wanted: &Wanted<'_>,
+    wanted: &JailRequest<'_>,
     environment: &[(String, String)],
 ) -> Result<Jail, TaskError> {
     let own = paths::own_program().map_err(TaskError::write("/proc/self/exe"))?;
@@ -53,7 +53,7 @@ pub(crate) fn find(
             continue;
         };
         let jail = around(kind, program, env, home, wanted);
-        match attempt(&jail, &own, wanted, environment) {
+        match try_jail(&jail, &own, wanted, environment) {
             Ok(()) => return Ok(jail),
             Err(reason) => reasons.push(format!("`{name}`: {reason}")),
         }
@@ -61,12 +61,12 @@ pub(crate) fn find(
     Err(TaskError::NoJail(reasons.join("; ")))
 }
 
-fn around(kind: JailKind, program: PathBuf, env: &Env, home: &Home, wanted: &Wanted<'_>) -> Jail {
+fn around(kind: JailKind, program: PathBuf, env: &Env, home: &Home, wanted: &JailRequest<'_>) -> Jail {
     let hidden = real(home.root());
     let above = wanted.cwd.parent().map(Path::to_owned);
     let outside = [Some("/".into()), Some("/tmp".into()), Some(hidden.clone()), env.path("HOME"), above];
-    let mut protected: Vec<PathBuf> = KEPT.iter().map(|name| wanted.cwd.join(name)).collect();
-    // What git itself obeys: by whatever way it is reached.
+    let mut protected: Vec<PathBuf> = PROTECTED_DIRS.iter().map(|name| wanted.cwd.join(name)).collect();
+    // The files that control git, by whatever path they are reached.
     protected.extend(elsewhere(wanted.cwd));
     let writes = wanted.sandbox > Sandbox::ReadOnly;
     let (kept, missing) =
@@ -76,8 +76,7 @@ fn around(kind: JailKind, program: PathBuf, env: &Env, home: &Home, wanted: &Wan
     Jail { kind, program, hidden, kept, missing, outside }
 }
 
-/// The repository of a directory whose `.git` only names it, where that is in
-/// the reach of a command too.
+/// The repository of a directory whose `.git` is a pointer file, if a command could reach it too.
 fn elsewhere(cwd: &Path) -> Option<PathBuf> {
     let git = cwd.join(".git");
     let named = std::fs::read_to_string(&git).ok().and_then(|text| {
@@ -88,11 +87,11 @@ fn elsewhere(cwd: &Path) -> Option<PathBuf> {
     named.or_else(linked).filter(|path| path.starts_with(cwd))
 }
 
-/// Starts the sandbox and has it tried from the inside.
-fn attempt(
+/// Starts the sandbox and tests it from the inside.
+fn try_jail(
     jail: &Jail,
     own: &Path,
-    wanted: &Wanted<'_>,
+    wanted: &JailRequest<'_>,
     environment: &[(String, String)],
 ) -> Result<(), String> {
     let cell = Cell { jail, own, cwd: wanted.cwd, sandbox: wanted.sandbox };

@@ -1,16 +1,16 @@
-//! From what somebody asked for to a durable row in the registry.
+//! Turns a request into a durable row in the registry.
 
 mod caller;
 mod input_limits;
 pub(crate) mod jail;
 mod overrides;
-mod places;
 mod protected_paths;
 mod resolve;
 mod resume;
 mod start;
+mod write_bounds;
 
 pub(crate) use caller::{Caller, Ceiling, Client};
-pub(crate) use resolve::{Ask, LimitAsk, codex_program};
-pub(crate) use resume::{ResumeAsk, resume};
+pub(crate) use resolve::{RequestedLimits, StartRequest, codex_program};
+pub(crate) use resume::{ResumeRequest, resume};
 pub(crate) use start::{Accepted, start};

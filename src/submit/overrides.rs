@@ -1,12 +1,10 @@
-//! Settings of the agent's own configuration that a caller may bring along:
-//! known keys, and values that can be nothing but values.
+//! Checks a caller's overrides of the agent's configuration: only known keys, and only plain values.
 
 use crate::config::Config;
 use crate::context::TaskError;
 
-/// Keys that start programs or raise access even in a read-only sandbox, and
-/// whatever begins like one of them, anywhere in a key. No configuration can
-/// allow them.
+/// Key parts that start programs or raise access even in a read-only sandbox, and anything that begins with
+/// one of them. No configuration can allow them.
 const FORBIDDEN: &[&str] = &[
     "notify",
     "mcp_servers",
@@ -15,15 +13,15 @@ const FORBIDDEN: &[&str] = &[
     "projects",
     "hooks",
     "shell_environment_policy",
-    // The newer names of the same things, and what brings all of them along.
+    // Newer names for the same settings, and one that includes them all.
     "permissions",
     "default_permissions",
     "profile",
     "use_legacy_landlock",
 ];
 
-/// Splits `key=value` and writes the value again as a TOML scalar.
-pub(crate) fn checked(config: &Config, text: &str) -> Result<(String, String), TaskError> {
+/// Splits `key=value` and returns the value as a TOML scalar.
+pub(crate) fn check_override(config: &Config, text: &str) -> Result<(String, String), TaskError> {
     let Some((key, value)) = text.split_once('=') else { return Err(TaskError::BadOverride(text.into())) };
     if !is_allowed(key, &config.config_override_keys) {
         return Err(TaskError::OverrideNotAllowed(key.into()));
@@ -43,7 +41,7 @@ fn is_allowed(key: &str, listed: &[String]) -> bool {
     listed.iter().any(|known| known == key) && key.split('.').all(|part| plain(part) && harmless(part))
 }
 
-/// The value in TOML, always a scalar; what is no TOML is a string.
+/// The value as a TOML scalar. Text that is not TOML becomes a string.
 fn scalar(value: &str) -> Option<String> {
     let Ok(mut read) = toml::from_str::<toml::Table>(&format!("value = {value}")) else {
         return Some(toml::Value::from(value).to_string());
@@ -67,7 +65,7 @@ mod tests {
     use super::*;
 
     fn pass(text: &str) -> Option<(String, String)> {
-        checked(&Config::default(), text).ok()
+        check_override(&Config::default(), text).ok()
     }
 
     #[test]
@@ -128,7 +126,7 @@ mod tests {
         let mut config = Config::default();
         config.config_override_keys = keys.map(str::to_owned).to_vec();
         for key in keys {
-            assert!(checked(&config, &format!("{key}=1")).is_err(), "{key}");
+            assert!(check_override(&config, &format!("{key}=1")).is_err(), "{key}");
         }
     }
 

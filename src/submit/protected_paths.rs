@@ -1,41 +1,38 @@
-//! What git and agents obey, wherever they are started: hooks and settings.
+//! Recognises files that control git and agents, such as hooks and settings.
 //!
-//! Who can write there has programs run outside of every sandbox. Codex keeps
-//! `.git` and its like from being written at the top of each directory that it
-//! opens, and what that `.git` names, and no more (measured with 0.166): a
-//! directory that is such a place itself, or lies in one, would be open.
+//! Whoever can write there has programs run outside every sandbox. In each directory that it opens, Codex
+//! write-protects `.git` and the like at the top, and what that `.git` points to, but no more (measured with
+//! 0.166). A directory that is such a place itself, or lies inside one, would be open.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::host::git_root;
-use crate::submit::places::real;
+use crate::submit::write_bounds::real;
 
-/// What Codex keeps from being written in its working directory, and we in that
-/// of a client's command.
-pub(crate) const KEPT: [&str; 4] = [".git", ".agents", ".codex", ".aws"];
+/// What Codex write-protects in its working directory, and we in that of a client's command.
+pub(crate) const PROTECTED_DIRS: [&str; 4] = [".git", ".agents", ".codex", ".aws"];
 
-/// Whether write access to `dir`, which is real, would open such a place.
+/// Whether write access to `dir`, a real path, would expose such a place.
 ///
 /// `checkouts` is where Codex itself keeps checkouts, among its own files.
-pub(crate) fn opened_by(dir: &Path, checkouts: Option<&Path>) -> bool {
+pub(crate) fn exposes_protected_path(dir: &Path, checkouts: Option<&Path>) -> bool {
     let within = checkouts.and_then(|checkouts| dir.strip_prefix(checkouts).ok()).unwrap_or(dir);
-    let is_kept = |part: &OsStr| KEPT.iter().any(|name| part.eq_ignore_ascii_case(name));
+    let is_kept = |part: &OsStr| PROTECTED_DIRS.iter().any(|name| part.eq_ignore_ascii_case(name));
     within.iter().any(is_kept)
         || dir.ancestors().any(is_git_directory)
         || Repository::of(dir).is_some_and(|found| found.is_open(dir, dir))
 }
 
-/// Whether a run in `cwd` that may write to all of `place` could change the
-/// repository that it works in.
+/// Whether a run in `cwd` with write access to all of `place` could change the repository that it works in.
 pub(crate) fn repository_is_in(place: &Path, cwd: &Path) -> bool {
     Repository::of(cwd).is_some_and(|repository| repository.is_open(place, cwd))
 }
 
-/// Where the repository of a directory keeps what git obeys.
+/// Where a directory's repository keeps the files that control git.
 struct Repository {
     top: PathBuf,
-    /// What `.git` is or names, and what all worktrees share.
+    /// What `.git` is or points to, and what all worktrees share.
     own: PathBuf,
     common: PathBuf,
 }
@@ -54,16 +51,17 @@ impl Repository {
         Some(Repository { top, common: common.unwrap_or_else(|| own.clone()), own })
     }
 
-    /// A sandbox around `cwd` keeps what its `.git` names, if it has one, and
-    /// the `.git` of each place that it opens.
+    /// A sandbox around `cwd` protects what its `.git` points to, if it has one, and the `.git` of each place
+    /// that it opens.
     fn is_open(&self, place: &Path, cwd: &Path) -> bool {
-        let is_kept =
-            |path: &Path| cwd == self.top && path == self.own || path.starts_with(place.join(KEPT[0]));
+        let is_kept = |path: &Path| {
+            cwd == self.top && path == self.own || path.starts_with(place.join(PROTECTED_DIRS[0]))
+        };
         [&self.own, &self.common].into_iter().any(|path| path.starts_with(place) && !is_kept(path))
     }
 }
 
-/// Whether git would take `dir` for a repository, whatever its name.
+/// Whether git would accept `dir` as a repository, whatever its name.
 fn is_git_directory(dir: &Path) -> bool {
     let shared = || dir.join("objects").is_dir() && dir.join("refs").is_dir();
     dir.join("HEAD").symlink_metadata().is_ok() && (shared() || dir.join("commondir").is_file())
@@ -76,11 +74,11 @@ mod tests {
 
     use super::*;
 
-    fn opened_by(dir: &Path) -> bool {
-        super::opened_by(dir, None)
+    fn exposes_protected_path(dir: &Path) -> bool {
+        super::exposes_protected_path(dir, None)
     }
 
-    /// A directory with a repository in it, as git lays one out.
+    /// A directory with a repository in git's usual layout.
     fn place() -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
         let root = real(dir.path());
@@ -106,7 +104,7 @@ mod tests {
         for below in ["", "project", "project/src", "project/.github", "project/.gitignore.d"] {
             let dir = root.join(below);
             fs::create_dir_all(&dir).unwrap();
-            assert!(!opened_by(&dir), "{}", dir.display());
+            assert!(!exposes_protected_path(&dir), "{}", dir.display());
         }
     }
 
@@ -116,7 +114,7 @@ mod tests {
         for below in
             ["project/.git", "project/.git/hooks", "project/src/.codex", "alone/.agents/x", "project/.GIT"]
         {
-            assert!(opened_by(&root.join(below)), "{below}");
+            assert!(exposes_protected_path(&root.join(below)), "{below}");
         }
     }
 
@@ -126,14 +124,14 @@ mod tests {
         let checkouts = root.join(".codex/worktrees");
         let checkout = checkouts.join("1/project");
         git_directory(&checkout.join(".git"));
-        assert!(super::opened_by(&checkout, None));
-        let opened_by = |dir: &Path| super::opened_by(dir, Some(&checkouts));
-        assert!(!opened_by(&checkout));
-        assert!(!opened_by(&checkout.join("src")));
-        assert!(opened_by(&checkout.join(".codex")));
+        assert!(super::exposes_protected_path(&checkout, None));
+        let exposes_protected_path = |dir: &Path| super::exposes_protected_path(dir, Some(&checkouts));
+        assert!(!exposes_protected_path(&checkout));
+        assert!(!exposes_protected_path(&checkout.join("src")));
+        assert!(exposes_protected_path(&checkout.join(".codex")));
         for below in [".codex/skills/own", "project/.codex", "project/.git/inside", "project/.agents/x"] {
             git_directory(&root.join(below).join(".git"));
-            assert!(opened_by(&root.join(below)), "{below}");
+            assert!(exposes_protected_path(&root.join(below)), "{below}");
         }
     }
 
@@ -141,13 +139,13 @@ mod tests {
     fn a_repository_is_known_under_any_name() {
         let (_dir, root) = place();
         git_directory(&root.join("bare"));
-        assert!(opened_by(&root.join("bare")));
-        assert!(opened_by(&root.join("bare/hooks")));
+        assert!(exposes_protected_path(&root.join("bare")));
+        assert!(exposes_protected_path(&root.join("bare/hooks")));
         fs::create_dir_all(root.join("worktree-of-it")).unwrap();
         fs::write(root.join("worktree-of-it/HEAD"), "").unwrap();
-        assert!(!opened_by(&root.join("worktree-of-it")));
+        assert!(!exposes_protected_path(&root.join("worktree-of-it")));
         fs::write(root.join("worktree-of-it/commondir"), "../bare\n").unwrap();
-        assert!(opened_by(&root.join("worktree-of-it")));
+        assert!(exposes_protected_path(&root.join("worktree-of-it")));
     }
 
     #[test]
@@ -156,13 +154,13 @@ mod tests {
         let top = root.join("separate");
         git_directory(&top.join("kept/git"));
         checkout(&top, "kept/git");
-        assert!(!opened_by(&top));
-        assert!(opened_by(&top.join("kept")));
-        // What worktrees share is named by nobody that a sandbox asks.
+        assert!(!exposes_protected_path(&top));
+        assert!(exposes_protected_path(&top.join("kept")));
+        // No `.git` that a sandbox looks at points to what worktrees share.
         fs::create_dir_all(top.join("kept/git/worktrees/1")).unwrap();
         fs::write(top.join("kept/git/worktrees/1/commondir"), "../..\n").unwrap();
         checkout(&top, "kept/git/worktrees/1");
-        assert!(opened_by(&top));
+        assert!(exposes_protected_path(&top));
     }
 
     #[test]
@@ -177,10 +175,10 @@ mod tests {
         fs::write(project.join(".git/worktrees/1/commondir"), "../..\n").unwrap();
         checkout(&worktree, "../project/.git/worktrees/1");
         assert!(repository_is_in(&root, &worktree));
-        // What is open as a whole keeps its own `.git`.
+        // A place opened as a whole protects its own `.git`.
         assert!(!repository_is_in(&project, &worktree));
         assert!(!repository_is_in(&project, &project.join("src")));
-        assert!(!opened_by(&worktree));
+        assert!(!exposes_protected_path(&worktree));
         symlink(&project, root.join("link")).unwrap();
         assert!(repository_is_in(&root, &real(&root.join("link")).join("src")));
     }

@@ -1,6 +1,6 @@
-//! From what was asked to a request with everything resolved.
+//! Resolves what a caller asked for into a complete request.
 //!
-//! All limits of the configuration are held here, before anything exists.
+//! All limits of the configuration are checked here, before anything is created.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,12 +17,12 @@ use crate::host::{clock, ids};
 use crate::model::{AgentName, Limits, Request, Resumed, Sandbox};
 use crate::reading::enclosing_runs;
 use crate::submit::caller::Caller;
-use crate::submit::places::{self, Bounds};
+use crate::submit::write_bounds::{self, WriteBounds};
 use crate::submit::{input_limits, jail, overrides};
 
-/// What a caller wants. Absent fields take the configuration's defaults.
+/// What a caller asks for. Absent fields take the configuration's defaults.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ask {
+pub(crate) struct StartRequest {
     pub(crate) agent: Option<AgentName>,
     pub(crate) task: String,
     pub(crate) role: Option<String>,
@@ -35,49 +35,55 @@ pub(crate) struct Ask {
     pub(crate) reasoning_effort: Option<String>,
     pub(crate) config_overrides: Vec<String>,
     pub(crate) output_schema: Option<Value>,
-    pub(crate) limits: LimitAsk,
+    pub(crate) limits: RequestedLimits,
     pub(crate) alias: Option<String>,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) env_from: Vec<String>,
     pub(crate) resume: Option<Resumed>,
     pub(crate) caller: Caller,
-    /// An identical request of a moment ago is this one.
+    /// Treat an identical request from a moment ago as this one.
     pub(crate) dedupe: bool,
 }
 
-/// Limits in seconds, as a caller writes them.
+/// Limits in seconds, as the caller gave them.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct LimitAsk {
+pub(crate) struct RequestedLimits {
     pub(crate) idle_s: Option<f64>,
     pub(crate) hard_s: Option<f64>,
     pub(crate) command_s: Option<f64>,
 }
 
-/// Resolves `ask`, and the environment values that go with it.
-pub(crate) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(String, String)>), TaskError> {
+/// Resolves `ask` into a request and the environment values that go with it.
+pub(crate) fn resolve(
+    context: &Context,
+    ask: StartRequest,
+) -> Result<(Request, Vec<(String, String)>), TaskError> {
     let Context { config, env, home, .. } = context;
     let agent = ask.agent.unwrap_or(config.default_agent);
-    let hold = Hold::of(agent, &ask.caller);
+    let hold = SandboxedBy::of(agent, &ask.caller);
     input_limits::check(&ask, agent)?;
     input_limits::check_supported(agent, &ask)?;
     check_offered(config, agent, &ask)?;
-    // Named in full, unless it is gone and has no name any more.
+    // Resolve links, unless the directory no longer exists.
     let here = Some(context.place.as_path()).filter(|place| place.is_absolute()).unwrap_or(Path::new("."));
-    let cwd = places::directory(&context.place, ask.cwd.as_deref().unwrap_or(here))?;
+    let cwd = write_bounds::directory(&context.place, ask.cwd.as_deref().unwrap_or(here))?;
     let git_root = paths::git_root(&cwd);
     if agent.abilities().needs_git && git_root.is_none() && !ask.skip_git_repo_check {
         return Err(TaskError::OutsideGit(cwd));
     }
     let sandbox = sandbox(config, agent, &ask.caller, ask.sandbox)?;
-    let bounds = Bounds::of(env, home);
+    let bounds = WriteBounds::of(env, home);
     let add_dirs = writable(context, hold, sandbox, &bounds, &cwd, &ask)?;
     let temporary = ask.caller.may_use_temporary() && bounds.allow_temporary(env, &cwd);
-    let config_overrides =
-        ask.config_overrides.iter().map(|text| overrides::checked(config, text)).collect::<Result<_, _>>()?;
+    let config_overrides = ask
+        .config_overrides
+        .iter()
+        .map(|text| overrides::check_override(config, text))
+        .collect::<Result<_, _>>()?;
     if let Some(schema) = &ask.output_schema {
         schema_check::check_schema(schema)?;
     }
-    let within = enclosing_runs::within(env);
+    let within = enclosing_runs::detect(env);
     let depth = u32::try_from(within.depth.max(ask.caller.depth())).unwrap_or(u32::MAX);
     if depth >= config.max_depth {
         return Err(TaskError::TooDeep { depth, max: config.max_depth });
@@ -85,12 +91,12 @@ pub(crate) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(Stri
     let environment = environment(context, agent, hold, &ask.env_from)?;
     let limits = limits(config, agent, ask.limits)?;
     let program = program(context, agent, hold, &ask.task)?;
-    // Last, because a program has to be started for it.
+    // Last, because it starts a program.
     let jail = match hold {
-        Hold::Jail => {
-            Some(jail::find(env, config, home, &jail::Wanted { cwd: &cwd, sandbox }, &environment)?)
+        SandboxedBy::Jail => {
+            Some(jail::find_jail(env, config, home, &jail::JailRequest { cwd: &cwd, sandbox }, &environment)?)
         }
-        Hold::Agent | Hold::Nobody => None,
+        SandboxedBy::Agent | SandboxedBy::Nobody => None,
     };
     let request = Request {
         version: Request::VERSION,
@@ -129,29 +135,29 @@ pub(crate) fn resolve(context: &Context, ask: Ask) -> Result<(Request, Vec<(Stri
     Ok((request, environment))
 }
 
-/// Who keeps a run to its sandbox.
+/// What keeps a run in its sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hold {
-    /// It is the caller's own, or does nothing.
+enum SandboxedBy {
+    /// Nothing: it is the caller's own command, or does nothing.
     Nobody,
     Agent,
     /// A program around it.
     Jail,
 }
 
-impl Hold {
+impl SandboxedBy {
     fn of(agent: AgentName, caller: &Caller) -> Self {
         let abilities = agent.abilities();
         match caller {
-            _ if abilities.has_own_sandbox => Hold::Agent,
-            Caller::Client(_) if abilities.is_command_line() => Hold::Jail,
-            Caller::Client(_) | Caller::Person => Hold::Nobody,
+            _ if abilities.has_own_sandbox => SandboxedBy::Agent,
+            Caller::Client(_) if abilities.is_command_line() => SandboxedBy::Jail,
+            Caller::Client(_) | Caller::Person => SandboxedBy::Nobody,
         }
     }
 }
 
-/// What only a person may have.
-fn check_offered(config: &Config, agent: AgentName, ask: &Ask) -> Result<(), TaskError> {
+/// Refuses clients what only a person may have.
+fn check_offered(config: &Config, agent: AgentName, ask: &StartRequest) -> Result<(), TaskError> {
     match (&ask.caller, agent.abilities().task) {
         (Caller::Client(_), TaskText::CommandLine) if !config.command_over_mcp => {
             Err(TaskError::CommandOverMcp)
@@ -172,7 +178,7 @@ fn sandbox(
     let task = agent.abilities().task;
     match (task, caller, asked) {
         (TaskText::Recording, _, _) => return Ok(Sandbox::ReadOnly),
-        // A command is the caller's own and runs as the caller would run it.
+        // A person's command runs as the person would run it.
         (TaskText::CommandLine, Caller::Person, _) => return Ok(Sandbox::DangerFullAccess),
         (TaskText::CommandLine, Caller::Client(_), Some(Sandbox::DangerFullAccess)) => {
             return Err(TaskError::CommandUnconfined);
@@ -189,18 +195,17 @@ fn sandbox(
     Ok(asked.unwrap_or_else(|| config.default_sandbox.min(caller.max_sandbox(config)).min(most)))
 }
 
-/// Holds everything that a run wants to touch against what it may. Gives back
-/// the further directories as they really are.
+/// Checks everything that a run wants to write to. Returns the additional directories as real paths.
 fn writable(
     context: &Context,
-    hold: Hold,
+    hold: SandboxedBy,
     sandbox: Sandbox,
-    bounds: &Bounds,
+    bounds: &WriteBounds,
     cwd: &Path,
-    ask: &Ask,
+    ask: &StartRequest,
 ) -> Result<Vec<PathBuf>, TaskError> {
     let config = &context.config;
-    if hold == Hold::Nobody {
+    if hold == SandboxedBy::Nobody {
         return Ok(Vec::new());
     }
     ask.caller.check_read()?;
@@ -217,8 +222,8 @@ fn writable(
     ask.caller.check_write(config, bounds, cwd)?;
     let mut dirs = Vec::new();
     for dir in &ask.add_dirs {
-        // A person's are absolute by now; a client's are seen from where the run works.
-        let dir = places::directory(cwd, &cwd.join(dir))?;
+        // A person's paths are absolute by now; a client's are relative to the run's directory.
+        let dir = write_bounds::directory(cwd, &cwd.join(dir))?;
         ask.caller.check_write(config, bounds, &dir)?;
         ask.caller.check_beside(cwd, &dir)?;
         dirs.push(dir);
@@ -226,9 +231,8 @@ fn writable(
     Ok(dirs)
 }
 
-/// The program that will be started, found now: the one who starts it later
-/// may have another `PATH`.
-fn program(context: &Context, agent: AgentName, hold: Hold, task: &str) -> Result<PathBuf, TaskError> {
+/// Finds the program now, because whoever starts it later may have another `PATH`.
+fn program(context: &Context, agent: AgentName, hold: SandboxedBy, task: &str) -> Result<PathBuf, TaskError> {
     let own = || paths::own_program().map_err(TaskError::write("/proc/self/exe"));
     let abilities = agent.abilities();
     if abilities.task == TaskText::Recording {
@@ -236,8 +240,8 @@ fn program(context: &Context, agent: AgentName, hold: Hold, task: &str) -> Resul
     }
     match abilities.program {
         Program::Codex => codex_program(&context.env, &context.config),
-        // Ours is the first inside the jail.
-        Program::Shell if hold == Hold::Jail => own(),
+        // Delegator itself runs first inside the jail.
+        Program::Shell if hold == SandboxedBy::Jail => own(),
         Program::Shell => Ok("/bin/sh".into()),
         Program::Own => own(),
     }
@@ -255,8 +259,7 @@ pub(crate) fn codex_program(env: &Env, config: &Config) -> Result<PathBuf, TaskE
     found.map(|launcher| native(&launcher)).ok_or(TaskError::AgentMissing { agent: AgentName::Codex })
 }
 
-/// The native program behind a launcher script: killing the script would leave
-/// it running.
+/// The native program behind a launcher script. Killing the script would leave it running.
 fn native(launcher: &Path) -> PathBuf {
     let real = std::fs::canonicalize(launcher).unwrap_or_else(|_| launcher.to_owned());
     let candidates = Platform::here().map(|platform| agents::native_candidates(&real, platform));
@@ -266,10 +269,10 @@ fn native(launcher: &Path) -> PathBuf {
 fn environment(
     context: &Context,
     agent: AgentName,
-    hold: Hold,
+    hold: SandboxedBy,
     names: &[String],
 ) -> Result<Vec<(String, String)>, TaskError> {
-    let own = agent.abilities().is_command_line() && hold == Hold::Nobody;
+    let own = agent.abilities().is_command_line() && hold == SandboxedBy::Nobody;
     for name in names {
         if !own && !context.config.env_allow.contains(name) {
             return Err(TaskError::EnvNotAllowed(name.clone()));
@@ -284,7 +287,7 @@ fn environment(
     })
 }
 
-fn limits(config: &Config, agent: AgentName, asked: LimitAsk) -> Result<Limits, TaskError> {
+fn limits(config: &Config, agent: AgentName, asked: RequestedLimits) -> Result<Limits, TaskError> {
     let seconds = |name, value: Option<f64>| match value {
         None => Ok(None),
         Some(s) if s > 0.0 && s <= 31_536_000.0 => Ok(Some(Duration::from_secs_f64(s))),
@@ -292,7 +295,7 @@ fn limits(config: &Config, agent: AgentName, asked: LimitAsk) -> Result<Limits, 
     };
     let mut limits = config.limits();
     if agent.abilities().is_command_line() {
-        // A silent build is an ordinary job: only the hard limit ends it.
+        // Builds are often silent for long: only the hard limit ends a command.
         limits.idle = None;
         limits.command = None;
     }
@@ -308,11 +311,11 @@ mod tests {
 
     #[test]
     fn a_limit_is_a_positive_number_of_seconds() {
-        let asked = |s| LimitAsk { idle_s: Some(s), ..LimitAsk::default() };
+        let asked = |s| RequestedLimits { idle_s: Some(s), ..RequestedLimits::default() };
         assert!(limits(&Config::default(), AgentName::Codex, asked(0.0)).is_err());
         assert!(limits(&Config::default(), AgentName::Codex, asked(f64::NAN)).is_err());
         assert!(limits(&Config::default(), AgentName::Codex, asked(0.5)).is_ok());
-        let command = limits(&Config::default(), AgentName::Command, LimitAsk::default()).unwrap();
+        let command = limits(&Config::default(), AgentName::Command, RequestedLimits::default()).unwrap();
         assert_eq!((command.idle, command.command), (None, None));
     }
 }

@@ -1,4 +1,4 @@
-//! Goes on with a thread: a new task in a new directory.
+//! Continues a thread: a new task in a new run directory.
 
 use std::path::Path;
 
@@ -8,23 +8,22 @@ use crate::model::{AgentName, Request, Resumed, Sandbox, TaskId, ThreadId};
 use crate::reading::look_up;
 use crate::registry::{Row, TaskMatch};
 use crate::submit::caller::Caller;
-use crate::submit::places::{Bounds, real};
-use crate::submit::resolve::Ask;
+use crate::submit::resolve::StartRequest;
 use crate::submit::start::{Accepted, start};
+use crate::submit::write_bounds::{WriteBounds, real};
 
-/// What to go on with, and what to change.
+/// The thread to continue, and what to change.
 #[derive(Debug)]
-pub(crate) struct ResumeAsk {
-    /// A task, in any spelling, or a thread id.
+pub(crate) struct ResumeRequest {
+    /// A task reference or a thread id.
     pub(crate) of: String,
     /// An empty task means "continue".
-    pub(crate) ask: Ask,
+    pub(crate) ask: StartRequest,
 }
 
-/// Starts a task on the thread. Directory, agent, model, effort, and sandbox
-/// come from the task before unless given, and no more of it than this caller
-/// may have now.
-pub(crate) fn resume(context: &mut Context, resume: ResumeAsk) -> Result<Accepted, TaskError> {
+/// Starts a task on the thread. Directory, agent, model, effort, and sandbox come from the previous task
+/// unless given, limited to what this caller may have now.
+pub(crate) fn resume(context: &mut Context, resume: ResumeRequest) -> Result<Accepted, TaskError> {
     let parent = match look_up(context, &resume.of)? {
         TaskMatch::One(row) => Some(*row),
         TaskMatch::None => None,
@@ -38,8 +37,8 @@ pub(crate) fn resume(context: &mut Context, resume: ResumeAsk) -> Result<Accepte
         return Err(TaskError::ThreadBusy { thread: thread_id.to_string(), task });
     }
     let before = parent.as_ref().map(|row| context.dir(&row.run_id).read_request()).transpose()?.flatten();
-    // The thread may have gone on since the task that was named. Where its
-    // last run left no total, no honest difference exists.
+    // The thread may have gone on since the named task. If its last run has no total, no usage difference can
+    // be computed.
     let last = context.registry.last_on(&thread_id)?;
     let resumed = Resumed {
         thread_id,
@@ -48,9 +47,11 @@ pub(crate) fn resume(context: &mut Context, resume: ResumeAsk) -> Result<Accepte
     };
     let (ask, lowered) = match &before {
         Some(before) => inherit(resume.ask, before, &Allowed::now(context)),
-        None => (Ask { agent: resume.ask.agent.or(Some(AgentName::Codex)), ..resume.ask }, Vec::new()),
+        None => {
+            (StartRequest { agent: resume.ask.agent.or(Some(AgentName::Codex)), ..resume.ask }, Vec::new())
+        }
     };
-    let mut accepted = start(context, Ask { resume: Some(resumed), ..ask })?;
+    let mut accepted = start(context, StartRequest { resume: Some(resumed), ..ask })?;
     accepted.warnings.splice(0..0, lowered);
     Ok(accepted)
 }
@@ -66,8 +67,8 @@ fn thread(context: &Context, of: &str, parent: Option<&Row>) -> Result<ThreadId,
     }
 }
 
-/// The task that began `thread` and is still at it. Its row learns of the
-/// thread at its end; until then only its directory knows.
+/// The task that started `thread` and is still running. The row gets the thread only at the end; until then
+/// only the run directory has it.
 fn begun_by(context: &Context, thread: &ThreadId) -> Result<Option<TaskId>, TaskError> {
     let working = context.registry.working()?.into_iter();
     let mut unknown = working.filter(|row| row.thread_id.is_none());
@@ -76,15 +77,15 @@ fn begun_by(context: &Context, thread: &ThreadId) -> Result<Option<TaskId>, Task
     Ok(found.map(|row| row.id))
 }
 
-/// What may be inherited at this moment, by whoever asks.
+/// What this caller may inherit now.
 struct Allowed<'a> {
     config: &'a Config,
-    bounds: Bounds,
+    bounds: WriteBounds,
 }
 
 impl<'a> Allowed<'a> {
     fn now(context: &'a Context) -> Self {
-        Self { config: &context.config, bounds: Bounds::of(&context.env, &context.home) }
+        Self { config: &context.config, bounds: WriteBounds::of(&context.env, &context.home) }
     }
 
     fn writes(&self, caller: &Caller, dir: &Path) -> bool {
@@ -92,19 +93,20 @@ impl<'a> Allowed<'a> {
     }
 }
 
-/// Takes over what was not given, and says what was too much to be taken over.
-fn inherit(ask: Ask, before: &Request, allowed: &Allowed<'_>) -> (Ask, Vec<String>) {
+/// Inherits fields that were not given, and returns a warning for each that was more than allowed.
+fn inherit(ask: StartRequest, before: &Request, allowed: &Allowed<'_>) -> (StartRequest, Vec<String>) {
     let mut lowered = Vec::new();
     let caller = &ask.caller;
     let most = caller.max_sandbox(allowed.config);
     if ask.sandbox.is_none() && before.sandbox > most {
-        lowered.push(format!("the task before had the sandbox `{}`; this one has `{most}`", before.sandbox));
+        lowered
+            .push(format!("the previous task had the sandbox `{}`; this one has `{most}`", before.sandbox));
     }
     let sandbox = ask.sandbox.unwrap_or(before.sandbox.min(most));
     let writes = sandbox > Sandbox::ReadOnly;
     let network = before.network && caller.check_network(allowed.config).is_ok();
     if before.network && !network && !ask.network {
-        lowered.push("the task before had network access; this one has none".to_owned());
+        lowered.push("the previous task had network access; this one has none".to_owned());
     }
     let (add_dirs, lost): (Vec<_>, Vec<_>) = match (writes, ask.add_dirs.is_empty()) {
         (_, false) => (ask.add_dirs.clone(), Vec::new()),
@@ -112,9 +114,9 @@ fn inherit(ask: Ask, before: &Request, allowed: &Allowed<'_>) -> (Ask, Vec<Strin
         (true, true) => before.add_dirs.iter().cloned().partition(|dir| allowed.writes(caller, dir)),
     };
     for dir in lost {
-        lowered.push(format!("the task before could write to `{}`; this one cannot", dir.display()));
+        lowered.push(format!("the previous task could write to `{}`; this one cannot", dir.display()));
     }
-    let ask = Ask {
+    let ask = StartRequest {
         agent: ask.agent.or(Some(before.agent)),
         cwd: ask.cwd.or_else(|| Some(before.cwd.clone())),
         sandbox: Some(sandbox),
@@ -151,8 +153,8 @@ mod tests {
         Caller::Client(Client { roots: vec!["/home/dev/project".into()], ceiling, is_run: false })
     }
 
-    fn inherited(ask: Ask, config: &Config) -> (Ask, Vec<String>) {
-        inherit(ask, &before(), &Allowed { config, bounds: Bounds::default() })
+    fn inherited(ask: StartRequest, config: &Config) -> (StartRequest, Vec<String>) {
+        inherit(ask, &before(), &Allowed { config, bounds: WriteBounds::default() })
     }
 
     fn generous() -> Config {
@@ -164,7 +166,7 @@ mod tests {
 
     #[test]
     fn what_is_allowed_is_taken_over_as_it_was() {
-        let (ask, lowered) = inherited(Ask::default(), &generous());
+        let (ask, lowered) = inherited(StartRequest::default(), &generous());
         assert_eq!((ask.sandbox, ask.network), (Some(Sandbox::DangerFullAccess), true));
         assert_eq!(ask.add_dirs, [Path::new("/srv/more")]);
         assert!(lowered.is_empty(), "{lowered:?}");
@@ -172,31 +174,33 @@ mod tests {
 
     #[test]
     fn what_the_configuration_no_longer_allows_is_lowered_and_told() {
-        let (ask, lowered) = inherited(Ask::default(), &Config::default());
+        let (ask, lowered) = inherited(StartRequest::default(), &Config::default());
         assert_eq!((ask.sandbox, ask.network), (Some(Sandbox::WorkspaceWrite), false));
         assert_eq!(lowered.len(), 2, "{lowered:?}");
     }
 
     #[test]
     fn a_client_takes_over_no_more_than_it_has_itself() {
-        let (ask, lowered) = inherited(Ask { caller: client(None), ..Ask::default() }, &generous());
+        let (ask, lowered) =
+            inherited(StartRequest { caller: client(None), ..StartRequest::default() }, &generous());
         assert_eq!((ask.sandbox, ask.network), (Some(Sandbox::DangerFullAccess), true));
         assert!(ask.add_dirs.is_empty() && lowered.len() == 1, "{lowered:?}");
         let lowest = client(Some(Ceiling::LOWEST));
-        let (ask, lowered) = inherited(Ask { caller: lowest, ..Ask::default() }, &generous());
+        let (ask, lowered) =
+            inherited(StartRequest { caller: lowest, ..StartRequest::default() }, &generous());
         assert_eq!((ask.sandbox, ask.network), (Some(Sandbox::ReadOnly), false));
         assert!(ask.add_dirs.is_empty() && lowered.len() == 2, "{lowered:?}");
     }
 
     #[test]
     fn variables_and_settings_are_never_taken_over() {
-        let (ask, _) = inherited(Ask::default(), &generous());
+        let (ask, _) = inherited(StartRequest::default(), &generous());
         assert!(ask.env_from.is_empty() && ask.config_overrides.is_empty());
     }
 
     #[test]
     fn asking_to_read_leaves_behind_what_is_for_writing() {
-        let asked = Ask { sandbox: Some(Sandbox::ReadOnly), ..Ask::default() };
+        let asked = StartRequest { sandbox: Some(Sandbox::ReadOnly), ..StartRequest::default() };
         let (ask, lowered) = inherited(asked, &generous());
         assert!(!ask.network && ask.add_dirs.is_empty() && lowered.is_empty(), "{lowered:?}");
     }

@@ -1,4 +1,4 @@
-//! Starts a task: durable first, then running, then answered.
+//! Starts a task: first makes it durable, then runs it, then answers.
 
 use std::fs;
 use std::time::Duration;
@@ -13,22 +13,22 @@ use crate::model::{Request, State, TaskId};
 use crate::reading::look_up;
 use crate::registry::{Submission, Submitted, TaskMatch};
 use crate::runs::RunDir;
-use crate::submit::resolve::{Ask, resolve};
+use crate::submit::resolve::{StartRequest, resolve};
 
-/// Below this, not even the record of a failure is sure to fit.
+/// With less free space, not even the record of a failure is sure to fit.
 const LEAST_FREE: u64 = 2 << 20;
 
-/// A client that sends the same request again within this time has lost the answer.
+/// A client that repeats a request within this time has lost the answer.
 const SAME: Duration = Duration::from_secs(60);
 
-/// What is certain once a task was taken in.
+/// What is certain once a task is accepted.
 #[derive(Debug)]
 pub(crate) struct Accepted {
     pub(crate) task_id: TaskId,
     pub(crate) state: State,
-    /// The same request had been taken in before.
+    /// The same request was accepted before.
     pub(crate) deduplicated: bool,
-    /// It is taken in, but something else went wrong on the way.
+    /// The task is accepted, but something else went wrong.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -43,8 +43,8 @@ impl Accepted {
     }
 }
 
-/// Takes the task in. When this returns, it survives any crash.
-pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskError> {
+/// Accepts the task. When this returns, it survives any crash.
+pub(crate) fn start(context: &mut Context, ask: StartRequest) -> Result<Accepted, TaskError> {
     let same_within = ask.dedupe.then_some(SAME);
     let (request, environment) = resolve(context, ask)?;
     // A command may well be meant to run twice.
@@ -65,8 +65,8 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
     let submitted = match taken_in {
         Ok(submitted) => submitted,
         Err(error) => {
-            // A commit that failed may have left its row in the log, for whoever reads that anew. Where
-            // it cannot be made sure of, the note stays, and whoever finds it does.
+            // A failed commit may have left its row in the log, where the next reader finds it. If that
+            // cannot be ruled out, the note stays and whoever finds it clears this up.
             let is_settled = !matches!(error, TaskError::Registry(_))
                 || context.registry.is_unknown_for_good(&request.run_id).is_ok_and(|unknown| unknown);
             let _ = fs::remove_dir_all(dir.path());
@@ -93,7 +93,7 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
         }
         Submitted::Queued => Ok(queued(context, &request).warned(warnings)),
         Submitted::Existing(row) => {
-            // Its submitter may have died before it came to that: from here on, somebody is told of it.
+            // The first submitter may have died before it forgot the note; the caller knows of the task now.
             pending_dirs::forget(context, &row.run_id);
             Ok(Accepted { deduplicated: true, ..Accepted::new(row.id, row.state) })
         }
@@ -107,32 +107,34 @@ pub(crate) fn start(context: &mut Context, ask: Ask) -> Result<Accepted, TaskErr
     }
 }
 
-/// That an alias passes from a task that is not over to this one.
+/// A warning that an alias moves from an unfinished task to this one.
 fn taken(context: &Context, alias: &str) -> Option<String> {
     let Ok(TaskMatch::One(row)) = look_up(context, alias) else { return None };
     let meant = row.alias.as_deref() == Some(alias) && !row.state.is_final();
-    meant.then(|| format!("alias `{alias}` was of {}, which still runs and is now called by its id", row.id))
+    meant.then(|| {
+        format!("alias `{alias}` was taken from {}, which is still running: use its id instead", row.id)
+    })
 }
 
-/// The row is durable: whatever goes wrong now, whoever looks next starts it.
+/// The row is durable: if anything fails now, the next process starts it.
 fn queued(context: &mut Context, request: &Request) -> Accepted {
     let id = request.task_id.clone();
     let pumped = move_queue(context, request).err();
-    let pumped = pumped.map(|error| format!("it waits in the queue: {error}"));
+    let pumped = pumped.map(|error| format!("it stays queued: {error}"));
     let state = context.registry.task(&id).ok().flatten().map_or(State::Pending, |row| row.state);
     let never = (context.config.max_concurrent == 0)
         .then(|| "no task starts while `max_concurrent` is 0 in the configuration".to_owned());
     Accepted { warnings: pumped.into_iter().chain(never).collect(), ..Accepted::new(id, state) }
 }
 
-/// Where nobody died and there is no room, there is nothing to be done: what it
-/// would cost grows with the queue. Inside a run, others start what waits.
+/// Skips the queue if no supervisor died and no slot is free, because moving it costs time in proportion to
+/// its length. Inside a run, others start queued tasks.
 fn move_queue(context: &mut Context, request: &Request) -> Result<(), TaskError> {
     let working = pump::working(context)?;
     if !request.within.is_empty() || pump::is_due(context, &working)? { pump(context) } else { Ok(()) }
 }
 
-/// Makes the directory and everything a later starter needs, under our lock.
+/// Creates the directory and everything a later starter needs, under our lock.
 fn prepare(
     dir: &RunDir,
     note: &Note,

@@ -1,4 +1,4 @@
-//! Cancels a task and everything it started, and says so when that is true.
+//! Cancels a task and everything it started, and confirms only once that is done.
 
 use std::time::Duration;
 
@@ -10,23 +10,23 @@ use crate::host::clock;
 use crate::model::{State, TaskId};
 use crate::reading::{View, find, stopped_supervisor};
 use crate::registry::Row;
-use crate::tasks::{Look, Until, look, wait};
+use crate::tasks::{NextObservation, Until, view_task, wait};
 
-/// How often a supervisor is looked at that does not end its run. One that is stopped has to go on to do that.
+/// How often to check a supervisor that does not end its run. A stopped one is continued each time.
 const URGE: Duration = Duration::from_millis(100);
-/// After this long, one that is stopped again and again is ended, and the run recovered.
+/// After this long, a supervisor that is stopped again and again is killed and its run recovered.
 const GIVE_UP: Duration = Duration::from_secs(5);
 
-/// How long an answer may take before it says "asked" instead of "done".
+/// How long to wait before answering "asked" instead of "done".
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub(crate) struct Cancelled {
     pub(crate) view: View,
     pub(crate) previous_state: State,
-    /// The task was final before we came.
+    /// The task was already final.
     pub(crate) was_final: bool,
-    /// It was told to end and has not yet.
+    /// It was told to end but has not ended yet.
     pub(crate) still_ending: bool,
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn cancel(
     reason: Option<&str>,
 ) -> Result<Cancelled, TaskError> {
     let row = find(context, reference)?;
-    let before = look(context, row)?;
+    let before = view_task(context, row)?;
     let previous_state = before.state();
     if previous_state.is_final() {
         return Ok(Cancelled { view: before, previous_state, was_final: true, still_ending: false });
@@ -51,20 +51,19 @@ pub(crate) fn cancel(
     pump(context)?;
     let give_up = clock::monotonic() + GIVE_UP;
     let mut urge = |views: &[View]| {
-        match views.first().and_then(|view| stopped_supervisor::supervisor(&view.dir)) {
-            Some(stopped) if clock::monotonic() >= give_up => stopped.end(),
-            Some(stopped) => stopped.go_on(),
+        match views.first().and_then(|view| stopped_supervisor::find(&view.dir)) {
+            Some(stopped) if clock::monotonic() >= give_up => stopped.kill(),
+            Some(stopped) => stopped.resume(),
             None => {}
         }
-        Look::Within(URGE)
+        NextObservation::Within(URGE)
     };
     let waited = wait(context, std::slice::from_ref(&id), Until::All, Some(PATIENCE), &mut urge)?;
     let view = one(waited.views, &id)?;
     Ok(Cancelled { still_ending: waited.exceeded, view, previous_state, was_final: false })
 }
 
-/// Cancels a task that waits in the queue. `false` when it does not, or when
-/// somebody is just starting it.
+/// Cancels a queued task. Returns `false` if it is not queued, or is just being started.
 fn cancel_waiting(context: &mut Context, row: &Row, reason: Option<&str>) -> Result<bool, TaskError> {
     let dir = context.dir(&row.run_id);
     if row.state != State::Pending {

@@ -1,4 +1,4 @@
-//! Removes what has been kept long enough, and rebuilds what was lost.
+//! Removes what has been kept long enough, and restores rows that were lost.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,19 +13,18 @@ use crate::host::clock;
 use crate::model::{TaskId, Timestamp};
 use crate::registry::{Row, SearchScope};
 use crate::runs::{RetainedRun, RetentionPolicy, expired};
-use crate::storage;
-use crate::storage::{CleanupLock, OutputTotals, Storage};
+use crate::storage::{self, CleanupLock, OutputTotals, Storage};
 
-/// Somebody who cleans up as well is mostly done by then.
+/// Another cleanup is usually done by then.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Rows that are read at a time: there may be many.
+/// How many rows to read at a time.
 const SOME: u32 = 500;
 
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct CleanupAsk {
-    /// Instead of the configured age, of runs.
+pub(crate) struct CleanupRequest {
+    /// Replaces the configured age of runs.
     pub(crate) older_than: Option<Duration>,
-    /// Say what would go; remove nothing.
+    /// Report what would be removed, and remove nothing.
     pub(crate) dry_run: bool,
 }
 
@@ -35,29 +34,28 @@ pub(crate) struct Cleaned {
     pub(crate) found: Vec<TaskId>,
     pub(crate) removed: Vec<TaskId>,
     pub(crate) oldest: Option<Timestamp>,
-    /// Directories without a task: somebody died while submitting.
+    /// Directories without a task, left by a submitter that died.
     pub(crate) abandoned: u32,
     pub(crate) bytes_before: u64,
     pub(crate) bytes_after: u64,
     pub(crate) runs: OutputTotals,
     pub(crate) outputs: Storage,
-    /// Past their time by the wall clock alone, which is not believed now.
+    /// Expired only by the wall clock, which is not trusted now.
     pub(crate) in_doubt: u64,
-    /// Somebody else was at it: this one has only looked.
+    /// Another cleanup was running, so this one removed nothing.
     pub(crate) busy: bool,
 }
 
-/// Removes the old runs that are in the caller's scope: nobody tidies up, or
-/// learns of, what belongs to others. Captures and terminals are nobody's in
-/// particular, and go by the configured age alone.
-pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned, TaskError> {
-    // Nothing is removed by an age that its owner may have changed.
+/// Removes the old runs in the caller's scope; others' runs are neither removed nor mentioned. Captures and
+/// terminals belong to no project and are removed by the configured age.
+pub(crate) fn cleanup(context: &mut Context, ask: CleanupRequest) -> Result<Cleaned, TaskError> {
+    // Do not remove anything by an outdated configured age.
     context.config = Config::load(&context.env)?;
     let (scope, project) = (context.scope, context.project());
     let own = |row: &Row| scope == SearchScope::Everywhere || row.project == project;
     let working: Vec<TaskId> =
         context.registry.working()?.into_iter().filter(own).map(|row| row.id).collect();
-    // Before the pump, which does the same and does not count.
+    // Before the pump, which does the same without counting.
     let abandoned = pending_dirs::sweep(context)?;
     pump(context)?;
     let mut recovered = Vec::new();
@@ -71,23 +69,22 @@ pub(crate) fn cleanup(context: &mut Context, ask: CleanupAsk) -> Result<Cleaned,
     Ok(Cleaned { recovered, abandoned, ..cleaned })
 }
 
-/// Whether nobody has cleaned up for an hour. One look at the disk.
+/// Whether the last cleanup was an hour ago. Takes one look at the disk.
 pub(crate) fn is_due(home: &Home) -> bool {
     storage::until_due(storage::last_cleaned(home), clock::now()).is_zero()
 }
 
-/// Cleans up everything, if nobody has for an hour and nobody is at it.
-/// Returns whether it did.
+/// Cleans up everything if the last cleanup was an hour ago and none is running. Returns whether it did.
 pub(crate) fn cleanup_if_due(context: &mut Context) -> Result<bool, TaskError> {
     if !is_due(&context.home) {
         return Ok(false);
     }
     context.config = Config::load(&context.env)?;
-    // Who had the lock before us may have done it all, or may never have cleaned up.
+    // Whoever held the lock may have just cleaned up, or failed to.
     let Some(cleaning) = begin(context, Duration::ZERO)?.filter(|_| is_due(&context.home)) else {
         return Ok(false);
     };
-    clean(context, CleanupAsk::default(), Some(&cleaning))?;
+    clean(context, CleanupRequest::default(), Some(&cleaning))?;
     Ok(true)
 }
 
@@ -95,14 +92,14 @@ pub(crate) fn begin(context: &Context, patience: Duration) -> Result<Option<Clea
     CleanupLock::begin(&context.home, patience).map_err(TaskError::write(context.home.cleanup_lock()))
 }
 
-/// Cleans up, or only looks where the lock is not ours.
+/// Cleans up, or only reports if we do not hold the lock.
 fn clean(
     context: &mut Context,
-    ask: CleanupAsk,
+    ask: CleanupRequest,
     cleaning: Option<&CleanupLock>,
 ) -> Result<Cleaned, TaskError> {
     if let (Some(cleaning), SearchScope::Everywhere) = (cleaning, context.scope) {
-        // At the beginning: who dies of it does not die of it all the time.
+        // Noted first, so that a cleanup that crashes does not crash again at once.
         cleaning.note(clock::now()).map_err(TaskError::write(context.home.cleanup_lock()))?;
     }
     let runs = measured(context)?;
@@ -154,7 +151,7 @@ fn clean(
     })
 }
 
-/// The runs in the caller's scope, as retention sees them.
+/// The runs in the caller's scope, for the retention rules.
 fn measured(context: &Context) -> Result<Vec<RetainedRun>, TaskError> {
     let project = context.project();
     let own = |row: &Row| context.scope == SearchScope::Everywhere || row.project == project;
@@ -178,10 +175,10 @@ fn measured(context: &Context) -> Result<Vec<RetainedRun>, TaskError> {
     }
 }
 
-/// Removes a finished run; `false` when somebody has pinned or removed it.
+/// Removes a finished run. Returns `false` if somebody has pinned or removed it.
 fn remove(context: &mut Context, row: &Row) -> Result<bool, TaskError> {
-    // The row first, with a note: whoever dies in between leaves something
-    // that the next one finishes, never a row that points nowhere.
+    // First the row, with a note: if we die in between, the next process finishes the removal, and no row
+    // ever points nowhere.
     let failed = TaskError::write(context.home.unsettled());
     let note = pending_dirs::note(context, &row.run_id).map_err(failed)?;
     let removed = context.registry.remove(&row.id)?;
@@ -192,7 +189,7 @@ fn remove(context: &mut Context, row: &Row) -> Result<bool, TaskError> {
     Ok(removed)
 }
 
-/// What is there after the cleanup.
+/// What is left after the cleanup.
 fn stock(runs: &[RetainedRun], expired: usize, is_gone: impl Fn(&RetainedRun) -> bool) -> OutputTotals {
     let (gone, there): (Vec<&RetainedRun>, Vec<&RetainedRun>) = runs.iter().partition(|run| is_gone(run));
     let count = |is: &dyn Fn(&RetainedRun) -> bool| there.iter().filter(|run| is(run)).count() as u64;
@@ -210,7 +207,7 @@ fn stock(runs: &[RetainedRun], expired: usize, is_gone: impl Fn(&RetainedRun) ->
     }
 }
 
-/// How many files a directory has, and their bytes.
+/// The number of files in a directory and their total size.
 fn size(dir: &Path) -> (u64, u64) {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let files = entries.filter_map(|entry| entry.metadata().ok()).filter(fs::Metadata::is_file);

@@ -1,4 +1,4 @@
-//! Waits that nobody holds a call open for: kept, looked at, given up.
+//! Waits that outlive the call that started them: stored, polled, and given up.
 
 use std::time::Duration;
 
@@ -7,33 +7,37 @@ use crate::host::{clock, ids};
 use crate::model::Timestamp;
 use crate::registry::Wait;
 
-/// How long one can come back for a wait.
-pub(crate) const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long a wait can be polled.
+pub(crate) const WAITS_KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Keeps a wait for `request`, which is JSON. When this returns, it is durable.
-pub(crate) fn park(context: &mut Context, request: String) -> Result<Wait, TaskError> {
+/// Stores a wait for `request`, which is JSON. When this returns, it is durable.
+pub(crate) fn store_wait(context: &mut Context, request: String) -> Result<Wait, TaskError> {
     let now = clock::now();
-    let kept = i64::try_from(KEPT.as_millis()).unwrap_or(i64::MAX);
+    let kept = i64::try_from(WAITS_KEPT_FOR.as_millis()).unwrap_or(i64::MAX);
     let since = Timestamp::from_millis(now.as_millis().saturating_sub(kept));
     let wait = Wait { id: format!("wait_{}", ids::secret()?), request, created_at: now, cancelled: false };
     context.registry.keep_wait(&wait, since)?;
     Ok(wait)
 }
 
-/// The wait called `id`, while one can come back for it.
-pub(crate) fn parked(context: &Context, id: &str) -> Result<Option<Wait>, TaskError> {
+/// The stored wait `id`, if it can still be polled.
+pub(crate) fn stored_wait(context: &Context, id: &str) -> Result<Option<Wait>, TaskError> {
     let now = clock::now();
-    let kept = |wait: &Wait| u128::from(now.millis_since(wait.created_at)) <= KEPT.as_millis();
+    let kept = |wait: &Wait| u128::from(now.millis_since(wait.created_at)) <= WAITS_KEPT_FOR.as_millis();
     Ok(context.registry.wait(id)?.filter(kept))
 }
 
-/// Keeps the answer to `wait`, and gives back the one that counts: the first.
-pub(crate) fn settle(context: &mut Context, wait: &Wait, ended: &str) -> Result<Option<Wait>, TaskError> {
+/// Stores the answer to `wait`, and returns the answer that counts: the first.
+pub(crate) fn answer_wait(
+    context: &mut Context,
+    wait: &Wait,
+    ended: &str,
+) -> Result<Option<Wait>, TaskError> {
     context.registry.end_wait(wait, ended)?;
     Ok(context.registry.wait(&wait.id)?)
 }
 
-/// Gives up the wait; the tasks go on. `false` when there is none.
-pub(crate) fn unpark(context: &mut Context, id: &str) -> Result<bool, TaskError> {
+/// Gives up the wait; the tasks go on. Returns `false` if there is no such wait.
+pub(crate) fn drop_wait(context: &mut Context, id: &str) -> Result<bool, TaskError> {
     Ok(context.registry.cancel_wait(id)?)
 }

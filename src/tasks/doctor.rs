@@ -1,4 +1,4 @@
-//! Looks at this machine and says, row by row, what works and what does not.
+//! Checks this machine and reports, row by row, what works and what does not.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,14 +17,14 @@ use crate::submit::codex_program;
 use crate::submit::jail;
 use crate::supervisor::best_level;
 
-/// How long one program may take to answer.
+/// How long a program may take to answer.
 const ASK: Duration = Duration::from_secs(10);
 const LITTLE: u64 = 1 << 30;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Good,
-    /// Works, but somebody should know.
+    /// Works, but deserves a note.
     Worth,
     Bad,
 }
@@ -47,8 +47,7 @@ impl Check {
     }
 }
 
-/// All checks, in the order they are shown. None of them changes anything but
-/// the home, which is made where it is missing.
+/// All checks, in the order they are shown. They change nothing, except that a missing home is created.
 pub(crate) fn doctor(env: &Env) -> Vec<Check> {
     let mut rows = Vec::new();
     let home = Home::open(env);
@@ -83,10 +82,8 @@ pub(crate) fn doctor(env: &Env) -> Vec<Check> {
         if config.allow_network { "allowed" } else { "off" }
     );
     rows.push(match config.max_concurrent {
-        _ if !is_read => {
-            Check::new("limits", Verdict::Worth, "not known while the configuration cannot be read")
-                .hint("until it is corrected, no task starts")
-        }
+        _ if !is_read => Check::new("limits", Verdict::Worth, "unknown until the configuration can be read")
+            .hint("no task starts until it is corrected"),
         0 => Check::new("limits", Verdict::Worth, limits).hint("no task starts while `max_concurrent` is 0"),
         _ => Check::new("limits", Verdict::Good, limits),
     });
@@ -103,7 +100,7 @@ fn database(home: &Home) -> Check {
             }
             let found = format!("{found}; {runs} runs without a row, {rows} rows without a run directory");
             Check::new("database", Verdict::Bad, found).hint(
-                "`delegator doctor --rebuild` makes the missing rows, ends open tasks and removes finished ones whose directory is gone",
+                "`delegator doctor --rebuild` restores missing rows, ends open tasks and removes finished ones that have no run directory",
             )
         }
         Err(error) => {
@@ -111,17 +108,17 @@ fn database(home: &Home) -> Check {
                 RegistryError::Newer { .. } => {
                     "update `delegator`, or set DELEGATOR_HOME to another directory"
                 }
-                _ => "`delegator doctor --rebuild` makes a new one from the run directories",
+                _ => "`delegator doctor --rebuild` creates a new one from the run directories",
             };
             Check::new("database", Verdict::Bad, one_line(&error)).hint(hint)
         }
     }
 }
 
-/// Trouble with the database has a row of its own.
+/// A database error has a row of its own.
 fn stopped_supervisors(home: &Home) -> Option<Check> {
     let registry = Registry::open(home).ok()?;
-    let found = stopped_supervisor::all(&registry, home).ok().filter(|found| !found.is_empty())?;
+    let found = stopped_supervisor::warnings(&registry, home).ok().filter(|found| !found.is_empty())?;
     Some(Check::new("supervisors", Verdict::Worth, found.join("; ")))
 }
 
@@ -144,12 +141,12 @@ fn configuration(env: &Env, error: Option<&ConfigError>) -> Check {
     match error {
         Some(error) => Check::new("config", Verdict::Bad, one_line(error)).hint(match error {
             ConfigError::Unreadable { .. } => {
-                "it must be a plain file of UTF-8 text that you may read, or not be there at all"
+                "it must be a readable regular file of UTF-8 text, or not exist"
             }
             ConfigError::Invalid { .. } => "`delegator doctor --config` lists every key",
         }),
         None if Path::new(&path).exists() => Check::new("config", Verdict::Good, path),
-        None => Check::new("config", Verdict::Good, format!("{path} (not there: all defaults)")),
+        None => Check::new("config", Verdict::Good, format!("{path} (does not exist: all defaults)")),
     }
 }
 
@@ -157,7 +154,7 @@ fn codex(env: &Env, config: &Config) -> Vec<Check> {
     let program = match codex_program(env, config) {
         Ok(program) => program,
         Err(error) => {
-            let hint = "install it with `npm install -g @openai/codex`, or set `codex_path`; `command` and `replay` work without";
+            let hint = "install it with `npm install -g @openai/codex`, or set `codex_path`; `command` and `replay` work without it";
             return vec![Check::new("agent codex", Verdict::Worth, one_line(&error)).hint(hint)];
         }
     };
@@ -174,12 +171,12 @@ fn codex(env: &Env, config: &Config) -> Vec<Check> {
         }
         Err(AskError::Late) => late("agent codex", &format!("`{} --version`", program.display())),
         Ok(None) | Err(AskError::Failed) => {
-            let found = format!("`{}` does not tell its version", program.display());
-            let hint = "is it Codex? `codex_path` names another one";
+            let found = format!("`{}` does not report its version", program.display());
+            let hint = "is it Codex? set `codex_path` to use another program";
             return vec![Check::new("agent codex", Verdict::Bad, found).hint(hint)];
         }
     }];
-    // At once: one that is slow to answer is slow twice.
+    // In parallel, so that a slow program delays the report only once.
     let (login, sandbox) = std::thread::scope(|scope| {
         let login = scope.spawn(|| ask(&["login", "status"]));
         let sandbox = ask(&["sandbox", "--", "/bin/true"]);
@@ -202,22 +199,23 @@ fn codex(env: &Env, config: &Config) -> Vec<Check> {
     rows
 }
 
-/// Whoever is slow is not known to be broken.
+/// A slow program is not necessarily broken.
 fn late(name: &'static str, asked: &str) -> Check {
     let found = format!("{asked} did not answer within {} s", ASK.as_secs());
-    Check::new(name, Verdict::Worth, found).hint("a busy machine, or its first start? ask again in a moment")
+    Check::new(name, Verdict::Worth, found)
+        .hint("the machine may be busy, or this may be its first start; try again in a moment")
 }
 
-/// Tries what a client's command would be kept in.
+/// Tries the sandbox for clients' commands.
 fn commands_of_clients(env: &Env, config: &Config, home: &Home) -> Check {
-    let wanted = jail::Wanted { cwd: Path::new("/"), sandbox: Sandbox::ReadOnly };
-    match jail::find(env, config, home, &wanted, &env.allowed_with(&[], &[])) {
+    let wanted = jail::JailRequest { cwd: Path::new("/"), sandbox: Sandbox::ReadOnly };
+    match jail::find_jail(env, config, home, &wanted, &env.allowed_with(&[], &[])) {
         Ok(jail) => {
-            let found = format!("kept in their sandbox by {}", jail.program.display());
+            let found = format!("sandboxed by {}", jail.program.display());
             Check::new("command over MCP", Verdict::Good, found)
         }
         Err(error) => Check::new("command over MCP", Verdict::Worth, one_line(&error))
-            .hint("clients are refused it; install Codex or bubblewrap, or turn `command_over_mcp` off"),
+            .hint("clients cannot run commands; install Codex or bubblewrap, or turn `command_over_mcp` off"),
     }
 }
 
@@ -234,7 +232,7 @@ fn kill_level(config: &Config) -> Check {
     Check::new("kill level", Verdict::Good, format!("{}: {meaning}", level.as_str()))
 }
 
-/// The agents whose programs are there, for people who have to choose.
+/// Whether the agent's program is installed.
 pub(crate) fn is_installed(env: &Env, config: &Config, agent: AgentName) -> bool {
     match agent.abilities().program {
         Program::Codex => codex_program(env, config).is_ok_and(|program| paths::is_program(&program)),

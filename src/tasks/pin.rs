@@ -1,4 +1,4 @@
-//! Keeps a run, a capture or a terminal whatever its age, or no longer.
+//! Pins and unpins runs, captures and terminals. What is pinned is never removed.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use crate::registry::Row;
 use crate::storage::{self, MarkLock, OutputKind, PinState};
 use crate::terminals::{self, TerminalError};
 
-/// Who cleans up may have much to remove.
+/// A cleanup may have much to remove.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,13 +24,13 @@ pub(crate) enum Pinnable {
 #[derive(Debug)]
 pub(crate) struct Pinned {
     pub(crate) what: Pinnable,
-    /// What it is called.
+    /// How it is referred to.
     pub(crate) name: String,
     /// It was not so before.
     pub(crate) changed: bool,
 }
 
-/// Sets or takes away the mark of whatever `reference` means.
+/// Pins or unpins whatever `reference` means.
 pub(crate) fn pin(context: &mut Context, reference: &str, wanted: PinState) -> Result<Pinned, TaskError> {
     let reference = reference.trim();
     if storage::find(&context.home, reference).is_some() {
@@ -38,7 +38,7 @@ pub(crate) fn pin(context: &mut Context, reference: &str, wanted: PinState) -> R
     }
     match find(context, reference) {
         Ok(row) => pin_run(context, reference, &row, wanted),
-        // A terminal may be meant by its name, or by the beginning of its id.
+        // It may be the name of a terminal, or the beginning of its id.
         Err(TaskError::NotFound(_)) => match terminals::find(&context.home, reference, None) {
             Ok(terminal) => pin_output(context, terminal.id.as_str(), wanted),
             Err(TerminalError::NotFound(_)) => Err(TaskError::NothingToPin(reference.to_owned())),
@@ -52,8 +52,7 @@ fn pin_run(context: &mut Context, reference: &str, row: &Row, wanted: PinState) 
     let is_wanted = wanted == PinState::Pinned;
     let mark = context.dir(&row.run_id).pin();
     let failed = || TaskError::write(&mark);
-    // The row decides, the mark is for the day on which the registry is
-    // lost: so it is never there without the row.
+    // The row decides. The mark only matters if the registry is lost, so it must not exist without the row.
     if !is_wanted {
         forget(&mark).map_err(failed())?;
     }
@@ -72,7 +71,7 @@ fn pin_output(context: &Context, reference: &str, wanted: PinState) -> Result<Pi
     let failed = TaskError::write(context.home.marks_lock());
     let marking = MarkLock::begin(&context.home, PATIENCE).map_err(failed)?;
     let Some(marking) = marking else { return Err(TaskError::CleaningUp) };
-    // Nobody removes it from here on; somebody may have just before.
+    // From here on nobody removes it; somebody may have just before.
     let output = storage::find(&context.home, reference);
     let output = output.ok_or_else(|| TaskError::NothingToPin(reference.to_owned()))?;
     let failed = TaskError::write(context.home.root());

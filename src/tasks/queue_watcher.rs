@@ -1,9 +1,7 @@
-//! Keeps the queue moving while nobody asks for anything: a server at rest
-//! still sees a supervisor die, and starts what comes next. Now and then it
-//! cleans up.
+//! Keeps the queue moving while no calls come in: an idle server notices when a supervisor dies, starts the
+//! next task, and sometimes cleans up.
 //!
-//! One server of a home does this. The others sleep in the kernel until its
-//! process has ended and the lock of the keeper is free.
+//! Only one server per home does this. The others sleep until that process has ended and its lock is free.
 
 use std::time::Duration;
 
@@ -14,34 +12,31 @@ use crate::host::Lock;
 use crate::host::Woken;
 use crate::host::{clock, trim_memory};
 use crate::tasks::cleanup;
-use crate::tasks::wait::{HEARTBEAT, Watching};
+use crate::tasks::wait::{HEARTBEAT, TaskWatch};
 
-/// After a failure: the disk may be full, or somebody edits the configuration.
+/// How long to wait after a failure, such as a full disk or a half-edited configuration.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// How often it is asked whether it is time to clean up, and how long a server
-/// without a quiet moment may put it off.
+/// How often to check whether a cleanup is due, and how long a busy server may put it off.
 const LOOK: Duration = Duration::from_secs(60);
 const RESTLESS: Duration = Duration::from_secs(10 * 60);
 
-/// Whether there is a registry to look after. Makes nothing.
+/// Whether a registry exists. Creates nothing.
 pub(crate) fn has_registry(env: &Env) -> bool {
     Home::locate(env).is_ok_and(|root| root.join("registry.db").exists())
 }
 
-/// Looks after the queue for as long as the process lives, asleep.
-pub(crate) fn keep(env: &Env) -> ! {
+/// Watches the queue for as long as the process lives.
+pub(crate) fn watch_queue(env: &Env) -> ! {
     loop {
-        // Whatever stops it stops calls as well, and those say so. Another
-        // server may fare better meanwhile.
+        // Calls report the same error to the caller. Meanwhile another server may have more luck.
         if !has_registry(env) || watch(env.clone()).is_err() {
             std::thread::sleep(PAUSE);
         }
     }
 }
 
-/// Waits for its turn, and looks after the queue until the home or its
-/// registry is not the one any more that it was.
+/// Waits for its turn, then watches the queue until the home or its registry has been replaced.
 fn watch(env: Env) -> Result<(), TaskError> {
     let path = Home::open(&env)?.keeper_lock();
     let turn = Lock::wait_for(&path).map_err(TaskError::write(&path))?;
@@ -49,7 +44,7 @@ fn watch(env: Env) -> Result<(), TaskError> {
         return Ok(());
     }
     let mut context = Context::open(env)?;
-    let mut watching = Watching::new(&context, &[])?;
+    let mut watching = TaskWatch::new(&context, &[])?;
     let mut rests = false;
     let (mut last_quiet, mut next_look) = (clock::monotonic(), Duration::ZERO);
     loop {
@@ -71,8 +66,7 @@ fn watch(env: Env) -> Result<(), TaskError> {
             clean_up(context.env.clone());
         }
         if quiet && !rests {
-            // Most of what a server holds is code that it does not need now,
-            // and room for answers that it gave.
+            // An idle server gives back memory that earlier answers used.
             trim_memory::release_freed();
             trim_memory::release_program();
         }
@@ -80,8 +74,8 @@ fn watch(env: Env) -> Result<(), TaskError> {
     }
 }
 
-/// On a thread of its own: to compress what is large takes longer than the
-/// queue may wait. Trouble with it is nobody's here; `delegator cleanup` tells.
+/// On its own thread, because compressing large files takes longer than the queue may wait. Errors are
+/// ignored here; `delegator cleanup` reports them.
 fn clean_up(env: Env) {
     let work = move || drop(Context::open(env).and_then(|mut context| cleanup::cleanup_if_due(&mut context)));
     let _ = std::thread::Builder::new().name("cleaner".into()).spawn(work);

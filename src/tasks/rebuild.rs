@@ -1,4 +1,4 @@
-//! Brings the registry in line with the run directories again.
+//! Repairs the registry from the run directories.
 
 use std::fs;
 use std::io;
@@ -13,9 +13,9 @@ use crate::registry::{Registry, RegistryError};
 /// What was done to the registry.
 #[derive(Debug)]
 pub(crate) enum Rebuilt {
-    /// It was damaged and is set aside; the new one has this many tasks.
+    /// The registry was damaged and is set aside; the new one has this many tasks.
     Anew { tasks: usize },
-    /// It was sound: only where it and the run directories did not agree, something was changed.
+    /// The registry was sound; only rows that disagreed with the run directories changed.
     Mended(Mended),
 }
 
@@ -23,20 +23,20 @@ pub(crate) enum Rebuilt {
 pub(crate) struct Mended {
     /// Runs that got a row.
     pub(crate) restored: usize,
-    /// Open tasks without a run directory, which have failed now.
+    /// Open tasks without a run directory, now failed.
     pub(crate) ended: usize,
     /// Rows of finished tasks without a run directory.
     pub(crate) removed: usize,
-    /// How many tasks there are now.
+    /// The number of tasks now.
     pub(crate) tasks: usize,
 }
 
 pub(crate) fn rebuild(env: &Env) -> Result<Rebuilt, TaskError> {
     let home = Home::open(env)?;
     match Registry::open(&home) {
-        // One from a newer program is not damaged: that program is using it.
+        // A registry from a newer version is not damaged: that version is using it.
         Err(error @ RegistryError::Newer { .. }) => return Err(error.into()),
-        // Others may be writing to it at this moment.
+        // Other processes may be writing to it right now.
         Ok(registry) if registry.is_sound() => {}
         Ok(_) | Err(_) => {
             set_aside(&home)?;
@@ -62,8 +62,8 @@ fn mend(context: &mut Context) -> Result<Rebuilt, TaskError> {
     Ok(Rebuilt::Mended(Mended { restored, ended, removed, tasks: count(&context.registry)? }))
 }
 
-/// Renames the files of a damaged registry. The database goes last: whoever opens
-/// it meanwhile must not read a log into it that belongs to another one.
+/// Renames the files of a damaged registry. The database goes last, so that nobody opens it together with a
+/// log that belongs to another one.
 fn set_aside(home: &Home) -> Result<(), TaskError> {
     let damaged = home.registry();
     let stamp = clock::now().run_stamp();

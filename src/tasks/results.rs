@@ -1,13 +1,17 @@
-//! Reads everything there is to know about one task, once the queue has moved.
+//! Reads everything known about one task, after moving the queue.
 
 use crate::context::{Context, TaskError};
 use crate::execution::pump;
-use crate::reading::{ResultAsk, Results, find, gather};
-use crate::tasks::look;
+use crate::reading::{Results, ResultsRequest, find, gather};
+use crate::tasks::view_task;
 
 /// The task that `reference` means, as it is now.
-pub(crate) fn results(context: &mut Context, reference: &str, ask: ResultAsk) -> Result<Results, TaskError> {
+pub(crate) fn results(
+    context: &mut Context,
+    reference: &str,
+    ask: ResultsRequest,
+) -> Result<Results, TaskError> {
     pump(context)?;
     let row = find(context, reference)?;
-    Ok(gather(look(context, row)?, ask))
+    Ok(gather(view_task(context, row)?, ask))
 }

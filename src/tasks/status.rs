@@ -1,13 +1,13 @@
-//! Says what is running, what waits, and what ended lately, once the queue has moved.
+//! Lists what is running, queued and recently finished, after moving the queue.
 
 use std::path::PathBuf;
 
 use crate::context::{Context, TaskError};
 use crate::execution::pump;
 use crate::reading::{Snapshot, find, snapshot};
-use crate::tasks::look;
+use crate::tasks::view_task;
 
-/// The tasks of `project`, or of all projects, with the `recent` last ended.
+/// The tasks of `project`, or of all projects, with the `recent` last finished.
 pub(crate) fn status(
     context: &mut Context,
     project: Option<PathBuf>,
@@ -17,7 +17,7 @@ pub(crate) fn status(
     snapshot(context, project.as_deref(), recent)
 }
 
-/// The one task that `reference` means, wherever it is.
+/// The one task that `reference` means, in any state.
 pub(crate) fn status_of(context: &mut Context, reference: &str) -> Result<Snapshot, TaskError> {
     let id = find(context, reference)?.id;
     let mut snapshot = status(context, None, 0)?;
@@ -26,7 +26,7 @@ pub(crate) fn status_of(context: &mut Context, reference: &str) -> Result<Snapsh
     snapshot.queued.retain(|(_, row)| row.id == id);
     if snapshot.running.is_empty() {
         let row = find(context, id.as_str())?;
-        let view = look(context, row)?;
+        let view = view_task(context, row)?;
         snapshot.damaged.clone_from(&view.damaged);
         if snapshot.queued.is_empty() {
             snapshot.finished.push(view.row.clone());

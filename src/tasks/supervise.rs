@@ -12,7 +12,7 @@ use crate::tasks::cleanup;
 /// Supervises the run in `dir`, whose lock came with `descriptor`.
 pub(crate) fn supervise(env: Env, dir: PathBuf, descriptor: RawFd, attempt: u32) -> Result<(), TaskError> {
     if let Some(mut context) = execution::supervise(env, dir, descriptor, attempt)? {
-        // Without a server, nobody else would clean up. Trouble with it is not the run's.
+        // Without a server nobody else cleans up. An error there does not concern the run.
         let _ = cleanup::cleanup_if_due(&mut context);
         context.registry.checkpoint_log(LogSize::Short);
     }

@@ -1,5 +1,5 @@
-//! Waits for tasks, asleep. Whoever waits also keeps the queue moving: it sees
-//! a supervisor die and starts what comes next.
+//! Waits for tasks, asleep. A waiter also keeps the queue moving: it notices when a supervisor dies and
+//! starts the next task.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -16,27 +16,25 @@ use crate::registry::RegistryFiles;
 use crate::runs::RunDir;
 use crate::tasks;
 
-/// How long one sleep lasts at most. Nothing depends on it; it only bounds the
-/// harm of a notification that never came.
+/// The longest sleep. Correctness does not depend on it; it limits the delay after a lost notification.
 pub(crate) const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// A run that is over at once is waited for without notifications: closing
-/// them takes the kernel some 20 ms, longer than such a run takes.
+/// A wait this short uses no notifications: closing them takes the kernel some 20 ms, longer than such a run
+/// takes.
 const BRIEF: Duration = Duration::from_millis(60);
 const BRIEF_LOOK: Duration = Duration::from_millis(2);
 
-/// How soon a queue is looked at again that somebody else kept locked. Whoever
-/// gives up a write tells nobody.
+/// How soon to retry a queue that another process kept locked. Nobody announces a write that was given up.
 const BUSY_LOOK: Duration = Duration::from_millis(500);
 
-/// What the one who looks on wants next.
+/// When the observer wants to be called next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Look {
-    /// To see the next change.
+pub(crate) enum NextObservation {
+    /// At the next change.
     OnChange,
-    /// To look again after so long, whatever happens.
+    /// After this long at the latest.
     Within(Duration),
-    /// Nothing more: the one who waited is gone.
+    /// Never: the caller is gone.
     NoMore,
 }
 
@@ -49,38 +47,38 @@ pub(crate) enum Until {
 #[derive(Debug)]
 pub(crate) struct Waited {
     pub(crate) views: Vec<View>,
-    /// The time was up before the tasks were done.
+    /// The time limit passed before the tasks were done.
     pub(crate) exceeded: bool,
-    watching: Option<Watching>,
+    watching: Option<TaskWatch>,
 }
 
 impl Waited {
-    /// For a process that now ends: closing what it slept on takes the kernel
-    /// longer than the answer took. A child does it, but not inside a run, whose
-    /// supervisor would find that child left behind.
+    /// For a process that is about to end: closes the notifications in a child process, because that takes
+    /// the kernel longer than the answer took. Not used inside a run, whose supervisor would treat the child
+    /// as left behind.
     pub(crate) fn close_in_a_child(&self, context: &Context) {
-        if self.watching.is_some() && enclosing_runs::within(&context.env).depth == 0 {
+        if self.watching.is_some() && enclosing_runs::detect(&context.env).depth == 0 {
             close_files_in_a_child();
         }
     }
 }
 
-/// Waits until one or all of `ids` are final, or `limit` has passed.
-/// `observe` is called with the tasks as they are, whenever they change.
+/// Waits until one or all of `ids` are final, or `limit` has passed. Calls `observe` with the tasks whenever
+/// they change.
 pub(crate) fn wait(
     context: &mut Context,
     ids: &[TaskId],
     until: Until,
     limit: Option<Duration>,
-    observe: &mut dyn FnMut(&[View]) -> Look,
+    observe: &mut dyn FnMut(&[View]) -> NextObservation,
 ) -> Result<Waited, TaskError> {
     let begun = clock::monotonic();
     let deadline = limit.map(|limit| begun + limit);
     let mut watching = None;
     loop {
-        // Watch first, look second: what happens in between wakes us.
+        // Start watching before reading, so that no change is missed.
         if watching.is_none() && clock::monotonic() > begun + BRIEF {
-            watching = Some(Watching::new(context, ids)?);
+            watching = Some(TaskWatch::new(context, ids)?);
         }
         if let Some(watching) = &mut watching {
             watching.follow_the_queue(context)?;
@@ -93,10 +91,10 @@ pub(crate) fn wait(
         };
         let next = observe(&views);
         let left = deadline.map(|at| at.saturating_sub(clock::monotonic()));
-        if enough || left == Some(Duration::ZERO) || next == Look::NoMore {
+        if enough || left == Some(Duration::ZERO) || next == NextObservation::NoMore {
             return Ok(Waited { views, exceeded: !enough, watching });
         }
-        let next = if let Look::Within(next) = next { next } else { HEARTBEAT };
+        let next = if let NextObservation::Within(next) = next { next } else { HEARTBEAT };
         let sleep = HEARTBEAT.min(left.unwrap_or(HEARTBEAT)).min(next);
         match &mut watching {
             Some(watching) => drop(watching.sleep(sleep)),
@@ -121,45 +119,45 @@ fn look(context: &mut Context, ids: &[TaskId]) -> Result<Vec<View>, TaskError> {
     let mut views = Vec::with_capacity(ids.len());
     for id in ids {
         let row = find(context, id.as_str())?;
-        views.push(tasks::look(context, row)?);
+        views.push(tasks::view_task(context, row)?);
     }
     Ok(views)
 }
 
-/// What a waiter watches: the directories of its tasks, the registry's log,
-/// which grows with every commit, and the locks of all runs that are working.
+/// What a waiter watches: the directories of its tasks, the registry's log, which grows with every commit,
+/// and the locks of all working runs.
 #[derive(Debug)]
-pub(crate) struct Watching {
+pub(crate) struct TaskWatch {
     watch: Watch,
-    /// Those of the registry whose log is watched.
+    /// The registry whose log is watched.
     files: RegistryFiles,
-    /// Those that are watched: of no run that has ended.
+    /// The watched locks, all of unfinished runs.
     locks: BTreeSet<PathBuf>,
-    /// The queue could not be moved: somebody else kept the registry locked.
+    /// Another process kept the registry locked, so the queue was not moved.
     was_busy: bool,
 }
 
-impl Watching {
+impl TaskWatch {
     pub(crate) fn new(context: &Context, ids: &[TaskId]) -> Result<Self, TaskError> {
         let mut watch = Watch::new();
         for id in ids {
             let dir = context.dir(&find(context, id.as_str())?.run_id);
-            // One that was deleted has nothing to watch: the queue tells.
+            // A deleted directory cannot be watched; the queue check notices it.
             if dir.path().exists() {
                 watch.add(dir.path()).map_err(TaskError::write(dir.path()))?;
             }
         }
-        // Where it is missing there was no commit yet, and nothing to wait for.
+        // If there is no log yet, nothing has been committed.
         let _ = watch.add(&context.registry.log());
         Ok(Self { watch, files: context.registry.files(), locks: BTreeSet::new(), was_busy: false })
     }
 
-    /// Sleeps until something changes, or as long as it may.
+    /// Sleeps until something changes, or for `at_most`.
     pub(crate) fn sleep(&mut self, at_most: Duration) -> Woken {
         self.watch.sleep(if self.was_busy { at_most.min(BUSY_LOOK) } else { at_most })
     }
 
-    /// Watches the locks of runs that started since, and acts on freed ones.
+    /// Watches the locks of newly started runs, and acts on freed ones.
     pub(crate) fn follow_the_queue(&mut self, context: &mut Context) -> Result<(), TaskError> {
         context.registry.reopen_if_replaced()?;
         if self.files != context.registry.files() {

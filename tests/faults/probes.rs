@@ -89,7 +89,7 @@ fn a_codex_that_never_tells_its_version_holds_up_nobody() {
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(report["status"], "completed", "{report:#}");
     let warnings = report["warnings"].to_string();
-    assert!(warnings.contains("this Codex does not tell its version"), "{warnings}");
+    assert!(warnings.contains("this Codex does not report its version"), "{warnings}");
     assert!(run_took < BOUNDED, "{run_took:?}");
     nothing_is_left(&phase);
     phase.note(&ran.stdout);

@@ -161,7 +161,7 @@ fn an_answer_that_has_everything_is_told_the_same_twice() {
         "deliverables (reported by the agent):\n- src/part 0.rs: the part number 0\n",
         "... (+2 more)\nopen_questions (reported by the agent):\n- next: is it?\n- - Or is it not?\n",
         "... (+1 more)\npointers:\n",
-        "warnings:\n- this Codex does not tell its version",
+        "warnings:\n- this Codex does not report its version",
         "notice: 1 finished run unread: T-local-",
         "next: delegate_results {",
     ];

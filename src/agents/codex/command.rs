@@ -55,7 +55,7 @@ pub(super) fn plan(
         line.warnings
             .push("could not ask Codex for its options: all of them are taken for granted".to_owned());
     } else if agent_version.is_none() {
-        line.warnings.push("this Codex does not tell its version".to_owned());
+        line.warnings.push("this Codex does not report its version".to_owned());
     }
     // The directory is the one that it is started in: a path could lead elsewhere by the time it is read.
     line.add(["exec", "--json", "-s", request.sandbox.as_str()]);
@@ -317,7 +317,7 @@ mod tests {
         let findings =
             [None, Some(HELP), Some("[]")].map(|stdout| Finding { stdout: stdout.map(str::to_owned) });
         let plan = plan(&request(), "", &files, &findings).unwrap();
-        assert_eq!(plan.warnings, ["this Codex does not tell its version"]);
+        assert_eq!(plan.warnings, ["this Codex does not report its version"]);
     }
 
     #[test]

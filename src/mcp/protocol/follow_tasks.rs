@@ -24,7 +24,7 @@ use crate::model::TaskId;
 use crate::reading::View;
 use crate::registry::Row;
 use crate::runs::ArtifactName;
-use crate::tasks::{self, Look, Until};
+use crate::tasks::{self, NextObservation, Until};
 
 const AT_MOST: Duration = Duration::from_secs(1);
 /// As many finished tasks as the list shows.
@@ -65,7 +65,7 @@ pub(crate) fn open(
         Subject::Task(reference) => {
             let name = || wanted.first().map(|(uri, _)| uri.clone()).unwrap_or_default();
             let row = find(&call, reference)?.ok_or_else(|| unknown(&name()))?;
-            let view = tasks::look(&mut call.context, row).map_err(trouble)?;
+            let view = tasks::view_task(&mut call.context, row).map_err(trouble)?;
             if view.state().is_final() {
                 return Ok(None);
             }
@@ -96,14 +96,14 @@ impl Trail {
         };
         let mut observe = |views: &[View]| {
             if unwanted.is_cancelled() || tell.is_closed() {
-                return Look::NoMore;
+                return NextObservation::NoMore;
             }
             let of_list = list.as_mut().map_or(0, |seen| mark_of_list(seen));
             let mark =
                 |artifact: Option<&ArtifactName>| views.first().map_or(of_list, |view| mark(view, artifact));
             followers.look(clock::monotonic(), mark, |uri| tell.try_send(uri.to_owned()).is_ok());
             // Also sees files grow, and that nobody is there any more.
-            Look::Within(AT_MOST)
+            NextObservation::Within(AT_MOST)
         };
         let waited = tasks::wait(&mut context, &ids, Until::Any, None, &mut observe);
         let last = followers.close();

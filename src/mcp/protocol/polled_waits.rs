@@ -36,7 +36,7 @@ pub(crate) fn begin(call: &mut Call, given: Map<String, Value>) -> Result<Begun,
         Ok(reply) => Ok(Begun::Answered(reply)),
         Err(views) => {
             let request = serde_json::to_string(&wait).unwrap_or_default();
-            let kept = tasks::park(&mut call.context, request).map_err(|error| failure(&error))?;
+            let kept = tasks::store_wait(&mut call.context, request).map_err(|error| failure(&error))?;
             Ok(Begun::Parked(CreateTaskResult::new(task(&kept, TaskStatus::Working, Some(&views)))))
         }
     }
@@ -50,7 +50,7 @@ pub(crate) fn look(
     id: &str,
     finish: impl FnOnce(&Tool, Result<Reply, Failure>) -> Map<String, Value>,
 ) -> Result<Option<DetailedTask>, Failure> {
-    let Some(kept) = tasks::parked(&call.context, id).map_err(|error| failure(&error))? else {
+    let Some(kept) = tasks::stored_wait(&call.context, id).map_err(|error| failure(&error))? else {
         return Ok(None);
     };
     if let Some(over) = over(&kept) {
@@ -75,7 +75,7 @@ pub(crate) fn look(
     // A run that goes on after the wait was up would give another answer next time.
     let ended = Ended { ended_at: clock::now().to_string(), result: finish(call.tool, replied) };
     let ended = serde_json::to_string(&ended).unwrap_or_default();
-    let settled = tasks::settle(&mut call.context, &kept, &ended).map_err(|error| failure(&error))?;
+    let settled = tasks::answer_wait(&mut call.context, &kept, &ended).map_err(|error| failure(&error))?;
     Ok(settled.and_then(|settled| over(&settled)))
 }
 
@@ -101,13 +101,13 @@ fn over(kept: &registry::Wait) -> Option<DetailedTask> {
 /// stays so. `false` when there is no such wait.
 pub(crate) fn give_up(call: &mut Call, id: &str) -> Result<bool, Failure> {
     let told = |error: TaskError| failure(&error);
-    let Some(kept) = tasks::parked(&call.context, id).map_err(told)? else { return Ok(false) };
+    let Some(kept) = tasks::stored_wait(&call.context, id).map_err(told)? else { return Ok(false) };
     if over(&kept).is_some() {
         return Ok(true);
     }
     let over = serde_json::from_str::<Wait>(&kept.request).ok().map(|wait| wait.stands(call, waiting(&kept)));
     match over {
-        Some(Ok((_, false))) => tasks::unpark(&mut call.context, id).map_err(told),
+        Some(Ok((_, false))) => tasks::drop_wait(&mut call.context, id).map_err(told),
         Some(Ok((_, true)) | Err(_)) | None => Ok(true),
     }
 }
@@ -120,7 +120,7 @@ fn waiting(kept: &registry::Wait) -> Duration {
 fn task(kept: &registry::Wait, status: TaskStatus, views: Option<&[View]>) -> Task {
     let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let task = Task::new(&kept.id, status, kept.created_at.to_string(), clock::now().to_string())
-        .with_ttl_ms(millis(tasks::KEPT))
+        .with_ttl_ms(millis(tasks::WAITS_KEPT_FOR))
         .with_poll_interval_ms(millis(POLL));
     match views {
         Some(views) => task.with_status_message(progress_notices::line(views).1),

@@ -10,7 +10,7 @@ use crate::mcp::protocol::tool_call::Observer;
 use crate::model::{Phase, State};
 use crate::reading::View;
 use crate::reply::{Eta, brief, duration, title, words};
-use crate::tasks::Look;
+use crate::tasks::NextObservation;
 
 const AT_MOST: Duration = Duration::from_secs(1);
 const AT_LEAST: Duration = Duration::from_secs(10);
@@ -25,7 +25,7 @@ pub(crate) fn observer(
     Box::new(move |views| {
         let now = clock::monotonic();
         if !wanted(now) {
-            return Look::NoMore;
+            return NextObservation::NoMore;
         }
         let (what, line) = line(views);
         let wait = last.as_ref().map_or(Duration::ZERO, |(at, before)| due(*before != what, now - *at));
@@ -35,7 +35,7 @@ pub(crate) fn observer(
             last = Some((now, what));
         }
         // Often enough to see that nobody wants the answer any more.
-        Look::Within(if wait.is_zero() { AT_MOST } else { wait.min(AT_MOST) })
+        NextObservation::Within(if wait.is_zero() { AT_MOST } else { wait.min(AT_MOST) })
     })
 }
 

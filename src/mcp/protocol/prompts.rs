@@ -112,7 +112,7 @@ implementation, each named for what it proves, with edge cases and errors; to le
 report faults it finds instead of writing tests around them; to run everything and quote the result.
 3. {wait}
 4. Check: read the tests and run them yourself. Break the code in one or two places: a test that still passes proves \
-nothing. Look for skipped, empty and timing-dependent ones.
+nothing. NextObservation for skipped, empty and timing-dependent ones.
 5. Report what is covered now, which faults came up, and what is not tested.",
     },
     Lead {
@@ -136,7 +136,7 @@ a clean working tree, so that the diff is the agent's alone; the agent sees noth
 steps that each pass them, to change no behaviour and no test's expectation, to stop and report where that is \
 impossible, and to name every file it touched.
 3. {wait}
-4. Check: read the whole diff, run build, tests and linter yourself. Look for changed behaviour, lost error handling, \
+4. Check: read the whole diff, run build, tests and linter yourself. NextObservation for changed behaviour, lost error handling, \
 changed tests and edits outside the frame.
 5. Report what moved where, and what you found. Go on with delegate_resume if something is missing.",
     },
@@ -161,7 +161,7 @@ ruled out, who depends on the code.
 approaches with what speaks against each, a recommendation, steps small enough to be checked one by one (files, change, \
 proof that it works), what depends on what, risks, and questions that only a person can answer.
 3. {wait}
-4. Check: open the places it cites; a step that rests on code that is not there is void. Look for what is missing: \
+4. Check: open the places it cites; a step that rests on code that is not there is void. NextObservation for what is missing: \
 migration, tests, documentation, a way back.
 5. Present the plan with your corrections, ask its open questions, and begin only once it is agreed. Independent steps \
 can become tasks of their own.",

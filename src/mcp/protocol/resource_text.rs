@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::reading::Ends;
+use crate::reading::HeadAndTail;
 use crate::reply::words;
 
 /// Characters of one text. With what stands around it, a reply stays below
@@ -21,7 +21,7 @@ pub(crate) struct Shown {
 }
 
 /// The ends of the file at `path` that fit.
-pub(crate) fn file(ends: &Ends, path: &Path) -> Shown {
+pub(crate) fn file(ends: &HeadAndTail, path: &Path) -> Shown {
     let head = words(&ends.head);
     if ends.tail.is_none() && head.chars().count() <= MOST {
         return Shown { text: head, cut: false };
@@ -60,8 +60,8 @@ fn ending(text: &str, most: usize) -> &str {
 mod tests {
     use super::*;
 
-    fn ends(head: &str, tail: Option<&str>) -> Ends {
-        Ends { head: head.into(), tail: tail.map(Into::into), total_bytes: 999_999 }
+    fn ends(head: &str, tail: Option<&str>) -> HeadAndTail {
+        HeadAndTail { head: head.into(), tail: tail.map(Into::into), total_bytes: 999_999 }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::mcp::protocol::resource_text::{self, Shown};
 use crate::mcp::protocol::tool_call::{self, Call, Reply};
 use crate::mcp::tools::Format;
 use crate::mcp::tools::{results, status};
-use crate::reading::{self, ResultAsk};
+use crate::reading::{self, ResultsRequest};
 use crate::registry::Row;
 use crate::reply::{Budget, ResultMeta, TaskResult, words};
 use crate::runs::ArtifactName;
@@ -77,7 +77,7 @@ fn read_at(call: &mut Call, address: Address, uri: &str) -> Result<ReadResourceR
         }
         (Subject::Task(reference), None) => {
             let row = find(call, reference)?.ok_or_else(|| unknown(uri))?;
-            let results = tasks::results(&mut call.context, row.id.as_str(), ResultAsk::default());
+            let results = tasks::results(&mut call.context, row.id.as_str(), ResultsRequest::default());
             let results = results.map_err(trouble)?;
             let data = TaskResult::of(&results, clock::now(), Voice::Tools);
             let reply = call.envelope(ResultMeta { count: 1, notice: None }, data, String::new());
@@ -118,7 +118,7 @@ pub(crate) fn trouble(error: TaskError) -> ErrorData {
 fn artifact(call: &Call, row: &Row, name: &ArtifactName, uri: &str) -> Result<ResourceContents, ErrorData> {
     let dir = call.context.dir(&row.run_id);
     let path = dir.file(name.as_str());
-    let ends = match reading::artifact(&dir, name, resource_text::LOOKED_AT) {
+    let ends = match reading::read_artifact(&dir, name, resource_text::LOOKED_AT) {
         Ok(ends) => ends,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(unknown(uri)),
         Err(_) => {

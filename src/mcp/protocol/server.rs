@@ -93,7 +93,7 @@ impl Server {
         let (lines, mut told) = mpsc::unbounded_channel();
         let delivery = Delivery::of(&context.extensions)
             .unwrap_or_else(|| Delivery::new(&self.shared.read, self.gone.child_token()));
-        // Ends the wait, if there is one, when nobody wants its answer.
+        // HeadAndTail the wait, if there is one, when nobody wants its answer.
         let lost = delivery.unwanted().clone();
         let unwanted = lost.child_token();
         let _unwanted = unwanted.clone().drop_guard();
@@ -383,7 +383,7 @@ impl Server {
         let found = self
             .run(&context, move |incoming| {
                 let call = incoming.open(&wait::TOOL)?;
-                tasks::parked(&call.context, &id)
+                tasks::stored_wait(&call.context, &id)
                     .map_err(|error| crate::mcp::protocol::tool_call::failure(&error))
             })
             .await;

@@ -83,7 +83,7 @@ impl Shared {
         self.started.call_once(|| {
             let env = self.env.clone();
             // Without it, calls still keep the queue moving.
-            let _ = std::thread::Builder::new().name("keeper".into()).spawn(move || tasks::keep(&env));
+            let _ = std::thread::Builder::new().name("keeper".into()).spawn(move || tasks::watch_queue(&env));
         });
     }
 

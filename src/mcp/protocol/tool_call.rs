@@ -20,7 +20,7 @@ use crate::reading::{self, View};
 use crate::reply::{Budget, Category, Envelope, Funnel, Page, Stamp};
 use crate::storage::Captures;
 use crate::submit::{Caller, Client};
-use crate::tasks::Look;
+use crate::tasks::NextObservation;
 
 /// Finished tasks that a notice names.
 const NAMED: u32 = 3;
@@ -41,7 +41,7 @@ pub(crate) struct Call {
     pub(crate) delivery: Delivery,
 }
 
-pub(crate) type Observer = Box<dyn FnMut(&[View]) -> Look + Send>;
+pub(crate) type Observer = Box<dyn FnMut(&[View]) -> NextObservation + Send>;
 
 /// What a tool answers: the same facts twice.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl Call {
 
     fn unread(&self, but: &[TaskId]) -> Option<String> {
         let (rows, count) = reading::unread(&self.context, but, NAMED).ok()?;
-        let many = if count == reading::MANY { " or more" } else { "" };
+        let many = if count == reading::MAX_UNREAD_COUNTED { " or more" } else { "" };
         let names: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
         let more = if count as usize > names.len() { ", …" } else { "" };
         match count {

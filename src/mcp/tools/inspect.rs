@@ -10,7 +10,7 @@ use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
 use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, Tool};
-use crate::reading::{self, Of};
+use crate::reading::{self, InspectTarget};
 use crate::reply::{Budget, Category, Envelope, Inspection, RegistryMeta, advertised};
 
 const MOST_LINES: i64 = 10_000;
@@ -124,12 +124,12 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
 const LEAST_ROOM: usize = 500;
 
 impl Inspect {
-    fn of(&self) -> Result<Of, Failure> {
+    fn of(&self) -> Result<InspectTarget, Failure> {
         match (&self.task_id, &self.file_path) {
             (Some(reference), None) => {
-                Ok(Of::Task { reference: reference.clone(), artifact: self.artifact.clone() })
+                Ok(InspectTarget::Task { reference: reference.clone(), artifact: self.artifact.clone() })
             }
-            (None, Some(path)) if self.artifact.is_none() => Ok(Of::File(path.clone())),
+            (None, Some(path)) if self.artifact.is_none() => Ok(InspectTarget::File(path.clone())),
             (None, None) => {
                 Err(refused("`task_id` is missing", "give `task_id` and `artifact`, or `file_path`"))
             }

@@ -15,8 +15,8 @@ use crate::mcp::tools::start::{self, Format, Start};
 use crate::mcp::tools::{Effect, FORMAT, Tool, cancel, results, resume, run, status, wait};
 use crate::model::State;
 use crate::reply::{self, Ack, AckMeta, Category, Cleanup, Envelope, RegistryMeta, TaskResult, advertised};
-use crate::submit::{self, Accepted, ResumeAsk};
-use crate::tasks::{self, CleanupAsk};
+use crate::submit::{self, Accepted, ResumeRequest};
+use crate::tasks::{self, CleanupRequest};
 
 /// A start under its older name.
 const fn started(name: &'static str, about: &'static str, like: Tool, answer: super::Answer) -> Tool {
@@ -110,7 +110,7 @@ fn resume_acknowledged(call: &mut Call, given: Map<String, Value>) -> Result<Rep
     let start = Start::of(call, given)?;
     let (of, ask) = (start.resumed()?, start.ask(call)?);
     let accepted =
-        submit::resume(&mut call.context, ResumeAsk { of, ask }).map_err(|error| failure(&error))?;
+        submit::resume(&mut call.context, ResumeRequest { of, ask }).map_err(|error| failure(&error))?;
     acknowledged(call, &start, &accepted)
 }
 
@@ -161,7 +161,7 @@ fn clean_up(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure
             return Err(refused("`old_threshold_hours` is too large", "leave it out for 720 hours"));
         }
     };
-    let ask = CleanupAsk { older_than, dry_run: asked.dry_run };
+    let ask = CleanupRequest { older_than, dry_run: asked.dry_run };
     let cleaned = tasks::cleanup(&mut call.context, ask).map_err(|error| failure(&error))?;
     let (meta, data) = Cleanup::of(&cleaned, ask, &call.context.config, clock::now());
     let text =

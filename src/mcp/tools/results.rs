@@ -10,7 +10,7 @@ use crate::mcp::protocol::{Call, Reply, arguments, failure};
 use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, Tool};
-use crate::reading::ResultAsk;
+use crate::reading::ResultsRequest;
 use crate::reply::{self, Budget, Category, Envelope, Report, ResultMeta, TaskResult, advertised};
 
 const OUTPUT: u64 = 16_384;
@@ -61,7 +61,7 @@ struct Ask {
 
 fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> {
     let ask: Ask = arguments(call.tool, given)?;
-    let wanted = ResultAsk {
+    let wanted = ResultsRequest {
         output: ask.include_output.then_some(ask.max_output_bytes.unwrap_or(OUTPUT)),
         events: ask.include_events,
     };

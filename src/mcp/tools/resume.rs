@@ -11,7 +11,7 @@ use crate::mcp::tools::start::{
 };
 use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::reply::advertised_report;
-use crate::submit::{self, ResumeAsk};
+use crate::submit::{self, ResumeRequest};
 
 pub(crate) const TOOL: Tool = Tool {
     name: "delegate_resume",
@@ -54,6 +54,6 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let start = Start::of(call, given)?;
     let (of, ask) = (start.resumed()?, start.ask(call)?);
     let accepted =
-        submit::resume(&mut call.context, ResumeAsk { of, ask }).map_err(|error| failure(&error))?;
+        submit::resume(&mut call.context, ResumeRequest { of, ask }).map_err(|error| failure(&error))?;
     start.answer(call, &accepted)
 }

@@ -13,16 +13,16 @@ use crate::host::clock;
 use crate::mcp::protocol::{Call, Reply, arguments, failure, refused};
 use crate::mcp::tools::field::{self, Field, Kind};
 use crate::model::{AgentName, Sandbox, Timestamp};
-use crate::reading::{self, ResultAsk, Results};
+use crate::reading::{self, Results, ResultsRequest};
 use crate::reply as replies;
 use crate::reply::Report;
-use crate::submit::{Accepted, Ask, LimitAsk};
+use crate::submit::{Accepted, RequestedLimits, StartRequest};
 use crate::tasks::{self, Until};
 
 /// The longest that `wait_ms` can ask for; the client's own limit cuts it.
 const MOST_WAIT_MS: i64 = 24 * 60 * 60 * 1000;
 /// S2's quick limits.
-const QUICK: LimitAsk = LimitAsk { idle_s: Some(300.0), hard_s: Some(1200.0), command_s: None };
+const QUICK: RequestedLimits = RequestedLimits { idle_s: Some(300.0), hard_s: Some(1200.0), command_s: None };
 
 pub(crate) const CWD: Field =
     Field::new("cwd", Kind::Text, "Directory to work in. Default: the client's project.")
@@ -181,17 +181,17 @@ impl Start {
         arguments(call.tool, given)
     }
 
-    pub(crate) fn ask(&self, call: &Call) -> Result<Ask, Failure> {
+    pub(crate) fn ask(&self, call: &Call) -> Result<StartRequest, Failure> {
         self.check().map_err(|error| failure(&error))?;
         let options = &self.options;
         let limits = match &options.timeout {
-            None => LimitAsk::default(),
+            None => RequestedLimits::default(),
             Some(Timeout::Named(Name::Quick)) => QUICK,
             Some(Timeout::Seconds { idle_s, hard_s, command_s }) => {
-                LimitAsk { idle_s: *idle_s, hard_s: *hard_s, command_s: *command_s }
+                RequestedLimits { idle_s: *idle_s, hard_s: *hard_s, command_s: *command_s }
             }
         };
-        Ok(Ask {
+        Ok(StartRequest {
             agent: options.agent,
             task: self.task.clone(),
             role: self.role.clone(),
@@ -277,8 +277,8 @@ impl Start {
         };
         if !self.waits() {
             let row = reading::find(&call.context, accepted.task_id.as_str()).map_err(told)?;
-            let view = tasks::look(&mut call.context, row).map_err(told)?;
-            return Ok((reading::gather(view, ResultAsk::default()), false));
+            let view = tasks::view_task(&mut call.context, row).map_err(told)?;
+            return Ok((reading::gather(view, ResultsRequest::default()), false));
         }
         let limit = Duration::from_millis(self.wait_ms).min(call.safe_wait);
         let id = std::slice::from_ref(&accepted.task_id);
@@ -287,7 +287,7 @@ impl Start {
         let view = waited.views.into_iter().next();
         let view = view.ok_or_else(|| told(TaskError::NotFound(accepted.task_id.to_string())))?;
         call.read(std::iter::once(&view));
-        Ok((reading::gather(view, ResultAsk::default()), waited.exceeded))
+        Ok((reading::gather(view, ResultsRequest::default()), waited.exceeded))
     }
 
     /// Says what was taken in, or, after a wait, what came of it.

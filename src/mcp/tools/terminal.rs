@@ -98,7 +98,7 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let form = if look.strip.unwrap_or(true) { TextForm::Plain } else { TextForm::Raw };
     let project = call.context.project();
     let told = |error: TerminalError| failure(&TaskError::from(error));
-    let screens = reading::terminal(&mut call.context, look.terminal_id.as_deref(), Some(&project))
+    let screens = reading::open_terminal(&mut call.context, look.terminal_id.as_deref(), Some(&project))
         .map_err(|error| failure(&error))?;
     let notice = call.notice(&[]);
     let mut room = ROOM;

@@ -13,9 +13,9 @@ use crate::mcp::tools::field::{Field, Kind};
 use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::model::TaskId;
-use crate::reading::{self, ResultAsk, Results, View};
+use crate::reading::{self, Results, ResultsRequest, View};
 use crate::reply::{self, Budget, Category, Envelope, Report, WaitData, WaitMeta, advertised, reports};
-use crate::tasks::{self, Look, Until};
+use crate::tasks::{self, NextObservation, Until};
 
 const DEFAULT_S: f64 = 300.0;
 const MOST_TASKS: usize = 50;
@@ -103,8 +103,9 @@ impl Wait {
     pub(crate) fn stands(&self, call: &mut Call, since: Duration) -> Result<(Vec<View>, bool), Failure> {
         let ids = self.ids(call)?;
         let now = Some(Duration::ZERO);
-        let waited = tasks::wait(&mut call.context, &ids, self.goal(), now, &mut |_| Look::OnChange)
-            .map_err(|error| failure(&error))?;
+        let waited =
+            tasks::wait(&mut call.context, &ids, self.goal(), now, &mut |_| NextObservation::OnChange)
+                .map_err(|error| failure(&error))?;
         let late = self.limit().is_some_and(|limit| since >= limit);
         Ok((waited.views, late || !waited.exceeded))
     }
@@ -155,7 +156,7 @@ fn told(
     let shown: Vec<TaskId> = views.iter().map(|view| view.row.id.clone()).collect();
     let notice = call.notice(&shown);
     let results: Vec<Results> =
-        views.into_iter().map(|view| reading::gather(view, ResultAsk::default())).collect();
+        views.into_iter().map(|view| reading::gather(view, ResultsRequest::default())).collect();
     let now = clock::now();
     let reports: Vec<Report> = results
         .iter()

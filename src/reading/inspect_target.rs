@@ -1,8 +1,7 @@
-//! Which file somebody means who wants to look into it, and that file opened.
+//! Resolves which file a caller wants to inspect, and opens it.
 //!
-//! Only what is meant to be looked into: the artifacts of runs, captures, and
-//! recordings of terminals. A path is taken apart into the names it consists
-//! of, each is looked up, and the file is opened below the home by these.
+//! Only artifacts of runs, captures, and terminal recordings can be inspected. A path is split into names,
+//! each name is validated, and the file is opened below the home by these names.
 
 use crate::reading;
 use std::fs::File;
@@ -21,15 +20,15 @@ use crate::runs::{ArtifactName, RunDir};
 use crate::storage;
 use crate::terminals::{self, TerminalError};
 
-/// No path of ours is longer.
+/// Longer than any of our paths.
 const LONGEST_PATH: usize = 4096;
-/// What a run printed, the best first; those behind the transcript for runs of older programs.
+/// A run's output files, the best first. Those after the transcript are for runs of older versions.
 const USUAL: [&str; 4] = ["transcript.log", "stdout.log", "events.jsonl", "stderr.log"];
 
-/// What somebody wants to look into.
+/// What a caller wants to inspect.
 #[derive(Debug)]
-pub(crate) enum Of {
-    /// An artifact of a task; where none is named, its output.
+pub(crate) enum InspectTarget {
+    /// An artifact of a task; without a name, its output.
     Task {
         reference: String,
         artifact: Option<String>,
@@ -37,33 +36,33 @@ pub(crate) enum Of {
     File(String),
 }
 
-/// An open file, and whose it is.
+/// An open file and where it belongs.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct OpenTarget {
     pub(crate) file: MultiFileReader,
-    /// Bytes that were left out of its middle.
+    /// How many bytes were left out of its middle.
     pub(crate) dropped: u64,
     pub(crate) index: Option<LineIndex>,
     pub(crate) path: PathBuf,
     pub(crate) task: Option<TaskId>,
     pub(crate) artifact: Option<ArtifactName>,
-    /// The run goes on, and there may be more in a moment.
+    /// The run is still going, so the file may grow.
     pub(crate) live: bool,
-    /// Where no file was named: what else the run printed, and how many bytes of it.
+    /// If no file was named: the run's other output files and their sizes.
     pub(crate) beside: Vec<(&'static str, u64)>,
 }
 
-pub(crate) fn open(context: &Context, of: &Of) -> Result<Source, TaskError> {
-    // No task is called as a terminal is.
-    if let Of::Task { reference, artifact: None } = of
+pub(crate) fn open(context: &Context, of: &InspectTarget) -> Result<OpenTarget, TaskError> {
+    // A task's name never looks like a terminal's id.
+    if let InspectTarget::Task { reference, artifact: None } = of
         && let Ok(id) = reference.parse::<TerminalId>()
     {
         return recorded(&context.home, reference, &id);
     }
     match of {
-        Of::Task { reference, artifact } => {
+        InspectTarget::Task { reference, artifact } => {
             let row = match reading::view::find(context, reference) {
-                // A terminal may be meant by its name, or by the beginning of its id.
+                // It may be the name of a terminal, or the beginning of its id.
                 Err(missing @ TaskError::NotFound(_)) if artifact.is_none() => {
                     return match terminals::find(&context.home, reference.trim(), None) {
                         Ok(terminal) => recorded(&context.home, reference, &terminal.id),
@@ -77,7 +76,7 @@ pub(crate) fn open(context: &Context, of: &Of) -> Result<Source, TaskError> {
             let there = || dir.artifacts().into_iter().map(|(name, _)| name.to_string()).collect();
             let missing = |name: &str| {
                 let (task, there): (TaskId, Vec<String>) = (row.id.clone(), there());
-                // Of what it never had it is no excuse.
+                // A missing run directory does not explain a file that the run never had.
                 match missing_output(&row, &dir).filter(|_| artifact.is_none() || there.is_empty()) {
                     Some(why) => TaskError::MissingOutput { task, why },
                     None => TaskError::NoArtifact { task, name: name.to_owned(), there },
@@ -89,35 +88,35 @@ pub(crate) fn open(context: &Context, of: &Of) -> Result<Source, TaskError> {
             };
             match run_file(context, &row.run_id, &name) {
                 Ok(source) => {
-                    Ok(Source { live: !row.state.is_final(), task: Some(row.id), beside, ..source })
+                    Ok(OpenTarget { live: !row.state.is_final(), task: Some(row.id), beside, ..source })
                 }
                 Err(TaskError::NoOutput(_)) => Err(missing(name.as_str())),
                 Err(error) => Err(error),
             }
         }
-        Of::File(given) => match place(&context.home, given)? {
-            Place::Capture(name) => kept(&context.home, given, &["captures", &name]),
-            Place::Terminal(id) => recorded(&context.home, given, &id),
-            Place::Run(run, name) => {
+        InspectTarget::File(given) => match place(&context.home, given)? {
+            InspectablePath::Capture(name) => kept(&context.home, given, &["captures", &name]),
+            InspectablePath::Terminal(id) => recorded(&context.home, given, &id),
+            InspectablePath::Run(run, name) => {
                 let source = run_file(context, &run, &name)?;
                 let row = reading::view::find(context, run.as_str()).ok();
                 let live = row.as_ref().is_some_and(|row| !row.state.is_final());
-                Ok(Source { task: row.map(|row| row.id), live, ..source })
+                Ok(OpenTarget { task: row.map(|row| row.id), live, ..source })
             }
         },
     }
 }
 
-/// A file that can be inspected, by the names it consists of.
+/// A file that can be inspected, as validated names.
 #[derive(Debug, PartialEq, Eq)]
-enum Place {
+enum InspectablePath {
     Run(RunId, ArtifactName),
     Capture(String),
     Terminal(TerminalId),
 }
 
-/// Takes `given` apart. Nothing on the disk is looked at.
-fn place(home: &Home, given: &str) -> Result<Place, TaskError> {
+/// Parses the path `given` without looking at the disk.
+fn place(home: &Home, given: &str) -> Result<InspectablePath, TaskError> {
     let outside = || TaskError::OutsideHome(given.to_owned());
     if given.len() > LONGEST_PATH || given.chars().any(char::is_control) {
         return Err(outside());
@@ -139,16 +138,20 @@ fn place(home: &Home, given: &str) -> Result<Place, TaskError> {
     }
     let known = match names.as_slice() {
         ["runs", run, name] => {
-            run.parse().ok().zip(ArtifactName::parse(name)).map(|(run, name)| Place::Run(run, name))
+            run.parse().ok().zip(ArtifactName::parse(name)).map(|(run, name)| InspectablePath::Run(run, name))
         }
-        ["captures", name] if storage::is_capture_name(name) => Some(Place::Capture((*name).to_owned())),
-        ["terminals", id, terminals::OUTPUT | terminals::PACKED] => id.parse().ok().map(Place::Terminal),
+        ["captures", name] if storage::is_capture_name(name) => {
+            Some(InspectablePath::Capture((*name).to_owned()))
+        }
+        ["terminals", id, terminals::OUTPUT | terminals::PACKED] => {
+            id.parse().ok().map(InspectablePath::Terminal)
+        }
         _ => None,
     };
     known.ok_or_else(|| TaskError::NotInspectable(given.to_owned()))
 }
 
-/// The first of the usual ones that is there and not empty, and the others that are.
+/// The first output file that is not empty, and the other ones that are not empty.
 fn usual(context: &Context, run: &RunId) -> Option<(ArtifactName, Vec<(&'static str, u64)>)> {
     let dir = context.dir(run);
     let length = |name: &str| std::fs::symlink_metadata(dir.file(name)).map_or(0, |found| found.len());
@@ -158,7 +161,7 @@ fn usual(context: &Context, run: &RunId) -> Option<(ArtifactName, Vec<(&'static 
         true => USUAL.into_iter().find(|name| dir.file(name).exists())?,
         false => printed.remove(0).0,
     };
-    // The transcript has what both streams of a command have.
+    // The transcript includes both streams of a command.
     if name == USUAL[0] {
         let is_command = dir.stdout().exists();
         printed.retain(|(other, _)| *other == "stderr.log" && !is_command);
@@ -166,16 +169,16 @@ fn usual(context: &Context, run: &RunId) -> Option<(ArtifactName, Vec<(&'static 
     Some((ArtifactName::parse(name)?, printed))
 }
 
-fn run_file(context: &Context, run: &RunId, name: &ArtifactName) -> Result<Source, TaskError> {
+fn run_file(context: &Context, run: &RunId, name: &ArtifactName) -> Result<OpenTarget, TaskError> {
     let (home, path) = (&context.home, context.dir(run).file(name.as_str()));
     let open = |path: &Path| plain(home, path, &path.display().to_string());
     let (stretches, gap) = output_stream::open_artifact(&path, name, open)?;
     let dropped = gap.map_or_else(|| dropped(&context.dir(run), name), |gap| gap.dropped);
     let source = source(home, path, MultiFileReader::of(stretches), gap)?;
-    Ok(Source { artifact: Some(name.clone()), dropped, ..source })
+    Ok(OpenTarget { artifact: Some(name.clone()), dropped, ..source })
 }
 
-/// What the run itself noted, once it was over.
+/// The bytes that the run's result says were left out.
 fn dropped(dir: &RunDir, name: &ArtifactName) -> u64 {
     let of: fn(&RunResult) -> u64 = match name.as_str().trim_end_matches(".gz") {
         "stdout.log" | "events.jsonl" => |result| result.stdout.dropped_bytes,
@@ -185,17 +188,17 @@ fn dropped(dir: &RunDir, name: &ArtifactName) -> u64 {
     dir.read_result().ok().flatten().as_ref().map_or(0, of)
 }
 
-fn recorded(home: &Home, given: &str, id: &TerminalId) -> Result<Source, TaskError> {
+fn recorded(home: &Home, given: &str, id: &TerminalId) -> Result<OpenTarget, TaskError> {
     kept(home, given, &["terminals", id.as_str(), terminals::OUTPUT])
 }
 
-/// One that may have been compressed since somebody was told its name.
-fn kept(home: &Home, given: &str, names: &[&str]) -> Result<Source, TaskError> {
+/// Opens a capture, which may have been compressed since its name was given out.
+fn kept(home: &Home, given: &str, names: &[&str]) -> Result<OpenTarget, TaskError> {
     let path: PathBuf = names.iter().fold(home.root().to_owned(), |path, name| path.join(name));
     let plain = path.to_str().and_then(|path| path.strip_suffix(".gz")).map_or(path.clone(), PathBuf::from);
     let mut compressed = plain.clone().into_os_string();
     compressed.push(".gz");
-    // A cleaner may be about to put the one in the place of the other.
+    // Cleanup may be replacing one file with the other right now.
     for path in [plain.as_path(), Path::new(&compressed)] {
         match opened(home, path, given) {
             Err(TaskError::NoOutput(_)) => {}
@@ -205,7 +208,7 @@ fn kept(home: &Home, given: &str, names: &[&str]) -> Result<Source, TaskError> {
     opened(home, &plain, given)
 }
 
-fn opened(home: &Home, path: &Path, given: &str) -> Result<Source, TaskError> {
+fn opened(home: &Home, path: &Path, given: &str) -> Result<OpenTarget, TaskError> {
     let file = plain(home, path, given)?;
     source(home, path.to_owned(), MultiFileReader::whole(file), None)
 }
@@ -215,17 +218,26 @@ fn source(
     path: PathBuf,
     file: io::Result<MultiFileReader>,
     gap: Option<Gap>,
-) -> Result<Source, TaskError> {
+) -> Result<OpenTarget, TaskError> {
     let file = file.map_err(|source| TaskError::Unreadable { path: path.clone(), source })?;
     let index = open_beneath::open(home.root(), &line_index::sidecar_path(below(home, &path)))
         .ok()
         .map(LineIndex::read);
-    // What it says of the end was written later, and the end may have been another.
+    // The index covers the current end of the stream, which may differ from the one we opened.
     let index = match gap {
         Some(gap) => index.map(|index| index.within(gap.at)),
         None => index,
     };
-    Ok(Source { file, dropped: 0, index, path, task: None, artifact: None, live: false, beside: Vec::new() })
+    Ok(OpenTarget {
+        file,
+        dropped: 0,
+        index,
+        path,
+        task: None,
+        artifact: None,
+        live: false,
+        beside: Vec::new(),
+    })
 }
 
 fn plain(home: &Home, path: &Path, given: &str) -> Result<File, TaskError> {
@@ -268,16 +280,16 @@ mod tests {
         let run: RunId = RUN.parse().unwrap();
         let capture = format!("tool-delegate_results-{}.txt", "0a".repeat(16));
         for before in [format!("{root}/"), String::new(), format!("{root}//"), format!("{root}/./")] {
-            let check = |rest: String, expected: Place| {
+            let check = |rest: String, expected: InspectablePath| {
                 assert_eq!(place(&home, &format!("{before}{rest}")).unwrap(), expected, "{before}{rest}");
             };
             let stdout = ArtifactName::parse("stdout.log").unwrap();
-            check(format!("runs/{RUN}/stdout.log"), Place::Run(run.clone(), stdout));
-            check(format!("captures/{capture}"), Place::Capture(capture.clone()));
-            check(format!("captures/{capture}.gz"), Place::Capture(format!("{capture}.gz")));
+            check(format!("runs/{RUN}/stdout.log"), InspectablePath::Run(run.clone(), stdout));
+            check(format!("captures/{capture}"), InspectablePath::Capture(capture.clone()));
+            check(format!("captures/{capture}.gz"), InspectablePath::Capture(format!("{capture}.gz")));
             let terminal: TerminalId = "term-0a1b2c3d4e5f".parse().unwrap();
             for name in ["output.log", "output.log.gz"] {
-                let place = Place::Terminal(terminal.clone());
+                let place = InspectablePath::Terminal(terminal.clone());
                 check(format!("terminals/term-0a1b2c3d4e5f/{name}"), place);
             }
         }

@@ -1,7 +1,7 @@
-//! Where a run may work, and where nobody may ever write.
+//! Where a run may work, and where no run may write.
 //!
-//! All paths that are compared here are real ones, with every link followed: a
-//! name that only begins alike, or that leads elsewhere, is another place.
+//! All paths compared here are real ones, with links resolved: a similar name, or a link to elsewhere, is a
+//! different place.
 
 use std::path::{Path, PathBuf};
 
@@ -11,23 +11,21 @@ use crate::host::Env;
 use crate::host::Home;
 use crate::submit::protected_paths;
 
-/// Where programs keep what they need for a while; `workspace-write` reaches it.
+/// The system's temporary directory, which `workspace-write` can write to.
 const TEMPORARY: &str = "/tmp";
 
-/// What a writing run may never have in its reach: it would undo every other
-/// boundary.
+/// What a writing run must never reach, because that would break every other boundary.
 #[derive(Debug, Default)]
-pub(crate) struct Bounds {
-    /// The user's home as a whole.
+pub(crate) struct WriteBounds {
+    /// The user's whole home directory.
     user: Option<PathBuf>,
-    /// Our own state and configuration, and everything in them.
+    /// Delegator's own state and configuration.
     ours: Vec<PathBuf>,
-    /// Codex's configuration starts programs; what is below it (worktrees) may
-    /// be a project all the same.
+    /// Codex's configuration, which can start programs. A worktree below it may still be a project.
     codex: Option<PathBuf>,
 }
 
-impl Bounds {
+impl WriteBounds {
     pub(crate) fn of(env: &Env, home: &Home) -> Self {
         let user = env.path("HOME");
         let configuration = Config::locate(env).and_then(|file| Some(file.parent()?.to_owned()));
@@ -43,7 +41,7 @@ impl Bounds {
         }
     }
 
-    /// Whether nobody may write to `dir` as a whole.
+    /// Whether `dir` as a whole may never be written to.
     pub(crate) fn forbid(&self, dir: &Path) -> bool {
         let holds = |path: &PathBuf| path.starts_with(dir);
         dir.parent().is_none()
@@ -57,8 +55,7 @@ impl Bounds {
         self.codex.as_ref().map(|codex| codex.join("worktrees"))
     }
 
-    /// Whether a writing run in `cwd` may have the system's temporary
-    /// directories.
+    /// Whether a writing run in `cwd` may use the system's temporary directories.
     pub(crate) fn allow_temporary(&self, env: &Env, cwd: &Path) -> bool {
         let dirs = [Some(PathBuf::from(TEMPORARY)), env.path("TMPDIR")];
         let opens = |dir: &Path| self.forbid(dir) || protected_paths::repository_is_in(dir, cwd);
@@ -66,18 +63,18 @@ impl Bounds {
     }
 }
 
-/// The directory that `asked` means to somebody who stands at `place`.
+/// Resolves the directory `asked`, relative to `place`.
 pub(crate) fn directory(place: &Path, asked: &Path) -> Result<PathBuf, TaskError> {
     let found = std::fs::canonicalize(place.join(asked));
     let found = found.map_err(|_| TaskError::NoDirectory(asked.to_owned()))?;
     if !found.is_dir() {
         return Err(TaskError::NotADirectory(found));
     }
-    // No request that names it could be written down.
+    // A request cannot be stored with a path that is not UTF-8.
     if found.to_str().is_some() { Ok(found) } else { Err(TaskError::OddDirectory(found)) }
 }
 
-/// The path without links, as far as it exists.
+/// Resolves links in the path as far as it exists.
 pub(crate) fn real(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => real(parent).join(name),
@@ -89,8 +86,8 @@ pub(crate) fn real(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn bounds() -> Bounds {
-        Bounds {
+    fn bounds() -> WriteBounds {
+        WriteBounds {
             user: Some("/home/dev".into()),
             ours: vec!["/home/dev/.local/state/delegator".into(), "/home/dev/.config/delegator".into()],
             codex: Some("/home/dev/.codex".into()),
@@ -137,7 +134,7 @@ mod tests {
         let cwd = Path::new("/home/dev/project");
         assert!(bounds().allow_temporary(&env("/var/tmp"), cwd));
         assert!(!bounds().allow_temporary(&env("/home"), cwd));
-        let hidden = Bounds { ours: vec!["/tmp/state".into()], ..bounds() };
+        let hidden = WriteBounds { ours: vec!["/tmp/state".into()], ..bounds() };
         assert!(!hidden.allow_temporary(&env(""), cwd));
     }
 
