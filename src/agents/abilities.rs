@@ -17,6 +17,8 @@ pub(crate) struct Abilities {
     /// Environment variables it needs beside those every run gets.
     pub(crate) environment: &'static [&'static str],
     pub(crate) edits: Edits,
+    /// Keeps a record of each thread below its own home, which tells more than its events.
+    pub(crate) keeps_rollouts: bool,
 }
 
 /// What the text of a task is to the agent.

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::evidence::{Evidence, TestResults, Unit};
-use crate::model::{AgentName, FailureCode, Limit, Outcome, Request};
+use crate::model::{FailureCode, Limit, Outcome, Request};
 use crate::progress::inner_command;
 use crate::text::{self, plain};
 
@@ -70,7 +70,7 @@ pub(crate) fn observed(request: &Request, outcome: &Outcome, summary: String, ev
 }
 
 fn is_of_command(request: &Request, outcome: &Outcome) -> bool {
-    request.agent == AgentName::Command
+    request.agent.abilities().is_command_line()
         && match outcome {
             Outcome::Completed => true,
             Outcome::Failed { fault } => fault.code == FailureCode::ToolError,
@@ -98,6 +98,7 @@ mod tests {
 
     use super::*;
     use crate::agents::testing;
+    use crate::model::AgentName;
     use crate::model::Fault;
 
     fn evidence(tests: Value, errors: Value) -> Evidence {

@@ -13,7 +13,7 @@ use crate::host::files;
 use crate::ledger::codex_rollout;
 use crate::ledger::codex_rollout::RolloutCommands;
 use crate::ledger::{read, transcript_text};
-use crate::model::{AgentName, ItemStatus, Request, Timestamp};
+use crate::model::{ItemStatus, Request, Timestamp};
 use crate::runs::RunDir;
 use crate::text::plain;
 
@@ -34,7 +34,7 @@ impl RolloutMerge<'_> {
     /// Rewrites the ledger where the record knows more, and returns a warning about commands without an
     /// event.
     pub(crate) fn merge(&self) -> Option<String> {
-        let thread = self.thread.filter(|_| self.request.agent == AgentName::Codex)?;
+        let thread = self.thread.filter(|_| self.request.agent.abilities().keeps_rollouts)?;
         let RolloutCommands { all, known, unreported } =
             codex_rollout::record(self.environment, thread, self.started_at)?;
         let is_elsewhere = all.iter().any(|ran| ran.directory != self.request.cwd);
@@ -162,6 +162,7 @@ mod tests {
     use super::*;
     use crate::agents::testing::request;
     use crate::ledger::test_rollouts::{THREAD, home, home_of, line};
+    use crate::model::AgentName;
 
     fn ran(home: &Path, since: i64) -> Vec<Ran> {
         let environment = [("CODEX_HOME".to_owned(), home.to_str().unwrap().to_owned())];

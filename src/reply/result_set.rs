@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::failure::Voice;
-use crate::model::{AgentName, Deliverable, RunId, TaskId, Timestamp};
+use crate::model::{Deliverable, RunId, TaskId, Timestamp};
 use crate::reading::{self, Results};
 use crate::reply::failure_cause::Unresolved;
 use crate::reply::file_operations::FileOperations;
@@ -252,12 +252,9 @@ impl Output {
 
 impl Events {
     fn of(results: &Results, voice: Voice) -> Self {
-        let count = match results.view.row.agent {
-            AgentName::Command => 0,
-            AgentName::Codex | AgentName::Replay => {
-                results.view.progress.as_ref().map_or(0, |progress| progress.counters.events)
-            }
-        };
+        let progress =
+            results.view.progress.as_ref().filter(|_| results.view.row.agent.abilities().emits_events());
+        let count = progress.map_or(0, |progress| progress.counters.events);
         let items = results
             .events
             .as_ref()

@@ -37,6 +37,7 @@ pub(super) const ABILITIES: Abilities = Abilities {
     has_own_sandbox: true,
     environment: &["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", "CODEX_CA_CERTIFICATE"],
     edits: Edits::Reported,
+    keeps_rollouts: true,
 };
 
 impl Agent for Codex {

@@ -41,6 +41,7 @@ pub(super) const ABILITIES: Abilities = Abilities {
     has_own_sandbox: false,
     environment: &[],
     edits: Edits::Unreported,
+    keeps_rollouts: false,
 };
 
 impl Agent for Command {

@@ -29,6 +29,7 @@ pub(super) const ABILITIES: Abilities = Abilities {
     has_own_sandbox: false,
     environment: &[],
     edits: Edits::Replayed,
+    keeps_rollouts: false,
 };
 
 impl Agent for Replay {
