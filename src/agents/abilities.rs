@@ -1,32 +1,32 @@
-//! What each agent can do and what it needs. Everything outside this folder
-//! decides by these, never by an agent's name.
+//! What each agent can do and what it needs. Other folders decide by these, never by an agent's
+//! name.
 
 use crate::model::AgentName;
 
-/// One agent's row.
+/// The abilities of one agent.
 #[derive(Debug)]
 pub(crate) struct Abilities {
     pub(crate) task: TaskText,
     pub(crate) program: Program,
-    /// Continues an earlier thread, so an empty task means "continue".
+    /// Can resume a thread, so an empty task means "continue".
     pub(crate) resumes: bool,
     /// Refuses to work outside a git repository unless told to.
     pub(crate) needs_git: bool,
-    /// Keeps its own commands in the sandbox that was asked for.
+    /// Runs its commands in the requested sandbox by itself.
     pub(crate) has_own_sandbox: bool,
-    /// Environment variables it needs beside those every run gets.
+    /// Environment variables it needs besides those of every run.
     pub(crate) environment: &'static [&'static str],
     pub(crate) edits: Edits,
     /// Keeps a record of each thread below its own home, which tells more than its events.
     pub(crate) keeps_rollouts: bool,
 }
 
-/// What the text of a task is to the agent.
+/// The meaning of a task's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TaskText {
-    /// Words for a model; the agent answers them.
+    /// A prompt for a model.
     Prompt,
-    /// A shell command line. Its summary is ours, and it may be meant to run twice.
+    /// A shell command line. We write its summary, and identical ones are not deduplicated.
     CommandLine,
     /// The name of a recording.
     Recording,
@@ -35,20 +35,20 @@ pub(crate) enum TaskText {
 /// How the agent's program is found at submit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Program {
-    /// Installed by the user, found by configuration or `PATH`.
+    /// Installed by the user; found by configuration or `PATH`.
     Codex,
     Shell,
-    /// This program itself.
+    /// This program.
     Own,
 }
 
-/// What a report of an edit means.
+/// What the agent's edit events mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edits {
     Reported,
-    /// It edits files and does not say which.
+    /// It edits files without reporting them.
     Unreported,
-    /// It edits nothing; what it reports happened elsewhere.
+    /// It edits nothing; reported edits happened in the recording.
     Replayed,
 }
 
@@ -61,7 +61,7 @@ impl Abilities {
         self.task == TaskText::CommandLine
     }
 
-    /// Prints one JSON event a line, kept as `events.jsonl`.
+    /// Prints one JSON event per line, stored as `events.jsonl`.
     pub(crate) fn emits_events(&self) -> bool {
         !self.is_command_line()
     }

@@ -1,7 +1,5 @@
-//! Every recorded stream, read by its adapter: one snapshot a recording.
-//!
-//! A snapshot holds the events, how progress went, and the verdict, so that a
-//! change in any of them is seen for every recording at once.
+//! Reads every recorded stream with its adapter and compares events, progress and verdict with a
+//! snapshot per recording.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,7 +12,7 @@ use crate::agents::codex::Codex;
 use crate::agents::sketches::Claude;
 use crate::agents::sketches::Gemini;
 use crate::agents::testing::{request, resumed};
-use crate::agents::{Agent, End, Verdict};
+use crate::agents::{Agent, AgentEnd, Verdict};
 use crate::model::{Counters, Event, Exit, Fault, Progress, Request, Timestamp, Usage};
 use crate::progress::Reducer;
 
@@ -97,7 +95,7 @@ fn counters(progress: &Progress) -> [u64; 7] {
     [events, messages, commands, commands_failed, files_changed, tool_calls, retries]
 }
 
-/// One recording: its output, and how its process ended where that is known.
+/// A recording: its output, and its exit status if known.
 struct Recorded {
     stdout: Vec<u8>,
     stderr: String,
@@ -114,7 +112,7 @@ impl Recorded {
         }
     }
 
-    /// One of those that `replay` plays: each line says when it comes, and from which stream.
+    /// Loads a recording in the format of `replay`: each line has a time and a stream.
     fn play(stream: &Path) -> Self {
         let (mut stdout, mut stderr, mut status) = (String::new(), String::new(), None);
         for line in fs::read_to_string(stream).unwrap().lines() {
@@ -132,7 +130,7 @@ impl Recorded {
         match self.status {
             Some(signal @ ..0) => Exit::Signal(-signal),
             Some(code) => Exit::Code(code),
-            // Not recorded for every agent, and no verdict may hang on it alone.
+            // Not recorded for every agent; no verdict may depend on it alone.
             None => Exit::Code(0),
         }
     }
@@ -140,11 +138,11 @@ impl Recorded {
 
 struct Read {
     events: Vec<Event>,
-    /// Activity and percent, whenever they changed.
+    /// Activity and percentage, whenever they changed.
     progress: Vec<(String, Option<u8>)>,
-    /// Where the run was after each event.
+    /// The progress after each event.
     positions: Vec<Progress>,
-    /// Where it was when the stream had ended.
+    /// The progress at the end of the stream.
     end: Progress,
     verdict: Verdict,
     abort: Option<Fault>,
@@ -171,7 +169,7 @@ fn read(agent: &dyn Agent, request: &Request, recorded: &Recorded) -> Read {
     }
     reducer.finish();
     let end = reducer.snapshot();
-    let verdict = reader.verdict(&End {
+    let verdict = reader.verdict(&AgentEnd {
         exit: recorded.exit(),
         stderr_tail: recorded.stderr.clone(),
         last_line: String::new(),
@@ -182,8 +180,8 @@ fn read(agent: &dyn Agent, request: &Request, recorded: &Recorded) -> Read {
 }
 
 impl Read {
-    /// The outcome agrees with the exit status and the last end of a turn, both
-    /// found without the adapter's help.
+    /// Checks that the result agrees with the exit status and the last end of a turn, both
+    /// determined without the adapter.
     fn agrees_with(&self, recorded: &Recorded, name: &str) {
         self.goes_forward(name);
         let Some(status) = recorded.status else { return };
@@ -196,8 +194,8 @@ impl Read {
         assert_eq!(self.verdict.result.is_ok(), expected, "{name}: {:?}", self.verdict);
     }
 
-    /// Nothing falls, nothing is known of how much is left without a plan, and
-    /// there is always one line that says what is going on.
+    /// Checks that no counter falls, that there is no percentage without a plan, and that there is
+    /// always an activity line.
     fn goes_forward(&self, name: &str) {
         let planned = self.events.iter().position(|event| matches!(event, Event::Plan { .. }));
         for (at, pair) in self.positions.windows(2).enumerate() {
@@ -259,7 +257,7 @@ fn events_of(lines: &[Vec<u8>]) -> Vec<Event> {
     lines.iter().flat_map(|line| reader.line(line).events).collect()
 }
 
-/// The lines of every recorded Codex stream, one after the other.
+/// The lines of several recorded Codex streams.
 fn all_lines() -> Vec<Vec<u8>> {
     let mut lines = Vec::new();
     for name in ["todo", "web", "shell_fail", "patch", "err500_retry2", "mcp_structured", "collab_v1"] {
@@ -280,7 +278,7 @@ proptest! {
         for line in &lines {
             reader.line(line);
         }
-        let end = End { exit: Exit::Code(code), stderr_tail: stderr, last_line: String::new(), last_error: String::new(), last_message: None };
+        let end = AgentEnd { exit: Exit::Code(code), stderr_tail: stderr, last_line: String::new(), last_error: String::new(), last_message: None };
         prop_assert!(reader.verdict(&end).result.is_err());
     }
 

@@ -1,7 +1,7 @@
-//! The agents we can hand work to, each a dialect behind one trait.
+//! Agent adapters behind one trait.
 //!
-//! An adapter never spawns, never reads the clock, never touches the disk: it
-//! writes a command line and reads lines. Everything else is the supervisor's.
+//! An adapter never spawns, reads the clock or touches the disk: it writes a command line and
+//! parses output lines.
 
 mod abilities;
 mod codex;
@@ -21,10 +21,10 @@ use crate::model::{AgentName, Answer, CommandSpec, Event, Exit, Fault, Request, 
 
 pub(crate) use abilities::{Abilities, Edits, Program, TaskText};
 pub(crate) use codex::{
-    Mark, NOTHING_SAID, Platform, Ran, Silence, Told, Unreported, answer_schema, is_older_than,
-    is_rollout_of, native_candidates, parse_version, rollout_folders,
+    CommandFingerprint, NOTHING_SAID, Platform, RolloutCommand, RolloutLine, Unreported, UnreportedFinder,
+    answer_schema, is_older_than, is_rollout_of, native_candidates, parse_version, rollout_folders,
 };
-pub(crate) use command::{Cell, LEAKED, LEAKS};
+pub(crate) use command::{JailedCommand, SANDBOX_LEAK_EXIT, SANDBOX_LEAK_PREFIX};
 
 pub(crate) use replay::{BadRecording, check_task, is_shipped, play};
 pub(crate) use signal_names::signal_name;
@@ -39,57 +39,53 @@ pub(crate) fn agent(name: AgentName) -> &'static dyn Agent {
 }
 
 pub(crate) trait Agent: Sync {
-    /// What the installed program must be asked before its command line can be
-    /// written. Asked in the run's directory and environment, each briefly, unless
-    /// its answer is known.
+    /// Questions to the installed program before its command line can be written. Asked briefly in
+    /// the run's directory and environment, unless the answers are cached.
     fn probes(&self, request: &Request) -> Vec<Probe>;
 
-    /// Writes the command line for `request`. `findings` answers `probes`, in order.
+    /// Builds the command line. `findings` are the answers to `probes`, in order.
     fn command(
         &self,
         request: &Request,
         prompt: &str,
-        files: &Files,
-        findings: &[Finding],
-    ) -> Result<Plan, Fault>;
+        files: &AgentFiles,
+        findings: &[ProbeAnswer],
+    ) -> Result<AgentPlan, Fault>;
 
-    /// A fresh reader for one run's standard output. `prompt` is for agents that
-    /// must be greeted before they can be asked.
+    /// A reader for the standard output of one run. `prompt` is for agents that need a handshake
+    /// first.
     fn reader(&self, request: &Request, prompt: &str) -> Box<dyn Reader>;
 }
 
-/// Reads one run's standard output, line by line.
+/// Reads the output of a run line by line.
 pub(crate) trait Reader {
-    /// Reads one line.
-    ///
-    /// Lines the adapter does not understand yield no event; the raw line is
-    /// already on disk, so nothing is lost.
-    fn line(&mut self, line: &[u8]) -> Reading;
+    /// Reads a line of standard output. Lines that the adapter does not understand yield no event;
+    /// the raw line is already on disk.
+    fn line(&mut self, line: &[u8]) -> ParsedLine;
 
-    /// Reads one line of standard error, for agents that tell some things only there.
+    /// Reads a line of standard error, for agents that report some things only there.
     fn stderr_line(&mut self, _line: &[u8]) {}
 
-    /// Judges the run when its process has ended and its output is all read.
-    fn verdict(&self, end: &End) -> Verdict;
+    /// Judges the run after its process has ended and all output is read.
+    fn verdict(&self, end: &AgentEnd) -> Verdict;
 }
 
-/// What one line meant.
+/// The meaning of a line.
 #[derive(Debug, Default)]
-pub(crate) struct Reading {
+pub(crate) struct ParsedLine {
     pub(crate) events: Vec<Event>,
-    /// What a command printed that came to its end.
+    /// The output of a command that ended.
     pub(crate) output: Option<CommandOutput>,
-    /// Bytes for the agent's standard input, for agents that converse.
+    /// Bytes for the agent's standard input, for interactive agents.
     pub(crate) reply: Vec<u8>,
-    /// The conversation is over: standard input may be closed. Agents that
-    /// converse do not end by themselves before that.
+    /// Standard input may be closed. Interactive agents do not exit before that.
     pub(crate) done: bool,
-    /// The run is not what was asked for and must end now.
+    /// The run is not the requested one and must end.
     pub(crate) abort: Option<Fault>,
 }
 
-impl Reading {
-    /// What was printed by the command that ended with `event`.
+impl ParsedLine {
+    /// The output of the command that ended with `event`.
     pub(crate) fn printed_by(&self, event: &Event) -> Option<&str> {
         let output = self.output.as_ref()?;
         matches!(event, Event::CommandEnded { item, .. } if *item == output.item)
@@ -97,7 +93,7 @@ impl Reading {
     }
 }
 
-/// All that one command printed, under the agent's own name for it.
+/// All output of a command, with the agent's id for it.
 #[derive(Debug)]
 pub(crate) struct CommandOutput {
     pub(crate) item: String,
@@ -114,59 +110,58 @@ pub(crate) struct Probe {
 /// What an answer depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DecidedBy {
-    /// The program alone: its answer is the same wherever and whenever it is asked.
+    /// The program alone, so the answer can be cached.
     Program,
     /// Settings, directories or the environment.
     Configuration,
 }
 
-/// What the program answered, `None` when it could not be asked.
+/// The answer; `None` if the program could not be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Finding {
+pub(crate) struct ProbeAnswer {
     pub(crate) stdout: Option<String>,
 }
 
-/// Files of the run directory that a command line may name.
+/// Files in the run directory that a command line may use.
 #[derive(Debug, Clone)]
-pub(crate) struct Files {
+pub(crate) struct AgentFiles {
     pub(crate) schema: PathBuf,
     pub(crate) last_message: PathBuf,
 }
 
-/// A command line and what there is to say about it.
+/// A command line with warnings.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct AgentPlan {
     pub(crate) spec: CommandSpec,
     pub(crate) warnings: Vec<String>,
-    /// The program's own version, where it was asked.
+    /// The program's version, if known.
     pub(crate) agent_version: Option<String>,
-    /// Directories that the agent may leave behind empty. Those that were not
-    /// there before and are empty afterwards are removed.
-    pub(crate) litter: Vec<PathBuf>,
+    /// Directories that the agent may leave behind empty. Removed if they are new and empty.
+    pub(crate) leftover_dirs: Vec<PathBuf>,
 }
 
-/// Everything a verdict rests on, beside the lines already read.
+/// What a verdict needs besides the lines.
 #[derive(Debug)]
-pub(crate) struct End {
+pub(crate) struct AgentEnd {
     pub(crate) exit: Exit,
     /// The last few kilobytes of standard error, decoded.
     pub(crate) stderr_tail: String,
-    /// The last line of standard output, as it may be shown.
+    /// The last line of standard output, redacted.
     pub(crate) last_line: String,
-    /// The same of standard error.
+    /// The last line of standard error, redacted.
     pub(crate) last_error: String,
-    /// What the agent left in the file for its last message.
+    /// The content of the agent's last-message file.
     pub(crate) last_message: Option<String>,
 }
 
-/// What the run came to.
+/// The result of a run.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Verdict {
     /// `Err` is the first cause. Exit code 0 alone is no success.
     pub(crate) result: Result<(), Fault>,
     pub(crate) summary: String,
     pub(crate) answer: Option<Answer>,
-    /// The text of an answer that has to fit the caller's own schema, and was not held against it yet.
+    /// The text of an answer that must still be checked against the caller's schema.
     pub(crate) unchecked: Option<String>,
     pub(crate) warnings: Vec<String>,
     pub(crate) thread_id: Option<String>,

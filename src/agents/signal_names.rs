@@ -1,6 +1,4 @@
-//! The names of signals, for messages.
-//!
-//! Numbers as Linux and macOS share them; others are told by number alone.
+//! Names of signals for messages. Covers the numbers that Linux and macOS share.
 
 /// `signal 15 (SIGTERM)`.
 pub(crate) fn signal_name(signal: i32) -> String {

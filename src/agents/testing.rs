@@ -1,10 +1,10 @@
-//! Requests for the adapters' own tests.
+//! Requests for tests of adapters.
 
 use std::path::PathBuf;
 
 use crate::model::{AgentName, Limits, Request, Resumed, RunId, Sandbox, TaskId, Timestamp, Usage};
 
-/// A plain request for Codex in a git repository.
+/// A plain Codex request in a git repository.
 pub(crate) fn request() -> Request {
     Request {
         version: Request::VERSION,
@@ -37,12 +37,12 @@ pub(crate) fn request() -> Request {
         within: Vec::new(),
         kill_level: None,
         max_stream_bytes: 1 << 30,
-        inline: crate::model::Inline::default(),
+        inline: crate::model::InlineLimits::default(),
         user: "dev".to_owned(),
     }
 }
 
-/// A request that goes on with `thread`.
+/// A request that resumes `thread`.
 pub(crate) fn resumed(thread: &str, usage_before: Option<Usage>) -> Request {
     let thread_id = thread.parse().expect("a thread id");
     Request { resume: Some(Resumed { thread_id, parent_task_id: None, usage_before }), ..request() }

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::agents::{LEAKED, LEAKS};
+use crate::agents::{SANDBOX_LEAK_EXIT, SANDBOX_LEAK_PREFIX};
 use crate::host::{ids, sandbox_lockdown, spawn};
 
 pub(super) fn run(args: &[OsString]) -> ExitCode {
@@ -24,8 +24,8 @@ pub(super) fn run(args: &[OsString]) -> ExitCode {
             ExitCode::from(127)
         }
         (Some([_, ..]), false) => {
-            eprintln!("{LEAKS}{}", open.join(", "));
-            ExitCode::from(LEAKED)
+            eprintln!("{SANDBOX_LEAK_PREFIX}{}", open.join(", "));
+            ExitCode::from(SANDBOX_LEAK_EXIT)
         }
         (Some([]) | None, _) => {
             println!("{}", if open.is_empty() { "held".to_owned() } else { open.join(", ") });

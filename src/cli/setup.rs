@@ -12,7 +12,7 @@ use crate::context::TaskError;
 use crate::failure::{Exit, Failure};
 use crate::host::paths;
 use crate::reply::{RegistryMeta, SetupReply};
-use crate::setup::{self, Shell, Way};
+use crate::setup::{self, SetupAction, Shell};
 
 #[derive(Debug, Args)]
 pub(super) struct Setup {
@@ -53,7 +53,7 @@ struct How {
 impl Setup {
     pub(super) fn run(self, call: &Call) -> Result<Exit, Failure> {
         let failed = |error| Failure::from(TaskError::from(error));
-        let way = |how: &How| if how.undo { Way::Undo } else { Way::SetUp };
+        let way = |how: &How| if how.undo { SetupAction::Undo } else { SetupAction::SetUp };
         let program = program(call)?;
         let (how, target, change, undo) = match self.target {
             Target::Vscode { how, settings } => {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::config::{ToolProfile, config_error};
 use crate::host::Env;
-use crate::model::{AgentName, Inline, KillLevel, Limits, Sandbox};
+use crate::model::{AgentName, InlineLimits, KillLevel, Limits, Sandbox};
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -175,8 +175,8 @@ impl Config {
         if self.allow_internal_tools { ToolProfile::All } else { self.tools }
     }
 
-    pub(crate) fn inline(&self) -> Inline {
-        Inline { chars: self.inline_threshold_chars, lines: self.inline_threshold_lines }
+    pub(crate) fn inline(&self) -> InlineLimits {
+        InlineLimits { chars: self.inline_threshold_chars, lines: self.inline_threshold_lines }
     }
 
     pub(crate) fn cuts(&self) -> TextLimits {

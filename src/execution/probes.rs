@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agents::{DecidedBy, Finding, Probe};
+use crate::agents::{DecidedBy, Probe, ProbeAnswer};
 use crate::host::spawn;
 use crate::host::{Durability, files};
 use crate::model::Request;
@@ -32,7 +32,7 @@ pub(crate) fn ask_all<T>(
     environment: &[(String, String)],
     kept: &Path,
     meanwhile: impl FnOnce() -> T,
-) -> (Vec<Finding>, T) {
+) -> (Vec<ProbeAnswer>, T) {
     if probes.is_empty() {
         return (Vec::new(), meanwhile());
     }
@@ -46,8 +46,8 @@ pub(crate) fn ask_all<T>(
         };
         let asked: Vec<_> = probes.iter().map(answer).collect();
         let done = meanwhile();
-        let finding = |answer: Result<String, std::thread::ScopedJoinHandle<'_, Option<String>>>| Finding {
-            stdout: answer.map_or_else(|asked| asked.join().unwrap_or(None), Some),
+        let finding = |answer: Result<String, std::thread::ScopedJoinHandle<'_, Option<String>>>| {
+            ProbeAnswer { stdout: answer.map_or_else(|asked| asked.join().unwrap_or(None), Some) }
         };
         (asked.into_iter().map(finding).collect::<Vec<_>>(), done)
     });
@@ -97,8 +97,8 @@ struct Answers(Vec<(Vec<String>, String)>);
 
 impl Answers {
     /// Those that are worth keeping.
-    fn of(probes: &[Probe], findings: &[Finding]) -> Self {
-        let kept = |(probe, finding): (&Probe, &Finding)| {
+    fn of(probes: &[Probe], findings: &[ProbeAnswer]) -> Self {
+        let kept = |(probe, finding): (&Probe, &ProbeAnswer)| {
             let stdout = finding.stdout.as_ref().filter(|stdout| stdout.len() <= LONGEST_ANSWER)?;
             (probe.decided_by == DecidedBy::Program).then(|| (probe.args.clone(), stdout.clone()))
         };

@@ -4,7 +4,7 @@
 use std::io;
 use std::time::Duration;
 
-use crate::agents::{End, Reader, Reading, Verdict};
+use crate::agents::{AgentEnd, ParsedLine, Reader, Verdict};
 use crate::evidence::{CommandEnd, LiveCount, Printed, judge};
 use crate::execution::last_output_line::Saying;
 use crate::execution::run_durations;
@@ -16,7 +16,7 @@ use crate::ledger::{EditsAndRefusals, LedgerWriter};
 use crate::ledger::{output_stream, read};
 use crate::model::{
     Event, Exit, FailureCode, Fault, ItemStatus, Progress, Request, RunningCommand, Stdout, StopReason,
-    Streams, Timestamp,
+    StreamTotals, Timestamp,
 };
 use crate::progress::{EtaTracker, Reducer};
 use crate::runs::RunDir;
@@ -80,8 +80,8 @@ pub(crate) struct Recorded {
     pub(crate) told: EditsAndRefusals,
     /// The command that had been running for longest.
     pub(crate) running: Option<String>,
-    pub(crate) stdout: Streams,
-    pub(crate) stderr: Streams,
+    pub(crate) stdout: StreamTotals,
+    pub(crate) stderr: StreamTotals,
     pub(crate) warnings: Vec<String>,
     /// A reason to end the run that came with its last output.
     pub(crate) stop: Option<StopReason>,
@@ -219,7 +219,7 @@ impl Recorder {
         self.has_a_place();
         let mut rest = Vec::new();
         self.lines.finish(|line| rest.extend_from_slice(line));
-        let reading = if rest.is_empty() { Reading::default() } else { self.reader.line(&rest) };
+        let reading = if rest.is_empty() { ParsedLine::default() } else { self.reader.line(&rest) };
         for event in &reading.events {
             let now = clock::now();
             self.reducer.apply(event, now);
@@ -246,7 +246,7 @@ impl Recorder {
         self.reducer.finish();
         let last_message =
             files::tail(&self.dir.last_message(), LONGEST_MESSAGE).ok().map(|(bytes, _)| bytes);
-        let end = End {
+        let end = AgentEnd {
             exit,
             stderr_tail: String::from_utf8_lossy(last(&self.stderr_tail)).into_owned(),
             last_line: last_line(&self.stdout_tail).unwrap_or_default(),

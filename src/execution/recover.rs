@@ -225,7 +225,7 @@ fn seal(
 ) -> Result<(), TaskError> {
     let started_at = started.map(|started| started.started_at);
     let length = |path| std::fs::metadata(path).map_or(0, |found| found.len());
-    let stream = |bytes| crate::model::Streams { bytes, ..Default::default() };
+    let stream = |bytes| crate::model::StreamTotals { bytes, ..Default::default() };
     let result = RunResult {
         started_at,
         duration_ms: started_at.map_or(0, |at| result.finished_at.millis_since(at)),

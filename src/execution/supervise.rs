@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::RawFd;
 use std::path::{Path, PathBuf};
 
-use crate::agents::{self, Agent, Files, Plan, Reader};
+use crate::agents::{self, Agent, AgentFiles, AgentPlan, Reader};
 use crate::context::{Context, TaskError, one_line};
 use crate::execution::control::Listener;
 use crate::execution::inner_runs::InnerRuns;
@@ -93,7 +93,7 @@ fn run(env: &Env, dir: &RunDir, request: &Request, attempt: u32) -> RunResult {
 }
 
 struct Prepared<'a> {
-    plan: Plan,
+    plan: AgentPlan,
     environment: Vec<(String, String)>,
     reader: Box<dyn Reader>,
     watch: Watch<'a>,
@@ -124,7 +124,7 @@ fn prepare<'a>(
     let (findings, watch) =
         ask_all(&agent.probes(request), request, &ground.cwd(), &environment, &dir.agent_answers(), look);
     let prompt = prompts::render(request);
-    let files = Files { schema: dir.schema(), last_message: dir.last_message() };
+    let files = AgentFiles { schema: dir.schema(), last_message: dir.last_message() };
     let plan = agent.command(request, &prompt, &files, &findings)?;
     write_inputs(dir, request, &prompt, &plan, &environment).map_err(|error| storage(&error))?;
     Ok(Prepared { plan, reader: agent.reader(request, &prompt), watch, ground, environment })
@@ -161,7 +161,7 @@ fn write_inputs(
     dir: &RunDir,
     request: &Request,
     prompt: &str,
-    plan: &Plan,
+    plan: &AgentPlan,
     environment: &[(String, String)],
 ) -> io::Result<()> {
     if !prompt.is_empty() {
@@ -209,7 +209,7 @@ impl Prepared<'_> {
             Err(error) => return bare(request, attempt, Outcome::Failed { fault: storage(&error) }),
         };
         recorder.tick();
-        let litter = EmptyDirCleanup::expect(&request.cwd, &self.plan.litter);
+        let leftover_dirs = EmptyDirCleanup::expect(&request.cwd, &self.plan.leftover_dirs);
         let runs = InnerRuns::of(dir, &request.run_id, request.within.len());
         let mut inner = Inside { env, run: &request.run_id, runs };
         let mut warnings = self.plan.warnings;
@@ -232,7 +232,7 @@ impl Prepared<'_> {
         // Codex tidies up after itself, unless it is stopped.
         let stopped = ended.as_ref().is_ok_and(|ended| ended.reason.is_some());
         if stopped || request.jail.as_ref().is_some_and(|jail| jail.kind == JailKind::Bwrap) {
-            litter.clear();
+            leftover_dirs.clear();
         }
         match ended {
             Ok(ended) => {

@@ -57,7 +57,7 @@ mod tests {
         check(b"DIRC\0\0\0\x02\0\0\0\x01", 100, Ok(100));
         check(b"DIRC\0\0\0\x02\0\0\0\x09", 100, Err("the index is damaged"));
         check(b"nonsense and more", 17, Err("the index is damaged"));
-        check(b"DIRC\0\0\0\x02\0\0\0\x01", 1 << 30, Err("the index is far larger than what it holds"));
+        check(b"DIRC\0\0\0\x02\0\0\0\x01", 1 << 30, Err("the index is far larger than its entries need"));
         assert!(load(Path::new("/nowhere/index")).unwrap().is_empty());
     }
 }

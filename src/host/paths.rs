@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::host::env::{self, Env};
 use crate::host::files;
-use crate::model::{HomeId, MadeIn, RunId};
+use crate::model::{HomeId, RunId, TaskHome};
 
 /// The state directory: `$DELEGATOR_HOME`, or `delegator` in the XDG state directory.
 #[derive(Debug, Clone)]
@@ -87,15 +87,15 @@ impl Home {
     }
 
     /// The home as a task records it at submit.
-    pub(crate) fn made_in(&self) -> MadeIn {
-        MadeIn { path: self.root.clone(), id: self.id }
+    pub(crate) fn made_in(&self) -> TaskHome {
+        TaskHome { path: self.root.clone(), id: self.id }
     }
 
     /// The original of this home, if this home is a copy of the one in which the task was `made`.
     ///
     /// A home that was moved or restored is no copy: its old path is empty or holds something else.
     /// Only the inode counts, because device numbers change at reboot.
-    pub(crate) fn copied_from(&self, made: &MadeIn) -> Option<PathBuf> {
+    pub(crate) fn copied_from(&self, made: &TaskHome) -> Option<PathBuf> {
         let there = || identify(&made.path).is_some_and(|id| id.inode == made.id.inode && id != self.id);
         (made.id != self.id && there()).then(|| made.path.clone())
     }
@@ -286,7 +286,7 @@ mod tests {
         let made = original.made_in();
         assert_eq!(original.copied_from(&made), None);
         assert_eq!(other.copied_from(&made), Some(original.root().to_owned()));
-        let restarted = MadeIn { id: HomeId { device: made.id.device + 1, ..made.id }, ..made.clone() };
+        let restarted = TaskHome { id: HomeId { device: made.id.device + 1, ..made.id }, ..made.clone() };
         assert_eq!(other.copied_from(&restarted), Some(original.root().to_owned()));
         assert_eq!(original.copied_from(&restarted), None);
         std::fs::rename(original.root(), dir.path().join("moved")).unwrap();

@@ -14,7 +14,7 @@ use crate::inspect::control_bytes::unlike_shown;
 use crate::inspect::line_pieces::{goes_on, unredacted};
 use crate::inspect::pattern_visibility::Sight;
 use crate::inspect::private_keys::names_key;
-use crate::redact::{self, Suspects};
+use crate::redact::{self, SuspectFinder};
 
 /// So many are collected before they are looked at.
 const MOST: usize = 8 << 10;
@@ -24,7 +24,7 @@ const KEY: usize = 64 << 10;
 pub(super) struct Candidates {
     searcher: Searcher,
     /// Made ready where secrets have to be looked for.
-    suspects: Option<Suspects>,
+    suspects: Option<SuspectFinder>,
     /// How far what comes next may be inside of a private key.
     key: usize,
     /// Whether what comes next may continue the line before.
@@ -78,7 +78,7 @@ impl Candidates {
             found.lines.append(&mut unlike.lines);
             found.searched = unlike.searched;
             if pattern.sight == Sight::Marks {
-                let suspects = self.suspects.get_or_insert_with(|| Suspects::new(&pattern.kinds));
+                let suspects = self.suspects.get_or_insert_with(|| SuspectFinder::new(&pattern.kinds));
                 found.add(suspects.find(chunk).into_iter());
                 // A secret may have begun in the line before.
                 found.add(self.continues.then_some(0).into_iter());

@@ -118,13 +118,13 @@ impl Keys {
 }
 
 pub(super) fn names_key(bytes: &[u8]) -> bool {
-    redact::names_key(bytes) || names_unseen(bytes)
+    redact::has_key_marker_text(bytes) || names_unseen(bytes)
 }
 
 /// Whether it is named across something that nobody sees, as where a program
 /// has coloured what it was asked for.
 fn names_unseen(bytes: &[u8]) -> bool {
-    unlike_shown(bytes).any(|at| redact::names_key(&seen(line_around(bytes, at))))
+    unlike_shown(bytes).any(|at| redact::has_key_marker_text(&seen(line_around(bytes, at))))
 }
 
 fn line_around(bytes: &[u8], at: usize) -> &[u8] {

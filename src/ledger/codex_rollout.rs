@@ -9,7 +9,9 @@ use std::io;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::agents::{Ran, Silence, Told, Unreported, is_older_than, is_rollout_of, rollout_folders};
+use crate::agents::{
+    RolloutCommand, RolloutLine, Unreported, UnreportedFinder, is_older_than, is_rollout_of, rollout_folders,
+};
 use crate::host::open_beneath;
 use crate::model::Timestamp;
 use crate::supervisor::LineSplitter;
@@ -34,7 +36,7 @@ pub(crate) fn record(
 /// The commands in a record that ended since a given time.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RolloutCommands {
-    pub(crate) all: Vec<Ran>,
+    pub(crate) all: Vec<RolloutCommand>,
     /// How many of the first commands are known to be complete, with none missing before them. A gap would
     /// assign a command the directory of another one with the same words.
     pub(crate) known: usize,
@@ -74,7 +76,7 @@ fn read_since(
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
     let known = if length <= most { None } else { Some(0) };
-    let (ran, silence) = (Vec::new(), Silence::default());
+    let (ran, silence) = (Vec::new(), UnreportedFinder::default());
     let mut scan = RolloutScan { since, known, is_in_order: true, ran, silence };
     let (mut lines, mut skipped) = (LineSplitter::default(), 0);
     let (mut chunk, mut file) = (vec![0; 256 << 10], file.take(most));
@@ -101,22 +103,22 @@ struct RolloutScan {
     /// How many commands came before the first that may be missing.
     known: Option<usize>,
     is_in_order: bool,
-    ran: Vec<Ran>,
-    silence: Silence,
+    ran: Vec<RolloutCommand>,
+    silence: UnreportedFinder,
 }
 
 impl RolloutScan {
     fn note(&mut self, line: &[u8], thread: &str) {
-        match Told::read(line, thread) {
-            Told::Ended(ran) if ran.ended_at < self.since => self.note_older(),
-            Told::Ended(ran) => {
+        match RolloutLine::read(line, thread) {
+            RolloutLine::Ended(ran) if ran.ended_at < self.since => self.note_older(),
+            RolloutLine::Ended(ran) => {
                 self.silence.note_reported(&ran.id);
                 if self.ran.len() <= MOST_COMMANDS {
                     self.ran.push(ran);
                 }
             }
-            Told::Nothing => self.silence.note(line, self.since, self.ran.len()),
-            Told::Unclear => self.note_missing(),
+            RolloutLine::Nothing => self.silence.note(line, self.since, self.ran.len()),
+            RolloutLine::Unclear => self.note_missing(),
         }
         // Whatever was missed before an older line is older, too.
         if self.known.is_some() && is_older_than(self.since, line) {
@@ -142,7 +144,7 @@ mod tests {
     use super::*;
     use crate::ledger::test_rollouts::{THREAD, home, home_of, line};
 
-    fn ran(home: &Path, since: i64) -> Option<Vec<Ran>> {
+    fn ran(home: &Path, since: i64) -> Option<Vec<RolloutCommand>> {
         let file = rollout(home, THREAD)?;
         read_since(file, MOST_BYTES, THREAD, Timestamp::from_millis(since)).unwrap().map(|record| record.all)
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::io::Read;
 use std::path::Path;
 
-use crate::agents::{self, End, Verdict};
+use crate::agents::{self, AgentEnd, Verdict};
 use crate::evidence::{CommandEnd, Printed, judge};
 use crate::host::{files, open_beneath};
 use crate::ledger::ledger_files::LedgerFiles;
@@ -40,7 +40,7 @@ pub(crate) fn complete_ledger(dir: &RunDir, request: &Request) -> RecoveredRun {
     // A stream that cannot be read adds nothing.
     let _ = each_line(&dir.events(), most, |line| drop(reader.line(line)));
     let _ = each_line(&dir.stderr(), most, |line| reader.stderr_line(line));
-    let verdict = reader.verdict(&End {
+    let verdict = reader.verdict(&AgentEnd {
         exit: Exit::Signal(9),
         stderr_tail: String::from_utf8_lossy(&stderr).into_owned(),
         last_line: String::new(),

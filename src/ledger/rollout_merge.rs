@@ -7,7 +7,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::agents::{Mark, Ran, Unreported};
+use crate::agents::{CommandFingerprint, RolloutCommand, Unreported};
 use crate::evidence::{CommandEnd, CommandOutcome, LedgerEntry, Printed, Span, judge};
 use crate::host::files;
 use crate::ledger::codex_rollout;
@@ -43,8 +43,11 @@ impl RolloutMerge<'_> {
         }
         let mut entries = read::entries(self.dir);
         let ended = |entry: &&LedgerEntry| entry.outcome != CommandOutcome::Unfinished;
-        let marks: Vec<Mark> =
-            entries.iter().filter(ended).map(|entry| Mark::of(&entry.line, entry.exit_code)).collect();
+        let marks: Vec<CommandFingerprint> = entries
+            .iter()
+            .filter(ended)
+            .map(|entry| CommandFingerprint::of(&entry.line, entry.exit_code))
+            .collect();
         // If the record lacks commands that the events have, its other commands prove nothing.
         let unreported = if all.len() < marks.len() { Vec::new() } else { unreported };
         if is_elsewhere {
@@ -132,7 +135,7 @@ impl RolloutMerge<'_> {
 
 /// The directory of each command, up to the first that the record lacks or that differs. A command still
 /// running at the end is in the record alone.
-fn matched<'a>(marks: &[Mark], ran: &'a [Ran]) -> Vec<&'a Path> {
+fn matched<'a>(marks: &[CommandFingerprint], ran: &'a [RolloutCommand]) -> Vec<&'a Path> {
     let both = marks.iter().zip(ran).take_while(|(mark, ran)| **mark == ran.mark);
     both.map(|(_, ran)| ran.directory.as_path()).collect()
 }
@@ -164,14 +167,16 @@ mod tests {
     use crate::ledger::test_rollouts::{THREAD, home, home_of, line};
     use crate::model::AgentName;
 
-    fn ran(home: &Path, since: i64) -> Vec<Ran> {
+    fn ran(home: &Path, since: i64) -> Vec<RolloutCommand> {
         let environment = [("CODEX_HOME".to_owned(), home.to_str().unwrap().to_owned())];
         codex_rollout::record(&environment, THREAD, Timestamp::from_millis(since)).unwrap().all
     }
 
     #[track_caller]
-    fn check(ran: &[Ran], events: &[(&str, i64)], expected: &[&str]) {
-        let mark = |(words, code): &(&str, i64)| Mark::of(&format!("/bin/bash -lc '{words}'"), Some(*code));
+    fn check(ran: &[RolloutCommand], events: &[(&str, i64)], expected: &[&str]) {
+        let mark = |(words, code): &(&str, i64)| {
+            CommandFingerprint::of(&format!("/bin/bash -lc '{words}'"), Some(*code))
+        };
         let expected: Vec<&Path> = expected.iter().map(Path::new).collect();
         assert_eq!(matched(&events.iter().map(mark).collect::<Vec<_>>(), ran), expected, "{events:?}");
     }

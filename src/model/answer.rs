@@ -1,8 +1,8 @@
-//! What an agent reports at its end, in the shape we ask for.
+//! The structured answer that an agent gives at its end.
 
 use serde::{Deserialize, Serialize};
 
-/// The structured answer. The agent wrote it: it is a report, not evidence.
+/// The answer. It is the agent's own report, not evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Answer {
     pub(crate) summary: String,

@@ -1,12 +1,11 @@
-//! What to start and how to end it: an adapter's whole answer to a request.
+//! What to start and how to stop it, as an adapter decides.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// A command line, ready to run. Environment values are additions to the
-/// allow-listed environment that was resolved at submit.
+/// A command line. `env` is added to the allow-listed environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandSpec {
     pub(crate) program: PathBuf,
@@ -16,29 +15,29 @@ pub(crate) struct CommandSpec {
     pub(crate) stdin: Stdin,
     pub(crate) stdout: Stdout,
     pub(crate) stop: Stop,
-    /// Sent by the kernel when the supervisor itself is killed.
+    /// Sent by the kernel if the supervisor is killed.
     pub(crate) on_orphaned: Signal,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stdin {
-    /// Written whole, then end of file.
+    /// Written completely, then closed.
     Text(String),
-    /// Written first, then kept open for what the adapter's reader replies.
+    /// Written first, then kept open for replies of the adapter's reader.
     #[cfg_attr(not(test), expect(dead_code, reason = "for agents that converse; the ACP sketch shows it"))]
     Open(Vec<u8>),
 }
 
-/// What the agent's standard output is.
+/// The format of the agent's standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stdout {
-    /// One JSON object a line: kept as `events.jsonl` and read.
+    /// One JSON object per line: stored as `events.jsonl` and parsed.
     Events,
-    /// Plain bytes: kept as `stdout.log`, not read.
+    /// Plain bytes: stored as `stdout.log`, not parsed.
     Text,
 }
 
-/// How to ask the agent to end, before it is killed.
+/// How to ask the agent to stop before it is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stop {
     pub(crate) signal: Signal,
@@ -46,12 +45,12 @@ pub(crate) struct Stop {
     pub(crate) grace: Duration,
 }
 
-/// Whom the asking signal goes to. The kill that follows reaches everyone.
+/// Who receives the stop signal. A later kill reaches all processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignalTarget {
-    /// The agent alone: it ends its own children.
+    /// The agent only: it stops its own children.
     Process,
-    /// The agent's process group: a shell does not pass signals on.
+    /// The agent's process group: a shell does not forward signals.
     Group,
 }
 
@@ -62,15 +61,15 @@ pub(crate) enum Signal {
     Kill,
 }
 
-/// How surely a run's processes can be found and ended, best first.
+/// How reliably a run's processes can be found and killed, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum KillLevel {
-    /// A control group of its own: nothing leaves it.
+    /// A control group, which processes cannot leave.
     Cgroup,
-    /// Orphans come to the supervisor, which walks its descendants.
+    /// The supervisor adopts orphans and walks its descendants.
     Subreaper,
-    /// Processes that carry the run's mark in their environment.
+    /// Processes are found by the run's mark in their environment.
     Marker,
 }
 

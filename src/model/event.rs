@@ -1,7 +1,4 @@
-//! One normalised line of an agent's stream.
-//!
-//! The same words for every agent: what Codex calls an item, Claude a content
-//! block, and Gemini or an ACP agent a tool call, all become these.
+//! Normalised events of an agent's output, the same for every agent.
 
 use serde::Serialize;
 
@@ -10,14 +7,14 @@ use crate::model::{Fault, Usage};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(crate) enum Event {
-    /// The agent named its conversation. Some agents say it more than once.
+    /// The agent's conversation id. Some agents report it repeatedly.
     Thread {
         id: String,
         model: Option<String>,
     },
     TurnStarted,
-    /// Something the agent said; the last one before the end is its answer.
-    /// A `delta` continues the one before it.
+    /// Something the agent said; the last message is its answer. A `delta` continues the previous
+    /// message.
     Message {
         text: String,
         delta: bool,
@@ -50,38 +47,38 @@ pub(crate) enum Event {
         tool: String,
         status: ItemStatus,
     },
-    /// The whole plan, as it stands now.
+    /// The current plan as a whole.
     Plan {
         steps: Vec<PlanStep>,
     },
-    /// Worth telling the caller; ends nothing.
+    /// Reported to the caller; does not end the run.
     Warning {
         message: String,
     },
-    /// The agent is trying again. Not a sign of life.
+    /// The agent is retrying. Does not count as activity.
     Retry {
         message: String,
     },
-    /// The agent asks and waits.
+    /// The agent asked a question and waits.
     #[cfg_attr(not(test), expect(dead_code, reason = "for agents that converse; the ACP sketch shows it"))]
     Question {
         text: String,
     },
-    /// One turn came to its end well. Usage as the agent counts it.
+    /// A turn succeeded. Usage is counted by the agent.
     TurnCompleted {
         usage: Option<Usage>,
     },
     TurnFailed {
         fault: Fault,
     },
-    /// A line of the agent's own format that says nothing we use.
+    /// A line that is not used.
     Other {
         kind: String,
     },
 }
 
 impl Event {
-    /// Whether this shows that the agent is alive and getting on.
+    /// Whether this shows that the agent makes progress.
     pub(crate) fn is_activity(&self) -> bool {
         !matches!(self, Event::Retry { .. })
     }
@@ -93,7 +90,7 @@ pub(crate) enum ItemStatus {
     Running,
     Completed,
     Failed,
-    /// Refused by a policy, a sandbox, or a person.
+    /// Refused by a policy, a sandbox or a person.
     Declined,
 }
 

@@ -1,12 +1,12 @@
-//! Which home something belongs to, when two of them look the same.
+//! The identity of a home, which distinguishes it from a copy.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// What tells the directory of a home from a copy of it. A process does not
-/// outlive the boot in which these numbers are unique.
+/// Device and inode of the home directory. Used for processes, so they need to be unique only until
+/// the next boot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HomeId {
     pub(crate) device: u64,
@@ -19,9 +19,9 @@ impl fmt::Display for HomeId {
     }
 }
 
-/// The home that a task was handed in to.
+/// The home in which a task was submitted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct MadeIn {
+pub(crate) struct TaskHome {
     pub(crate) path: PathBuf,
     #[serde(flatten)]
     pub(crate) id: HomeId,

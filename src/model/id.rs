@@ -1,14 +1,14 @@
-//! The names of things: tasks, runs, threads, terminals.
+//! Ids of tasks, runs, threads and terminals.
 //!
-//! Parsed once, at the edge. Past it, an id is a type of its own and safe to
-//! join to a path: the grammars admit no separator and no dot-dot.
+//! Parsed once on input. An id is safe to use in a path, because its syntax allows neither
+//! separators nor `..`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Crockford's base 32, lower case: no letter that looks like a digit.
+/// Crockford's base 32 in lower case, without letters that look like digits.
 const BASE32: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -18,17 +18,17 @@ pub(crate) struct BadId {
     expected: &'static str,
 }
 
-/// What was asked: `T-local-` and 12 letters or digits.
+/// A task: `T-local-` and 12 letters or digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct TaskId(String);
 
-/// One attempt's directory: `YYYY-MM-DD_HHMMSSmmm_<12 hex>`.
+/// A run and its directory: `YYYY-MM-DD_HHMMSSmmm_<12 hex>`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct RunId(String);
 
-/// The agent's own conversation: a UUID for every agent we know.
+/// An agent's conversation: a UUID for all known agents.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct ThreadId(String);
@@ -38,7 +38,7 @@ pub(crate) struct ThreadId(String);
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct TerminalId(String);
 
-/// 12 letters and digits of 60 random bits.
+/// 12 letters and digits from 60 random bits.
 fn tail_of(bytes: [u8; 8]) -> String {
     let bits = u64::from_le_bytes(bytes);
     (0..12).map(|i| char::from(BASE32[(bits >> (i * 5)) as usize & 31])).collect()
@@ -50,14 +50,14 @@ fn is_tail(text: &str) -> bool {
 
 impl TaskId {
     const PREFIX: &'static str = "T-local-";
-    /// What ids begin with, of tasks here and of those elsewhere.
+    /// Prefixes of task ids, local and hosted.
     const KINDS: [&'static str; 2] = ["t-local", "t-cloud"];
 
     pub(crate) fn from_random(bytes: [u8; 8]) -> Self {
         Self(format!("{}{}", Self::PREFIX, tail_of(bytes)))
     }
 
-    /// Whether a text begins as only ids do.
+    /// Whether a text starts like a task id.
     pub(crate) fn begins(text: &str) -> bool {
         let lower = text.to_ascii_lowercase();
         Self::KINDS.iter().any(|kind| lower.starts_with(kind))
@@ -106,7 +106,7 @@ impl FromStr for TerminalId {
 }
 
 impl RunId {
-    /// Makes a run id from a UTC stamp (`2026-11-15_093000123`) and random bytes.
+    /// From a UTC stamp (`2026-11-15_093000123`) and random bytes.
     pub(crate) fn from_parts(stamp: &str, random: [u8; 6]) -> Self {
         let hex: String = random.iter().map(|b| format!("{b:02x}")).collect();
         Self(format!("{stamp}_{hex}"))

@@ -1,20 +1,20 @@
-//! How long a run may take, resolved at submit and enforced by its supervisor.
+//! Time limits of a run, resolved at submit and enforced by its supervisor.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// `None` is no limit.
+/// `None` means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Limits {
-    /// Without a sign of life, not counted while a command of the agent runs.
+    /// Time without output. Not counted while one of the agent's commands runs.
     #[serde(with = "seconds", rename = "idle_s", default)]
     pub(crate) idle: Option<Duration>,
-    /// For the whole run.
+    /// Time for the whole run.
     #[serde(with = "seconds", rename = "hard_s", default)]
     pub(crate) hard: Option<Duration>,
-    /// For one command of the agent.
+    /// Time for a single command of the agent.
     #[serde(with = "seconds", rename = "command_s", default)]
     pub(crate) command: Option<Duration>,
 }
@@ -43,7 +43,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// Seconds on the wire, with fractions.
+/// Serializes durations as seconds with fractions.
 mod seconds {
     use std::time::Duration;
 

@@ -1,6 +1,4 @@
-//! The nouns: plain data that every other module speaks of.
-//!
-//! Nothing here reads a clock, a file, or the environment.
+//! Plain data types that all modules use. Nothing here reads a clock, a file or the environment.
 
 mod answer;
 mod command;
@@ -21,14 +19,14 @@ mod usage;
 pub(crate) use answer::{Answer, Deliverable};
 pub(crate) use command::{CommandSpec, KillLevel, Signal, SignalTarget, Stdin, Stdout, Stop};
 pub(crate) use event::{Change, ChangeKind, Event, ItemStatus, PlanStep};
-pub(crate) use home_id::{HomeId, MadeIn};
+pub(crate) use home_id::{HomeId, TaskHome};
 pub(crate) use id::{BadId, RunId, TaskId, TerminalId, ThreadId};
-pub(crate) use inline_limits::Inline;
+pub(crate) use inline_limits::InlineLimits;
 pub(crate) use limits::{Limit, Limits};
 pub(crate) use outcome::{Exit, FailureCode, Fault, Outcome, StopReason};
 pub(crate) use progress::{Counters, Eta, Phase, Progress, RunningCommand};
 pub(crate) use request::{AgentName, Jail, JailKind, Request, Resumed, Sandbox};
-pub(crate) use result::{RunResult, Streams};
+pub(crate) use result::{RunResult, StreamTotals};
 pub(crate) use state::State;
 pub(crate) use time::Timestamp;
 pub(crate) use usage::Usage;

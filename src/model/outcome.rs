@@ -4,23 +4,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Limit, State};
 
-/// What `failed` and `timed_out` always carry.
+/// The failure code of `failed` and `timed_out`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum FailureCode {
     /// The agent failed at its work.
     ToolError,
-    /// The supervisor died and the run's end was not seen.
+    /// The supervisor died before the run ended.
     Lost,
     /// The agent could not be started.
     Spawn,
     Auth,
     RateLimited,
     Sandbox,
-    /// The answer does not fit the caller's schema.
+    /// The answer does not match the caller's schema.
     Schema,
     Budget,
-    /// The disk did not take what had to be written.
+    /// Required data could not be written to disk.
     Storage,
     Internal,
     /// A limit ended the run.
@@ -45,18 +45,18 @@ impl FailureCode {
     }
 }
 
-/// A failure with its cause: the first one, not the last of a cascade.
+/// A failure and its first cause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fault {
     pub(crate) code: FailureCode,
     pub(crate) message: String,
-    /// What to try next, where the fault itself tells.
+    /// What to try next, if the fault itself implies it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
-    /// Whether the thread that was to be resumed is not there: nobody can go on from it.
+    /// The thread to be resumed no longer exists.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) thread_gone: bool,
-    /// Whether it comes again until somebody changes something, whatever is usual for its code.
+    /// It recurs until somebody changes something, whatever is usual for its code.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) lasts: bool,
 }
@@ -84,7 +84,7 @@ impl Exit {
         self == Exit::Code(0)
     }
 
-    /// As a shell tells it: one number, 128 and the signal where one ended it.
+    /// The exit status as in a shell: 128 plus the number for a signal.
     pub(crate) fn status(self) -> i32 {
         match self {
             Exit::Code(code) => code,
@@ -93,14 +93,14 @@ impl Exit {
     }
 }
 
-/// Why we ended a run. The first reason is the one recorded.
+/// Why we stopped a run. The first reason is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StopReason {
     Cancelled {
         reason: Option<String>,
     },
     Limit(Limit),
-    /// Its record could not be kept, or what it does is not what was asked for.
+    /// The run could not be recorded, or is not what was requested.
     Fault(Fault),
 }
 

@@ -1,4 +1,4 @@
-//! Where a run is, as far as its agent's events show.
+//! The progress of a run, derived from its events.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,35 +9,35 @@ use crate::model::{PlanStep, Timestamp};
 pub(crate) struct Progress {
     pub(crate) version: u32,
     pub(crate) phase: Phase,
-    /// One line: what is going on now.
+    /// What the run is doing, in one line.
     pub(crate) activity: String,
-    /// From the agent's own plan; absent without one. Never falls.
+    /// From the agent's plan; absent without one. Never falls.
     pub(crate) percent: Option<u8>,
     pub(crate) steps: Vec<PlanStep>,
     pub(crate) counters: Counters,
     pub(crate) last_event_at: Option<Timestamp>,
-    /// When it may be over; absent where too few runs are known that took longer.
+    /// Estimated end; absent if too few runs took longer.
     #[serde(default)]
     pub(crate) eta: Option<Eta>,
-    /// Commands of the agent that have begun and not ended.
+    /// Commands that have started and not ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) running: Vec<RunningCommand>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RunningCommand {
-    /// The agent's own name for it.
+    /// The agent's id for it.
     pub(crate) item: String,
     pub(crate) command: String,
     pub(crate) since: Option<Timestamp>,
 }
 
-/// Half of the runs that it is from ended between these.
+/// Half of the runs that the estimate is based on ended in this range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Eta {
     pub(crate) earliest: Timestamp,
     pub(crate) latest: Timestamp,
-    /// How many runs it is from.
+    /// Number of runs that it is based on.
     pub(crate) samples: usize,
 }
 
@@ -53,7 +53,7 @@ pub(crate) enum Phase {
     Running,
     Editing,
     Answering,
-    /// The agent asks and waits.
+    /// The agent asked a question and waits.
     Asking,
     Finished,
 }

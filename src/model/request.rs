@@ -1,7 +1,6 @@
-//! A task with everything resolved: what `request.json` holds.
+//! A task with everything resolved, stored in `request.json`.
 //!
-//! Whoever starts the task later, in whatever process, needs nothing else but
-//! the environment values, which wait in a file of their own.
+//! Any process can start the task from it. Only environment values are stored elsewhere.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,7 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::{Inline, KillLevel, Limits, MadeIn, RunId, TaskId, ThreadId, Timestamp, Usage};
+use crate::model::{InlineLimits, KillLevel, Limits, RunId, TaskHome, TaskId, ThreadId, Timestamp, Usage};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Request {
@@ -21,54 +20,54 @@ pub(crate) struct Request {
     pub(crate) agent: AgentName,
     /// Absent in requests of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) home: Option<MadeIn>,
+    pub(crate) home: Option<TaskHome>,
     /// The agent's program, as found at submit.
     pub(crate) program: PathBuf,
     pub(crate) task: String,
     pub(crate) role: String,
     pub(crate) cwd: PathBuf,
-    /// The git root above `cwd`, where there is one.
+    /// The git root above `cwd`, if there is one.
     pub(crate) git_root: Option<PathBuf>,
     pub(crate) sandbox: Sandbox,
     pub(crate) network: bool,
     pub(crate) skip_git_repo_check: bool,
     pub(crate) add_dirs: Vec<PathBuf>,
-    /// Whether `workspace-write` reaches the system's temporary directories too.
+    /// Whether `workspace-write` includes the system's temporary directories.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub(crate) temporary: bool,
-    /// What holds a command to its sandbox, where it is not the caller's own.
+    /// The sandbox for a client's command; absent for a user's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) jail: Option<Jail>,
     pub(crate) model: Option<String>,
     pub(crate) reasoning_effort: Option<String>,
-    /// Allowed keys with their values as TOML scalars.
+    /// Allowed keys with TOML scalar values.
     pub(crate) config_overrides: Vec<(String, String)>,
-    /// The caller's own schema for the answer; ours when absent.
+    /// The caller's schema for the answer; the default one if absent.
     pub(crate) output_schema: Option<Value>,
     pub(crate) limits: Limits,
     pub(crate) alias: Option<String>,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) resume: Option<Resumed>,
-    /// Variables that were asked for by name.
+    /// Variables requested by name.
     #[serde(default)]
     pub(crate) env_from: Vec<String>,
-    /// Names of all variables handed over; the values are never here.
+    /// Names of all variables passed on. Values are never stored here.
     pub(crate) env_names: Vec<String>,
-    /// The runs this one was started from, outermost first; it ends with them.
+    /// The runs this one was started in, outermost first. It ends with them.
     pub(crate) within: Vec<RunId>,
     pub(crate) kill_level: Option<KillLevel>,
-    /// Most that is kept of each output stream.
+    /// Maximum number of bytes kept of each output stream.
     pub(crate) max_stream_bytes: u64,
-    /// Commands that print more get an artifact of their own.
+    /// When to store long texts of replies in files.
     #[serde(default)]
-    pub(crate) inline: Inline,
+    pub(crate) inline: InlineLimits,
     pub(crate) user: String,
 }
 
 impl Request {
     pub(crate) const VERSION: u32 = 1;
 
-    /// What tasks are listed by: the git root, else the working directory.
+    /// The project that a task is listed under: the git root, or the working directory.
     pub(crate) fn project(&self) -> &std::path::Path {
         self.git_root.as_deref().unwrap_or(&self.cwd)
     }
@@ -82,18 +81,18 @@ fn is_true(flag: &bool) -> bool {
     *flag
 }
 
-/// The program that keeps a command in its sandbox, and what is out of its reach.
+/// The sandbox program for a command, and its restrictions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Jail {
     pub(crate) kind: JailKind,
     pub(crate) program: PathBuf,
-    /// Not even to be read.
+    /// Must not be readable.
     pub(crate) hidden: PathBuf,
-    /// Below the working directory, but not to be written to.
+    /// Below the working directory, but read-only.
     pub(crate) kept: Vec<PathBuf>,
-    /// The same, but not there yet; it must not be made either.
+    /// Like `kept`, but missing; must not be created.
     pub(crate) missing: Vec<PathBuf>,
-    /// Where writing is tried, and has to fail, before the command starts.
+    /// Checked to be unwritable before the command starts.
     pub(crate) outside: Vec<PathBuf>,
 }
 
@@ -106,12 +105,12 @@ pub(crate) enum JailKind {
     Bwrap,
 }
 
-/// The thread a run goes on with.
+/// The thread that a run resumes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Resumed {
     pub(crate) thread_id: ThreadId,
     pub(crate) parent_task_id: Option<TaskId>,
-    /// The thread's total before this run, where we know it.
+    /// The thread's total before this run, if known.
     pub(crate) usage_before: Option<Usage>,
 }
 
@@ -135,7 +134,7 @@ impl AgentName {
     }
 }
 
-/// What an agent may touch, least first.
+/// What an agent may access, least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Sandbox {
@@ -157,7 +156,7 @@ impl Sandbox {
     }
 }
 
-/// A name that is none of ours, with the ones that are.
+/// An unknown name, with the known ones.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} `{given}`")]
 pub(crate) struct UnknownName {

@@ -1,10 +1,10 @@
-//! The sealed record of a run: what `result.json` holds.
+//! The sealed result of a run, stored in `result.json`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Answer, Exit, Outcome, Progress, RunId, State, TaskId, Timestamp, Usage};
 
-/// Written once, at the end, and never again. A row can be finished from it.
+/// Written once at the end. A row can be finished from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunResult {
     pub(crate) version: u32,
@@ -12,27 +12,27 @@ pub(crate) struct RunResult {
     pub(crate) run_id: RunId,
     pub(crate) attempt: u32,
     pub(crate) outcome: Outcome,
-    /// Absent when the agent never started.
+    /// Absent if the agent did not start.
     pub(crate) started_at: Option<Timestamp>,
     pub(crate) finished_at: Timestamp,
     pub(crate) duration_ms: u64,
     pub(crate) exit: Option<Exit>,
     pub(crate) thread_id: Option<String>,
     pub(crate) model: Option<String>,
-    /// What this run used.
+    /// Usage of this run.
     pub(crate) usage: Option<Usage>,
-    /// The thread's total after it, for the run that goes on from here.
+    /// The thread's total after this run, for one that resumes it.
     pub(crate) usage_total: Option<Usage>,
-    /// One line for people; for agents, the summary they reported.
+    /// One line; for agents, the summary they reported.
     pub(crate) summary: String,
     pub(crate) answer: Option<Answer>,
     pub(crate) warnings: Vec<String>,
     pub(crate) progress: Option<Progress>,
-    pub(crate) stdout: Streams,
-    pub(crate) stderr: Streams,
-    /// Processes that were still there when the agent had ended, and were ended.
+    pub(crate) stdout: StreamTotals,
+    pub(crate) stderr: StreamTotals,
+    /// Processes that were left when the agent ended and had to be killed.
     pub(crate) processes_ended: u32,
-    /// Whether `evidence.json` was written: one that is not there then is missing.
+    /// Whether `evidence.json` was written, so that its loss can be detected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) evidence: bool,
 }
@@ -40,8 +40,7 @@ pub(crate) struct RunResult {
 impl RunResult {
     pub(crate) const VERSION: u32 = 1;
 
-    /// A record with nothing in it but whose it is and how it ended: all there
-    /// is to say of a run that never got as far as its agent.
+    /// A minimal result, for a run that did not start its agent.
     pub(crate) fn bare(
         task_id: TaskId,
         run_id: RunId,
@@ -73,8 +72,8 @@ impl RunResult {
             answer: None,
             warnings: Vec::new(),
             progress: None,
-            stdout: Streams::default(),
-            stderr: Streams::default(),
+            stdout: StreamTotals::default(),
+            stderr: StreamTotals::default(),
             processes_ended: 0,
             evidence: false,
         }
@@ -85,11 +84,11 @@ impl RunResult {
     }
 }
 
-/// What became of one output stream.
+/// Totals of an output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Streams {
+pub(crate) struct StreamTotals {
     pub(crate) bytes: u64,
     pub(crate) lines: u64,
-    /// Left out of the middle because the stream passed its limit.
+    /// Bytes left out of the middle because of the size limit.
     pub(crate) dropped_bytes: u64,
 }

@@ -1,28 +1,29 @@
-//! How much work an output schema asks for at one place of a value, found without validating anything.
+//! Limits how much work an output schema can cause for a single value, without validating anything.
 //!
-//! `allOf`, `anyOf`, `$ref` and their like apply further schemas to the *same* value, so a few kilobytes can ask
-//! for 2^40 checks, or for checks without end. What is counted here is how many subschemas one value can meet;
-//! what depends on the value (how large it is, how deep) is bounded where answers are checked (`schema_check`).
+//! `allOf`, `anyOf`, `$ref` and similar keywords apply further schemas to the *same* value, so a
+//! few kilobytes can demand 2^40 checks, or endless ones. Counted here is how many subschemas one
+//! value can meet. Work that depends on the size of the value is limited where answers are checked
+//! (`schema_check`).
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-/// Far more than schemas need that people or programs write.
+/// Far more than realistic schemas need.
 const MOST: u64 = 10_000;
-/// How many schemas may apply one another in a row.
+/// Maximum number of schemas that apply one another in a row.
 const LONGEST_CHAIN: u64 = 200;
-/// What a schema counts for that is not in the document: a published meta-schema.
+/// Assumed cost of a schema outside the document, such as a meta-schema.
 const FOREIGN: u64 = 100;
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum SchemaExpansion {
-    #[error("the output schema applies itself to the same value again, through `{0}`")]
+    #[error("the output schema applies itself recursively to the same value, through `{0}`")]
     Endless(String),
-    #[error("the output schema checks one value against {} subschemas; at most {MOST} are taken", shown(*.0))]
+    #[error("the output schema checks one value against {} subschemas; the limit is {MOST}", shown(*.0))]
     Wide(u64),
     #[error(
-        "in the output schema, more than {LONGEST_CHAIN} subschemas refer to one another in a row; at most {LONGEST_CHAIN} are taken"
+        "the output schema has a chain of more than {LONGEST_CHAIN} subschemas that refer to one another"
     )]
     Long,
 }
@@ -31,7 +32,7 @@ fn shown(count: u64) -> String {
     if count == u64::MAX { "countless".to_owned() } else { count.to_string() }
 }
 
-/// Checks that no value meets too many subschemas of `schema`.
+/// Checks that no value can meet too many subschemas of `schema`.
 pub(crate) fn check(schema: &Value) -> Result<(), SchemaExpansion> {
     let mut document = Document { weight: 1, ..Document::default() };
     document.collect(schema, schema);
@@ -45,16 +46,17 @@ pub(crate) fn check(schema: &Value) -> Result<(), SchemaExpansion> {
     Ok(())
 }
 
-/// What references need to be followed. Everything that looks like a schema counts as one, also inside of values:
-/// too much is counted rather than too little.
+/// Resolves references. Everything that looks like a schema counts as one, even inside values, so
+/// that too much is counted rather than too little.
 #[derive(Default)]
 struct Document<'a> {
     subschemas: Vec<&'a Value>,
-    /// The schema with an `$id` that each subschema is in, or the whole document.
+    /// The enclosing schema with an `$id`, or the document, for each subschema.
     resources: HashMap<*const Value, &'a Value>,
     by_id: HashMap<&'a str, Vec<&'a Value>>,
     by_anchor: HashMap<&'a str, Vec<&'a Value>>,
-    /// `unevaluatedProperties` and `unevaluatedItems` have validators go through the same subschemas again.
+    /// Factor for `unevaluatedProperties` and `unevaluatedItems`, for which validators process
+    /// subschemas again.
     weight: u64,
 }
 
@@ -86,7 +88,7 @@ impl<'a> Document<'a> {
         fields.values().for_each(|field| self.collect(field, resource));
     }
 
-    /// All that `reference`, written in `schema`, may mean; `None` where that is not in the document.
+    /// All possible targets of `reference` in `schema`; `None` if outside the document.
     fn targets(&self, schema: &'a Value, reference: &str) -> Option<Vec<&'a Value>> {
         let (base, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let resources = match base {
@@ -101,22 +103,22 @@ impl<'a> Document<'a> {
     }
 }
 
-/// What tells schemas of one document apart, however their ids are written.
+/// The part of an id that distinguishes the schemas of one document, however ids are written.
 fn last_segment(id: &str) -> &str {
     id.trim_end_matches('#').rsplit(['/', ':']).next().unwrap_or_default()
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Cost {
-    /// Subschemas that one value meets.
+    /// Number of subschemas that one value meets.
     count: u64,
-    /// The longest row of schemas that apply one another.
+    /// Length of the longest chain of schemas that apply one another.
     chain: u64,
 }
 
 struct Costs<'d, 'a> {
     document: &'d Document<'a>,
-    /// `None` while it is being found.
+    /// `None` while it is being computed.
     known: HashMap<*const Value, Option<Cost>>,
 }
 
@@ -144,7 +146,7 @@ impl<'a> Costs<'_, 'a> {
         Ok(cost)
     }
 
-    /// The subschemas that `schema` applies to the same value, and how many it applies from elsewhere.
+    /// The subschemas that `schema` applies to the same value, and the number of foreign ones.
     fn applied(&self, schema: &'a Value, fields: &'a Map<String, Value>) -> (Vec<&'a Value>, u64) {
         let (mut applied, mut foreign): (Vec<&Value>, u64) = (Vec::new(), 0);
         for (name, value) in fields {
@@ -167,7 +169,7 @@ impl<'a> Costs<'_, 'a> {
     }
 }
 
-/// A keyword of a schema by which it applies another one.
+/// The keyword by which a schema applies another one.
 fn keyword_of(fields: &Map<String, Value>) -> &str {
     let applies = |name: &&String| name.starts_with('$') && name.ends_with("ef");
     fields.keys().find(applies).or(fields.keys().next()).map_or("", String::as_str)
@@ -179,7 +181,7 @@ mod tests {
 
     use super::*;
 
-    /// Definitions d0, d1, … each of which is `next` of the one after it.
+    /// Definitions d0, d1, … each made by `next` from the following one.
     fn row(length: usize, next: impl Fn(Value) -> Value) -> Value {
         let reference = |n: usize| json!({ "$ref": format!("#/$defs/d{n}") });
         let mut all: Map<String, Value> =

@@ -1,4 +1,4 @@
-//! Where a task stands. One enum makes the SQL check, the JSON, and the text.
+//! The state of a task, and its spelling in SQL, JSON and text.
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,7 +28,7 @@ impl State {
         State::TimedOut,
     ];
 
-    /// The spelling in the registry and in the run directory.
+    /// As in the registry and the run directory.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             State::Pending => "pending",
@@ -48,7 +48,7 @@ impl State {
         }
     }
 
-    /// The spelling in S2 envelopes.
+    /// As in S2 envelopes.
     pub(crate) fn in_envelope(self) -> &'static str {
         match self {
             State::InputRequired => "working",
@@ -59,7 +59,7 @@ impl State {
         }
     }
 
-    /// The spelling in S1 objects.
+    /// As in S1 objects.
     pub(crate) fn in_report(self) -> &'static str {
         match self {
             State::Pending | State::Working | State::InputRequired => "working",
@@ -82,7 +82,7 @@ pub(crate) struct BadState(String);
 impl FromStr for State {
     type Err = BadState;
 
-    /// Takes our own spelling and every one that a surface uses.
+    /// Accepts our own spelling and those of all interfaces.
     fn from_str(text: &str) -> Result<Self, BadState> {
         let own = State::ALL.into_iter().find(|state| state.as_str() == text);
         let alias = match text {

@@ -1,4 +1,4 @@
-//! A moment of the wall clock, to the millisecond.
+//! A wall-clock time in milliseconds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Milliseconds since the epoch; RFC 3339 in UTC wherever it is written.
+/// Milliseconds since the epoch; written as RFC 3339 in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Timestamp(i64);
 
 impl Timestamp {
-    /// The beginning of 2026. What was recorded as older was recorded by a clock
-    /// that nobody had set: this program is younger.
+    /// The beginning of 2026. This program is younger, so earlier times come from a clock that was
+    /// not set.
     pub(crate) const EARLIEST: Timestamp = Timestamp(1_767_225_600_000);
 
     pub(crate) const fn from_millis(millis: i64) -> Self {
@@ -23,31 +23,30 @@ impl Timestamp {
         self.0
     }
 
-    /// Milliseconds from `earlier` to here; zero when the clock was set back.
+    /// Milliseconds since `earlier`; zero if the clock was set back.
     pub(crate) fn millis_since(self, earlier: Timestamp) -> u64 {
         u64::try_from(self.0 - earlier.0).unwrap_or(0)
     }
 
-    /// The moment so long after this one.
+    /// The time `millis` later.
     pub(crate) fn later(self, millis: u64) -> Timestamp {
         Self(self.0.saturating_add(i64::try_from(millis).unwrap_or(i64::MAX)))
     }
 
-    /// Whether something of this moment is `age` old; never where its moment
-    /// cannot be true.
+    /// Whether something of this time is `age` old. False if the time is implausible.
     pub(crate) fn is_past(self, age: Duration, now: Timestamp) -> bool {
         let is_known = self >= Self::EARLIEST;
         age.is_zero() || (is_known && u128::from(now.millis_since(self)) >= age.as_millis())
     }
 
-    /// The stamp a run id begins with: `2026-11-15_093000123`.
+    /// The stamp at the start of a run id: `2026-11-15_093000123`.
     pub(crate) fn run_stamp(self) -> String {
         let (civil, millis) = self.civil();
         format!("{}{millis:03}", civil.strftime("%Y-%m-%d_%H%M%S"))
     }
 
     fn civil(self) -> (jiff::civil::DateTime, i64) {
-        // Both bounds are valid moments, so the clamp makes the conversion total.
+        // Clamped to valid values, so the conversion cannot fail.
         let clamped = self.0.clamp(0, 253_402_300_799_000);
         let moment = jiff::Timestamp::from_millisecond(clamped).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
         (jiff::tz::Offset::UTC.to_datetime(moment), clamped % 1000)
@@ -70,7 +69,7 @@ impl Serialize for Timestamp {
 impl FromStr for Timestamp {
     type Err = jiff::Error;
 
-    /// Reads RFC 3339, in whatever zone.
+    /// Parses RFC 3339 in any time zone.
     fn from_str(text: &str) -> Result<Self, jiff::Error> {
         Ok(Self(text.parse::<jiff::Timestamp>()?.as_millisecond()))
     }

@@ -1,4 +1,4 @@
-//! Tokens, as an agent counts them.
+//! Token usage as reported by an agent.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,9 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// What was used since `earlier`, for agents that report a thread's total.
+    /// The usage since `earlier`, for agents that report a thread's total.
     ///
-    /// `None` when the total fell: then the two are not of one thread.
+    /// `None` if the total fell: then the two belong to different threads.
     pub(crate) fn since(self, earlier: Usage) -> Option<Usage> {
         Some(Usage {
             input_tokens: self.input_tokens.checked_sub(earlier.input_tokens)?,
@@ -25,7 +25,7 @@ impl Usage {
         })
     }
 
-    /// The part of the input that came from the cache, 0 to 1.
+    /// The share of the input that came from the cache, 0 to 1.
     pub(crate) fn cache_hit_rate(self) -> Option<f64> {
         (self.input_tokens > 0).then(|| (self.cached_input_tokens as f64 / self.input_tokens as f64).min(1.0))
     }

@@ -10,15 +10,15 @@ Do the work yourself: do not hand it to other agents, and do not call any `deleg
 
 const OUR_ANSWER: &str = "\
 End with exactly one JSON object and nothing around it, with these keys:
-- `summary`: what was done and what came of it, in a few sentences
+- `summary`: what was done and with what result, in a few sentences
 - `deliverables`: files made or changed that matter, each `{\"path\", \"description\"}`
 - `open_questions`: what could not be decided or found out
 - `next_actions`: what the reader should do next
-Each list may be empty. State only what you have seen to be so.";
+Each list may be empty. State only what you have verified.";
 
 const THEIR_ANSWER: &str = "\
 End with exactly one JSON value and nothing around it, in the shape of the given output schema. \
-State only what you have seen to be so.";
+State only what you have verified.";
 
 /// The prompt for `request`; empty for agents that take none.
 pub(crate) fn render(request: &Request) -> String {

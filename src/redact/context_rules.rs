@@ -1,10 +1,10 @@
-//! Secrets that are recognised by what stands around them: headers, cookies,
-//! URLs, arguments of known programs.
+//! Rules for secrets recognised by their context: headers, cookies, URLs, arguments of known
+//! programs.
 
 use crate::redact::plausibility;
 use crate::redact::rules::Rule;
 
-pub(super) const FORMS: &[Rule] = &[
+pub(super) const CONTEXT_RULES: &[Rule] = &[
     Rule::group(
         "signature",
         &["x-amz-signature", "x-amz-security-token", "x-goog-signature"],
@@ -15,7 +15,7 @@ pub(super) const FORMS: &[Rule] = &[
         &["eyJ"],
         r"eyJ[A-Za-z0-9_-]{10,}\.(?:eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)?|[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]{10,}){2,3})",
     ),
-    // Armour that is encoded once more, as in a kubeconfig: `-----BEGIN … PRIVATE`.
+    // PEM encoded in base64 again, as in a kubeconfig: `-----BEGIN … PRIVATE`.
     Rule::whole(
         "private-key",
         &["LS0tLS1CRUdJTi"],
@@ -44,10 +44,10 @@ pub(super) const FORMS: &[Rule] = &[
     Rule::group("password", &[" -p"], r#" -p(?:[ \t]{1,8})?["']?([^\s"'\\]+)"#).after("docker login").when(plausibility::is_argument),
     Rule::group("password", &[" -p"], r#" -p["']?([^\s"'\\]+)"#).after("mysql").when(plausibility::is_argument),
     Rule::group("password", &[" -a"], r#" -a[ \t]{1,8}["']?([^\s"'\\]+)"#).after("redis-cli").when(plausibility::is_argument),
-    // A line of `.pgpass`, whose port is nearly always the same.
+    // A line of `.pgpass`; the port is nearly always the same.
     Rule::group("password", &[":5432:"], r#":5432:[^\s:"'/]{1,64}:[^\s:"'/]{1,64}:([^\s"']{4,})"#).when(plausibility::is_given),
     Rule::group("password", &["pass:"], r#"pass:([^\s"'\\]+)"#).after("openssl").when(plausibility::is_argument),
-    // A token as the user, as in a Sentry DSN and `https://<token>@host/`.
+    // A token as the user name, as in a Sentry DSN or `https://<token>@host/`.
     Rule::group("token", &["://"], r"://([A-Za-z0-9_~.+%-]{20,})(?::[A-Za-z0-9_~.+%-]*)?@").when(plausibility::is_key),
     Rule::group(
         "api-key",

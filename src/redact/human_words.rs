@@ -1,10 +1,10 @@
-//! Tells names that people give from characters drawn at random.
+//! Distinguishes human-made names from random strings.
 //!
-//! Every two neighbours speak for the one or for the other: in names one letter
-//! follows another as in words, capitals begin them, and digits stay together.
+//! Each pair of neighbouring characters votes for one or the other: in names, letters follow each
+//! other as in words, capitals begin words, and digits stay together.
 
-/// How much more often a letter follows another in names of programs than at
-/// random: a row for the first, a column for the second, in bits, and five added.
+/// How much more often a letter follows another in program names than at random, in bits plus five.
+/// Rows are the first letter, columns the second.
 const PAIRS: [&[u8; 26]; 26] = [
     b"15652350503756050767434340",
     b"72526120752723620554710050",
@@ -34,40 +34,42 @@ const PAIRS: [&[u8; 26]; 26] = [
     b"61239111500321720152213144",
 ];
 const ADDED: i32 = 5;
-/// What a name loses where a hump, a number, or a word after a number begins.
+/// Penalties for the start of a capitalised word, a number, or a word after a number.
 const HUMP: i32 = -3;
 const CAPITAL: i32 = -1;
 const NUMBER: i32 = -5;
 const AFTER_NUMBER: i32 = -3;
-/// What it wins where the sort stays the same and others are there.
+/// Bonus for a pair of the same kind in a value with several kinds.
 const STAYS: i32 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum CharKind {
     Capital,
     Small,
     Digit,
 }
 
-/// Whether a value reads as a name rather than as drawn at random. What is
-/// between letters and digits parts them and says nothing.
-pub(super) fn reads(value: &str) -> bool {
-    let mut sorts = value.bytes().filter_map(sort);
+/// Whether a value reads like a name rather than a random string. Other characters separate words
+/// and do not count.
+pub(super) fn reads_like_name(value: &str) -> bool {
+    let mut sorts = value.bytes().filter_map(char_kind);
     let first = sorts.next();
-    let stays = if sorts.all(|sort| Some(sort) == first) { 0 } else { STAYS };
+    let stays = if sorts.all(|char_kind| Some(char_kind) == first) { 0 } else { STAYS };
     let neighbours = value.bytes().zip(value.bytes().skip(1));
     neighbours.map(|(one, next)| speaks(one, next, stays)).sum::<i32>() >= 0
 }
 
-/// How much two neighbours speak for a name.
+/// How much a pair of neighbours votes for a name.
 fn speaks(one: u8, next: u8, stays: i32) -> i32 {
-    let (Some(before), Some(now)) = (sort(one), sort(next)) else { return 0 };
+    let (Some(before), Some(now)) = (char_kind(one), char_kind(next)) else { return 0 };
     match (before, now) {
-        (Sort::Small, Sort::Small) | (Sort::Capital, Sort::Capital) => stays + usual(one, next),
-        (Sort::Capital, Sort::Small) => CAPITAL + usual(one, next),
-        (Sort::Small, Sort::Capital) => HUMP,
-        (Sort::Digit, Sort::Digit) => stays,
-        (_, Sort::Digit) => NUMBER,
-        (Sort::Digit, _) => AFTER_NUMBER,
+        (CharKind::Small, CharKind::Small) | (CharKind::Capital, CharKind::Capital) => {
+            stays + usual(one, next)
+        }
+        (CharKind::Capital, CharKind::Small) => CAPITAL + usual(one, next),
+        (CharKind::Small, CharKind::Capital) => HUMP,
+        (CharKind::Digit, CharKind::Digit) => stays,
+        (_, CharKind::Digit) => NUMBER,
+        (CharKind::Digit, _) => AFTER_NUMBER,
     }
 }
 
@@ -76,11 +78,11 @@ fn usual(one: u8, next: u8) -> i32 {
     i32::from(PAIRS[place(one)][place(next)] - b'0') - ADDED
 }
 
-fn sort(c: u8) -> Option<Sort> {
+fn char_kind(c: u8) -> Option<CharKind> {
     match c {
-        b'A'..=b'Z' => Some(Sort::Capital),
-        b'a'..=b'z' => Some(Sort::Small),
-        b'0'..=b'9' => Some(Sort::Digit),
+        b'A'..=b'Z' => Some(CharKind::Capital),
+        b'a'..=b'z' => Some(CharKind::Small),
+        b'0'..=b'9' => Some(CharKind::Digit),
         _ => None,
     }
 }
@@ -102,7 +104,7 @@ mod tests {
             "my-app-credentials-v2-production",
             "AUTHENTICATION_BACKEND",
         ] {
-            assert!(reads(name), "{name}");
+            assert!(reads_like_name(name), "{name}");
         }
     }
 
@@ -115,7 +117,7 @@ mod tests {
             "lsdkfol23w54jlksdef",
             "ab1cd2ef3gh4ij5kl6mn",
         ] {
-            assert!(!reads(drawn), "{drawn}");
+            assert!(!reads_like_name(drawn), "{drawn}");
         }
     }
 }

@@ -1,33 +1,33 @@
-//! Finds every literal that a secret may be told by, in one pass over a text.
+//! Finds all literals that may indicate a secret in one pass over a text.
 //!
-//! The table is made by the compiler, so that a program that redacts one short
-//! reply pays for nothing but its bytes. Five bits of a letter are the same in
-//! both cases: three characters make an index of fifteen bits.
+//! The table is built at compile time, so redacting a short reply has no set-up cost. The lower
+//! five bits of a letter are the same in both cases, so three characters form a case-insensitive
+//! index of fifteen bits.
 
 use crate::redact::named_values::{self, ENDINGS};
 use crate::redact::rules::RULES;
 use crate::redact::unescape::LITERALS as ESCAPES;
 
-/// No literal is shorter than what the index is made of.
+/// The index uses this many characters; no literal is shorter.
 const PART: usize = 3;
 const BITS: usize = 5;
 const INDEX: usize = 1 << (PART * BITS);
 
-/// Of literals with nearly the same beginning.
+/// Number of lists of literals with similar beginnings.
 const LISTS: usize = 1 << 10;
 
-/// Whom a literal belongs to.
+/// What a literal belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// The rule of this number.
+    /// The rule with this index.
     Rule(usize),
-    /// The names of secrets.
+    /// A name of secrets.
     Name,
-    /// Nobody: what is escaped there may be a part of another.
+    /// An escape sequence that may hide part of another literal.
     Escape,
 }
 
-/// A literal that stands in the text.
+/// A literal found in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Anchor {
     pub(super) owner: Owner,
@@ -35,7 +35,7 @@ pub(super) struct Anchor {
     pub(super) end: usize,
 }
 
-/// All of them, in the order of their beginnings.
+/// All literals in the text, in order of position.
 pub(super) fn find(bytes: &[u8]) -> impl Iterator<Item = Anchor> {
     let (mut start, mut next) = (0, 0);
     let mut same: Option<u16> = None;
@@ -59,7 +59,8 @@ pub(super) fn find(bytes: &[u8]) -> impl Iterator<Item = Anchor> {
     })
 }
 
-/// The first place where a literal may begin. A loop of its own keeps to registers.
+/// The first position at which a literal may begin. A separate function so that the loop stays in
+/// registers.
 #[inline(never)]
 fn first_known(bytes: &[u8]) -> Option<usize> {
     let (begin, rest) = bytes.split_at_checked(PART - 1)?;
@@ -70,13 +71,13 @@ fn first_known(bytes: &[u8]) -> Option<usize> {
     })
 }
 
-/// Every literal there is, and what kind of secret it tells, if that is known.
+/// All literals, with the kind of secret that they indicate, if known.
 pub(super) fn literals() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     TABLE.literals.iter().map(|(literal, owner)| (*literal, owner.kind(literal)))
 }
 
 impl Owner {
-    /// Of the secret that a literal tells.
+    /// The kind of secret that a literal indicates.
     pub(super) fn kind(self, literal: &str) -> Option<&'static str> {
         match self {
             Self::Rule(at) => Some(RULES[at].kind),
@@ -86,12 +87,12 @@ impl Owner {
     }
 }
 
-/// The index of the last characters, of which one was added.
+/// Shifts a character into the index.
 const fn push(index: usize, byte: u8) -> usize {
     ((index << BITS) | (byte as usize % (1 << BITS))) % INDEX
 }
 
-/// The index of the first characters of a literal, in either case.
+/// The index of the first characters of a literal, ignoring case.
 const fn index(part: &[u8]) -> usize {
     push(push(push(0, part[0]), part[1]), part[2])
 }
@@ -105,9 +106,9 @@ const COUNT: usize = {
     count
 };
 
-/// Literals with the same second and third character are a list each.
+/// Literals that share the lower index bits form a list.
 struct Table {
-    /// A bit for every index that a literal begins with.
+    /// One bit for every index at which a literal begins.
     known: [u64; INDEX / 64],
     literals: [(&'static str, Owner); COUNT],
     first: [Option<u16>; LISTS],
@@ -154,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// How many there are, found the slow way.
+    /// The number of literals, counted the slow way.
     fn count(text: &str) -> usize {
         let stands = |at: usize, literal: &str| {
             text.as_bytes()

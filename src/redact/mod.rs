@@ -1,9 +1,9 @@
-//! Takes secrets out of whatever leaves: keys of common vendors, private keys,
-//! headers, passwords in addresses, and values whose names say what they are.
+//! Redacts secrets from all output: vendor keys, private keys, headers, passwords in URLs, and
+//! values whose names mark them as secret.
 //!
-//! A guard against accidents, not a boundary: raw files stay as they are for
-//! their owner. A secret becomes `[redacted:<kind>]`, which tells nothing of
-//! its length. Redact before cutting: half a key is not recognised.
+//! A guard against accidents, not a security boundary: raw files stay unchanged for their owner. A
+//! secret becomes `[redacted:<kind>]`, which does not reveal its length. Redact before shortening,
+//! because half a key is not recognised.
 
 mod context_rules;
 mod human_words;
@@ -29,24 +29,24 @@ use plausibility::MARK;
 use unescape::Unescaped;
 
 pub(crate) use pem::{
-    KeyMark, first_end as first_key_end, has_marker as has_key_marker, key_lines_before,
+    KeyMark, first_end as first_key_end, has_key_marker_text, has_marker as has_key_marker, key_lines_before,
     last_mark as last_key_mark, may_be_before_end as may_be_before_key_end, may_be_line as may_be_key_line,
-    names_key, open_key_at_end,
+    open_key_at_end,
 };
-pub(crate) use suspect_lines::Suspects;
+pub(crate) use suspect_lines::SuspectFinder;
 
-/// No secret is shorter together with what tells it.
+/// No secret is shorter, including what identifies it.
 const SHORTEST: usize = 8;
 const LONGEST_MARK: usize = 32;
 const MOST_PASSES: usize = 4;
 const PRIVATE_KEY: &str = "private-key";
 
-/// The text without its secrets.
+/// Redacts a text.
 pub(crate) fn text(input: &str) -> Cow<'_, str> {
     let mut shown = Cow::Borrowed(input);
-    // What stands in place of one secret may make the next one plain.
+    // Replacing one secret may expose another.
     for _ in 0..MOST_PASSES {
-        match once(&shown) {
+        match redact_once(&shown) {
             Some(redacted) => shown = Cow::Owned(redacted),
             None => break,
         }
@@ -54,8 +54,8 @@ pub(crate) fn text(input: &str) -> Cow<'_, str> {
     shown
 }
 
-/// The text without the secrets that show at once; nothing where there are none.
-fn once(input: &str) -> Option<String> {
+/// One redaction pass; `None` if nothing was found.
+fn redact_once(input: &str) -> Option<String> {
     let spans = spans(input);
     (!spans.is_empty()).then(|| marked(input, &spans))
 }
@@ -72,16 +72,14 @@ fn marked(input: &str, spans: &[Span]) -> String {
     shown
 }
 
-/// A part of a text without secrets, judged by the whole. What stands for a
-/// secret that is cut by an end of the part belongs to where it begins, so that
-/// adjoining parts make up the redacted text.
+/// A part of a text, redacted in the context of the whole. The mark of a secret that an edge cuts
+/// belongs to the part where it begins, so that adjoining parts add up to the redacted whole.
 pub(crate) fn part(whole: &str, part: Range<usize>) -> String {
     let mut ends = [part.start, part.end];
     placed(whole, &mut ends)[ends[0]..ends[1]].to_owned()
 }
 
-/// The text without its secrets; the places in it are moved to where they are
-/// then, so that what is between two of them is that part.
+/// Redacts a text and moves the `places` in it to their positions in the result.
 pub(crate) fn placed<'a>(whole: &'a str, places: &mut [usize]) -> Cow<'a, str> {
     let mut shown = Cow::Borrowed(whole);
     for _ in 0..MOST_PASSES {
@@ -95,7 +93,7 @@ pub(crate) fn placed<'a>(whole: &'a str, places: &mut [usize]) -> Cow<'a, str> {
     shown
 }
 
-/// Where a position is once marks stand for the spans.
+/// The position `at` after the spans are replaced by marks.
 fn moved(spans: &[Span], at: usize) -> usize {
     let (mut before, mut marks) = (0, 0);
     for Span { range, kind } in spans.iter().take_while(|span| span.range.start < at) {
@@ -105,11 +103,10 @@ fn moved(spans: &[Span], at: usize) -> usize {
     at - before + marks
 }
 
-/// How much must be known beyond a cut to see a secret that it goes through.
+/// How much text beyond a cut is needed to recognise a secret that it splits.
 pub(crate) const MARGIN: usize = 4 << 10;
 
-/// `part`, the beginning of `more`, without secrets: what only `more` shows to
-/// be one is left out, so that no half of it is told.
+/// Redacts `part`, the beginning of `more`. Leaves out what only `more` shows to be a secret.
 pub(crate) fn beginning(part: &str, more: &str) -> String {
     let (part, more) = (text(part), text(more));
     let same = part.char_indices().zip(more.chars()).find(|((_, a), b)| a != b);
@@ -117,8 +114,8 @@ pub(crate) fn beginning(part: &str, more: &str) -> String {
     part[..end].to_owned()
 }
 
-/// As [`beginning`], for a `part` that `more` ends with; and how many bytes of
-/// the part may be told only with what stands before it.
+/// Like [`beginning`], for a `part` at the end of `more`. Also returns the number of bytes left
+/// out.
 pub(crate) fn ending(part: &str, more: &str) -> (String, usize) {
     let (part, more) = (text(part), text(more));
     let alike = part.chars().rev().zip(more.chars().rev()).take_while(|(a, b)| a == b);
@@ -126,8 +123,7 @@ pub(crate) fn ending(part: &str, more: &str) -> (String, usize) {
     (part[untold..].to_owned(), untold)
 }
 
-/// Takes the secrets out of every string of a value, the names of members
-/// included. What has which type, and how many there are of it, stays.
+/// Redacts all strings of a value, including member names. Types and counts do not change.
 pub(crate) fn value(value: &mut Value) {
     match value {
         Value::String(string) => replace(string),
@@ -155,14 +151,14 @@ pub(crate) fn value(value: &mut Value) {
     }
 }
 
-/// A part of a text that is a secret.
+/// A secret within a text.
 #[derive(Debug, PartialEq, Eq)]
 struct Span {
     range: Range<usize>,
     kind: &'static str,
 }
 
-/// The secrets of a text in their order, none over another.
+/// The secrets of a text in order, without overlap.
 fn spans(text: &str) -> Vec<Span> {
     if text.len() < SHORTEST {
         return Vec::new();
@@ -171,17 +167,17 @@ fn spans(text: &str) -> Vec<Span> {
     if let Some(unescaped) = Unescaped::of(text) {
         let spans = self::found(&unescaped.text).into_iter();
         let spans = spans.map(|(rank, span)| (rank, Span { range: unescaped.original(&span.range), ..span }));
-        // A key goes from its beginning to its end, whatever is between.
+        // A private key spans from its beginning to its end, whatever is between.
         found.extend(spans.filter(|(_, span)| span.kind == PRIVATE_KEY || !reaches_mark(text, &span.range)));
     }
     merge(found)
 }
 
-/// The secrets of a text as it is written, with how exactly each is known.
+/// The secrets of a text as written, with the rank of the rule that found each.
 fn found(text: &str) -> Vec<(usize, Span)> {
     let keys = pem::find(text).into_iter().map(|range| (0, Span { range, kind: PRIVATE_KEY }));
     let mut found: Vec<(usize, Span)> = keys.collect();
-    // Up to where the text was read, for each rule and for the names.
+    // For each rule and for names: the position up to which it has matched.
     let mut read = [0; rules::RULES.len() + 1];
     for anchor in literal_finder::find(text.as_bytes()) {
         let (rank, secret): (usize, &dyn Fn() -> _) = match anchor.owner {
@@ -201,7 +197,7 @@ fn found(text: &str) -> Vec<(usize, Span)> {
     found
 }
 
-/// Makes one span of those that overlap; the kind is of the most exact.
+/// Merges overlapping spans; the lowest rank determines the kind.
 fn merge(mut found: Vec<(usize, Span)>) -> Vec<Span> {
     found.sort_by_key(|(rank, span)| (span.range.start, *rank));
     let mut merged: Vec<(usize, Span)> = Vec::with_capacity(found.len());
@@ -219,31 +215,30 @@ fn merge(mut found: Vec<(usize, Span)>) -> Vec<Span> {
     merged.into_iter().map(|(_, span)| span).collect()
 }
 
-/// Where in bytes that may be text a secret may be, private keys apart: every
-/// line with a secret of a kind has one of these positions, of that kind or of
-/// none: what is escaped may be any.
+/// Positions in bytes at which a secret may be, except private keys. Every line with a secret of
+/// some kind has a position with that kind or with none: an escape may hide any kind.
 pub(crate) fn suspects(bytes: &[u8]) -> impl Iterator<Item = (usize, Option<&'static str>)> {
     let kind = |anchor: &Anchor| String::from_utf8_lossy(&bytes[anchor.start..anchor.end]).into_owned();
     literal_finder::find(bytes).map(move |anchor| (anchor.start, anchor.owner.kind(&kind(&anchor))))
 }
 
-/// Every kind of secret.
+/// All kinds of secrets.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
     let named = named_values::KINDS.iter().copied().chain([PRIVATE_KEY]);
     rules::RULES.iter().map(|rule| rule.kind).chain(named)
 }
 
-/// What is shown for a line of a private key.
+/// The mark for a line of a private key.
 pub(crate) fn key_mark() -> String {
     mark(PRIVATE_KEY)
 }
 
-/// What stands in place of a secret.
+/// The mark that replaces a secret.
 pub(crate) fn mark(kind: &str) -> String {
     format!("{MARK}{kind}]")
 }
 
-/// Whether part of a range was redacted before.
+/// Whether a range overlaps an earlier redaction.
 fn reaches_mark(text: &str, range: &Range<usize>) -> bool {
     let from = text.floor_char_boundary(range.start.saturating_sub(LONGEST_MARK));
     text[from..range.end].match_indices(MARK).any(|(at, _)| {
@@ -259,8 +254,7 @@ fn replace(string: &mut String) {
     }
 }
 
-/// Redacts one of several lines that may be inside a private key, and says
-/// whether the next one is.
+/// Redacts one of several lines that may be inside a private key. Returns whether the next one is.
 fn lines(line: &mut String, inside_key: bool) -> bool {
     let next = pem::ends_inside(line, inside_key);
     if inside_key && pem::is_line(line) {
@@ -269,7 +263,7 @@ fn lines(line: &mut String, inside_key: bool) -> bool {
     next
 }
 
-/// Redacts the names of members. Two that become alike are told apart.
+/// Redacts member names and keeps them unique.
 fn names(members: &mut Map<String, Value>) {
     if members.keys().all(|name| matches!(text(name), Cow::Borrowed(_))) {
         return;

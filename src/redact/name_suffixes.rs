@@ -1,13 +1,13 @@
-//! What a name has after the word that tells a secret: `API_KEY_PROD`.
+//! Suffixes after the secret word in a name: `API_KEY_PROD`.
 
 use crate::redact::named_values::ENDINGS;
 
-/// Where, how and how far a secret is used.
+/// Suffixes that say where or how a secret is used.
 const ADDITIONS: &str = "\
     prod production staging stage dev development test testing qa uat ci live sandbox local v b64 \
     base64 hex old new read write ro rw readonly primary secondary default backup admin root public \
     private";
-/// What a name that ends with one of these has tells of a secret, and is none.
+/// Suffixes of names that describe a secret but do not contain it.
 const ABOUT: &str = "\
     file path dir id ids name names len length size count limit ttl url uri host port endpoint type \
     kind class format algorithm alg hash hasher hashers digest fingerprint checksum version prefix \
@@ -16,12 +16,12 @@ const ABOUT: &str = "\
     store manager cache index address contract mint image tag commit revision rev sha uuid domain \
     subnet pool region encoding keyid pubkey template";
 
-/// No word that tells anything is longer.
+/// Longest word considered.
 const LONGEST: usize = 24;
 
-/// The length of what a name has after its ending, as far as the value is still
-/// a secret: `API_KEY_2`, `apiKeyProd`, `passwords`; and whether all of it is
-/// known. In capitals, as variables are written, most other words may follow.
+/// The length of the suffix of a name whose value is still secret (`API_KEY_2`, `apiKeyProd`,
+/// `passwords`), and whether all of it is known. Names in capitals, like variables, may have most
+/// other words.
 pub(super) fn addition(ending: &str, rest: &str) -> (usize, bool) {
     const MOST_WORDS: usize = 8;
     let plural = usize::from(
@@ -35,7 +35,7 @@ pub(super) fn addition(ending: &str, rest: &str) -> (usize, bool) {
     (length, is_usual)
 }
 
-/// One of its words, or a number.
+/// One word of the suffix, or a number.
 fn added_word(ending: &str, rest: &str) -> Option<(usize, bool)> {
     let sign = if rest.starts_with("__") { 2 } else { usize::from(rest.starts_with(['_', '-'])) };
     let run = &rest[sign..];
@@ -44,16 +44,17 @@ fn added_word(ending: &str, rest: &str) -> Option<(usize, bool)> {
         return Some((sign + digits, true));
     }
     let first = run.bytes().next().filter(u8::is_ascii_alphabetic)?;
-    let is_loud = first.is_ascii_uppercase() && !run[1..].starts_with(|c: char| c.is_ascii_lowercase());
-    let goes_on = |c: &u8| c.is_ascii_digit() || c.is_ascii_uppercase() == is_loud && c.is_ascii_alphabetic();
+    let is_all_caps = first.is_ascii_uppercase() && !run[1..].starts_with(|c: char| c.is_ascii_lowercase());
+    let goes_on =
+        |c: &u8| c.is_ascii_digit() || c.is_ascii_uppercase() == is_all_caps && c.is_ascii_alphabetic();
     let length = 1 + run.bytes().take(LONGEST).skip(1).take_while(goes_on).count();
     let word = run[..length].to_ascii_lowercase();
     let bare = word.trim_end_matches(|c: char| c.is_ascii_digit());
     let is = |words: &str| words.split(' ').any(|one| one == word || one == bare);
     let is_last = !run[length..].starts_with(['_', '-']);
     let is_known = (sign > 0 || first.is_ascii_uppercase()) && is(ADDITIONS);
-    // `auth` is the name of many a service.
-    let may_be_free = sign > 0 && is_loud && !ending.eq_ignore_ascii_case("auth");
+    // `auth` is the name of many services.
+    let may_be_free = sign > 0 && is_all_caps && !ending.eq_ignore_ascii_case("auth");
     // `SECRET_KEY` is a name of its own.
     let is_own = sign == 1 && ENDINGS.contains(&word.as_str());
     let is_free = may_be_free && !(is_last && is(ABOUT)) && !is_own;

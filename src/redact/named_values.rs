@@ -1,7 +1,7 @@
-//! Secrets told by their names: `OPENAI_API_KEY=…`, `password: …`, `"token": "…"`.
+//! Rules for secrets recognised by their names: `OPENAI_API_KEY=…`, `password: …`, `"token": "…"`.
 //!
-//! The name decides what the value must look like: anything odd for a
-//! password, long and random for a key or a token.
+//! The name decides what the value must look like: unusual for a password, long and random for a
+//! key or token.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -9,10 +9,10 @@ use std::sync::OnceLock;
 use regex::bytes::Regex;
 
 use crate::redact::name_suffixes::addition;
-use crate::redact::plausibility::{self, Writing};
+use crate::redact::plausibility::{self, ValueForm};
 use crate::redact::rules::compile;
 
-/// What the names of secrets end in, in small letters.
+/// Endings of names of secrets, in lower case.
 pub(super) const ENDINGS: &[&str] = &[
     "password",
     "passwd",
@@ -29,10 +29,10 @@ pub(super) const ENDINGS: &[&str] = &[
     "_pat",
 ];
 
-/// What the value of a name may be.
+/// Kinds of secrets that a name can indicate.
 pub(super) const KINDS: &[&str] = &["password", "secret", "api-key", "token"];
 
-/// Keys of these are secret; those of caches, tables and maps are not.
+/// Keys of these are secret; cache keys, table keys and the like are not.
 const SECRET_KEYS: &[&str] = &[
     "api",
     "secret",
@@ -59,9 +59,9 @@ const SECRET_KEYS: &[&str] = &[
 ];
 /// Tokens of these may be UUIDs.
 const UUID_TOKENS: &[&str] = &["auth", "snyk", "railway", "codecov", "postmark", "server"];
-/// Commands that set the variable which follows, with its value after a space.
+/// Commands that set a variable whose value follows after a space.
 const SETTERS: &[&str] = &["export", "set", "setenv", "declare", "ENV"];
-/// Tokens of these are handles, or words of a language.
+/// Tokens of these are handles or words of a language.
 const OPEN_TOKENS: &[&str] = &[
     "page",
     "next",
@@ -87,10 +87,10 @@ const OPEN_TOKENS: &[&str] = &[
     "current",
 ];
 
-/// How much of a value is looked at before it is known to be one.
+/// How much of a value is examined to find its beginning.
 const WINDOW: usize = 256;
-/// Between a name and its value: the end of the name's quotes, a sign, the
-/// value's type, and the value's quotes, which may be escaped several times.
+/// What separates a name from its value: closing quote, operator, type and opening quote, possibly
+/// escaped several times.
 const BETWEEN: &str = r#"(?x)
     (?: \\{0,7} (?P<named> ["'`] ) \]? )?
     [\x20\t]{0,8}
@@ -100,18 +100,18 @@ const BETWEEN: &str = r#"(?x)
     [\x20\t]{0,8}
     (?: [bfru@]{0,2} (?P<open> \\{0,7} ["'`] ) )?"#;
 
-/// What a name says of its value.
+/// What a name indicates about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Name {
+enum NameKind {
     Password,
     Secret,
     Key,
     Token,
-    /// Which may be a UUID.
+    /// The value may be a UUID.
     UuidToken,
 }
 
-/// The value of the name that ends in what stands at `ending`, if it is secret.
+/// The value of the name that ends at `ending`, if it is secret.
 pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'static str)> {
     let rest = &text[ending.end..];
     let (more, is_usual) = addition(&text[ending.clone()], rest);
@@ -119,7 +119,7 @@ pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'
     if rest.starts_with(|c: char| c.is_alphanumeric() || "_-.(".contains(c)) {
         return None;
     }
-    let name = Name::of(text, ending.clone())?;
+    let name = NameKind::of(text, ending.clone())?;
     static COMPILED: OnceLock<Option<Regex>> = OnceLock::new();
     let window = &rest[..rest.floor_char_boundary(WINDOW)];
     let between = COMPILED.get_or_init(|| compile(BETWEEN)).as_ref()?.captures(window.as_bytes())?;
@@ -127,35 +127,35 @@ pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'
     let sign = part("sign").unwrap_or_default();
     let start = between.get(0)?.end();
     let open = part("open");
-    // The cell of a table.
+    // A table cell.
     let stop = sign.chars().next().filter(|sign| matches!(sign, ',' | '|') && open.is_none());
     let value = &window[start..start + length(&window[start..], open, stop)];
-    let place = || Place::of(text, &ending);
+    let place = || LinePosition::of(text, &ending);
     let is_assigned = match sign {
         "" => {
             let is_given = || {
                 let place = place();
                 is_flag(text, ending.start)
                     || is_login(text, &ending, &window[start + value.len()..])
-                    || place.is_set && (name != Name::Password || is_upper(&text[ending.clone()]))
-                    || place.is_first && place.is_loud && name != Name::Password
+                    || place.is_set && (name != NameKind::Password || is_upper(&text[ending.clone()]))
+                    || place.is_first && place.is_all_caps && name != NameKind::Password
             };
             part("named").is_none() && rest.starts_with([' ', '\t']) && is_given()
         }
-        // Arguments of a call or a program; lists of words have commas, too.
-        "," if part("named").is_some() && (name != Name::Password || is_flag(text, ending.start)) => true,
-        // The first cells of a row; there is no space after the comma.
+        // Arguments of a call or program; plain lists have commas too.
+        "," if part("named").is_some() && (name != NameKind::Password || is_flag(text, ending.start)) => true,
+        // The first cells of a row, without a space after the comma.
         "," => {
             let (place, is_close) = (place(), window[..start].trim_end().len() == start);
-            is_close && place.is_first && place.is_loud && !is_loud(value)
+            is_close && place.is_first && place.is_all_caps && !is_all_caps(value)
         }
         "|" => {
             let place = place();
-            place.is_cell && (name != Name::Password || place.is_loud && !is_loud(value))
+            place.is_cell && (name != NameKind::Password || place.is_all_caps && !is_all_caps(value))
         }
         ">" => part("named").is_none(),
-        // `"name": "DB_PASSWORD", "value": "…"`; and with a type before it, only
-        // what is in quotes is no code.
+        // `"name": "DB_PASSWORD", "value": "…"`. After a type, only a quoted value counts; anything
+        // else is code.
         sign => sign.len() <= 3 || open.is_some(),
     };
     if !is_assigned {
@@ -164,17 +164,17 @@ pub(super) fn find(text: &str, ending: Range<usize>) -> Option<(Range<usize>, &'
     let variable =
         sign == "=" && start == sign.len() + open.map_or(0, str::len) && is_upper(&text[ending.clone()]);
     let writing = match open {
-        Some(_) if variable => Writing::QuotedVariable,
-        Some(_) => Writing::Quoted,
-        None if variable => Writing::Variable,
-        None => Writing::Bare,
+        Some(_) if variable => ValueForm::QuotedVariable,
+        Some(_) => ValueForm::Quoted,
+        None if variable => ValueForm::Variable,
+        None => ValueForm::Bare,
     };
     let kind = if is_usual { name } else { name.said_more() }.judge(value, writing)?;
     let start = text.len() - rest.len() + start;
     Some((start..start + length(&text[start..], open, stop), kind))
 }
 
-/// What kind of secret a name with this ending has, if any.
+/// The kind of secret of names with this ending.
 pub(super) fn kind(ending: &str) -> &'static str {
     let is = |endings: &[&str]| endings.iter().any(|one| ending.eq_ignore_ascii_case(one));
     if is(&["token", "_pat"]) {
@@ -188,15 +188,15 @@ pub(super) fn kind(ending: &str) -> &'static str {
     }
 }
 
-/// Whether a name, a part of which begins at `at`, is an option: `--db-password`.
+/// Whether a name containing position `at` is an option: `--db-password`.
 fn is_flag(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '-');
     let alone = before.is_empty() || before.ends_with(|c: char| c.is_whitespace() || "\"'`".contains(c));
     alone && text[before.len()..].starts_with("--")
 }
 
-/// Whether a `password` that stands before its value is one of a `.netrc`: with
-/// a login in the same line, or the two alone in it.
+/// Whether a `password` before its value is a `.netrc` entry: with a login in the same line, or
+/// alone with its value.
 fn is_login(text: &str, ending: &Range<usize>, after: &str) -> bool {
     let before = &text[..ending.start];
     let before = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
@@ -205,21 +205,21 @@ fn is_login(text: &str, ending: &Range<usize>, after: &str) -> bool {
     &text[ending.clone()] == "password" && (is_alone || before.contains("login "))
 }
 
-/// How a name stands in its line.
-struct Place {
-    /// Behind a command that sets it: `set -x NAME value`.
+/// The position of a name in its line.
+struct LinePosition {
+    /// After a command that sets it: `set -x NAME value`.
     is_set: bool,
     /// At the beginning.
     is_first: bool,
     /// In a table.
     is_cell: bool,
-    /// In capitals and of several words, as variables are.
-    is_loud: bool,
+    /// In capitals and of several words, like a variable.
+    is_all_caps: bool,
 }
 
-impl Place {
+impl LinePosition {
     fn of(text: &str, ending: &Range<usize>) -> Self {
-        /// More of a line is not looked at.
+        /// How much of the line is examined.
         const MOST: usize = 256;
         let from = text.floor_char_boundary(ending.start.saturating_sub(MOST));
         let text = &text[from..ending.end];
@@ -237,7 +237,7 @@ impl Place {
             is_set: line.ends_with([' ', '\t']) && command.is_some_and(|word| SETTERS.contains(&word)),
             is_first,
             is_cell: is_first || line.trim_start().starts_with('|'),
-            is_loud: is_loud(name),
+            is_all_caps: is_all_caps(name),
         }
     }
 }
@@ -246,11 +246,11 @@ fn is_upper(word: &str) -> bool {
     word.bytes().all(|c| c.is_ascii_uppercase())
 }
 
-fn is_loud(name: &str) -> bool {
+fn is_all_caps(name: &str) -> bool {
     name.contains('_') && !name.contains(|c: char| c.is_ascii_lowercase())
 }
 
-/// What kind of secret a member of an object is.
+/// The kind of secret of an object member, if it is one.
 pub(super) fn member(name: &str, value: &str) -> Option<&'static str> {
     let lower = name.to_ascii_lowercase();
     let ends = |ending: &&str| lower.rfind(*ending).map(|start| start..start + ending.len());
@@ -260,11 +260,11 @@ pub(super) fn member(name: &str, value: &str) -> Option<&'static str> {
         .filter(|ending| addition(&name[ending.clone()], &name[ending.end..]).0 == name.len() - ending.end);
     let ending = endings.min_by_key(|ending| ending.start)?;
     let (_, is_usual) = addition(&name[ending.clone()], &name[ending.end..]);
-    let name = Name::of(name, ending)?;
-    if is_usual { name } else { name.said_more() }.judge(value, Writing::Quoted)
+    let name = NameKind::of(name, ending)?;
+    if is_usual { name } else { name.said_more() }.judge(value, ValueForm::Quoted)
 }
 
-impl Name {
+impl NameKind {
     fn of(text: &str, ending: Range<usize>) -> Option<Self> {
         let before = &text[..ending.start];
         let word = &text[ending];
@@ -273,34 +273,34 @@ impl Name {
             || (word.starts_with('P') && before.ends_with(char::is_lowercase));
         let owned_by = |owners: &[&str]| owners.iter().any(|one| owner.ends_with(one));
         match word.to_ascii_lowercase().as_str() {
-            "password" | "passwd" | "passphrase" | "pwd" => Some(Name::Password),
-            // `pass` alone is a word; `PWD` is a directory, which shows in its value.
-            "pass" => (apart && !owner.is_empty()).then_some(Name::Password),
-            "secret" | "credential" | "credentials" => Some(Name::Secret),
-            "auth" => (owner.is_empty() || before.ends_with('_')).then_some(Name::Secret),
-            "token" if owned_by(UUID_TOKENS) => Some(Name::UuidToken),
+            "password" | "passwd" | "passphrase" | "pwd" => Some(NameKind::Password),
+            // `pass` alone is a word; the value of `PWD` shows that it is a directory.
+            "pass" => (apart && !owner.is_empty()).then_some(NameKind::Password),
+            "secret" | "credential" | "credentials" => Some(NameKind::Secret),
+            "auth" => (owner.is_empty() || before.ends_with('_')).then_some(NameKind::Secret),
+            "token" if owned_by(UUID_TOKENS) => Some(NameKind::UuidToken),
             // A personal access token.
-            "_pat" => Some(Name::Token),
-            "token" => (!owned_by(OPEN_TOKENS)).then_some(Name::Token),
-            "key" | "key_base" => owned_by(SECRET_KEYS).then_some(Name::Key),
+            "_pat" => Some(NameKind::Token),
+            "token" => (!owned_by(OPEN_TOKENS)).then_some(NameKind::Token),
+            "key" | "key_base" => owned_by(SECRET_KEYS).then_some(NameKind::Key),
             _ => None,
         }
     }
 
-    /// Whose name goes on in a way of its own: it may be a setting.
+    /// For a name with an unknown suffix, which may be a setting.
     fn said_more(self) -> Self {
-        if self == Name::Password { Name::Secret } else { self }
+        if self == NameKind::Password { NameKind::Secret } else { self }
     }
 
-    fn judge(self, value: &str, writing: Writing) -> Option<&'static str> {
+    fn judge(self, value: &str, writing: ValueForm) -> Option<&'static str> {
         let (is_secret, kind) = match self {
-            Name::Password => (plausibility::is_password(value, writing), "password"),
-            Name::Secret => (plausibility::is_secret(value, writing, 12), "secret"),
-            Name::Key => {
+            NameKind::Password => (plausibility::is_password(value, writing), "password"),
+            NameKind::Secret => (plausibility::is_secret(value, writing, 12), "secret"),
+            NameKind::Key => {
                 (plausibility::is_secret(value, writing, 12) || plausibility::is_aws(value), "api-key")
             }
-            Name::UuidToken => (plausibility::is_secret(value, writing, 12), "token"),
-            Name::Token => {
+            NameKind::UuidToken => (plausibility::is_secret(value, writing, 12), "token"),
+            NameKind::Token => {
                 (plausibility::is_secret(value, writing, 12) && !plausibility::is_uuid(value), "token")
             }
         };
@@ -308,7 +308,7 @@ impl Name {
     }
 }
 
-/// The word before the last one of a name, in small letters: `api` in `myApiKey`.
+/// The word before the last one of a name, in lower case: `api` in `myApiKey`.
 fn last_word(before: &str) -> String {
     let before = before.strip_suffix(['_', '-', '.', ' ']).unwrap_or(before);
     let mut word = String::new();
@@ -322,7 +322,7 @@ fn last_word(before: &str) -> String {
     word.to_ascii_lowercase()
 }
 
-/// Up to where a value goes that begins here.
+/// The length of the value at the start of `text`.
 fn length(text: &str, open: Option<&str>, stop: Option<char>) -> usize {
     let end = |stop: &dyn Fn(char) -> bool| text.find(stop).unwrap_or(text.len());
     let Some(open) = open else {
@@ -347,7 +347,7 @@ fn length(text: &str, open: Option<&str>, stop: Option<char>) -> usize {
     text.len()
 }
 
-/// Where the next of several assignments begins: `…&page=2`, `…;Server=x`.
+/// The start of the next assignment: `…&page=2`, `…;Server=x`.
 fn next_assignment(run: &str) -> usize {
     let names = |rest: &str| {
         let name = rest.bytes().take_while(|c| c.is_ascii_alphanumeric() || b"_.-".contains(c)).count();

@@ -1,8 +1,7 @@
-//! Private keys in armour: `-----BEGIN … PRIVATE KEY-----` and all that follows;
-//! in files of PuTTY, from `Private-Lines: …` to `Private-MAC: …`.
+//! Finds private keys: from `-----BEGIN … PRIVATE KEY-----` to the end marker, or in PuTTY files
+//! from `Private-Lines: …` to `Private-MAC: …`.
 //!
-//! A key is told by where it begins and ends, not by its lines: these look
-//! like any other base64.
+//! Keys are recognised by their markers, because their lines look like any other base64.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -15,17 +14,17 @@ use crate::redact::{MARK, plausibility};
 const MARKER: &str = "-{4,5} ?(?:BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}\
     |Private-(?:Lines: ?[0-9]{1,4}\\b|MAC: ?[0-9a-f]{40,64})";
 const ENDS: [&str; 2] = ["END ", "-MAC"];
-/// What every marker has, the last one those of PuTTY.
+/// Every marker contains one of these; the last is PuTTY's.
 const NAMES: [&[u8]; 2] = [b"PRIVATE KEY", b"Private-"];
-/// A line of a key is at least this long; its first and last may be cut.
+/// Minimum length of a line of a key; the first and last may be shortened.
 const SHORTEST_LINE: usize = 16;
-/// Where a key begins, a run of base64 at least this long follows soon.
+/// A run of base64 at least this long follows soon after a begin marker.
 const SHORTEST_RUN: usize = 32;
 const SOON: usize = 240;
-/// A key is over after this many bytes, whether its end was seen or not.
+/// A key ends after this many bytes, whether or not its end was seen.
 const REACH: usize = 64 << 10;
 
-/// Where the private keys of a text are.
+/// The private keys of a text.
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let mut keys = Vec::new();
     let (mut begun, mut seen) = (None, 0);
@@ -44,15 +43,15 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
         }
         seen = marker.end;
     }
-    keys.extend(begun.into_iter().flat_map(|start| cut_key(text, start)));
+    keys.extend(begun.into_iter().flat_map(|start| unterminated_key(text, start)));
     keys
 }
 
-/// A key that nothing ends: its lines, as far as one reaches, and not what
-/// stands between and after them.
-fn cut_key(text: &str, start: usize) -> Vec<Range<usize>> {
+/// A key without an end marker: its lines up to the maximum length, without other text between or
+/// after them.
+fn unterminated_key(text: &str, start: usize) -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
-    // Whoever prints several outputs names each before its lines.
+    // Tools that print several outputs prefix each line with a name.
     let name = text[..start].rsplit('\n').next().unwrap_or_default();
     let (mut from, mut is_inside) = (start, true);
     for line in text[start..].split_inclusive('\n') {
@@ -61,7 +60,7 @@ fn cut_key(text: &str, start: usize) -> Vec<Range<usize>> {
         }
         let named = line.strip_prefix(name).unwrap_or(line).trim();
         let is_blank = named.is_empty();
-        // A line may have been redacted before, as something else.
+        // A line may already be redacted as something else.
         let follows = is_inside && (goes_on(named) || named.starts_with(MARK));
         is_inside = from == start || is_inside && is_blank || follows || runs(named).any(is_run);
         if is_inside && !is_blank {
@@ -76,8 +75,7 @@ fn cut_key(text: &str, start: usize) -> Vec<Range<usize>> {
     parts
 }
 
-/// Whether a line may follow on those of a key: it is short, being the last, or
-/// cut.
+/// Whether a line may continue a key: the short last line, or a shortened one.
 fn goes_on(line: &str) -> bool {
     let is_cut = |run: &str| run.len() >= SHORTEST_LINE && is_mixed(run);
     let line = bare(line);
@@ -88,7 +86,7 @@ fn runs(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !c.is_ascii() || !is_base64(c as u8))
 }
 
-/// Whether a text that begins inside a key, or not, ends inside one.
+/// Whether a text ends inside a key, given whether it begins in one.
 pub(super) fn ends_inside(text: &str, inside: bool) -> bool {
     markers(text).last().map_or(inside, |(is_end, marker)| !is_end && is_key(&text[marker.end..]))
 }
@@ -98,16 +96,16 @@ pub(super) fn is_line(line: &str) -> bool {
     line.len() >= SHORTEST_LINE && line.bytes().all(is_base64)
 }
 
-/// What the last marker in a text says.
+/// The last marker of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyMark {
     Begins { at: usize },
     Ends,
 }
 
-/// The last marker in bytes that may be text, with what comes after them.
+/// The last marker in bytes, considering the text after them.
 pub(crate) fn last_mark(bytes: &[u8], after: &[u8]) -> Option<KeyMark> {
-    names_key(bytes).then_some(())?;
+    has_key_marker_text(bytes).then_some(())?;
     let mut text = String::from_utf8_lossy(bytes).into_owned();
     let end = text.len();
     text += &String::from_utf8_lossy(after);
@@ -116,31 +114,31 @@ pub(crate) fn last_mark(bytes: &[u8], after: &[u8]) -> Option<KeyMark> {
     Some(if begins { KeyMark::Begins { at: marker.start } } else { KeyMark::Ends })
 }
 
-/// Whether a line may belong to a key that began before it: what is logged,
-/// quoted or numbered has more in its line than the key.
+/// Whether a line may belong to a key that began before it. Logged, quoted or numbered lines
+/// contain more than the key.
 pub(crate) fn may_be_line(line: &str) -> bool {
     let line = line.trim();
     let is_short = !line.is_empty() && line.bytes().all(is_base64);
     is_short || line.as_bytes().split(|c| !is_base64(*c)).any(|run| run.len() >= SHORTEST_LINE)
 }
 
-/// Every beginning and end of a key that is named in a text.
+/// All markers of a text.
 fn markers(text: &str) -> impl Iterator<Item = (bool, Range<usize>)> {
     static COMPILED: OnceLock<Option<Regex>> = OnceLock::new();
-    let regex = names_key(text.as_bytes())
+    let regex = has_key_marker_text(text.as_bytes())
         .then(|| COMPILED.get_or_init(|| Regex::new(MARKER).ok()).as_ref())
         .flatten();
     let found = regex.into_iter().flat_map(move |regex| regex.find_iter(text));
     found.map(|marker| (ENDS.iter().any(|end| marker.as_str().contains(end)), marker.range()))
 }
 
-/// Whether bytes may have a marker.
-pub(crate) fn names_key(bytes: &[u8]) -> bool {
+/// Whether bytes may contain a marker.
+pub(crate) fn has_key_marker_text(bytes: &[u8]) -> bool {
     NAMES.iter().any(|name| memmem::find(bytes, name).is_some())
 }
 
-/// Whether a key follows its marker, or may where the text ends too soon to
-/// tell. Code, rules and prose name the marker, too, and go on with something else.
+/// Whether a key follows its begin marker, or may follow if the text ends too early. Code, rules
+/// and prose that mention the marker continue with something else.
 fn is_key(after: &str) -> bool {
     let soon = &after.as_bytes()[..after.len().min(SOON)];
     let may_go_on = |c: &u8| is_base64(*c) || c.is_ascii_whitespace() || *c == b'\\';
@@ -150,9 +148,8 @@ fn is_key(after: &str) -> bool {
     soon.len() < SOON && soon.iter().all(may_go_on) || soon.split(|c| !is_base64(*c)).any(is_run)
 }
 
-/// Where the lines of a key begin that end with `text`, if they do. Line
-/// breaks may be escaped, or spaces where all was put on one line, and lines
-/// numbered. Before the first of them something else may stand in its line.
+/// Where the lines of a key at the end of `text` begin, if there are any. Line breaks may be
+/// escaped or replaced by spaces, and lines may be numbered. Other text may precede the first line.
 pub(crate) fn key_lines_before(text: &str) -> Option<usize> {
     let (mut start, mut is_key) = (None, false);
     let mut rest = text;
@@ -183,13 +180,12 @@ pub(crate) fn key_lines_before(text: &str) -> Option<usize> {
     start.filter(|_| is_key)
 }
 
-/// Where the lines of a key begin that a text ends with, of which nothing tells
-/// but what they look like.
+/// Where key lines at the end of a text begin that are recognised by their looks only.
 pub(crate) fn open_key_at_end(text: &str) -> Option<usize> {
     key_lines_before(text).filter(|start| text[*start..].lines().any(|line| is_run(bare(line))))
 }
 
-/// What a text ends with that may be of a key.
+/// The part at the end of a text that may belong to a key.
 fn last_run(text: &str) -> &str {
     let start = text.bytes().rposition(|c| !is_base64(c)).map_or(0, |at| at + 1);
     &text[start..]
@@ -205,20 +201,20 @@ fn is_mixed(run: &str) -> bool {
     has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
 }
 
-/// From the first line of a key to its end, where the first marker of a text
-/// is the end of one that began before; nothing where it is another marker.
+/// If the first marker of a text is an end marker: the range from the first line of that key to the
+/// marker.
 pub(crate) fn first_end(text: &str) -> Option<Range<usize>> {
     let (is_end, marker) = markers(text).next()?;
     let start = if is_end { key_lines_before(&text[..marker.start]) } else { None };
     start.map(|start| start..marker.end)
 }
 
-/// Whether a key begins or ends in a line, by its marker.
+/// Whether a line contains a marker.
 pub(crate) fn has_marker(line: &str) -> bool {
     markers(line).next().is_some()
 }
 
-/// Whether a line may belong to a key that ends with it or after it.
+/// Whether a line may belong to a key that ends in or after it.
 pub(crate) fn may_be_before_end(line: &str) -> bool {
     let marker = markers(line).next().map(|(_, marker)| marker);
     let before = marker.as_ref().map_or(line, |marker| &line[..marker.start]);
@@ -227,13 +223,13 @@ pub(crate) fn may_be_before_end(line: &str) -> bool {
     hangs_on || last.is_some_and(|last| last.bytes().all(is_base64) || is_run(last_run(last)))
 }
 
-/// A line of a key without what stands around it where it is quoted or numbered.
+/// A line of a key without quoting or numbering.
 fn bare(line: &str) -> &str {
     let line = line.trim_end_matches(['\r', ' ', '\t', '"', '\\', ',']);
     line.trim_start_matches(|c: char| c.is_ascii_digit() || " \t\"|:>+-".contains(c))
 }
 
-/// The end of a marker, with what hangs on to it.
+/// The end of a marker, including characters attached to it.
 fn whole(text: &str, end: usize) -> usize {
     end + text[end..].bytes().take_while(|c| is_base64(*c) || matches!(c, b'-' | b'_')).count()
 }

@@ -1,19 +1,19 @@
-//! Tells a secret from what merely stands where one could.
+//! Decides whether a value is plausible as a secret.
 //!
-//! Words, code, paths and placeholders are told by how they are written. What
-//! is random changes between capitals, small letters and digits far more often
+//! Words, code, paths and placeholders are recognised by their form. Random strings switch between
+//! upper case, lower case and digits far more often than human-made names.
 //! than names that people give.
 
 use crate::redact::human_words;
 
-/// Marks of text that was redacted before.
+/// The start of a mark.
 pub(super) const MARK: &str = "[redacted:";
-/// More than this of a value is not looked at.
+/// How much of a value is examined.
 const LONGEST_LOOK: usize = 256;
 
-/// How a value stands beside its name.
+/// How a value is written beside its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Writing {
+pub(super) enum ValueForm {
     Quoted,
     Bare,
     /// `NAME=value`, as in a file of environment variables.
@@ -22,29 +22,29 @@ pub(super) enum Writing {
     QuotedVariable,
 }
 
-/// A vendor's prefix may begin a name in code; keys have a digit or a capital.
-pub(super) fn is_no_word(secret: &str) -> bool {
+/// A vendor's prefix may also begin a name in code, but keys contain a digit or capital.
+pub(super) fn has_digit_or_capital(secret: &str) -> bool {
     secret.bytes().any(|c| c.is_ascii_digit() || c.is_ascii_uppercase())
 }
 
-/// `sk-` begins keys of several vendors, and names of style sheets.
+/// `sk-` begins keys of several vendors, but also CSS class names.
 pub(super) fn is_openai(secret: &str) -> bool {
     let body = secret.strip_prefix("sk-").unwrap_or(secret);
     if ["proj-", "svcacct-", "admin-", "or-v1-"].iter().any(|known| body.starts_with(known)) {
-        return is_no_word(body);
+        return has_digit_or_capital(body);
     }
-    let is_key =
-        |part: &str| part.len() >= 20 && is_no_word(part) && part.bytes().any(|c| c.is_ascii_alphabetic());
+    let is_key = |part: &str| {
+        part.len() >= 20 && has_digit_or_capital(part) && part.bytes().any(|c| c.is_ascii_alphabetic())
+    };
     body.split(['-', '_']).any(is_key)
 }
 
-/// What follows the scheme in an `Authorization` header.
+/// The credentials of an `Authorization` header.
 pub(super) fn is_header(secret: &str) -> bool {
     is_given(secret) && !(is_word(secret) && secret.len() < 20)
 }
 
-/// What follows `Bearer` is random, or too long for a name; and no address, as
-/// lists of links have it.
+/// The token after `Bearer`: random, or too long for a name. Not a URL.
 pub(super) fn is_bearer(secret: &str) -> bool {
     if secret.contains("://") {
         return false;
@@ -55,40 +55,40 @@ pub(super) fn is_bearer(secret: &str) -> bool {
     is_given(secret) && (is_random(look(secret), 16) || is_long)
 }
 
-/// What follows the prefix of a vendor whose keys are all random.
+/// A token of a vendor whose keys are all random.
 pub(super) fn is_key(secret: &str) -> bool {
     is_random(look(secret), 16)
 }
 
-/// Random after the `A`s that it begins with. In encoded data, which may begin
-/// with them as well, most bytes are zero, and so `A`s go on.
+/// Random after leading `A`s. Encoded data may also begin with `A`s, but contains many more of
+/// them.
 pub(super) fn is_dense(secret: &str) -> bool {
     let body = look(secret.trim_start_matches(['E', 'A']));
     is_shuffled(body) && body.bytes().filter(|c| *c == b'A').count() * 10 <= body.len()
 }
 
-/// Letters and digits, or letters of both cases, as in every key of some length.
+/// Digits and letters, or both cases, as in every key of some length.
 pub(super) fn has_mixed_sorts(secret: &str) -> bool {
     let has = |sort: fn(&u8) -> bool| secret.as_bytes().iter().any(sort);
     let sorts = [u8::is_ascii_digit, u8::is_ascii_uppercase, u8::is_ascii_lowercase];
     sorts.into_iter().filter(|sort| has(*sort)).count() > 1
 }
 
-/// The value of `?key=`, which may be a name or a placeholder as well.
+/// The value of `?key=`, which may also be a name or placeholder.
 pub(super) fn is_parameter(secret: &str) -> bool {
     is_given(secret) && is_random(look(secret), 20)
 }
 
-/// What a browser is known by, one of which is random.
+/// A cookie header with at least one random value.
 pub(super) fn is_cookie(cookies: &str) -> bool {
     let values = look(cookies).split(';').filter_map(|cookie| cookie.split_once('='));
     let is_one = |value: &str| is_given(value) && is_random(value, 16);
     values.take(8).any(|(_, value)| is_one(value.trim()))
 }
 
-/// A password that is told by the program that it is given to.
+/// A password argument of a known program.
 pub(super) fn is_argument(secret: &str) -> bool {
-    is_password(secret, Writing::Bare)
+    is_password(secret, ValueForm::Bare)
 }
 
 /// The password in `-u user:password`, which may also be `-u 1000:1000`.
@@ -96,7 +96,7 @@ pub(super) fn is_login(secret: &str) -> bool {
     is_given(secret) && !secret.bytes().all(|c| c.is_ascii_digit())
 }
 
-/// Not a variable, not a placeholder, and not redacted before.
+/// Not a variable or placeholder, and not redacted already.
 pub(super) fn is_given(value: &str) -> bool {
     let first = value.chars().next();
     let wrapped = |open: char, close: char| first == Some(open) && value.ends_with(close);
@@ -118,34 +118,34 @@ pub(super) fn is_given(value: &str) -> bool {
             .any(|word| lower().contains(word)))
 }
 
-/// A password need not be random. A word alone is none, lest prose go.
-pub(super) fn is_password(value: &str, writing: Writing) -> bool {
+/// A password need not be random, but a plain word is not one, to spare prose.
+pub(super) fn is_password(value: &str, writing: ValueForm) -> bool {
     let length = value.chars().take(LONGEST_LOOK).count();
     let letters = value.bytes().any(|c| c.is_ascii_alphabetic()) || !value.is_ascii();
     let digits = value.bytes().any(|c| c.is_ascii_digit());
     let signs = value.bytes().any(|c| b"!@#$%^&*+=~?".contains(&c));
     let odd = match writing {
-        Writing::Quoted => digits || (letters && signs),
-        Writing::Bare => letters && (digits || signs),
-        Writing::Variable | Writing::QuotedVariable => !is_setting(value),
+        ValueForm::Quoted => digits || (letters && signs),
+        ValueForm::Bare => letters && (digits || signs),
+        ValueForm::Variable | ValueForm::QuotedVariable => !is_setting(value),
     };
-    let is_variable = matches!(writing, Writing::Variable | Writing::QuotedVariable);
+    let is_variable = matches!(writing, ValueForm::Variable | ValueForm::QuotedVariable);
     let least = if is_variable { 4 } else { 6 };
-    length >= least && odd && is_given(value) && !is_code(value, writing) && !is_place(value)
+    length >= least && odd && is_given(value) && !is_code(value, writing) && !is_path_or_url(value)
 }
 
-/// A key or token by its name: `least` characters and random.
-pub(super) fn is_secret(value: &str, writing: Writing, least: usize) -> bool {
+/// A named key or token: at least `least` characters and random.
+pub(super) fn is_secret(value: &str, writing: ValueForm, least: usize) -> bool {
     is_given(value)
         && !is_code(value, writing)
-        && !is_place(value)
-        && !is_sum(value)
+        && !is_path_or_url(value)
+        && !is_checksum(value)
         && is_random(look(value), least)
 }
 
-/// A key of AWS, which may happen to look less random than most.
+/// An AWS key, which may look less random than others.
 pub(super) fn is_aws(value: &str) -> bool {
-    let changes = Changes::of(look(value));
+    let changes = KindChanges::of(look(value));
     let all = value.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'+' | b'/'));
     value.len() == 40 && all && changes.capitals > 0 && changes.smalls > 0 && changes.digits > 0
 }
@@ -169,16 +169,16 @@ fn is_setting(value: &str) -> bool {
         .any(|word| value.eq_ignore_ascii_case(word))
 }
 
-/// Calls, paths of names, expressions; in quotes, patterns and rules.
-fn is_code(value: &str, writing: Writing) -> bool {
+/// Calls, paths of names and expressions; if quoted, patterns and rules.
+fn is_code(value: &str, writing: ValueForm) -> bool {
     if value.contains(char::is_whitespace) || value.contains('|') && !is_app(value) {
         return true;
     }
     match writing {
-        Writing::Quoted | Writing::QuotedVariable => {
+        ValueForm::Quoted | ValueForm::QuotedVariable => {
             value.starts_with('^') || (value.contains('(') && value.ends_with(')'))
         }
-        Writing::Bare | Writing::Variable => {
+        ValueForm::Bare | ValueForm::Variable => {
             let is_name = |part: &str| part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
             let names = || value.bytes().all(|c| c.is_ascii_alphanumeric() || b"_.".contains(&c));
             let is_path =
@@ -193,14 +193,14 @@ fn is_code(value: &str, writing: Writing) -> bool {
     }
 }
 
-/// The access token of an app of Facebook: its number and its secret.
+/// A Facebook app access token: app id and secret.
 fn is_app(value: &str) -> bool {
     let parts = value.split_once('|');
     parts.is_some_and(|(app, secret)| app.bytes().all(|c| c.is_ascii_digit()) && is_random(look(secret), 20))
 }
 
-/// `1_201u32`, `0xC000_018A`, `1.5`, and the address of a wallet, which may be
-/// known. A key may begin with a digit, too, and that of a wallet with `0x`.
+/// `1_201u32`, `0xC000_018A`, `1.5`, and public wallet addresses. Keys may begin with a digit too,
+/// and wallet keys with `0x`.
 fn is_number(value: &str) -> bool {
     const LONGEST: usize = 24;
     const ADDRESS: usize = 42;
@@ -215,15 +215,15 @@ fn is_number(value: &str) -> bool {
     is_hex || (is_decimal && has_unit)
 }
 
-/// A path or an address. One key in a hundred begins with a slash, too.
-fn is_place(value: &str) -> bool {
+/// A path or URL. One key in a hundred also begins with a slash.
+fn is_path_or_url(value: &str) -> bool {
     let begins = ["/", "./", "../", "~/"].iter().any(|root| value.starts_with(root));
     let drive = matches!(value.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic());
-    value.contains("://") || drive || (begins && !(value.len() >= 32 && Changes::of(value).is_mixed()))
+    value.contains("://") || drive || (begins && !(value.len() >= 32 && KindChanges::of(value).is_mixed()))
 }
 
-/// Checksums and encodings that say what they are, and our own ids.
-fn is_sum(value: &str) -> bool {
+/// Labelled checksums and encodings, and our own ids.
+fn is_checksum(value: &str) -> bool {
     let is_named =
         |name: &str| value.strip_prefix(name).is_some_and(|sum| sum.starts_with([':', '-', '=', '_']));
     ["sha1", "sha256", "sha384", "sha512", "md5", "base64", "T-local", "T-cloud"].into_iter().any(is_named)
@@ -231,35 +231,35 @@ fn is_sum(value: &str) -> bool {
 
 fn is_random(value: &str, least: usize) -> bool {
     let long = value.len() >= least && value.bytes().all(|c| c.is_ascii_graphic());
-    let changes = Changes::of(value);
+    let changes = KindChanges::of(value);
     long && (changes.is_mixed() || changes.is_lettered_number() || is_no_name(value, &changes))
 }
 
-/// Letters, digits and what keys have between them, that do not read as words.
-fn is_no_name(value: &str, changes: &Changes) -> bool {
+/// Letters, digits and usual key characters that do not read like words.
+fn is_no_name(value: &str, changes: &KindChanges) -> bool {
     let is_plain = value.bytes().all(|c| c.is_ascii_alphanumeric() || b"_-+/=.~".contains(&c));
     let is_hex = || changes.numbers >= 2 && value.bytes().all(|c| c.is_ascii_hexdigit());
     let is_number = changes.capitals + changes.smalls == 0;
-    // Few letters without a digit say too little.
+    // A few letters without a digit prove too little.
     let is_little = value.len() < 16 && changes.digits == 0;
-    is_plain && !is_number && !is_little && (is_hex() || !human_words::reads(value))
+    is_plain && !is_number && !is_little && (is_hex() || !human_words::reads_like_name(value))
 }
 
-/// The beginning of a value, which is enough to judge it by.
+/// The beginning of a value, enough to judge it.
 pub(super) fn look(value: &str) -> &str {
     &value[..value.floor_char_boundary(LONGEST_LOOK)]
 }
 
-/// Whether letters follow each other as at random: of many, few are digits.
+/// Whether characters follow each other randomly. Long strings may contain few digits.
 pub(super) fn is_shuffled(value: &str) -> bool {
-    let changes = Changes::of(value);
+    let changes = KindChanges::of(value);
     let often = changes.capitals > 0 && changes.smalls > 0 && changes.changed * 100 >= changes.pairs * 42;
     often || changes.is_mixed()
 }
 
-/// How often neighbouring letters and digits are of different sorts.
+/// How often neighbouring characters are of different kinds.
 #[derive(Debug, Default)]
-struct Changes {
+struct KindChanges {
     capitals: usize,
     smalls: usize,
     digits: usize,
@@ -269,7 +269,7 @@ struct Changes {
     changed: usize,
 }
 
-impl Changes {
+impl KindChanges {
     fn of(value: &str) -> Self {
         let mut changes = Self::default();
         let sort = |c: u8| match c {
@@ -298,7 +298,7 @@ impl Changes {
         changes
     }
 
-    /// Random letters and digits change at 62 of 100 places, camelCase at 30.
+    /// Random alphanumerics change kind at 62 of 100 positions, camelCase at 30.
     fn is_mixed(&self) -> bool {
         let mixed = self.capitals > 0 && self.smalls > 0;
         let often = self.changed * 100 >= self.pairs * 42;
@@ -306,7 +306,7 @@ impl Changes {
         mixed && self.digits > 0 && self.pairs >= 8 && (often || numbers)
     }
 
-    /// Random hexadecimal changes at 47 of 100 places, names with a number at 20.
+    /// Random hexadecimal changes kind at 47 of 100 positions, names with a number at 20.
     fn is_lettered_number(&self) -> bool {
         let one_case = (self.capitals == 0) != (self.smalls == 0);
         one_case && self.digits >= 3 && self.pairs >= 8 && self.changed * 100 >= self.pairs * 25

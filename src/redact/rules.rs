@@ -1,47 +1,46 @@
-//! One row per shape of secret, and how a row is matched.
+//! The form of a rule for secrets and its matching.
 //!
-//! A row is tried only where one of its anchors stands, so that text without
-//! them costs one pass over its bytes, and a pattern that is never needed is
-//! never compiled. Patterns are anchored at the position of the anchor.
+//! A rule is tried only where one of its anchors occurs, so other text costs one pass over its
+//! bytes, and unused patterns are never compiled. Patterns match at the anchor.
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::redact::context_rules::FORMS;
+use crate::redact::context_rules::CONTEXT_RULES;
 use crate::redact::plausibility;
 use crate::redact::vendors::VENDORS;
 
-/// Of a compiled pattern, in bytes; the largest needs a third of it.
+/// Memory limit of a compiled pattern; the largest needs a third.
 const MOST_MEMORY: usize = 1 << 15;
-/// How far before a secret the word is looked for that it may need.
+/// How far before a secret its required word is searched for.
 const SAME_COMMAND: usize = 512;
 
-/// One shape of secret.
+/// A kind of secret and its form.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rule {
     pub(super) kind: &'static str,
     pub(super) anchors: &'static [&'static str],
-    /// From the anchor on. Bytes: the classes of Unicode would need tables.
+    /// Matches from the anchor on. Bytes, because Unicode classes would need tables.
     pattern: &'static str,
-    secret: Secret,
-    /// Characters before the anchor that the pattern begins with.
+    secret: SecretPart,
+    /// Number of characters before the anchor that the pattern includes.
     before: usize,
-    /// A word that must stand before it in the same command.
+    /// A word that must precede it in the same command.
     after: &'static str,
-    /// Whether what looks like a secret is one.
+    /// The final check of a match.
     accept: fn(&str) -> bool,
 }
 
-/// Which part of what matched is the secret.
+/// Which part of a match is the secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Secret {
-    /// All of it. The anchor is spelled as it must be and begins a word.
+enum SecretPart {
+    /// All of it. The anchor is case-sensitive and begins a word.
     Whole,
-    /// The pattern's group that took part. The anchor may be spelled in any case.
+    /// The pattern's group that matched. The anchor ignores case.
     Group,
-    /// The anchor and at least so many of these characters after it.
+    /// The anchor and at least this many of these characters.
     Token(Chars, usize),
 }
 
@@ -62,11 +61,11 @@ pub(super) enum Chars {
     Uuid,
 }
 
-/// All of them. Where two find the same secret, the first names its kind.
+/// All rules. If two find the same secret, the first determines its kind.
 pub(super) const RULES: &[Rule] = &{
-    let (mut rules, mut at) = ([VENDORS[0]; VENDORS.len() + FORMS.len()], 0);
+    let (mut rules, mut at) = ([VENDORS[0]; VENDORS.len() + CONTEXT_RULES.len()], 0);
     while at < rules.len() {
-        rules[at] = if at < VENDORS.len() { VENDORS[at] } else { FORMS[at - VENDORS.len()] };
+        rules[at] = if at < VENDORS.len() { VENDORS[at] } else { CONTEXT_RULES[at - VENDORS.len()] };
         at += 1;
     }
     rules
@@ -78,7 +77,7 @@ impl Rule {
         anchors: &'static [&'static str],
         pattern: &'static str,
     ) -> Self {
-        Self { kind, anchors, pattern, secret: Secret::Whole, before: 0, after: "", accept: |_| true }
+        Self { kind, anchors, pattern, secret: SecretPart::Whole, before: 0, after: "", accept: |_| true }
     }
 
     pub(super) const fn group(
@@ -86,17 +85,17 @@ impl Rule {
         anchors: &'static [&'static str],
         pattern: &'static str,
     ) -> Self {
-        Self { secret: Secret::Group, ..Self::whole(kind, anchors, pattern) }
+        Self { secret: SecretPart::Group, ..Self::whole(kind, anchors, pattern) }
     }
 
-    /// A prefix, and characters that are drawn at random.
+    /// A prefix followed by random characters.
     pub(super) const fn token(
         kind: &'static str,
         prefixes: &'static [&'static str],
         chars: Chars,
         least: usize,
     ) -> Self {
-        Self { secret: Secret::Token(chars, least), ..Self::whole(kind, prefixes, "") }
+        Self { secret: SecretPart::Token(chars, least), ..Self::whole(kind, prefixes, "") }
     }
 
     pub(super) const fn before(self, before: usize) -> Self {
@@ -112,23 +111,23 @@ impl Rule {
     }
 }
 
-/// The secret of the rule number `index` where its anchor stands at `at`.
+/// The secret of the rule `index` for an anchor at `at`.
 pub(super) fn find(text: &str, index: usize, at: usize) -> Option<(Range<usize>, &'static str)> {
     let rule = RULES.get(index)?;
     let start = at.checked_sub(rule.before)?;
     let before = &text.as_bytes()[..start];
     let prefix = || rule.anchors.iter().find(|anchor| text[at..].starts_with(**anchor));
     let range = match rule.secret {
-        Secret::Token(chars, least) => {
+        SecretPart::Token(chars, least) => {
             let prefix = prefix().filter(|_| begins_word(before))?;
             start..start + prefix.len() + chars.run(&text[start + prefix.len()..], least)?
         }
-        Secret::Whole => {
+        SecretPart::Whole => {
             prefix().filter(|_| begins_word(before))?;
             let found = compiled(index)?.find(&text.as_bytes()[start..])?;
             start..start + found.end()
         }
-        Secret::Group => {
+        SecretPart::Group => {
             let found = compiled(index)?.captures(&text.as_bytes()[start..])?;
             let secret = found.iter().skip(1).flatten().next()?;
             start + secret.start()..start + secret.end()
@@ -139,9 +138,9 @@ pub(super) fn find(text: &str, index: usize, at: usize) -> Option<(Range<usize>,
 }
 
 impl Chars {
-    /// The length of the random characters that `text` begins with.
+    /// The length of the random characters at the start of `text`.
     fn run(self, text: &str, least: usize) -> Option<usize> {
-        /// Judged before the rest is read, lest a long text be read again and again.
+        /// Checked before the rest is read, so that a long text is not read repeatedly.
         const JUDGED: usize = 256;
         if self == Self::Uuid {
             return text.get(..least).filter(|uuid| plausibility::is_uuid(uuid)).map(str::len);
@@ -170,7 +169,7 @@ impl Chars {
     }
 }
 
-/// Whether `word` stands in the same command, which may go over several lines.
+/// Whether `word` occurs in the same command, which may span several lines.
 fn follows(before: &[u8], word: &str) -> bool {
     let near = &before[before.len().saturating_sub(SAME_COMMAND)..];
     let goes_on = |line: &[u8]| line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\\");
@@ -184,7 +183,7 @@ pub(super) fn compiled(index: usize) -> Option<&'static Regex> {
     COMPILED.get(index)?.get_or_init(|| compile(RULES.get(index)?.pattern)).as_ref()
 }
 
-/// A pattern that holds where the text begins. Ours all compile: a test says so.
+/// Compiles a pattern that matches at the start. A test makes sure that all compile.
 pub(super) fn compile(pattern: &str) -> Option<Regex> {
     let anchored = format!(r"\A(?:{pattern})");
     RegexBuilder::new(&anchored)
@@ -195,8 +194,8 @@ pub(super) fn compile(pattern: &str) -> Option<Regex> {
         .ok()
 }
 
-/// Whether a word may begin after `before`. Escapes end in letters and are no
-/// words: `\n`, `\u001b`, `%3D`, and the colours of a terminal.
+/// Whether a word may begin after `before`. Escapes such as `\n`, `\u001b`, `%3D` and terminal
+/// colours end in letters but are not words.
 fn begins_word(before: &[u8]) -> bool {
     let hex = |digits: &[&u8]| digits.iter().all(|digit| digit.is_ascii_hexdigit());
     match before {

@@ -1,7 +1,6 @@
-//! Which lines of much text may have a secret, by many literals at once.
+//! Finds the lines of a large text that may contain secrets, with a SIMD search for many literals.
 //!
-//! [`literal_finder`] costs nothing to make ready, and as much for
-//! each byte as a regular expression. This is for who reads a gigabyte.
+//! [`literal_finder`] has no set-up cost but is slower per byte. This is for gigabytes.
 
 use std::collections::BTreeSet;
 
@@ -10,28 +9,28 @@ use memchr::{memchr, memrchr};
 
 use crate::redact::literal_finder;
 
-/// More literals at once are mistaken for one another more often.
+/// With more literals at once, false matches become frequent.
 const MOST_AT_ONCE: usize = 36;
-/// More searches than this take longer than one by the table of all literals.
+/// With more groups, a single search with the table of all literals is faster.
 const MOST_GROUPS: usize = 6;
-/// Of the text, looked at by all of them while it is at hand.
+/// Each piece is searched by all groups while it is in the cache.
 const PIECE: usize = 64 << 10;
 
-pub(crate) struct Suspects {
-    /// None where the processor has no instructions for it, or for too many literals.
+pub(crate) struct SuspectFinder {
+    /// `None` if the processor lacks the instructions, or for too many literals.
     searchers: Option<Vec<Searcher>>,
     small: Vec<u8>,
     kinds: BTreeSet<&'static str>,
 }
 
-impl Suspects {
-    /// For secrets of these kinds.
+impl SuspectFinder {
+    /// Searches for secrets of these kinds.
     pub(crate) fn new(kinds: &BTreeSet<&'static str>) -> Self {
         let literals =
             literal_finder::literals().filter(|(_, kind)| kind.is_none_or(|kind| kinds.contains(kind)));
         let mut literals: Vec<String> = literals.map(|(literal, _)| literal.to_ascii_lowercase()).collect();
         literals.sort();
-        // What begins with another is found with it.
+        // A literal that extends another is found with it.
         literals.dedup_by(|literal, before| literal.starts_with(before.as_str()));
         let groups = literals.len().div_ceil(MOST_AT_ONCE).max(1);
         let group = literals.len().div_ceil(groups).max(1);
@@ -43,8 +42,8 @@ impl Suspects {
         Self { searchers, small: Vec::new(), kinds: kinds.clone() }
     }
 
-    /// At least one position in every line that has an [`literal_finder`] literal of
-    /// one of the kinds or of any, and none in others.
+    /// At least one position in every line with a [`literal_finder`] literal of the wanted kinds or
+    /// of no kind, and none in other lines.
     pub(crate) fn find(&mut self, text: &[u8]) -> Vec<usize> {
         let Some(searchers) = &self.searchers else {
             let is_asked = |kind: Option<&str>| kind.is_none_or(|kind| self.kinds.contains(kind));
@@ -55,7 +54,7 @@ impl Suspects {
         while from < text.len() {
             let rest = &text[from..];
             let piece = &rest[..rest.len().min(PIECE)];
-            // Of whole lines: no literal has a break in it.
+            // Whole lines: no literal contains a line break.
             let length = if piece.len() == rest.len() {
                 piece.len()
             } else if let Some(end) = memrchr(b'\n', piece) {
@@ -83,7 +82,7 @@ mod tests {
     use super::*;
     use crate::redact;
 
-    /// The lines that these positions are in.
+    /// The lines that contain these positions.
     fn lines(text: &[u8], positions: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let line = |at: usize| text[..at].iter().filter(|c| **c == b'\n').count();
         let mut lines: Vec<usize> = positions.into_iter().map(line).collect();
@@ -98,7 +97,7 @@ mod tests {
             let is_asked = |kind: Option<&str>| kind.is_none_or(|kind| kinds.contains(kind));
             let found = redact::suspects(text).filter(|(_, kind)| is_asked(*kind));
             let expected = lines(text, found.map(|(at, _)| at));
-            assert_eq!(lines(text, Suspects::new(&kinds).find(text)), expected, "{kinds:?}");
+            assert_eq!(lines(text, SuspectFinder::new(&kinds).find(text)), expected, "{kinds:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Tests of the redactor. What it does with single texts is in `tests/redaction`.
+//! Tests of the redactor. The expected results for single texts are in `tests/redaction`.
 
 use std::sync::LazyLock;
 
@@ -27,12 +27,12 @@ fn check(given: &str, expected: &str) {
     assert_eq!(text(expected), expected, "redacted twice");
 }
 
-/// The cases of a file, as its head describes them.
+/// The cases of a file, in the syntax explained at its top.
 fn cases(file: &str) -> impl Iterator<Item = &str> {
     file.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// A case as the text that it stands for and what is shown of it.
+/// The input and the expected output of a case.
 fn expand(case: &str) -> (String, String) {
     let mut whole = String::new();
     for part in case.split('⟨') {
@@ -70,7 +70,7 @@ fn expand(case: &str) -> (String, String) {
     (given, expected)
 }
 
-/// Every sample that is a vendor's token by itself, with its kind.
+/// Every sample that consists of one vendor token, with its kind.
 static TOKENS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let samples = cases(VENDORS).flat_map(|row| row.split_terminator([' ', '|']));
     let samples = samples.filter_map(|sample| sample.strip_prefix('«')?.strip_suffix('»')?.split_once(':'));
@@ -87,7 +87,7 @@ fn every_text_is_redacted_as_its_case_says() {
         cases.iter().filter(is_other).map(|(case, (given, _))| (case, text(given))).collect();
     assert!(others.is_empty(), "{others:#?}");
     for (case, (given, expected)) in cases {
-        // A member of its own is redacted by its name as well.
+        // A single member is also redacted by its name.
         if let Ok(Value::Object(members)) = serde_json::from_str(&given)
             && members.len() == 1
             && members.values().all(Value::is_string)
@@ -147,7 +147,7 @@ fn tokens_are_redacted_wherever_they_stand() {
             ("\u{1b}[01;31m\u{1b}[K", "\u{1b}[m"),
             ("q%3D", ""),
             ("https://", "@host/"),
-            // A line of a diff, and of a match's context.
+            // A line of a diff, or of a match's context.
             ("-", "\n"),
             ("\u{1b}[31m-", "\u{1b}[m"),
             ("12-", ""),
@@ -164,7 +164,7 @@ fn tokens_are_redacted_wherever_they_stand() {
 fn a_mark_tells_of_no_other_secret() {
     for kind in kinds() {
         for found in literal_finder::find(mark(kind).as_bytes()) {
-            // Of names, none stands before the end of a mark and has a value.
+            // No name precedes the end of a mark and has a value.
             if let Owner::Rule(at) = found.owner {
                 assert_eq!(rules::find(&mark(kind), at, found.start), None, "{kind}");
             }
@@ -225,7 +225,7 @@ fn the_last_mark_of_a_key_tells_whether_it_is_open() {
     assert_eq!(last_key_mark(b"nothing PRIVATE KEY", b""), None);
     assert_eq!(last_key_mark(format!("x\n{begin}MIIE").as_bytes(), b""), Some(KeyMark::Begins { at: 2 }));
     assert_eq!(last_key_mark(format!("{begin}MIIE\n{end}").as_bytes(), b""), Some(KeyMark::Ends));
-    // In a list of lines, the line that comes next tells.
+    // In a list of lines, the next line decides.
     let (listed, line) = ("[\"-----BEGIN PRIVATE KEY-----\",\n".as_bytes(), random(64));
     assert_eq!(last_key_mark(listed, b"\"x\"]"), Some(KeyMark::Ends));
     assert_eq!(last_key_mark(listed, line.as_bytes()), Some(KeyMark::Begins { at: 2 }));
@@ -391,7 +391,7 @@ fn nothing_in_the_corpus_looks_like_a_secret() {
     insta::assert_snapshot!(hits.join("\n"), @"");
 }
 
-/// Text made of what the rules look at, in any order.
+/// Text assembled from fragments that the rules look at.
 fn fragments() -> impl Strategy<Value = String> {
     let keys: Vec<String> = TOKENS.iter().map(|(_, key)| key.clone()).collect();
     const SIGNS: &str = concat!(

@@ -1,18 +1,15 @@
-//! A text without the escapes that writers of JSON and scripts put in place of
-//! plain characters: `\/`, `\u002B`, `\x3d`, as often escaped as may be; without
-//! those of addresses and of HTML: `%3D`, `&quot;`; and without colours, as
-//! terminals are sent them, or as JSON writes that: `\u001b[31m`.
+//! Removes escapes from a text, to find secrets that they hide: `\/`, `\u002B` and `\x3d`, also
+//! escaped repeatedly; `%3D` and `&quot;`; and terminal colours, raw or as `\u001b[31m`.
 //!
-//! Secrets are looked for in it as well, and taken out of the text that is
-//! shown. Which escapes there are depends on who wrote them: PHP escapes
-//! slashes, .NET `+` and quotes, Gson `=`, Go `&`, and some all there is.
+//! Which characters are escaped depends on the writer: PHP escapes slashes, .NET `+` and quotes,
+//! Gson `=`, Go `&`, and some escape everything.
 
 use std::ops::Range;
 
 use memchr::{memchr, memchr3_iter};
 
-/// What stands in every text in which an escape keeps a secret's own literals
-/// from being seen: any escaped character may be one of these, but a slash.
+/// At least one of these occurs in every text in which an escape hides a literal of a secret. Any
+/// escaped character may be part of one, except a slash.
 pub(super) const LITERALS: &[&str] = &[
     r"\u002",
     r"\u003",
@@ -44,24 +41,24 @@ pub(super) struct Unescaped {
     escapes: Vec<Escape>,
 }
 
-/// Where one stood.
+/// The position of an escape.
 struct Escape {
-    /// The end of its character here.
+    /// The end of its character in the unescaped text.
     end: usize,
-    /// Its own place.
+    /// Its range in the original text.
     place: Range<usize>,
     is_colour: bool,
 }
 
 impl Unescaped {
-    /// Nothing where there are no such escapes.
+    /// `None` if there are no such escapes.
     pub(super) fn of(text: &str) -> Option<Self> {
         let mut made = Self { text: String::new(), escapes: Vec::new() };
         let mut done = 0;
         let mut take = |at: usize| {
             let Some((character, length)) = escape(&text.as_bytes()[at..]) else { return };
             let before = &text[done..at];
-            // All but the last of several in a row are escapes of escapes.
+            // Preceding backslashes are escapes of the escape.
             let is_escape = text.as_bytes()[at] == b'\\';
             let start = done + if is_escape { before.trim_end_matches('\\') } else { before }.len();
             made.text.push_str(&text[done..start]);
@@ -81,7 +78,7 @@ impl Unescaped {
         (done > 0).then_some(made)
     }
 
-    /// Where a range of it stands in the text that it was made of.
+    /// The range in the original text.
     pub(super) fn original(&self, range: &Range<usize>) -> Range<usize> {
         let known = |at: usize| self.escapes.partition_point(|escape| escape.end <= at);
         let place = |known: usize, at: usize| {
@@ -91,7 +88,7 @@ impl Unescaped {
             });
             from + (at - end)
         };
-        // An escape that a range begins with belongs to it, and so does one that it ends with, but no colour.
+        // Includes an escape at the start of the range, and one at its end unless that is a colour.
         let after = |one: &&Escape| one.is_colour && one.end == range.end;
         let last = known(range.end);
         let colours = self.escapes[..last].iter().rev().take_while(after).count();
@@ -100,10 +97,10 @@ impl Unescaped {
 }
 
 const ESCAPE: u8 = 0x1b;
-/// How the same is written.
+/// The ways in which it is written.
 const WRITTEN: [&[u8]; 5] = [b"\x1b", br"\u001b", br"\u001B", br"\x1b", br"\x1B"];
 
-/// The length of a colour.
+/// The length of a colour sequence.
 fn colour(text: &[u8]) -> Option<usize> {
     let begin = WRITTEN.iter().find(|written| text.starts_with(written))?.len();
     let rest = text[begin..].strip_prefix(b"[")?;
@@ -115,7 +112,7 @@ fn colour(text: &[u8]) -> Option<usize> {
 const ENTITIES: [(&str, char); 6] =
     [("&quot;", '"'), ("&#34;", '"'), ("&#39;", '\''), ("&#x27;", '\''), ("&amp;", '&'), ("&#61;", '=')];
 
-/// The plain character of an escape, unless it is a colour, and how long that is.
+/// The character and length of an escape; no character for a colour.
 fn escape(text: &[u8]) -> Option<(Option<char>, usize)> {
     if let Some(length) = colour(text) {
         return Some((None, length));

@@ -1,7 +1,7 @@
-//! The tokens of well-known vendors: one row per shape, tried in this order.
+//! Tokens of well-known vendors: one row per form, tried in this order.
 //!
-//! `tests/redaction/vendors.txt` has samples of every prefix. A vendor whose
-//! tokens have no prefix (a bare UUID or hex) is recognised by the name beside
+//! `tests/redaction/vendors.txt` has samples of every prefix. Tokens without a prefix (a bare UUID
+//! or hex) are recognised by the name beside them, in `named_values.rs`.
 //! the token, in `assigned.rs`.
 
 use crate::redact::plausibility;
@@ -10,15 +10,16 @@ use crate::redact::rules::Rule;
 
 pub(super) const VENDORS: &[Rule] = &[
     // Models and agents
-    Rule::whole("anthropic", &["sk-ant-"], "sk-ant-[A-Za-z0-9_-]{16,}").when(plausibility::is_no_word),
+    Rule::whole("anthropic", &["sk-ant-"], "sk-ant-[A-Za-z0-9_-]{16,}")
+        .when(plausibility::has_digit_or_capital),
     Rule::token("langfuse", &["sk-lf-"], Uuid, 36),
     Rule::whole("openai", &["sk-"], "sk-[A-Za-z0-9_-]{20,}").when(plausibility::is_openai),
-    Rule::whole("huggingface", &["hf_"], "hf_[A-Za-z0-9]{30,}\\b").when(plausibility::is_no_word),
+    Rule::whole("huggingface", &["hf_"], "hf_[A-Za-z0-9]{30,}\\b").when(plausibility::has_digit_or_capital),
     Rule::whole("huggingface", &["api_org_"], "api_org_[A-Za-z0-9]{30,}\\b"),
-    Rule::whole("api-key", &["gsk_"], "gsk_[A-Za-z0-9_]{40,}").when(plausibility::is_no_word),
-    Rule::whole("api-key", &["xai-"], "xai-[A-Za-z0-9_-]{40,}").when(plausibility::is_no_word),
-    Rule::whole("api-key", &["pplx-"], "pplx-[A-Za-z0-9_-]{40,}").when(plausibility::is_no_word),
-    Rule::whole("api-key", &["r8_"], "r8_[A-Za-z0-9_]{30,}").when(plausibility::is_no_word),
+    Rule::whole("api-key", &["gsk_"], "gsk_[A-Za-z0-9_]{40,}").when(plausibility::has_digit_or_capital),
+    Rule::whole("api-key", &["xai-"], "xai-[A-Za-z0-9_-]{40,}").when(plausibility::has_digit_or_capital),
+    Rule::whole("api-key", &["pplx-"], "pplx-[A-Za-z0-9_-]{40,}").when(plausibility::has_digit_or_capital),
+    Rule::whole("api-key", &["r8_"], "r8_[A-Za-z0-9_]{30,}").when(plausibility::has_digit_or_capital),
     Rule::token("api-key", &["csk-", "llx-"], Alnum, 40), // Cerebras, LlamaCloud
     Rule::token("api-key", &["fw_"], Alnum, 22),          // Fireworks
     Rule::token("api-key", &["jina_", "tgp_v1_", "nvapi-", "pcsk_"], Url, 36), // Jina, Together, NVIDIA, Pinecone
@@ -71,8 +72,9 @@ pub(super) const VENDORS: &[Rule] = &[
         &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],
         r"gh[pousr]_[A-Za-z0-9_]{20,}(?:\.[A-Za-z0-9_-]{10,}){0,2}",
     )
-    .when(plausibility::is_no_word),
-    Rule::whole("github", &["github_pat_"], "github_pat_[A-Za-z0-9_]{20,}").when(plausibility::is_no_word),
+    .when(plausibility::has_digit_or_capital),
+    Rule::whole("github", &["github_pat_"], "github_pat_[A-Za-z0-9_]{20,}")
+        .when(plausibility::has_digit_or_capital),
     Rule::whole(
         "gitlab",
         &[
@@ -81,7 +83,7 @@ pub(super) const VENDORS: &[Rule] = &[
         ],
         r"gl[a-z]{2,5}-[A-Za-z0-9_-]{20,}(?:\.[A-Za-z0-9_-]{2,}){0,3}",
     )
-    .when(plausibility::is_no_word),
+    .when(plausibility::has_digit_or_capital),
     Rule::token("gitlab", &["GR1348941"], Url, 20),
     Rule::token("api-key", &["ATATT3", "ATCTT3", "ATBB"], Base64, 28), // Atlassian
     Rule::whole("npm", &["npm_"], r"npm_[A-Za-z0-9]{36}\b"),
@@ -105,9 +107,9 @@ pub(super) const VENDORS: &[Rule] = &[
         &["xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"],
         "xox[a-z]-[A-Za-z0-9%+/_-]{10,}",
     )
-    .when(plausibility::is_no_word),
+    .when(plausibility::has_digit_or_capital),
     Rule::whole("slack", &["xoxe.xox", "xapp-", "xwfp-"], "(?:xoxe[.]xox[bp]|xapp|xwfp)-[A-Za-z0-9-]{10,}")
-        .when(plausibility::is_no_word),
+        .when(plausibility::has_digit_or_capital),
     Rule::group("slack", &["hooks.slack.com"], "[a-zA-Z.]+/[a-z]+/([A-Za-z0-9/_+-]{20,})"),
     Rule::group("api-key", &["/incomingwebhook/"], "(?i:/incomingwebhook/)([A-Za-z0-9/-]{32,})"), // Teams
     Rule::group("api-key", &["hooks.zapier.com"], "[a-zA-Z.]+/hooks/catch/([A-Za-z0-9/]{10,})"),
@@ -120,7 +122,7 @@ pub(super) const VENDORS: &[Rule] = &[
     ),
     Rule::group("discord", &["/api/webhooks/"], "/api/webhooks/[0-9]+/([A-Za-z0-9_-]{40,})"),
     Rule::whole("api-key", &["SG."], r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")
-        .when(plausibility::is_no_word),
+        .when(plausibility::has_digit_or_capital),
     Rule::token("api-key", &["key-"], Hex, 32), // Mailgun
     Rule::token("api-key", &["xkeysib-", "xsmtpsib-"], Url, 60), // Brevo
     Rule::token("api-key", &["mlsn."], Hex, 60), // MailerSend
@@ -146,8 +148,9 @@ pub(super) const VENDORS: &[Rule] = &[
         &["sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "rk_prod_"],
         "[sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,}",
     )
-    .when(plausibility::is_no_word),
-    Rule::whole("stripe", &["whsec_"], "whsec_[A-Za-z0-9+/_-]{24,}={0,2}").when(plausibility::is_no_word),
+    .when(plausibility::has_digit_or_capital),
+    Rule::whole("stripe", &["whsec_"], "whsec_[A-Za-z0-9+/_-]{24,}={0,2}")
+        .when(plausibility::has_digit_or_capital),
     Rule::token("api-key", &["sq0csp-", "sq0atp-"], Url, 22), // Square
     Rule::whole("api-key", &["EAA"], "EAA[A-Za-z0-9_-]{50,}").when(plausibility::is_dense), // Facebook, Square
     Rule::whole(
@@ -174,7 +177,8 @@ pub(super) const VENDORS: &[Rule] = &[
     Rule::whole("api-key", &["FLWSECK"], "FLWSECK(?:_TEST)?-[a-f0-9]{12,}(?:-X)?"), // Flutterwave
     Rule::token("api-key", &["pdl_live_apikey_", "pdl_sdbx_apikey_"], Word, 40),    // Paddle
     // Data, logs and monitoring
-    Rule::whole("api-key", &["dapi"], r"dapi[a-f0-9]{32}(?:-[0-9])?\b").when(plausibility::is_no_word), // Databricks
+    Rule::whole("api-key", &["dapi"], r"dapi[a-f0-9]{32}(?:-[0-9])?\b")
+        .when(plausibility::has_digit_or_capital), // Databricks
     Rule::token("api-key", &["glsa_", "glc_", "eyJrIjoi"], Base64, 32), // Grafana
     Rule::token("api-key", &["sntrys_", "sntryu_"], Base64, 30),        // Sentry
     Rule::token("api-key", &["NRAK-", "NRII-", "NRJS-", "NRRA-"], Url, 19), // New Relic
@@ -192,7 +196,7 @@ pub(super) const VENDORS: &[Rule] = &[
     Rule::token("api-key", &["sm_aat_", "sm_pat_", "sm_sat_"], Alnum, 16), // SettleMint
     // Infrastructure and secrets
     Rule::whole("api-key", &["hvs.", "hvb.", "hvr."], r"hv[sbr]\.[A-Za-z0-9_-]{24,}")
-        .when(plausibility::is_no_word),
+        .when(plausibility::has_digit_or_capital),
     Rule::whole("api-key", &[".atlasv1."], r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{50,}").before(14),
     Rule::token("api-key", &["pul-"], Hex, 40),           // Pulumi
     Rule::token("api-key", &["ico-"], Alnum, 32),         // Infracost
@@ -207,8 +211,9 @@ pub(super) const VENDORS: &[Rule] = &[
     Rule::token("api-key", &["ops_eyJ"], Base64, 60), // 1Password
     Rule::token("api-key", &["A3-"], Url, 31).when(plausibility::is_key), // 1Password
     Rule::whole("api-key", &["AGE-SECRET-KEY-1"], r"AGE-SECRET-KEY-1[A-Z0-9]{50,}\b")
-        .when(plausibility::is_no_word),
-    Rule::whole("api-key", &["tskey-"], "tskey-[a-z]+-[A-Za-z0-9_-]{20,}").when(plausibility::is_no_word),
+        .when(plausibility::has_digit_or_capital),
+    Rule::whole("api-key", &["tskey-"], "tskey-[a-z]+-[A-Za-z0-9_-]{20,}")
+        .when(plausibility::has_digit_or_capital),
     Rule::token("api-key", &["dnkey-"], Url, 60),
     Rule::token("api-key", &["sdk-", "mob-", "api-"], Uuid, 36), // LaunchDarkly
     // Documents and other services

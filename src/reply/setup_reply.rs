@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::setup::{Change, Way};
+use crate::setup::{Change, SetupAction};
 
 /// What was done to a file of settings, or would be.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -25,12 +25,12 @@ pub(crate) struct SetupReply {
 }
 
 impl SetupReply {
-    pub(crate) fn of(target: &'static str, change: &Change, way: Way, undo: String) -> Self {
+    pub(crate) fn of(target: &'static str, change: &Change, way: SetupAction, undo: String) -> Self {
         Self {
             target,
             operation: match way {
-                Way::SetUp => "set_up",
-                Way::Undo => "undo",
+                SetupAction::SetUp => "set_up",
+                SetupAction::Undo => "undo",
             },
             changed: !change.is_none(),
             file: change.file.to_string_lossy().into_owned(),

@@ -1,23 +1,23 @@
-//! What can keep settings from being changed, as facts.
+//! Errors of `delegator setup`.
 
 use std::io;
 use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SetupError {
-    #[error("the settings of VS Code are not at `{}`", .0.display())]
+    #[error("no VS Code settings at `{}`", .0.display())]
     NoVsCode(PathBuf),
     #[error("HOME is not set")]
     NoHome,
     #[error("there is no directory `{}`", .0.display())]
     Nowhere(PathBuf),
-    #[error("`{}` is a link to `{}`, which is not there", path.display(), target.display())]
+    #[error("`{}` is a link to `{}`, which does not exist", path.display(), target.display())]
     Dangling { path: PathBuf, target: PathBuf },
-    #[error("which shell is meant cannot be told")]
+    #[error("cannot tell which shell to set up")]
     NoShell,
-    #[error("`{}` is no text", path.display())]
+    #[error("`{}` is not UTF-8 text", path.display())]
     NoText { path: PathBuf },
-    #[error("`{}` is not understood: {why}", path.display())]
+    #[error("`{}` could not be parsed: {why}", path.display())]
     NotUnderstood { path: PathBuf, why: String },
     #[error("failed to read `{}`", path.display())]
     Read {

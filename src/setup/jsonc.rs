@@ -1,15 +1,14 @@
-//! JSON with comments and trailing commas, as editors keep their settings:
-//! where its members are, and how one is put in or taken out so that
-//! everything else stays as it is.
+//! Parses JSON with comments and trailing commas, as used for editor settings, and inserts or
+//! removes members without changing anything else.
 
 use std::ops::Range;
 
 const DEEPEST: usize = 100;
 
-/// An object, by its places in the text.
+/// An object and its position in the text.
 #[derive(Debug, Clone)]
 pub(super) struct Object {
-    /// Of the braces.
+    /// Positions of the braces.
     open: usize,
     close: usize,
     pub(super) members: Vec<Member>,
@@ -20,15 +19,15 @@ pub(super) struct Member {
     pub(super) key: String,
     start: usize,
     pub(super) value: Range<usize>,
-    /// Where the value is one.
+    /// If the value is an object.
     pub(super) object: Option<Object>,
     comma: Option<usize>,
 }
 
-/// A piece of text, and what takes its place.
+/// A range of the text and its replacement.
 pub(super) type Edit = (Range<usize>, String);
 
-/// The object that a text is.
+/// Parses a text that is one object.
 pub(super) fn parse(text: &str) -> Result<Object, String> {
     let mut scanner = Scanner { text, at: if text.starts_with('\u{feff}') { 3 } else { 0 } };
     scanner.skip()?;
@@ -40,7 +39,7 @@ pub(super) fn parse(text: &str) -> Result<Object, String> {
     if scanner.at < text.len() { Err(scanner.expected("the end")) } else { Ok(object) }
 }
 
-/// The text after the edits, which must not overlap.
+/// Applies the edits, which must not overlap.
 pub(super) fn edited(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     let mut result = text.to_owned();
@@ -51,15 +50,15 @@ pub(super) fn edited(text: &str, mut edits: Vec<Edit>) -> String {
 }
 
 impl Object {
-    /// The member of this name; an error where there are several.
+    /// The member of this name. An error if there are several.
     pub(super) fn member(&self, key: &str) -> Result<Option<&Member>, String> {
         let mut found = self.members.iter().filter(|member| member.key == key);
         let first = found.next();
-        if found.next().is_some() { Err(format!("`{key}` is there twice")) } else { Ok(first) }
+        if found.next().is_some() { Err(format!("`{key}` occurs twice")) } else { Ok(first) }
     }
 
-    /// Puts a member at the end. `write` gives its value for the indentation of
-    /// its line, `None` where everything is on one line.
+    /// Appends a member. `write` formats its value for the layout, which is `None` if everything is
+    /// on one line.
     pub(super) fn insert(
         &self,
         text: &str,
@@ -89,7 +88,7 @@ impl Object {
         }
     }
 
-    /// Takes a member out, with its line where it has one to itself.
+    /// Removes a member, with its line if it has one to itself.
     pub(super) fn remove(&self, text: &str, key: &str) -> Vec<Edit> {
         let Some(at) = self.members.iter().position(|member| member.key == key) else { return Vec::new() };
         let member = &self.members[at];
@@ -102,7 +101,7 @@ impl Object {
             (start, end) = (line_start, rest.min(self.close));
         }
         let mut edits = vec![(start..end, String::new())];
-        // The one before it is the last one now.
+        // The member before it is now the last one.
         if member.comma.is_none()
             && let Some(comma) = at.checked_sub(1).and_then(|before| self.members[before].comma)
         {
@@ -111,12 +110,12 @@ impl Object {
         edits
     }
 
-    /// Where the last member or comment ends.
+    /// The end of the last member or comment.
     fn end_of_content(&self, text: &str) -> usize {
         self.open + 1 + text[self.open + 1..self.close].trim_end().len()
     }
 
-    /// How the lines of the object are laid out; `None` where it has but one.
+    /// The layout of the object's lines; `None` if it has only one.
     fn layout(&self, text: &str) -> Option<Layout> {
         let inside = &text[self.open..self.close];
         if !inside.contains('\n') && !self.members.is_empty() {
@@ -138,20 +137,19 @@ impl Object {
     }
 }
 
-/// How lines begin.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) newline: &'static str,
-    /// Of the members.
+    /// Indentation of the members.
     pub(super) indent: String,
-    /// Of the brace that closes.
+    /// Indentation of the closing brace.
     outer: String,
-    /// One step further in.
+    /// One level of indentation.
     pub(super) unit: String,
 }
 
 impl Layout {
-    /// The same, for members that begin further in.
+    /// The layout of a nested object whose members start at `indent`.
     pub(super) fn at(&self, indent: String) -> Layout {
         Layout { newline: self.newline, outer: self.indent.clone(), unit: self.unit.clone(), indent }
     }
@@ -172,7 +170,7 @@ impl Scanner<'_> {
         format!("{what} was expected on line {line}")
     }
 
-    /// Passes over blanks and comments.
+    /// Skips blanks and comments.
     fn skip(&mut self) -> Result<(), String> {
         loop {
             let rest = &self.text[self.at..];

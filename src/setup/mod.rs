@@ -1,8 +1,8 @@
-//! Changes to the person's own settings: made at their word, as small as can
-//! be, and taken back to the byte.
+//! Changes users' settings files at their request: with minimal edits that can be undone byte by
+//! byte.
 //!
-//! A change is worked out first and written last; nothing is written that was
-//! not understood.
+//! A change is prepared completely before anything is written. A file that cannot be parsed is
+//! never changed.
 
 mod error;
 mod jsonc;
@@ -19,39 +19,39 @@ pub(crate) use vscode::vscode;
 
 use crate::host::{Durability, files};
 
-/// What to do to a file of settings.
+/// Set up or undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum SetupAction {
     SetUp,
     Undo,
 }
 
-/// A change to one file, not made yet.
+/// A prepared change to one file.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) file: PathBuf,
-    /// `None` where there is to be no such file.
+    /// `None` to remove the file.
     after: Option<String>,
-    /// Keeps what was there, until it is taken back.
+    /// What to do with the backup of the previous content.
     backup: Option<Backup>,
-    /// Whether the directory of the file comes and goes with it.
+    /// Whether to create or remove the directory of the file.
     directory: Directory,
-    /// In words, one line each. Empty where nothing is to be done.
+    /// Descriptions, one line each. Empty if there is nothing to do.
     pub(crate) steps: Vec<String>,
 }
 
-/// What becomes of the directory that a file is in.
+/// What to do with the directory of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Directory {
     Stays,
     Made,
-    /// With so many above it in all, as far as nothing else is in them.
+    /// Remove this many levels of directories that are otherwise empty.
     Removed(usize),
 }
 
 #[derive(Debug)]
 enum Backup {
-    /// With this in it.
+    /// Write this content.
     Write(PathBuf, String),
     Drop(PathBuf),
 }
@@ -65,7 +65,7 @@ impl Change {
         self.steps.is_empty()
     }
 
-    /// Where what was there is kept.
+    /// The path of the backup.
     pub(crate) fn backup(&self) -> Option<&Path> {
         match &self.backup {
             Some(Backup::Write(path, _)) => Some(path),
@@ -73,7 +73,6 @@ impl Change {
         }
     }
 
-    /// Makes the change.
     pub(crate) fn make(&self) -> Result<(), SetupError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -83,7 +82,7 @@ impl Change {
             return Ok(());
         }
         if let Some(Backup::Write(backup, text)) = &self.backup {
-            // Settings may hold secrets, and the copy is for nobody else.
+            // Private, because settings may contain secrets.
             files::write(backup, text.as_bytes(), Durability::Synced).map_err(failed(backup))?;
         }
         let directory = self.file.parent().unwrap_or(&self.file);
@@ -97,19 +96,19 @@ impl Change {
             None => fs::remove_file(&self.file).map_err(failed(&self.file))?,
         }
         if let Directory::Removed(levels) = self.directory {
-            // One in which there is something else now is somebody's.
+            // A directory with other content stays.
             let _ = directory.ancestors().take(levels).try_for_each(fs::remove_dir);
         }
         if let Some(Backup::Drop(backup)) = &self.backup {
-            // What is left of it is in nobody's way.
+            // A leftover does no harm.
             let _ = fs::remove_file(backup);
         }
         Ok(())
     }
 }
 
-/// The text of a file; `None` where there is none. A link that leads nowhere is
-/// somebody's, and neither followed nor replaced.
+/// The text of a file; `None` if it does not exist. A dangling link is an error: it is neither
+/// followed nor replaced.
 fn text_of(path: &Path) -> Result<Option<String>, SetupError> {
     match files::read(path) {
         Ok(bytes) => {

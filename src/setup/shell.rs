@@ -1,18 +1,15 @@
-//! Makes every interactive shell a recorded one: a marked block at the top of
-//! its start-up file.
+//! Records every interactive shell by a marked block at the top of its start-up file.
 //!
-//! At the top, so that the rest of the file is read once, by the shell inside.
-//! That one is a login shell where the outer one is: what stands after this
-//! file in a profile that reads it is for the inner one to do.
-//! The block does nothing in a shell that runs a script or a command, that has
-//! no terminal, or that is inside a recorded terminal already; and it asks the
-//! program whether it works before it hands the terminal over, so that a
-//! removed or broken one locks nobody out.
+//! It stands at the top so that the rest of the file is read once, by the inner shell. The inner
+//! shell is a login shell if the outer one is, because profile code after this file must run in the
+//! inner one. The block does nothing in a shell that runs a script or command, has no terminal, or
+//! is already recorded. It first checks that the program works, so that a removed or broken program
+//! locks nobody out.
 
 use std::path::{Path, PathBuf};
 
 use crate::host::{Env, env};
-use crate::setup::{Change, Directory, SetupError, Way, text_of};
+use crate::setup::{Change, Directory, SetupAction, SetupError, text_of};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shell {
@@ -23,8 +20,8 @@ pub(crate) enum Shell {
 
 const BEGIN: &str = "# >>> delegator terminal";
 const END: &str = "# <<< delegator terminal <<<\n";
-/// Told in the first line, so that undoing leaves no empty file behind, nor an
-/// empty directory.
+/// Recorded in the first line, so that undo also removes the files and directories that setup
+/// created.
 const OWN_FILE: &str = " (a file of its own)";
 const OWN_DIRECTORY: &str = " (a directory of its own)";
 const OWN_DIRECTORIES: &str = " directories of its own)";
@@ -37,7 +34,7 @@ impl Shell {
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, shell)| shell)
     }
 
-    /// The person's own.
+    /// The user's own shell.
     fn usual(env: &Env) -> Result<Shell, SetupError> {
         let path = env.path("SHELL").ok_or(SetupError::NoShell)?;
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -56,7 +53,7 @@ impl Shell {
         })
     }
 
-    /// What is between the markers.
+    /// The code between the markers.
     fn code(self, program: &str) -> String {
         let variable = env::TERMINAL;
         let program = quoted(program);
@@ -79,14 +76,18 @@ impl Shell {
     }
 }
 
-/// A word that a shell takes as it is.
+/// A word quoted for a shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// What is to be done to the start-up file of a shell, the person's own where
-/// none is named.
-pub(crate) fn shell(env: &Env, named: Option<Shell>, program: &Path, way: Way) -> Result<Change, SetupError> {
+/// The change to the start-up file of a shell, by default the user's own.
+pub(crate) fn shell(
+    env: &Env,
+    named: Option<Shell>,
+    program: &Path,
+    way: SetupAction,
+) -> Result<Change, SetupError> {
     let shell = named.map_or_else(|| Shell::usual(env), Ok)?;
     let file = shell.file(env)?;
     let before = text_of(&file)?;
@@ -95,13 +96,13 @@ pub(crate) fn shell(env: &Env, named: Option<Shell>, program: &Path, way: Way) -
     {
         return Err(SetupError::Nowhere(user));
     }
-    // The directories above the file that are not there.
+    // The number of missing directories above the file.
     let missing =
         file.ancestors().skip(1).take_while(|dir| !dir.as_os_str().is_empty() && !dir.is_dir()).count();
     let not_understood = |why| SetupError::NotUnderstood { path: file.clone(), why };
     let found = block(before.as_deref().unwrap_or_default()).map_err(not_understood)?;
     let (after, step) = match way {
-        Way::SetUp => {
+        SetupAction::SetUp => {
             let code = shell.code(&program.to_string_lossy());
             let new = match (&before, missing) {
                 (Some(_), _) => String::new(),
@@ -111,19 +112,19 @@ pub(crate) fn shell(env: &Env, named: Option<Shell>, program: &Path, way: Way) -
             };
             put_in(before.as_deref(), found.clone(), &code, &new)
         }
-        Way::Undo => take_out(before.as_deref(), found.clone()),
+        SetupAction::Undo => take_out(before.as_deref(), found.clone()),
     };
     let own = before.as_deref().zip(found).map_or("", |(text, range)| own(&text[range]));
     let directory = match way {
-        Way::SetUp if missing > 0 => Directory::Made,
-        Way::Undo if after.is_none() => Directory::Removed(directories(own)),
-        Way::SetUp | Way::Undo => Directory::Stays,
+        SetupAction::SetUp if missing > 0 => Directory::Made,
+        SetupAction::Undo if after.is_none() => Directory::Removed(directories(own)),
+        SetupAction::SetUp | SetupAction::Undo => Directory::Stays,
     };
     let steps: Vec<String> = step.map(str::to_owned).into_iter().collect();
     Ok(Change { file, after, backup: None, directory, steps })
 }
 
-/// Where our block is in a text.
+/// The range of our block in a text.
 fn block(text: &str) -> Result<Option<std::ops::Range<usize>>, String> {
     let starts: Vec<usize> = text
         .match_indices(BEGIN)
@@ -134,35 +135,35 @@ fn block(text: &str) -> Result<Option<std::ops::Range<usize>>, String> {
         [] => Ok(None),
         [start] => match text[start..].find(END) {
             Some(end) => Ok(Some(start..start + end + END.len())),
-            None => Err(format!("`{BEGIN}` is there without its end")),
+            None => Err(format!("`{BEGIN}` has no end marker")),
         },
-        _ => Err(format!("`{BEGIN}` is there more than once")),
+        _ => Err(format!("`{BEGIN}` occurs more than once")),
     }
 }
 
 type Edited = (Option<String>, Option<&'static str>);
 
-/// What a block says that was made for it.
+/// What setup created, as recorded in a block.
 fn own(block: &str) -> &str {
     let said = block.lines().next().and_then(|line| line.strip_prefix(BEGIN)?.strip_suffix(" >>>"));
     let known = |said: &&str| *said == OWN_FILE || directories(said) > 0;
     said.filter(known).unwrap_or_default()
 }
 
-/// How many directories were made, by what a block says.
+/// The number of directories that setup created, as recorded in a block.
 fn directories(own: &str) -> usize {
     let several = || own.strip_prefix(" (")?.strip_suffix(OWN_DIRECTORIES)?.parse().ok();
     if own == OWN_DIRECTORY { 1 } else { several().unwrap_or(0) }
 }
 
-/// `new` is what a block says that was not there before.
+/// `new` says what setup creates.
 fn put_in(before: Option<&str>, found: Option<std::ops::Range<usize>>, code: &str, new: &str) -> Edited {
     let block = |own: &str| {
-        format!("{BEGIN}{own} >>>\n# `delegator setup shell --undo` takes this out again.\n{code}{END}")
+        format!("{BEGIN}{own} >>>\n# To remove this block: delegator setup shell --undo\n{code}{END}")
     };
     let text = before.unwrap_or_default();
     match found {
-        None => (Some(format!("{}{text}", block(new))), Some("put a marked block at the top of the file")),
+        None => (Some(format!("{}{text}", block(new))), Some("added a marked block at the top of the file")),
         Some(range) => {
             let new = block(own(&text[range.clone()]));
             if text[range.clone()] == new {
@@ -170,7 +171,7 @@ fn put_in(before: Option<&str>, found: Option<std::ops::Range<usize>>, code: &st
             }
             let mut after = text.to_owned();
             after.replace_range(range, &new);
-            (Some(after), Some("brought the marked block up to date"))
+            (Some(after), Some("updated the marked block"))
         }
     }
 }
@@ -181,16 +182,16 @@ fn take_out(before: Option<&str>, found: Option<std::ops::Range<usize>>) -> Edit
     let mut after = text.to_owned();
     after.replace_range(range, "");
     if is_own && after.is_empty() {
-        return (None, Some("removed the file, which held nothing else"));
+        return (None, Some("removed the file, which contained nothing else"));
     }
-    (Some(after), Some("took the marked block out"))
+    (Some(after), Some("removed the marked block"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Sets a shell up twice and undoes it, from this content of its file.
+    /// Sets a shell up twice and undoes it, with this content of its file.
     #[track_caller]
     fn check(before: Option<&str>) {
         let home = tempfile::tempdir().unwrap();
@@ -204,17 +205,17 @@ mod tests {
             change.make().unwrap();
             change.steps.len()
         };
-        assert_eq!(run("/bin/it's", Way::Undo), 0);
-        assert_eq!(run("/bin/it's", Way::SetUp), 1);
+        assert_eq!(run("/bin/it's", SetupAction::Undo), 0);
+        assert_eq!(run("/bin/it's", SetupAction::SetUp), 1);
         let first = std::fs::read_to_string(&file).unwrap();
         assert!(
             first.contains("'/bin/it'\\''s' terminal -- \"$BASH\"") && first.ends_with(before.unwrap_or(""))
         );
-        assert_eq!(run("/bin/it's", Way::SetUp), 0);
-        assert_eq!(run("/bin/other", Way::SetUp), 1);
-        assert_eq!(run("/bin/other", Way::Undo), 1);
+        assert_eq!(run("/bin/it's", SetupAction::SetUp), 0);
+        assert_eq!(run("/bin/other", SetupAction::SetUp), 1);
+        assert_eq!(run("/bin/other", SetupAction::Undo), 1);
         assert_eq!(std::fs::read_to_string(&file).ok().as_deref(), before);
-        assert_eq!(run("/bin/other", Way::Undo), 0);
+        assert_eq!(run("/bin/other", SetupAction::Undo), 0);
     }
 
     #[test]
@@ -233,18 +234,18 @@ mod tests {
         let run = |way| shell(&env, Some(Shell::Fish), Path::new("/bin/d"), way).unwrap().make().unwrap();
         let left = || std::fs::read_dir(home.path()).unwrap().count();
         let config = home.path().join(".config");
-        run(Way::SetUp);
-        run(Way::Undo);
+        run(SetupAction::SetUp);
+        run(SetupAction::Undo);
         assert_eq!(left(), 0);
-        // Not those that were there, nor those in which there is something by now.
+        // Directories that existed or have other content by now stay.
         std::fs::create_dir(&config).unwrap();
-        run(Way::SetUp);
-        run(Way::Undo);
+        run(SetupAction::SetUp);
+        run(SetupAction::Undo);
         assert!(config.is_dir() && !config.join("fish").exists());
         std::fs::remove_dir(&config).unwrap();
-        run(Way::SetUp);
+        run(SetupAction::SetUp);
         std::fs::write(config.join("other"), "").unwrap();
-        run(Way::Undo);
+        run(SetupAction::Undo);
         assert!(config.join("other").exists() && !config.join("fish").exists());
     }
 

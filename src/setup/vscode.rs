@@ -1,5 +1,5 @@
-//! Makes a recorded terminal the default one of VS Code: a profile in its
-//! `settings.json`, and the name of the default.
+//! Makes a recorded terminal the default in VS Code: adds a profile to `settings.json` and selects
+//! it.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::host::{Env, env};
 use crate::setup::jsonc::{self, Layout, Object};
-use crate::setup::{Backup, Change, SetupError, Way, text_of};
+use crate::setup::{Backup, Change, SetupAction, SetupError, text_of};
 
 const PROFILE: &str = "delegator";
 #[cfg(not(target_os = "macos"))]
@@ -19,12 +19,12 @@ const PROFILES: &str = "terminal.integrated.profiles.osx";
 #[cfg(target_os = "macos")]
 const DEFAULT: &str = "terminal.integrated.defaultProfile.osx";
 
-/// Ends every backup, so that no file of somebody else is taken for one.
+/// The end of every backup, which distinguishes it from other files.
 const OURS: &str = "\n// kept by `delegator setup vscode`: `--undo` puts back what stands above\n";
-/// Names that are tried for it.
+/// Number of names tried for the backup.
 const TRIED: usize = 10;
 
-/// Where VS Code keeps the settings of its user.
+/// The path of the user's VS Code settings.
 fn located(env: &Env) -> Result<PathBuf, SetupError> {
     let home = || env.path("HOME").ok_or(SetupError::NoHome);
     #[cfg(target_os = "macos")]
@@ -34,13 +34,12 @@ fn located(env: &Env) -> Result<PathBuf, SetupError> {
     Ok(config.join("Code/User/settings.json"))
 }
 
-/// What is to be done to the settings, so that new terminals are recorded by
-/// `program`, or no longer.
+/// The change to the settings that makes new terminals recorded by `program`, or undoes that.
 pub(crate) fn vscode(
     env: &Env,
     settings: Option<PathBuf>,
     program: &Path,
-    way: Way,
+    way: SetupAction,
 ) -> Result<Change, SetupError> {
     let file = settings.map_or_else(|| located(env), Ok)?;
     let before = text_of(&file)?;
@@ -51,13 +50,12 @@ pub(crate) fn vscode(
     let (backup, kept) = backup(&file)?;
     let not_understood = |why| SetupError::NotUnderstood { path: file.clone(), why };
     match way {
-        Way::SetUp => set_up(&file, before, kept, backup, program).map_err(not_understood),
-        Way::Undo => undo(&file, before, kept, backup).map_err(not_understood),
+        SetupAction::SetUp => set_up(&file, before, kept, backup, program).map_err(not_understood),
+        SetupAction::Undo => undo(&file, before, kept, backup).map_err(not_understood),
     }
 }
 
-/// Where the settings of before are kept, or are to be; and they, where they
-/// are. What is there under that name and is not ours stays.
+/// The path of the backup, and its content if it exists. Other files with its name are left alone.
 fn backup(file: &Path) -> Result<(PathBuf, Option<String>), SetupError> {
     let name = format!("{}.before-delegator", file.file_name().unwrap_or_default().to_string_lossy());
     let mut free = None;
@@ -73,13 +71,13 @@ fn backup(file: &Path) -> Result<(PathBuf, Option<String>), SetupError> {
             Ok(None) => {
                 free.get_or_insert(path);
             }
-            // Whatever it is, it is none of ours.
+            // Not ours.
             Err(_) => {}
         }
     }
     free.map(|path| (path, None)).ok_or_else(|| SetupError::NotUnderstood {
         path: file.with_file_name(name),
-        why: "there are too many files called so".to_owned(),
+        why: "too many files have this name".to_owned(),
     })
 }
 
@@ -103,11 +101,11 @@ fn set_up(
     let backup = match (&before, kept.filter(|_| again)) {
         (None, _) => None,
         (Some(text), None) => Some(Backup::Write(backup, format!("{text}{OURS}"))),
-        // Somebody has chosen a default since: that is the one to go back to.
+        // The user has chosen another default since; undo must restore that one.
         (Some(_), Some(kept)) if chosen => {
             Some(Backup::Write(backup, taken_out(text, &root, Some(&kept))?.0 + OURS))
         }
-        // The one from before the first time is.
+        // The backup from the first time is still right.
         (Some(_), Some(_)) => None,
     };
     Ok(Change { after: Some(after), backup, steps, ..Change::none(file.to_owned()) })
@@ -115,7 +113,7 @@ fn set_up(
 
 const NEW: &str = "{\n}\n";
 
-/// The settings with the profile in them, and what that changed.
+/// The settings with the profile, and what changed.
 fn applied(text: &str, program: &str) -> Result<(String, Vec<String>), String> {
     let mut steps = Vec::new();
     let mut text = text.to_owned();
@@ -160,23 +158,23 @@ fn applied(text: &str, program: &str) -> Result<(String, Vec<String>), String> {
     Ok((jsonc::edited(&text, edits), steps))
 }
 
-/// Whether a profile, as it is written, starts `program`.
+/// Whether a profile starts `program`.
 fn starts(profile: &str, program: &str) -> bool {
     serde_json::from_str(profile)
         .is_ok_and(|profile: Value| profile["path"] == program && profile["args"][0] == "terminal")
 }
 
-/// Whether a profile, as it is written, is one that we wrote, wherever the program was.
+/// Whether we wrote a profile, for any path of the program.
 fn is_ours(profile: &str) -> bool {
     match serde_json::from_str::<Value>(profile) {
         Ok(profile) => profile["args"][0] == "terminal",
-        // Somebody has written a comment into it.
+        // The user may have added a comment.
         Err(_) => profile.contains("\"terminal\""),
     }
 }
 
-/// A profile. The variable goes: VS Code may have been started from a recorded
-/// terminal, and its own are others.
+/// The text of the profile. Clears the variable, because VS Code may have been started from a
+/// recorded terminal.
 fn profile(program: &str, layout: Option<&Layout>) -> String {
     let program = Value::from(program);
     let members = [
@@ -216,13 +214,13 @@ fn undo(
     };
     let root = jsonc::parse(&text)?;
     let program = program_in(&text, &root)?;
-    // Nothing else was changed since: what was there before comes back as it was.
+    // Nothing else has changed: restore the backup exactly.
     let made = |from: &str| {
         program.as_deref().is_some_and(|program| applied(from, program).is_ok_and(|made| made.0 == text))
     };
     let was_empty = kept.as_deref().is_some_and(|kept| kept.trim().is_empty());
     if let Some(kept) = kept.as_ref().filter(|kept| made(if was_empty { NEW } else { kept })) {
-        let steps = vec!["put back the settings as they were".to_owned()];
+        let steps = vec!["restored the previous settings".to_owned()];
         return Ok(Change {
             after: Some(kept.clone()),
             backup: drop_backup,
@@ -231,7 +229,7 @@ fn undo(
         });
     }
     if kept.is_none() && made(NEW) {
-        let steps = vec!["removed the file, which held nothing else".to_owned()];
+        let steps = vec!["removed the file, which contained nothing else".to_owned()];
         return Ok(Change { steps, ..Change::none(file.to_owned()) });
     }
     let (after, steps) = taken_out(&text, &root, kept.as_deref())?;
@@ -241,7 +239,7 @@ fn undo(
     Ok(Change { after: Some(after), backup: drop_backup, steps, ..Change::none(file.to_owned()) })
 }
 
-/// The program that our profile names.
+/// The program in our profile.
 fn program_in(text: &str, root: &Object) -> Result<Option<String>, String> {
     let profiles = root.member(PROFILES)?.and_then(|member| member.object.as_ref());
     let ours = profiles.map_or(Ok(None), |profiles| profiles.member(PROFILE))?;
@@ -249,7 +247,7 @@ fn program_in(text: &str, root: &Object) -> Result<Option<String>, String> {
     Ok(value.and_then(|value| Some(value["path"].as_str()?.to_owned())))
 }
 
-/// The settings without our profile, and with the default of before.
+/// The settings without our profile and with the previous default.
 fn taken_out(text: &str, root: &Object, kept: Option<&str>) -> Result<(String, Vec<String>), String> {
     let mut steps = Vec::new();
     let mut text = text.to_owned();
@@ -258,7 +256,7 @@ fn taken_out(text: &str, root: &Object, kept: Option<&str>) -> Result<(String, V
         let (kept, object) = kept.as_ref()?;
         Some(kept[object.member(key).ok()??.value.clone()].to_owned())
     };
-    // Of somebody who had one by that name.
+    // A profile of the same name that existed before.
     let theirs = kept.as_ref().and_then(|(kept, object)| {
         let profiles = object.member(PROFILES).ok()??.object.as_ref()?;
         let profile = &kept[profiles.member(PROFILE).ok()??.value.clone()];
@@ -274,7 +272,7 @@ fn taken_out(text: &str, root: &Object, kept: Option<&str>) -> Result<(String, V
         let last = profiles.members.len() == 1 && had(PROFILES).is_none();
         let edits = match &theirs {
             Some(theirs) => {
-                steps.push(format!("put back the profile `{PROFILE}` that was there"));
+                steps.push(format!("restored the previous profile `{PROFILE}`"));
                 vec![(profile.value.clone(), theirs.clone())]
             }
             None => {

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::agents::Cell;
+use crate::agents::JailedCommand;
 use crate::config::Config;
 use crate::context::TaskError;
 use crate::host::EmptyDirCleanup;
@@ -94,11 +94,11 @@ fn try_jail(
     wanted: &JailRequest<'_>,
     environment: &[(String, String)],
 ) -> Result<(), String> {
-    let cell = Cell { jail, own, cwd: wanted.cwd, sandbox: wanted.sandbox };
+    let cell = JailedCommand { jail, own, cwd: wanted.cwd, sandbox: wanted.sandbox };
     let Some(args) = cell.arguments(&[]) else { return Err("a path is not valid UTF-8".into()) };
-    let litter = EmptyDirCleanup::expect(wanted.cwd, &jail.missing);
+    let leftover_dirs = EmptyDirCleanup::expect(wanted.cwd, &jail.missing);
     let said = spawn::ask(&jail.program, &args, wanted.cwd, environment, TRIAL);
-    litter.clear();
+    leftover_dirs.clear();
     match said {
         Ok(said) if said.trim() == HELD => Ok(()),
         Ok(said) => Err(said.trim().chars().take(300).collect()),

@@ -16,7 +16,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::host::LineIndexWriter;
 use crate::host::files;
-use crate::model::Streams;
+use crate::model::StreamTotals;
 
 /// At the end of the run two segments of each stream, and of the transcript, are copied behind the
 /// beginning, while somebody waits for the answer.
@@ -44,7 +44,7 @@ pub(crate) struct StreamCapture {
     /// The end of the stream once the beginning is full: its last two segments.
     tail: Option<Tail>,
     index: LineIndexWriter,
-    seen: Streams,
+    seen: StreamTotals,
 }
 
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl StreamCapture {
         let head_left = limit.saturating_sub(2 * segment);
         let head = file.metadata()?.len();
         let index = if head == 0 { LineIndexWriter::new(&path) } else { LineIndexWriter::none() };
-        let (file, seen) = (Some(file), Streams::default());
+        let (file, seen) = (Some(file), StreamTotals::default());
         Ok(Self { path, file, head, head_left, head_is_lines: true, segment, tail: None, index, seen })
     }
 
@@ -141,7 +141,7 @@ impl StreamCapture {
     }
 
     /// Joins the beginning and the end. `cut` writes the line that stands for what was left out.
-    pub(crate) fn finish(mut self, cut: impl Fn(u64) -> String) -> (Streams, io::Result<()>) {
+    pub(crate) fn finish(mut self, cut: impl Fn(u64) -> String) -> (StreamTotals, io::Result<()>) {
         let joined = self.join(cut);
         (self.seen, joined)
     }

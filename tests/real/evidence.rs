@@ -139,7 +139,7 @@ fn a_patch_that_does_not_fit_is_a_warning_and_no_change() {
     let script = json!({ "calls": [{ "tool": "apply_patch", "text": patch }] });
     let run = env.run(&["--sandbox", "workspace-write"], &task("call", &script)).ended(0);
     let warnings = run["warnings"].to_string();
-    assert!(warnings.contains("a patch did not fit and changed nothing: Failed to find"), "{run:#}");
+    assert!(warnings.contains("a patch did not apply and changed nothing: Failed to find"), "{run:#}");
     assert_eq!(env.results(&run)["metadata"]["file_operations"]["files_changed"], 0);
 }
 

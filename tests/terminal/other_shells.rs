@@ -182,7 +182,7 @@ fn a_link_that_leads_nowhere_is_left_alone_and_no_home_is_made() {
     for args in [&[][..], &["--undo"]] {
         let ran = finish(zsh.setup(&env, args), PATIENCE);
         assert_eq!(ran.code, Some(2), "{ran:?}");
-        assert!(ran.stderr.contains("is a link to `dotfiles/zshrc`, which is not there"), "{ran:?}");
+        assert!(ran.stderr.contains("is a link to `dotfiles/zshrc`, which does not exist"), "{ran:?}");
         assert!(ran.stderr.contains("hint: nothing was changed"), "{ran:?}");
     }
     assert_eq!(fs::read_link(&file).unwrap(), Path::new("dotfiles/zshrc"));

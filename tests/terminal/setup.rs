@@ -160,7 +160,7 @@ fn what_is_not_understood_is_left_alone() {
         fs::write(&file, bad).unwrap();
         let ran = env.expect(2, &["setup", "vscode"]);
         assert!(
-            ran.stderr.contains("is not understood") && ran.stderr.contains("nothing was changed"),
+            ran.stderr.contains("could not be parsed") && ran.stderr.contains("nothing was changed"),
             "{ran:?}"
         );
         assert_eq!(fs::read_to_string(&file).unwrap(), bad);

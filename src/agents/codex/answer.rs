@@ -1,19 +1,19 @@
-//! The shape we ask Codex to answer in, and the reading of what came.
+//! The format in which Codex must answer, and the parser for its answers.
 //!
-//! Codex passes the schema on and never checks the answer. Against the caller's own schema it is checked elsewhere:
-//! that may take long.
+//! Codex forwards the schema but does not check the answer. Answers to a caller's own schema are
+//! checked elsewhere, because that may take long.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::model::Answer;
 
-/// Our own words, in place of those of an agent that had none.
+/// Used if an agent said nothing.
 pub(crate) const NOTHING_SAID: &str = "the agent finished without a message";
 const KEYS: [&str; 4] = ["summary", "deliverables", "open_questions", "next_actions"];
 
-/// The schema of the default answer: strict, because model providers refuse
-/// schemas with optional or additional members.
+/// The schema of the default answer. Strict, because model providers refuse schemas with optional
+/// or additional members.
 pub(crate) fn answer_schema() -> Value {
     let texts = |what: &str| json!({ "type": "array", "items": { "type": "string" }, "description": what });
     json!({
@@ -21,7 +21,7 @@ pub(crate) fn answer_schema() -> Value {
         "additionalProperties": false,
         "required": KEYS,
         "properties": {
-            "summary": { "type": "string", "description": "What was done and what came of it, in a few sentences" },
+            "summary": { "type": "string", "description": "What was done and with what result, in a few sentences" },
             "deliverables": {
                 "type": "array",
                 "description": "Files made or changed that matter to the reader",
@@ -41,7 +41,7 @@ pub(crate) fn answer_schema() -> Value {
     })
 }
 
-/// What the last message came to.
+/// The parsed last message.
 #[derive(Debug, PartialEq)]
 pub(super) struct Reply {
     pub(super) summary: String,
@@ -49,14 +49,14 @@ pub(super) struct Reply {
     pub(super) warning: Option<String>,
 }
 
-/// Whose schema the agent was asked to answer in.
+/// Whose schema the agent was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     Ours,
     Callers,
 }
 
-/// Takes the last message apart, as far as it has our shape.
+/// Parses the last message.
 pub(super) fn read(message: &str, shape: Shape) -> Reply {
     let message = message.trim();
     let parsed = serde_json::from_str::<Value>(message).ok();
@@ -69,19 +69,19 @@ pub(super) fn read(message: &str, shape: Shape) -> Reply {
     let warning = match (shape, &answer) {
         (Shape::Callers, _) | (Shape::Ours, Some(_)) => None,
         (Shape::Ours, None) if message.is_empty() => {
-            Some("the agent ended its turn without a last message: its log shows what it did".to_owned())
+            Some("the agent ended its turn without a final message; its log shows what it did".to_owned())
         }
         (Shape::Ours, None) => {
             let length = message.chars().count();
             Some(format!(
-                "the answer is not in the shape that was asked for; its text ({length} characters) is the summary"
+                "the answer does not have the requested format; its text ({length} characters) is used as the summary"
             ))
         }
     };
     Reply { summary, answer, warning }
 }
 
-/// The default answer, when the message is exactly that.
+/// The default answer, if the message has exactly its format.
 fn fits(value: &Value) -> Option<Answer> {
     let object = value.as_object()?;
     let whole = object.len() == KEYS.len() && KEYS.iter().all(|key| object.contains_key(*key));
@@ -98,7 +98,7 @@ mod tests {
     fn check(message: &str, summary: &str, fits: bool) {
         let reply = read(message, Shape::Ours);
         assert_eq!((reply.summary.as_str(), reply.answer.is_some()), (summary, fits), "{reply:?}");
-        // Whether it fits theirs is not known here.
+        // Whether it fits the caller's schema is checked elsewhere.
         let theirs = read(message, Shape::Callers);
         assert_eq!((theirs.summary.as_str(), theirs.warning), (summary, None));
     }

@@ -1,15 +1,12 @@
-//! What the installed Codex offers: its version and its options.
-//!
-//! Reads the texts that `--version` and `exec --help` print. Options come and
-//! go between releases, so none is taken for granted.
+//! Parses the version and options of the installed Codex from `--version` and `exec --help`.
+//! Options come and go between releases, so none is assumed.
 
-/// The options of `codex exec`, or the belief that all are there when the
-/// program could not be asked.
-pub(super) struct Offers<'a> {
+/// The options of `codex exec`. If the program could not be asked, all are assumed to exist.
+pub(super) struct CliOptions<'a> {
     help: Option<&'a str>,
 }
 
-impl<'a> Offers<'a> {
+impl<'a> CliOptions<'a> {
     pub(super) fn new(help: Option<&'a str>) -> Self {
         Self { help: help.filter(|help| help.contains("--")) }
     }
@@ -18,8 +15,7 @@ impl<'a> Offers<'a> {
         self.help.is_some()
     }
 
-    /// Whether `option`, such as `--json`, is defined in the help text. A line
-    /// of definition begins with the option; prose that mentions it does not count.
+    /// Whether the help text defines `option`, such as `--json`. Mentions in prose do not count.
     pub(super) fn has(&self, option: &str) -> bool {
         let defines = |line: &str| {
             let line = line.trim_start();
@@ -44,7 +40,7 @@ mod tests {
 
     #[track_caller]
     fn check(help: Option<&str>, option: &str, expected: bool) {
-        assert_eq!(Offers::new(help).has(option), expected, "{option}");
+        assert_eq!(CliOptions::new(help).has(option), expected, "{option}");
     }
 
     #[test]

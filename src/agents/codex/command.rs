@@ -1,25 +1,25 @@
-//! The command line of one Codex run.
+//! Builds the command line of a Codex run.
 //!
-//! Everything is said every time: a resumed thread inherits neither sandbox nor
-//! model nor directory, and the user's own configuration must not decide them.
+//! Every setting is always given: a resumed thread inherits neither sandbox nor model nor
+//! directory, and the user's configuration must not decide them.
 
 use std::time::Duration;
 
-use crate::agents::codex::cli_options::{Offers, parse_version};
+use crate::agents::codex::cli_options::{CliOptions, parse_version};
 use crate::agents::codex::recursion_guard;
-use crate::agents::{DecidedBy, Files, Finding, Plan, Probe};
+use crate::agents::{AgentFiles, AgentPlan, DecidedBy, Probe, ProbeAnswer};
 use crate::model::{
     CommandSpec, FailureCode, Fault, Request, Resumed, Sandbox, Signal, SignalTarget, Stdin, Stdout, Stop,
 };
 
-/// The mark of our threads: kept by Codex, and handed to every server that a
-/// run calls, which is how a nested call is known.
+/// Marks our threads. Codex stores it and passes it to the servers that a run calls, which lets us
+/// recognise nested calls.
 const THREAD_SOURCE: &str = "delegator";
 
-/// Options without which the run could not be followed or held to its bounds.
+/// Options without which a run cannot be followed or limited.
 const ESSENTIAL: [&str; 5] = ["--json", "--sandbox", "--config", "--output-schema", "--output-last-message"];
 
-/// Codex ends its commands itself when interrupted; most take far less.
+/// When interrupted, Codex ends its commands itself; most take far less.
 const GRACE: Duration = Duration::from_secs(5);
 
 pub(super) fn probes(request: &Request) -> Vec<Probe> {
@@ -28,8 +28,8 @@ pub(super) fn probes(request: &Request) -> Vec<Probe> {
         decided_by,
     };
     let mut servers = ask(&["mcp", "list", "--json"], DecidedBy::Configuration);
-    // The list depends on what is trusted: ask under the same terms as the run,
-    // or a server might be turned off that the run does not know, which it refuses.
+    // The list depends on trust settings, so ask with the same ones: Codex refuses to start if a
+    // server is disabled that the run does not know.
     if let Ok(untrusted) = recursion_guard::untrusted(request) {
         servers.args.extend(["-c".to_owned(), untrusted]);
     }
@@ -40,12 +40,12 @@ pub(super) fn probes(request: &Request) -> Vec<Probe> {
 pub(super) fn plan(
     request: &Request,
     prompt: &str,
-    files: &Files,
-    findings: &[Finding],
-) -> Result<Plan, Fault> {
+    files: &AgentFiles,
+    findings: &[ProbeAnswer],
+) -> Result<AgentPlan, Fault> {
     let answer = |index: usize| findings.get(index).and_then(|finding| finding.stdout.as_deref());
     let agent_version = answer(0).and_then(parse_version);
-    let offers = Offers::new(answer(1));
+    let offers = CliOptions::new(answer(1));
     if let Some(missing) = ESSENTIAL.into_iter().find(|option| !offers.has(option)) {
         return Err(too_old(missing, agent_version.as_deref()));
     }
@@ -53,11 +53,11 @@ pub(super) fn plan(
     let mut line = Arguments { args: Vec::new(), warnings: Vec::new(), offers };
     if !line.offers.known() {
         line.warnings
-            .push("could not ask Codex for its options: all of them are taken for granted".to_owned());
+            .push("could not ask Codex for its options; assuming that it supports all of them".to_owned());
     } else if agent_version.is_none() {
         line.warnings.push("this Codex does not report its version".to_owned());
     }
-    // The directory is the one that it is started in: a path could lead elsewhere by the time it is read.
+    // The run starts in the directory itself, because its path may lead elsewhere by then.
     line.add(["exec", "--json", "-s", request.sandbox.as_str()]);
     if request.skip_git_repo_check {
         line.offered("--skip-git-repo-check", None, "a run outside git will be refused");
@@ -67,11 +67,11 @@ pub(super) fn plan(
         Some(THREAD_SOURCE),
         "runs started from this one are not recognised by its thread",
     );
-    // Without a network Codex would try for ever.
+    // Without a network, Codex would retry for ever.
     line.set("features.unbounded_connection_retries=false");
     line.set(recursion_guard::untrusted(request)?);
     line.turn_us_off(answer(2));
-    // Progress in percent comes from the agent's own plan.
+    // The percentage of progress comes from the agent's plan.
     line.set("tools.update_plan.enabled=true");
     if let Some(model) = &request.model {
         line.add(["-m", model]);
@@ -92,12 +92,12 @@ pub(super) fn plan(
         "-o",
         recursion_guard::utf8(&files.last_message)?,
     ]);
-    // What follows `resume` may not be an option of `exec`: it comes last.
+    // Options of `exec` are not allowed after `resume`, so it comes last.
     if let Some(Resumed { thread_id, .. }) = &request.resume {
         line.add(["resume", thread_id.as_str()]);
     }
-    // The prompt comes by standard input: as an argument it would show in the
-    // list of processes and could pass for an option.
+    // The prompt is sent by standard input: as an argument it would be visible in process lists and
+    // could be taken for an option.
     line.add(["-"]);
 
     let spec = CommandSpec {
@@ -108,18 +108,18 @@ pub(super) fn plan(
         stdin: Stdin::Text(prompt.to_owned()),
         stdout: Stdout::Events,
         stop: Stop { signal: Signal::Interrupt, reach: SignalTarget::Process, grace: GRACE },
-        // Of all signals, only this one makes Codex take its commands along.
+        // The only signal on which Codex ends its commands too.
         on_orphaned: Signal::Interrupt,
     };
-    // An interrupted sandbox leaves its empty mount points in the directory.
-    let litter = [".agents", ".aws", ".codex"].map(|name| request.cwd.join(name)).to_vec();
-    Ok(Plan { spec, warnings: line.warnings, agent_version, litter })
+    // An interrupted sandbox leaves its empty mount points behind.
+    let leftover_dirs = [".agents", ".aws", ".codex"].map(|name| request.cwd.join(name)).to_vec();
+    Ok(AgentPlan { spec, warnings: line.warnings, agent_version, leftover_dirs })
 }
 
 struct Arguments<'a> {
     args: Vec<String>,
     warnings: Vec<String>,
-    offers: Offers<'a>,
+    offers: CliOptions<'a>,
 }
 
 impl Arguments<'_> {
@@ -127,13 +127,12 @@ impl Arguments<'_> {
         self.args.extend(args.into_iter().map(str::to_owned));
     }
 
-    /// A setting, `key=value` with the value in TOML.
+    /// A setting `key=value` with the value in TOML.
     fn set(&mut self, setting: impl Into<String>) {
         self.args.extend(["-c".to_owned(), setting.into()]);
     }
 
-    /// An option that not every version has: left out with a word about what
-    /// that means.
+    /// An option that some versions lack. If so, adds a warning with the consequence.
     fn offered(&mut self, option: &str, value: Option<&str>, without: &str) {
         if self.offers.has(option) {
             self.add([option].into_iter().chain(value));
@@ -147,12 +146,13 @@ impl Arguments<'_> {
             Some(Ok(Some(off))) => self.set(off),
             Some(Ok(None)) => {}
             Some(Err(_)) | None => self.warnings.push(
-                "could not read `codex mcp list --json`: this run may find our own tools in its configuration".to_owned(),
+                "could not read `codex mcp list --json`: this run may have access to delegator's own tools"
+                    .to_owned(),
             ),
         }
     }
 
-    /// Said either way, so that the user's configuration cannot widen it.
+    /// Always given, so that the user's configuration cannot allow more.
     fn reach(&mut self, request: &Request) {
         match request.sandbox {
             Sandbox::WorkspaceWrite => {
@@ -164,7 +164,7 @@ impl Arguments<'_> {
                 }
             }
             Sandbox::ReadOnly if request.network => {
-                self.warnings.push("Codex gives no network to a `read-only` run".to_owned());
+                self.warnings.push("Codex does not allow network access in `read-only` runs".to_owned());
             }
             Sandbox::ReadOnly | Sandbox::DangerFullAccess => {}
         }
@@ -187,12 +187,12 @@ mod tests {
     const HELP: &str = include_str!("../../../tests/corpus/codex/exec_help.txt");
     const OURS: &str = r#"[{"name":"delegator","enabled":true,"transport":{"type":"stdio","command":"delegator","args":["serve"]}}]"#;
 
-    fn planned(request: &Request, help: &str, list: &str) -> Result<Plan, Fault> {
-        let files = Files {
+    fn planned(request: &Request, help: &str, list: &str) -> Result<AgentPlan, Fault> {
+        let files = AgentFiles {
             schema: PathBuf::from("/run/schema.json"),
             last_message: PathBuf::from("/run/last.json"),
         };
-        let finding = |text: &str| Finding { stdout: Some(text.to_owned()) };
+        let finding = |text: &str| ProbeAnswer { stdout: Some(text.to_owned()) };
         plan(request, "do it", &files, &[finding("codex-cli 0.166.0\n"), finding(help), finding(list)])
     }
 
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_program_that_answers_nothing_is_tried_with_warnings() {
-        let files = Files { schema: PathBuf::from("/s"), last_message: PathBuf::from("/m") };
+        let files = AgentFiles { schema: PathBuf::from("/s"), last_message: PathBuf::from("/m") };
         let plan = plan(&request(), "", &files, &[]).unwrap();
         assert_eq!(plan.warnings.len(), 2, "{:?}", plan.warnings);
         assert_eq!(plan.agent_version, None);
@@ -313,9 +313,9 @@ mod tests {
 
     #[test]
     fn a_program_without_a_version_is_tried_with_a_warning() {
-        let files = Files { schema: PathBuf::from("/s"), last_message: PathBuf::from("/m") };
+        let files = AgentFiles { schema: PathBuf::from("/s"), last_message: PathBuf::from("/m") };
         let findings =
-            [None, Some(HELP), Some("[]")].map(|stdout| Finding { stdout: stdout.map(str::to_owned) });
+            [None, Some(HELP), Some("[]")].map(|stdout| ProbeAnswer { stdout: stdout.map(str::to_owned) });
         let plan = plan(&request(), "", &files, &findings).unwrap();
         assert_eq!(plan.warnings, ["this Codex does not report its version"]);
     }

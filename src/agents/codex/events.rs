@@ -1,6 +1,4 @@
-//! Codex's lines as normalised events.
-//!
-//! Pure and without memory: what several lines mean together is the reader's.
+//! Converts Codex's output lines to events. Stateless: the reader interprets sequences of lines.
 
 use serde_json::Value;
 
@@ -8,11 +6,10 @@ use crate::agents::codex::failure_causes;
 use crate::agents::codex::stream_line::{Key, Line};
 use crate::model::{Change, ChangeKind, Event, ItemStatus, PlanStep, Usage};
 
-/// How Codex begins the notice that it tries again. It comes as a top-level
-/// `error`, which therefore is no end.
+/// How Codex's retry notices begin. They are top-level `error` lines but do not end the run.
 const RETRY: &str = "Reconnecting";
 
-/// The event of one line, `None` for a line without a type.
+/// The event of a line; `None` for a line without a type.
 pub(super) fn event(line: &mut Line) -> Option<Event> {
     let kind = line.take_text(Key::Type);
     let event = match kind.as_str() {
@@ -78,7 +75,7 @@ fn item(line: &mut Line, step: Step) -> Event {
     }
 }
 
-/// A top-level `error`: a retry, or what a `turn.failed` is about to repeat.
+/// A top-level `error`: a retry, or a message that a `turn.failed` is about to repeat.
 fn complaint(message: String) -> Event {
     if message.starts_with(RETRY) {
         Event::Retry { message }
@@ -98,7 +95,7 @@ fn status(item: &Line, step: Step) -> ItemStatus {
         Some("in_progress") => ItemStatus::Running,
         Some("failed") => ItemStatus::Failed,
         Some("declined") => ItemStatus::Declined,
-        // Web searches have no status, and a newer word must not read as failure.
+        // Web searches have no status, and an unknown status must not count as failure.
         Some(_) | None if step == Step::Completed => ItemStatus::Completed,
         Some(_) | None => ItemStatus::Running,
     }
@@ -117,7 +114,7 @@ fn changes(value: &Value) -> Vec<Change> {
         let kind = match one.get("kind")?.as_str()? {
             "add" => ChangeKind::Add,
             "delete" => ChangeKind::Delete,
-            // Whatever else happened to the file, it is not as it was.
+            // Any other change leaves a modified file.
             _ => ChangeKind::Update,
         };
         Some(Change { path: one.get("path")?.as_str()?.to_owned(), kind })
@@ -141,7 +138,7 @@ fn usage(value: &Value) -> Option<Usage> {
         output_tokens: count("output_tokens")?,
         reasoning_output_tokens: count("reasoning_output_tokens").unwrap_or(0),
     };
-    // No turn costs nothing: it says so where it did not count, as after a review.
+    // All zeros means that Codex did not count, as after a review.
     Some(usage).filter(|usage| *usage != Usage::default())
 }
 

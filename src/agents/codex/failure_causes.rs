@@ -1,7 +1,6 @@
-//! Why a turn failed, from the message Codex gives with it.
+//! Classifies a failed turn by Codex's error message.
 //!
-//! Only that message is read, never the model's own prose: a model that writes
-//! about quotas has not met one.
+//! The model's own text is never used: a model that writes about quotas has not exceeded one.
 
 use serde_json::Value;
 
@@ -10,12 +9,12 @@ use crate::text::cut;
 
 const LONGEST_MESSAGE: usize = 1000;
 
-/// What a failure is, and what to try next.
+/// The kind of a failure and what to try next.
 #[derive(Debug, Clone, Copy)]
 struct Cause {
     code: FailureCode,
     hint: &'static str,
-    /// Whether it comes again until somebody changes something.
+    /// Whether it recurs until somebody changes something.
     lasts: bool,
 }
 
@@ -25,24 +24,23 @@ const PAY: Cause = Cause {
     lasts: true,
     ..passing(FailureCode::RateLimited, "check the plan and billing of the account that Codex uses")
 };
-const SLOW_DOWN: Cause =
-    passing(FailureCode::RateLimited, "try again in a while, or with fewer runs at once");
+const SLOW_DOWN: Cause = passing(FailureCode::RateLimited, "try again later, or with fewer concurrent runs");
 const SHORTEN: Cause =
     passing(FailureCode::ToolError, "start a new run instead of resuming this thread, or ask for less");
 const OVERLOADED: Cause =
     passing(FailureCode::ToolError, "the model's service is overloaded: resume the thread later");
-const GO_ON: Cause = passing(FailureCode::ToolError, "resume the thread to go on from here");
+const GO_ON: Cause = passing(FailureCode::ToolError, "resume the thread to continue");
 const REACH: Cause = passing(FailureCode::ToolError, "check the network and the model provider's address");
 const LOG_IN: Cause = passing(
     FailureCode::Auth,
-    "run `codex login`, or hand over a key with `--env CODEX_API_KEY` or `options.env_from` (configuration key `env_allow`)",
+    "run `codex login`, or pass a key with `--env CODEX_API_KEY` or `options.env_from` (configuration key `env_allow`)",
 );
 
 const fn passing(code: FailureCode, hint: &'static str) -> Cause {
     Cause { code, hint, lasts: false }
 }
 
-/// Codes of an error body.
+/// Codes in an error body.
 const CODES: &[(&[&str], Cause)] = &[
     (&["usage_limit_reached"], WAIT),
     (&["insufficient_quota", "quota_exceeded", "billing_hard_limit_reached", "usage_not_included"], PAY),
@@ -57,8 +55,7 @@ const CODES: &[(&[&str], Cause)] = &[
 
 const STATUSES: &[(u64, Cause)] = &[(401, LOG_IN), (429, SLOW_DOWN)];
 
-/// How Codex's own messages begin, in lower case. Words further in may be those of
-/// the request that was refused.
+/// How Codex's own messages begin, in lower case. Later words may quote the refused request.
 const BEGINNINGS: &[(&str, Cause)] = &[
     ("you've hit your usage limit", WAIT),
     ("usage limit", WAIT),
@@ -88,7 +85,7 @@ pub(super) fn fault(message: &str) -> Fault {
     }
     if let Some(name) = missing_variable(&message) {
         let hint = format!(
-            "hand it over with `--env {name}` or `options.env_from`; the configuration key `env_allow` must list it"
+            "pass it with `--env {name}` or `options.env_from`; the configuration key `env_allow` must list it"
         );
         return Fault::new(FailureCode::Auth, message).hint(hint);
     }
@@ -98,8 +95,8 @@ pub(super) fn fault(message: &str) -> Fault {
     }
 }
 
-/// What a message means: by the code of the error body in it, else by the status
-/// before that, else by how it begins.
+/// Classifies a message by the code in its error body, else by the status before that, else by how
+/// it begins.
 fn cause(message: &str) -> Option<Cause> {
     let message = unwrapped(message.trim());
     let codes = message.find('{').map(|at| body_codes(&message[at..])).unwrap_or_default();
@@ -107,7 +104,7 @@ fn cause(message: &str) -> Option<Cause> {
     if let Some((_, cause)) = by_code {
         return Some(*cause);
     }
-    // What is in quotes or in a body is the request's, or the server's own account of it.
+    // Text in quotes or in a body comes from the request or the server.
     let own = message.split(['"', '`', '{']).next().unwrap_or_default().to_lowercase();
     let by_status = STATUSES.iter().find(|(status, _)| has_status(&own, *status));
     if let Some((_, cause)) = by_status {
@@ -120,7 +117,7 @@ fn cause(message: &str) -> Option<Cause> {
     inner.and_then(begins).or_else(|| begins(start)).map(|(_, cause)| *cause)
 }
 
-/// A message without what Codex writes around it.
+/// A message without Codex's wrapping.
 fn unwrapped(message: &str) -> &str {
     let inner = message.strip_prefix("error: ").unwrap_or(message);
     let retried = inner.get(..12).filter(|head| head.eq_ignore_ascii_case("reconnecting"));
@@ -130,7 +127,7 @@ fn unwrapped(message: &str) -> &str {
     }
 }
 
-/// `unexpected status 401 Unauthorized`, `last status: 429`.
+/// Matches `unexpected status 401 Unauthorized` and `last status: 429`.
 fn has_status(text: &str, status: u64) -> bool {
     ["status ", "status: "].iter().any(|word| {
         text.match_indices(word).any(|(at, found)| {
@@ -141,7 +138,7 @@ fn has_status(text: &str, status: u64) -> bool {
     })
 }
 
-/// The code and the type of an error body.
+/// The code and type of an error body.
 fn body_codes(text: &str) -> Vec<String> {
     let body = serde_json::Deserializer::from_str(text).into_iter::<Value>().next();
     let Some(Ok(body)) = body else { return Vec::new() };
@@ -149,9 +146,8 @@ fn body_codes(text: &str) -> Vec<String> {
     ["code", "type"].iter().filter_map(|name| Some(error.get(name)?.as_str()?.to_lowercase())).collect()
 }
 
-/// A message without the JSON that a server wrapped around it.
-///
-/// Some failures carry a whole error body, alone or after a status line.
+/// Replaces an error body in a message by the message inside it. Some failures contain a whole
+/// error body, alone or after a status line.
 pub(super) fn reduced(message: &str) -> String {
     let message = message.trim();
     let reduced = match message.find('{').and_then(|at| Some((at, body_message(&message[at..])?))) {
@@ -161,7 +157,7 @@ pub(super) fn reduced(message: &str) -> String {
     cut(&reduced, LONGEST_MESSAGE)
 }
 
-/// The message inside an error body, and where the body ends.
+/// The message inside an error body, and the end of the body.
 fn body_message(text: &str) -> Option<(String, usize)> {
     let mut bodies = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let body = bodies.next()?.ok()?;

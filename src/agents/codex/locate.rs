@@ -1,22 +1,21 @@
-//! Where the native program lies that npm's launcher starts.
+//! Finds the native program that npm's launcher script starts.
 //!
-//! The launcher is a script: on older Node versions it stays as a parent, and
-//! killing it leaves the real program running. This file only names places;
-//! whether something is there is for the caller to see.
+//! On older Node versions the launcher stays as a parent, and killing it leaves the real program
+//! running. This module only names candidate paths; the caller checks whether they exist.
 
 use std::path::{Path, PathBuf};
 
-/// What a native program is built for.
+/// The platform of a native program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Platform {
-    /// In the name of npm's package.
+    /// In the name of the npm package.
     package: &'static str,
     /// In the name of its folder.
     triple: &'static str,
 }
 
 impl Platform {
-    /// The platform for Rust's names of a system and a processor.
+    /// The platform for Rust's names of system and architecture.
     pub(crate) fn of(os: &str, arch: &str) -> Option<Platform> {
         let (package, triple) = match (os, arch) {
             ("linux", "x86_64") => ("linux-x64", "x86_64-unknown-linux-musl"),
@@ -28,31 +27,30 @@ impl Platform {
         Some(Platform { package, triple })
     }
 
-    /// The one we run on.
+    /// The current platform.
     pub(crate) fn here() -> Option<Platform> {
         Platform::of(std::env::consts::OS, std::env::consts::ARCH)
     }
 }
 
-/// Places to look for the native program, best first, given the launcher with
-/// its links resolved. Empty when the launcher is no script: then it is itself
-/// the program.
+/// Candidate paths of the native program, best first, for a launcher with links resolved. Empty if
+/// the launcher is not a script and thus the program itself.
 pub(crate) fn native_candidates(launcher: &Path, platform: Platform) -> Vec<PathBuf> {
     let Some(package) = package_of(launcher) else { return Vec::new() };
     let vendor = Path::new("vendor").join(platform.triple);
-    // The order in which Node itself looks for a package: inside, beside, above.
+    // In Node's lookup order: inside the package, beside it, above it.
     let installed =
         package.ancestors().filter(|dir| dir.file_name().is_none_or(|name| name != "node_modules"));
     let platform_package = format!("node_modules/@openai/codex-{}", platform.package);
     let mut found: Vec<PathBuf> =
         installed.map(|dir| dir.join(&platform_package).join(&vendor).join("bin/codex")).collect();
-    // Older releases brought every platform's program along.
+    // Older releases contained the programs of all platforms.
     found.push(package.join(&vendor).join("bin/codex"));
     found.push(package.join(&vendor).join("codex/codex"));
     found
 }
 
-/// The folder of the npm package that `…/bin/codex.js` belongs to.
+/// The folder of the npm package that contains `…/bin/codex.js`.
 fn package_of(launcher: &Path) -> Option<&Path> {
     let is_script = launcher.extension().is_some_and(|end| end == "js" || end == "mjs" || end == "cjs");
     let bin = launcher.parent().filter(|_| is_script)?;

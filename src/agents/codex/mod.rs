@@ -1,7 +1,7 @@
-//! Codex: `codex exec --json`, new threads and resumed ones.
+//! The Codex adapter: `codex exec --json` with new or resumed threads.
 //!
-//! What is known here was measured on the real program. It never runs anything
-//! itself: what it must know of the installed version it asks for in probes.
+//! Based on measurements of the real program. Runs nothing itself: it requests what it must know of
+//! the installed version as probes.
 
 mod answer;
 mod cli_options;
@@ -17,15 +17,19 @@ mod stream_line;
 mod unreported;
 mod verdict;
 
-use crate::agents::{Abilities, Agent, Edits, Files, Finding, Plan, Probe, Program, Reader, TaskText};
+use crate::agents::{
+    Abilities, Agent, AgentFiles, AgentPlan, Edits, Probe, ProbeAnswer, Program, Reader, TaskText,
+};
 use crate::model::{Fault, Request};
 
 pub(crate) use answer::{NOTHING_SAID, answer_schema};
 pub(crate) use cli_options::parse_version;
 pub(crate) use locate::{Platform, native_candidates};
 pub(super) use reader::CodexReader;
-pub(crate) use rollout::{Mark, Ran, Told, is_older_than, is_rollout_of, rollout_folders};
-pub(crate) use unreported::{Silence, Unreported};
+pub(crate) use rollout::{
+    CommandFingerprint, RolloutCommand, RolloutLine, is_older_than, is_rollout_of, rollout_folders,
+};
+pub(crate) use unreported::{Unreported, UnreportedFinder};
 
 pub(crate) struct Codex;
 
@@ -49,9 +53,9 @@ impl Agent for Codex {
         &self,
         request: &Request,
         prompt: &str,
-        files: &Files,
-        findings: &[Finding],
-    ) -> Result<Plan, Fault> {
+        files: &AgentFiles,
+        findings: &[ProbeAnswer],
+    ) -> Result<AgentPlan, Fault> {
         command::plan(request, prompt, files, findings)
     }
 

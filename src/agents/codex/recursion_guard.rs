@@ -1,7 +1,7 @@
-//! The settings that keep a run from delegating on and from being trusted.
+//! Settings that prevent a run from delegating further and from being trusted.
 //!
-//! Codex splits the keys of `-c` at every dot and knows no quotes there, so
-//! names and paths go into inline tables on the value's side.
+//! Codex splits the keys of `-c` at every dot and supports no quotes there, so names and paths go
+//! into inline tables in the value.
 
 use std::path::Path;
 
@@ -10,20 +10,18 @@ use serde_json::Value;
 
 use crate::model::{FailureCode, Fault, Request};
 
-/// File names that our own program goes by.
+/// The file names of our own program.
 const OURS: [&str; 3] = ["delegator", "delegator.exe", "mcp-delegator"];
 
-/// `projects={…}`: every directory from the git root to the working directory,
-/// untrusted.
+/// Marks every directory from the git root to the working directory as untrusted: `projects={…}`.
 ///
-/// Otherwise Codex writes its trust of a directory it may write to into the
-/// user's own configuration, and loads the project's. It looks trust up for
-/// each of these directories by itself.
+/// Otherwise Codex records its trust of a writable directory in the user's configuration and loads
+/// the project's. It looks up each of these directories separately.
 pub(super) fn untrusted(request: &Request) -> Result<String, Fault> {
     let root = request.git_root.as_deref().unwrap_or(&request.cwd);
     let within = request.cwd.ancestors().take_while(|dir| dir.starts_with(root));
     let mut dirs: Vec<&Path> = within.collect();
-    // A working directory reached by a link need not lie below its root.
+    // A working directory reached by a link may lie outside its root.
     if !dirs.contains(&root) {
         dirs.extend([request.cwd.as_path(), root]);
     }
@@ -36,12 +34,11 @@ pub(super) fn untrusted(request: &Request) -> Result<String, Fault> {
     Ok(format!("projects={}", toml::Value::Table(projects)))
 }
 
-/// `mcp_servers={…}`: those of the listed servers that are us, off.
+/// Disables the listed servers that are ours: `mcp_servers={…}`.
 ///
-/// Codex checks an override against `config.toml` alone. A server that a plugin
-/// brings is not there, so each override repeats the listed transport; without
-/// one Codex refuses to start. `Ok(None)` when no listed server is us. `Err` when
-/// the list cannot be read.
+/// Codex checks an override against `config.toml` only. A server from a plugin is not there, so
+/// each override repeats the listed transport; without one Codex refuses to start. `Ok(None)` if no
+/// listed server is ours.
 pub(super) fn servers_off(list: &str) -> Result<Option<String>, serde_json::Error> {
     let servers: Vec<Server> = serde_json::from_str(list)?;
     let ours = servers.into_iter().filter(Server::is_ours);
@@ -49,7 +46,7 @@ pub(super) fn servers_off(list: &str) -> Result<Option<String>, serde_json::Erro
     Ok((!table.is_empty()).then(|| format!("mcp_servers={}", toml::Value::Table(table))))
 }
 
-/// One row of `codex mcp list --json`.
+/// An entry of `codex mcp list --json`.
 #[derive(Deserialize)]
 struct Server {
     name: String,
@@ -64,8 +61,8 @@ fn yes() -> bool {
 }
 
 impl Server {
-    /// By name, or by the program it starts. An address says nothing: ours may
-    /// be anywhere, and a stranger's may have our name in its path.
+    /// Recognises a server by its name or program. URLs do not count: ours may be anywhere, and
+    /// others may contain our name.
     fn is_ours(&self) -> bool {
         let command = self.transport.get("command").and_then(Value::as_str);
         let args = self.transport.get("args").and_then(Value::as_array);
@@ -74,9 +71,8 @@ impl Server {
         self.enabled && (self.name.to_lowercase().contains("delegator") || starts_us)
     }
 
-    /// `enabled = false` beside what makes the transport valid: the command or
-    /// the address, whichever is listed. Arguments and variables may hold secrets
-    /// and are not needed by a server that does not start.
+    /// `enabled = false`, plus the command or URL that makes the transport valid. Arguments and
+    /// variables may contain secrets and are not needed for a disabled server.
     fn off(&self) -> toml::Table {
         let listed = |key: &str| {
             let value = self.transport.get(key)?.as_str()?;
@@ -87,8 +83,7 @@ impl Server {
     }
 }
 
-/// Whether a program or an argument, perhaps a shell's line or an npm name with
-/// its version, is our program.
+/// Whether a program or argument, possibly a shell line or a versioned npm name, is our program.
 fn names_us(text: &str) -> bool {
     text.split_whitespace().any(|word| {
         let name = Path::new(word.trim_matches(['"', '\''])).file_name().and_then(|name| name.to_str());
@@ -96,7 +91,7 @@ fn names_us(text: &str) -> bool {
     })
 }
 
-/// A path as an argument. Codex's command line and TOML are both text.
+/// A path as UTF-8, which Codex's command line and TOML require.
 pub(super) fn utf8(path: &Path) -> Result<&str, Fault> {
     path.to_str().ok_or_else(|| {
         let message = format!("the path `{}` is not valid UTF-8", path.display());

@@ -1,7 +1,8 @@
-//! The record that Codex keeps of a thread beside the events that it prints: where each command ran.
+//! Reads the rollout file that Codex writes for a thread, to learn in which directory each command
+//! ran.
 //!
-//! The events name no directory, and a model may set one beside every command. The record has the
-//! same commands in the same order, each once it is over, and is written before the event is.
+//! The events contain no directory, but a model may set one for every command. The rollout lists
+//! the same commands in the same order, each when it ends and before its event is printed.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::PathBuf;
@@ -12,20 +13,20 @@ use serde::Deserialize;
 
 use crate::model::Timestamp;
 
-/// No line of a command is longer: its output may be in it, up to 1 MiB before JSON escapes it.
+/// Longest line of a command: its output may be included, up to 1 MiB before JSON escaping.
 const LONGEST_LINE: usize = 2 << 20;
-/// No path is longer.
+/// Longest path.
 const LONGEST_DIRECTORY: usize = 4 << 10;
 
-/// A command as events and record both tell of it. Of its words only a hash is kept, however long
-/// they are; events have them quoted for a shell, so quotes are no part of it.
+/// Identifies a command in both the events and the rollout. Contains a hash of the words without
+/// quotes, because events quote them for a shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct CommandFingerprint {
     words: u64,
     exit_code: Option<i64>,
 }
 
-impl Mark {
+impl CommandFingerprint {
     pub(crate) fn of(command: &str, exit_code: Option<i64>) -> Self {
         Self::of_words([command].into_iter(), exit_code)
     }
@@ -41,22 +42,22 @@ impl Mark {
     }
 }
 
-/// A command that came to its end.
+/// A command that ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Ran {
-    /// Of the model's call for it.
+pub(crate) struct RolloutCommand {
+    /// The id of the model's call.
     pub(crate) id: String,
-    pub(crate) mark: Mark,
+    pub(crate) mark: CommandFingerprint,
     pub(crate) directory: PathBuf,
     pub(crate) ended_at: Timestamp,
 }
 
-/// What a line of a record tells of commands.
+/// What a line of a rollout says about commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum RolloutLine {
     Nothing,
-    Ended(Ran),
-    /// A command ended, and which one, or where, cannot be read.
+    Ended(RolloutCommand),
+    /// A command ended, but which one or where is unreadable.
     Unclear,
 }
 
@@ -65,7 +66,7 @@ struct Line<P> {
     payload: P,
 }
 
-/// Enough to know what a line is about.
+/// The fields needed to classify a line.
 #[derive(Deserialize)]
 struct Outline {
     #[serde(rename = "type")]
@@ -99,19 +100,19 @@ struct Written {
     timestamp: Timestamp,
 }
 
-impl Told {
-    /// What a line of the record of `thread` tells.
+impl RolloutLine {
+    /// Parses a line of the rollout of `thread`.
     pub(crate) fn read(line: &[u8], thread: &str) -> Self {
         if !is_end(line, thread) {
             return Self::Nothing;
         }
-        // So many words may be in a longer one that they would not fit into memory.
-        let ended = Some(line).filter(|line| line.len() <= LONGEST_LINE).and_then(Ran::read);
+        // The words of a longer line might not fit into memory.
+        let ended = Some(line).filter(|line| line.len() <= LONGEST_LINE).and_then(RolloutCommand::read);
         ended.map_or(Self::Unclear, Self::Ended)
     }
 }
 
-/// Whether a line tells that a command of `thread` ended.
+/// Whether a line reports the end of a command of `thread`.
 fn is_end(line: &[u8], thread: &str) -> bool {
     const COMMAND: &str = "CommandExecution";
     memmem::find(line, COMMAND.as_bytes()).is_some()
@@ -120,22 +121,22 @@ fn is_end(line: &[u8], thread: &str) -> bool {
         })
 }
 
-impl Ran {
+impl RolloutCommand {
     fn read(line: &[u8]) -> Option<Self> {
         let Line::<Payload> { payload } = serde_json::from_slice(line).ok()?;
         let Item { id, command, cwd, exit_code } = payload.item;
-        let mark = Mark::of_words(command.iter().map(String::as_str), exit_code);
+        let mark = CommandFingerprint::of_words(command.iter().map(String::as_str), exit_code);
         let ended_at = Timestamp::from_millis(payload.completed_at_ms);
         Some(Self { id, mark, directory: directory(&cwd)?, ended_at })
     }
 }
 
-/// Whether a line says that it was written before `moment`.
+/// Whether a line was written before `moment`.
 pub(crate) fn is_older_than(moment: Timestamp, line: &[u8]) -> bool {
     serde_json::from_slice(line).is_ok_and(|Written { timestamp }| timestamp < moment)
 }
 
-/// `file:///home/dev/my%20shop`; a bare path in case that changes.
+/// Parses `file:///home/dev/my%20shop`, or a bare path.
 fn directory(cwd: &str) -> Option<PathBuf> {
     let path = match cwd.strip_prefix("file://") {
         Some(path) => percent_decode_str(path).decode_utf8().ok()?.into_owned(),
@@ -146,8 +147,8 @@ fn directory(cwd: &str) -> Option<PathBuf> {
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The folders below Codex's home that the record of `thread` may be in. They are named after the day that
-/// the thread began, by whatever clock was on the wall; its id has the moment.
+/// The folders in Codex's home that may contain the rollout of `thread`. They are named after the
+/// local date of the thread's start; the id contains the time.
 pub(crate) fn rollout_folders(thread: &str) -> Vec<String> {
     let hex: String = thread.chars().filter(|c| *c != '-').collect();
     let is_id = hex.len() == 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -159,7 +160,7 @@ pub(crate) fn rollout_folders(thread: &str) -> Vec<String> {
     [0, 1, -1].map(|offset| format!("sessions/{}", day(offset))).into()
 }
 
-/// Whether a file of that name is the record of `thread`.
+/// Whether `name` is the rollout file of `thread`.
 pub(crate) fn is_rollout_of(thread: &str, name: &str) -> bool {
     name.starts_with("rollout-") && name.strip_suffix(".jsonl").is_some_and(|name| name.ends_with(thread))
 }
@@ -171,17 +172,17 @@ mod tests {
     const THREAD: &str = "01a1e42f-f448-77f1-aa66-5b7e5d109407";
     const LINE: &str = r#"{"timestamp":"2026-11-16T11:48:30.908Z","ordinal":11,"type":"event_msg","payload":{"type":"item_completed","thread_id":"01a1e42f-f448-77f1-aa66-5b7e5d109407","turn_id":"01a1e42f-f47b-7063-82ef-13316ab1c3cf","item":{"type":"CommandExecution","id":"call_9d","process_id":"56411","command":["/bin/bash","-lc","echo \"a b\" 'c' $HOME \\\\ | cat"],"cwd":"file:///home/dev/x%20y%25%C3%BC'q","parsed_cmd":[{"type":"unknown","cmd":"pwd"}],"source":"unified_exec_startup","status":"failed","aggregated_output":"a\n","exit_code":1,"duration":{"secs":0,"nanos":41254469}},"started_at_ms":1794829710828,"completed_at_ms":1794829710870}}"#;
 
-    fn told(line: &str) -> Told {
-        Told::read(line.as_bytes(), THREAD)
+    fn told(line: &str) -> RolloutLine {
+        RolloutLine::read(line.as_bytes(), THREAD)
     }
 
     #[test]
     fn a_command_is_read_with_its_directory() {
-        let Told::Ended(ran) = told(LINE) else { panic!("{:?}", told(LINE)) };
+        let RolloutLine::Ended(ran) = told(LINE) else { panic!("{:?}", told(LINE)) };
         assert_eq!(ran.directory, PathBuf::from("/home/dev/x y%ü'q"));
         assert_eq!(ran.ended_at.as_millis(), 1_794_829_710_870);
         let event = "/bin/bash -lc \"echo \\\"a b\\\" 'c' \"'$HOME '\"\\\\\\\\ | cat\"";
-        let is = |command: &str, exit_code| Mark::of(command, exit_code) == ran.mark;
+        let is = |command: &str, exit_code| CommandFingerprint::of(command, exit_code) == ran.mark;
         assert!(is(event, Some(1)) && !is(event, Some(0)) && !is(event, None));
         assert!(!is("/bin/bash -lc 'echo a b d'", Some(1)));
     }
@@ -195,14 +196,14 @@ mod tests {
         ] {
             let line = LINE.replacen(from, to, 1);
             assert_ne!(line, LINE);
-            assert_eq!(told(&line), Told::Nothing, "{to}");
+            assert_eq!(told(&line), RolloutLine::Nothing, "{to}");
         }
         for line in ["", "{", "[]", "null", "{\"payload\":{}}", "{\"payload\":\"CommandExecution\"}"] {
-            assert_eq!(told(line), Told::Nothing, "{line}");
+            assert_eq!(told(line), RolloutLine::Nothing, "{line}");
         }
     }
 
-    /// Passed over, it would give its place to the next one.
+    /// If it were skipped, later commands would be matched wrongly.
     #[test]
     fn a_command_that_cannot_be_read_is_there() {
         let long = |most: usize| format!("file:///{}", "d".repeat(most));
@@ -219,10 +220,10 @@ mod tests {
         ] {
             let line = LINE.replacen(from, to, 1);
             assert_ne!(line, LINE);
-            assert_eq!(told(&line), Told::Unclear, "{}", &to[..to.len().min(80)]);
+            assert_eq!(told(&line), RolloutLine::Unclear, "{}", &to[..to.len().min(80)]);
         }
         let line = LINE.replacen("[\"/bin/bash\"", &words(LONGEST_LINE / 2), 1);
-        assert!(matches!(told(&line), Told::Ended(_)));
+        assert!(matches!(told(&line), RolloutLine::Ended(_)));
     }
 
     #[test]

@@ -1,7 +1,5 @@
-//! What Codex says on standard error, where that is all it says.
-//!
-//! Runs that never reach a turn leave no event behind, and an action that the
-//! sandbox refused leaves one log line and nothing else.
+//! Interprets Codex's standard error, for failures that produce no events: runs that never start a
+//! turn, and actions that the sandbox refused.
 
 use crate::agents::codex::failure_causes;
 use crate::model::{FailureCode, Fault};
@@ -10,7 +8,7 @@ use crate::text::cut;
 const LONGEST_REASON: usize = 500;
 const MOST_REFUSALS: usize = 5;
 
-/// What every run or every test home prints; never a reason.
+/// Lines that never explain a failure.
 const NOISE: &[&str] = &[
     "Reading additional input from stdin",
     "Reading prompt from stdin",
@@ -19,10 +17,10 @@ const NOISE: &[&str] = &[
     "failed to record rollout items",
 ];
 
-/// What says that there is no way to go on from here.
+/// The thread cannot be resumed.
 const THREAD_GONE: &str = "no rollout found for thread id";
 
-/// A mark in the reason, what it means, and what to try next.
+/// A text in the reason, its meaning, and what to try next.
 const REASONS: &[(&str, FailureCode, &str)] = &[
     (
         THREAD_GONE,
@@ -45,13 +43,17 @@ const REASONS: &[(&str, FailureCode, &str)] = &[
         "shorten the task, or put its details into a file",
     ),
     ("Not logged in", FailureCode::Auth, "run `codex login`"),
-    ("unexpected argument", FailureCode::Spawn, "this Codex does not know an option we use: update Codex"),
+    (
+        "unexpected argument",
+        FailureCode::Spawn,
+        "this Codex does not support an option that we use: update Codex",
+    ),
     (
         "unrecognized subcommand",
         FailureCode::Spawn,
-        "this Codex does not know a command we use: update Codex",
+        "this Codex does not support a command that we use: update Codex",
     ),
-    ("invalid value", FailureCode::Spawn, "this Codex does not know a value we use: update Codex"),
+    ("invalid value", FailureCode::Spawn, "this Codex does not support a value that we use: update Codex"),
     (
         "invalid transport in",
         FailureCode::Spawn,
@@ -60,14 +62,14 @@ const REASONS: &[(&str, FailureCode, &str)] = &[
     (
         "config.toml",
         FailureCode::Spawn,
-        "correct Codex's config.toml; `codex mcp list` shows whether it can be read",
+        "fix Codex's config.toml; `codex mcp list` shows whether it can be read",
     ),
-    ("failed to load bootstrap configuration", FailureCode::Spawn, "correct Codex's config.toml"),
-    ("CODEX_HOME", FailureCode::Spawn, "let CODEX_HOME name a directory that exists, or unset it"),
+    ("failed to load bootstrap configuration", FailureCode::Spawn, "fix Codex's config.toml"),
+    ("CODEX_HOME", FailureCode::Spawn, "set CODEX_HOME to an existing directory, or unset it"),
     ("No such file or directory", FailureCode::Spawn, "check that the working directory still exists"),
 ];
 
-/// The failure that standard error explains, if it explains one.
+/// The failure explained by standard error, if any.
 pub(super) fn fault(stderr: &str) -> Option<Fault> {
     let reason = reason(stderr)?;
     let known = REASONS.iter().find(|(mark, _, _)| reason.contains(mark));
@@ -79,8 +81,8 @@ pub(super) fn fault(stderr: &str) -> Option<Fault> {
     })
 }
 
-/// The line that says why: an error line first, then the error above or below a stack, then
-/// any plain line, then the first log entry. The first of a kind is the cause, the others its echo.
+/// The line with the reason: an error line, else the error above or below a stack, else any plain
+/// line, else the first log entry. The first of each kind is the cause.
 fn reason(stderr: &str) -> Option<String> {
     let lines = || stderr.lines().map(str::trim).filter(|line| !is_noise(line));
     let error = lines().find_map(|line| line.strip_prefix("Error: ").or(line.strip_prefix("error: ")));
@@ -95,21 +97,21 @@ fn reason(stderr: &str) -> Option<String> {
     Some(cut(&whole, LONGEST_REASON))
 }
 
-/// A reason without the call and the code that Codex wraps around it.
+/// A reason without the call and code that Codex adds.
 fn unwrapped(reason: &str) -> &str {
     let inner = reason.rsplit_once(" failed: ").filter(|(call, _)| call.starts_with("thread/"));
     let inner = inner.map_or(reason, |(_, inner)| inner);
     inner.rsplit_once(" (code ").map_or(inner, |(inner, _)| inner)
 }
 
-/// `RuntimeError: no backend`
+/// Matches `RuntimeError: no backend`.
 fn is_raised(line: &str) -> bool {
     let name = line.split_once(": ").map_or("", |(name, _)| name);
     let word = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_'));
     word && (name.ends_with("Error") || name.ends_with("Exception"))
 }
 
-/// Whether a program that wraps Codex died in its own code.
+/// Whether a program that wraps Codex crashed.
 fn has_stack(stderr: &str) -> bool {
     stderr.contains("Traceback (most recent call last):") || stderr.contains("\n    at ")
 }
@@ -118,7 +120,7 @@ fn is_noise(line: &str) -> bool {
     line.is_empty() || NOISE.iter().any(|noise| line.contains(noise))
 }
 
-/// The causes that follow an error, in one line: outermost first, as printed.
+/// The causes after an error in one line, outermost first.
 fn causes(text: &str) -> Option<String> {
     let lines =
         text.lines().map(str::trim).skip_while(|line| line.is_empty()).take_while(|line| !line.is_empty());
@@ -140,19 +142,19 @@ fn log_text(line: &str) -> Option<&str> {
     Some(rest.split_once(": ").map_or(rest, |(_, text)| text))
 }
 
-/// What comes before the reason of a refusal, and what it is the reason of.
+/// The text before the reason of a refusal, and its description.
 const REFUSED: &[(&str, &str)] = &[
-    ("error=apply_patch verification failed: ", "a patch did not fit and changed nothing"),
+    ("error=apply_patch verification failed: ", "a patch did not apply and changed nothing"),
     ("error=patch rejected: ", "the sandbox refused a patch"),
     ("error=approval policy is Never; reject command — ", "the approval policy refused a command"),
 ];
 
-/// Actions that the sandbox or the policy refused, and patches that did not fit, as warnings: no event tells of them.
+/// Refused actions and patches that did not apply, as warnings. No event reports them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Refusals(Vec<String>);
 
 impl Refusals {
-    /// Reads one line of standard error.
+    /// Reads a line of standard error.
     pub(super) fn line(&mut self, line: &str) {
         let text = log_text(line.trim()).unwrap_or(line.trim());
         let refused = REFUSED.iter().find_map(|(mark, what)| Some((text.split_once(mark)?.1, what)));
@@ -287,7 +289,7 @@ mod tests {
         let mut refusals = Refusals::default();
         refusals.line(line);
         let why = "Failed to find expected lines in /home/dev/shop/a.txt";
-        assert_eq!(refusals.into_warnings(), [format!("a patch did not fit and changed nothing: {why}")]);
+        assert_eq!(refusals.into_warnings(), [format!("a patch did not apply and changed nothing: {why}")]);
     }
 
     #[test]

@@ -1,19 +1,19 @@
-//! One line of Codex's stream, taken apart only as far as it is used.
+//! Parses one line of Codex's stream, as far as it is used.
 //!
-//! Web searches carry the key `id` twice, which a derived parser refuses; here
-//! the last of equal keys wins.
+//! Web searches contain the key `id` twice, which a derived parser refuses; here the last one
+//! counts.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-/// The fields of one object that some event needs; the rest is skipped unread.
+/// The fields of an object that some event needs; others are skipped.
 #[derive(Default)]
 pub(super) struct Line {
     fields: Vec<(Key, Value)>,
     pub(super) item: Option<Box<Line>>,
-    /// What a command printed.
+    /// The output of a command.
     pub(super) output: String,
 }
 
@@ -39,16 +39,16 @@ pub(super) enum Key {
 }
 
 impl Line {
-    /// Parses one line; `None` when it is no JSON object.
+    /// Parses a line; `None` if it is not a JSON object.
     pub(super) fn parse(bytes: &[u8]) -> Option<Line> {
-        // Most lines that are not ours are plain text: refuse them without parsing.
+        // Most foreign lines are plain text: reject them without parsing.
         if bytes.trim_ascii_start().first() != Some(&b'{') {
             return None;
         }
         serde_json::from_slice(bytes).ok()
     }
 
-    /// The value of `key`; the last one where the key came twice.
+    /// The value of `key`; the last one if it occurs twice.
     pub(super) fn get(&self, key: Key) -> Option<&Value> {
         self.fields.iter().rev().find(|(known, _)| *known == key).map(|(_, value)| value)
     }
@@ -57,7 +57,7 @@ impl Line {
         self.get(key)?.as_str()
     }
 
-    /// A text moved out, empty where there is none: messages can be long.
+    /// Moves a text out, since messages can be long. Empty if there is none.
     pub(super) fn take_text(&mut self, key: Key) -> String {
         let found = self.fields.iter_mut().rev().find(|(known, _)| *known == key);
         match found.map(|(_, value)| value.take()) {

@@ -1,8 +1,7 @@
-//! Commands that Codex reports in no event.
+//! Finds failed commands that Codex reports in no event.
 //!
-//! One that fails at once and speaks of a permission is taken for refused by the
-//! sandbox: its events have nothing of it then. The record of the thread has what
-//! the model asked for and what it was answered.
+//! If a command fails at once with a message about permissions, Codex assumes that the sandbox
+//! refused it and prints no event. The rollout contains the model's call and the answer.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -12,56 +11,56 @@ use serde::Deserialize;
 
 use crate::model::Timestamp;
 
-/// What a model asks to be run with.
+/// The tool with which a model runs commands.
 const TOOL: &str = "exec_command";
-/// No answer is longer: Codex hands a model some 40 KB of an output.
+/// Longest answer: Codex passes some 40 KB of output to a model.
 const LONGEST_LINE: usize = 1 << 20;
-/// More are not told.
+/// Maximum number reported.
 const MOST: usize = 200;
-/// Of calls whose answer is awaited. A model waits for each before the next few.
+/// Maximum number of open calls. A model waits for each before the next few.
 const MOST_CALLS: usize = 1_000;
 
-/// A command that failed, and that no event tells of.
+/// A failed command without an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unreported {
     id: String,
-    /// What the shell was given.
+    /// The shell command.
     pub(crate) words: String,
-    /// As the model named it, from the directory of the run.
+    /// As given by the model, relative to the run's directory.
     pub(crate) directory: PathBuf,
     pub(crate) exit_code: i64,
-    /// What the model was shown of its output.
+    /// The output that the model saw.
     pub(crate) text: String,
-    /// Whether that is all of it.
+    /// Whether that is all of the output.
     pub(crate) is_whole: bool,
     pub(crate) ended_at: Timestamp,
-    /// How many commands that are reported had ended before.
+    /// Number of reported commands that ended before.
     pub(crate) after: usize,
 }
 
 impl Unreported {
-    /// As an event would have it.
+    /// The command as an event would contain it.
     pub(crate) fn command(&self) -> String {
         format!("/bin/bash -lc '{}'", self.words.replace('\'', "'\\''"))
     }
 }
 
-/// Finds them while a record is read, line by line.
+/// Collects unreported commands while a rollout is read.
 #[derive(Debug, Default)]
-pub(crate) struct Silence {
+pub(crate) struct UnreportedFinder {
     asked: HashMap<String, Asked>,
     reported: HashSet<String>,
     found: Vec<Unreported>,
 }
 
-impl Silence {
-    /// A line that is no event. `after` is how many commands were reported before it.
+impl UnreportedFinder {
+    /// Reads a line. `after` is the number of commands reported before it.
     pub(crate) fn note(&mut self, line: &[u8], since: Timestamp, after: usize) {
-        match Said::read(line) {
-            Some(Said::Call { call_id, asked }) if self.asked.len() < MOST_CALLS => {
+        match RolloutMessage::read(line) {
+            Some(RolloutMessage::Call { call_id, asked }) if self.asked.len() < MOST_CALLS => {
                 self.asked.insert(call_id, asked);
             }
-            Some(Said::Answer { call_id, at, answer }) => {
+            Some(RolloutMessage::Answer { call_id, at, answer }) => {
                 let is_new = at >= since && !self.reported.contains(&call_id) && self.found.len() < MOST;
                 let asked = self.asked.remove(&call_id).filter(|_| is_new);
                 let ended = asked.zip(Answer::read(&answer)).filter(|(_, answer)| answer.exit_code != 0);
@@ -73,11 +72,11 @@ impl Silence {
                     self.found.push(new);
                 }
             }
-            Some(Said::Call { .. }) | None => {}
+            Some(RolloutMessage::Call { .. }) | None => {}
         }
     }
 
-    /// The command of a call was reported.
+    /// Notes that a call was reported.
     pub(crate) fn note_reported(&mut self, id: &str) {
         self.reported.insert(id.to_owned());
     }
@@ -88,8 +87,8 @@ impl Silence {
     }
 }
 
-/// What a model and Codex said to each other.
-enum Said {
+/// A message between the model and Codex.
+enum RolloutMessage {
     Call { call_id: String, asked: Asked },
     Answer { call_id: String, at: Timestamp, answer: String },
 }
@@ -113,7 +112,7 @@ enum Payload {
     FunctionCallOutput { call_id: String, output: String },
 }
 
-impl Said {
+impl RolloutMessage {
     fn read(line: &[u8]) -> Option<Self> {
         let may_be = line.len() <= LONGEST_LINE && memmem::find(line, b"\"function_call").is_some();
         let line: Line = may_be.then(|| serde_json::from_slice(line).ok()).flatten()?;
@@ -129,7 +128,7 @@ impl Said {
     }
 }
 
-/// What a model is told of a command that came to its end.
+/// Codex's answer about a command that ended.
 #[derive(Debug, PartialEq, Eq)]
 struct Answer<'a> {
     exit_code: i64,
@@ -138,7 +137,7 @@ struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// `None` of one that goes on, or did not begin.
+    /// `None` if the command is still running or did not start.
     fn read(answer: &'a str) -> Option<Self> {
         let (head, text) = answer.split_once("\nOutput:\n")?;
         let code = head.lines().find_map(|line| line.strip_prefix("Process exited with code "))?;
@@ -174,7 +173,7 @@ mod tests {
     }
 
     fn found(lines: &[Vec<u8>], reported: &[&str]) -> Vec<Unreported> {
-        let mut silence = Silence::default();
+        let mut silence = UnreportedFinder::default();
         lines.iter().for_each(|line| silence.note(line, at(2), 7));
         reported.iter().for_each(|id| silence.note_reported(id));
         silence.finish()
@@ -191,7 +190,7 @@ mod tests {
         assert_eq!((one.exit_code, one.text.as_str(), one.is_whole), (137, "Permission denied\n", true));
         assert_eq!((one.directory.as_path(), one.after), (std::path::Path::new("web"), 7));
         assert_eq!((one.command().as_str(), one.ended_at), (r"/bin/bash -lc 'echo '\''x'\'''", at(3)));
-        // It is reported, older, of another tool, goes on, succeeded, or did not begin.
+        // Reported, too old, of another tool, still running, successful, or not started.
         assert!(found(&[asked.clone(), ended.clone()], &["a"]).is_empty());
         assert!(found(&[asked.clone(), answer(1, "a", DENIED)], &[]).is_empty());
         assert!(found(&[call("a", "other", json!({ "cmd": "x" })), ended.clone()], &[]).is_empty());

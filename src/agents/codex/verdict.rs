@@ -1,21 +1,21 @@
-//! How a Codex run ended, from its last turn, its exit, and its standard error.
+//! Judges a Codex run by its last turn, exit code and standard error.
 //!
-//! Success needs both an exit of 0 and a completed turn: Codex ends with 0
-//! after much that went wrong, and without any event after much else.
+//! Success needs exit code 0 and a completed turn: Codex exits with 0 after many failures, and
+//! without any event after others.
 
 use crate::agents::codex::answer::{self, Shape};
-use crate::agents::codex::reader::{Asked, Seen};
+use crate::agents::codex::reader::{Expected, StreamState};
 use crate::agents::codex::stderr;
-use crate::agents::{End, Verdict, signal_name};
+use crate::agents::{AgentEnd, Verdict, signal_name};
 use crate::model::{Exit, FailureCode, Fault};
 
-const NO_SANDBOX: &str = "no command ran: this system does not let Codex set up its sandbox (user namespaces are off); \
-                          `codex sandbox -- /bin/true` shows it";
+const NO_SANDBOX: &str = "no command ran: Codex cannot set up its sandbox on this system (user namespaces are disabled); \
+                          check with `codex sandbox -- /bin/true`";
 
-pub(super) fn verdict(asked: &Asked, seen: &Seen, end: &End) -> Verdict {
+pub(super) fn verdict(asked: &Expected, seen: &StreamState, end: &AgentEnd) -> Verdict {
     let message = seen.last_message.as_deref().or(end.last_message.as_deref()).unwrap_or_default();
     let mut warnings = seen.warnings.clone();
-    // The end of it may be all that there is.
+    // A refusal may only be at the end of standard error.
     let mut refusals = seen.refusals.clone();
     end.stderr_tail.lines().for_each(|line| refusals.line(line));
     warnings.extend(refusals.into_warnings());
@@ -31,13 +31,13 @@ pub(super) fn verdict(asked: &Asked, seen: &Seen, end: &End) -> Verdict {
             (Ok(()), reply.summary)
         }
         Err(fault) => {
-            // The failure repeats the last complaint; saying it twice helps nobody.
+            // The failure repeats the last warning; do not report it twice.
             warnings.retain(|warning| *warning != fault.message);
             let summary = if message.trim().is_empty() { fault.message.clone() } else { reply.summary };
             (Err(fault), summary)
         }
     };
-    // Codex counts a thread's whole life; this run's part is the difference.
+    // Codex counts the whole life of a thread; this run used the difference.
     let usage = match (&asked.thread, asked.usage_before) {
         (None, _) => seen.total,
         (Some(_), Some(before)) => seen.total.and_then(|total| total.since(before)),
@@ -56,7 +56,7 @@ pub(super) fn verdict(asked: &Asked, seen: &Seen, end: &End) -> Verdict {
     }
 }
 
-fn ending(asked: &Asked, seen: &Seen, end: &End) -> Result<(), Fault> {
+fn ending(asked: &Expected, seen: &StreamState, end: &AgentEnd) -> Result<(), Fault> {
     if let Some(stray) = &seen.stray {
         return Err(stray.clone());
     }
@@ -77,28 +77,28 @@ fn ending(asked: &Asked, seen: &Seen, end: &End) -> Result<(), Fault> {
     }
 }
 
-fn unexplained(seen: &Seen, code: i32) -> Fault {
-    // A complaint that no turn repeated is the only reason there is.
+fn unexplained(seen: &StreamState, code: i32) -> Fault {
+    // A warning that no turn repeated is the only reason available.
     match seen.warnings.last().or(seen.retrying.as_ref()) {
         Some(last) => crate::agents::codex::failure_causes::fault(last),
         None => {
             let message =
-                format!("codex ended with exit code {code} before its turn was over and gave no reason");
-            Fault::new(FailureCode::ToolError, message).hint("`stderr.log` of the run has what it printed")
+                format!("codex ended with exit code {code} before it finished its turn and gave no reason");
+            Fault::new(FailureCode::ToolError, message).hint("see `stderr.log` of the run")
         }
     }
 }
 
-fn signalled(asked: &Asked, seen: &Seen, signal: i32) -> Fault {
+fn signalled(asked: &Expected, seen: &StreamState, signal: i32) -> Fault {
     let while_doing = match &seen.retrying {
-        Some(retry) => format!(" while it tried again: {retry}"),
+        Some(retry) => format!(" while retrying: {retry}"),
         None => String::new(),
     };
     let message = format!("codex was ended by {}{while_doing}", signal_name(signal));
     let fault = Fault::new(FailureCode::ToolError, message);
-    // Threads survive a kill, so the work done so far can be taken up.
+    // Threads survive a kill and can be resumed.
     match seen.thread.as_ref().or(asked.thread.as_ref()) {
-        Some(_) => fault.hint("resume the thread to go on from here"),
+        Some(_) => fault.hint("resume the thread to continue"),
         None => fault,
     }
 }
@@ -120,7 +120,7 @@ mod tests {
         for line in lines {
             reader.line(line.as_bytes());
         }
-        reader.verdict(&End {
+        reader.verdict(&AgentEnd {
             exit,
             stderr_tail: stderr.to_owned(),
             last_line: String::new(),
@@ -144,7 +144,7 @@ mod tests {
             "",
             Err((
                 FailureCode::ToolError,
-                "codex ended with exit code 0 before its turn was over and gave no reason",
+                "codex ended with exit code 0 before it finished its turn and gave no reason",
             )),
         );
     }
@@ -182,7 +182,7 @@ mod tests {
         );
     }
 
-    /// A model that writes about quotas has not met one.
+    /// A model that writes about quotas has not exceeded one.
     #[test]
     fn an_agent_that_writes_of_a_limit_has_met_none() {
         let text = "You've hit your usage limit.";
@@ -190,7 +190,7 @@ mod tests {
             |kind: &str| format!(r#"{{"type":"item.completed","item":{{"type":"{kind}","text":"{text}"}}}}"#);
         for said in [item("agent_message"), item("reasoning")] {
             check(&[STARTED, &said, DONE], Exit::Code(0), "", Ok(()));
-            let unexplained = "codex ended with exit code 1 before its turn was over and gave no reason";
+            let unexplained = "codex ended with exit code 1 before it finished its turn and gave no reason";
             check(&[STARTED, &said], Exit::Code(1), "", Err((FailureCode::ToolError, unexplained)));
             let late = "codex finished its turn, then ended with exit code 1";
             check(&[STARTED, &said, DONE], Exit::Code(1), "", Err((FailureCode::ToolError, late)));
@@ -205,7 +205,7 @@ mod tests {
         [STARTED, ANSWER, DONE].iter().for_each(|line| drop(reader.line(line.as_bytes())));
         let (stderr_tail, last_line) = ("WARN x\n".repeat(9000), String::new());
         let last_error = String::new();
-        let end = End { exit: Exit::Code(0), stderr_tail, last_line, last_error, last_message: None };
+        let end = AgentEnd { exit: Exit::Code(0), stderr_tail, last_line, last_error, last_message: None };
         assert_eq!(reader.verdict(&end).warnings, ["the sandbox refused a patch: outside"]);
     }
 
@@ -245,11 +245,7 @@ mod tests {
         let mut reader = Codex.reader(&resumed("11111111-2222-7333-8444-555555555555", None), "");
         let fault = reader.line(STARTED.as_bytes()).abort.unwrap();
         assert_eq!(fault.code, FailureCode::ToolError);
-        assert!(
-            fault.message.starts_with("codex started another thread than the one asked for"),
-            "{}",
-            fault.message
-        );
+        assert!(fault.message.starts_with("codex started the thread"), "{}", fault.message);
         assert!(Codex.reader(&resumed(THREAD, None), "").line(STARTED.as_bytes()).abort.is_none());
     }
 }

@@ -1,9 +1,8 @@
-//! A command line that another program keeps in a sandbox.
+//! Builds command lines that run a command in a sandbox.
 //!
-//! Inside, our own program comes first (`delegator confined`): it closes what
-//! the sandbox leaves open, tries whether it holds, and only then becomes the
-//! command. Measured: `codex sandbox` lets datagrams out to sockets in the file
-//! system, and bubblewrap alone every connection to one.
+//! Inside, our own program runs first (`delegator confined`): it closes what the sandbox leaves
+//! open, checks that the sandbox holds, and then executes the command. Measured: `codex sandbox`
+//! allows datagrams to Unix sockets, and bubblewrap allows all connections to them.
 
 use std::path::{Path, PathBuf};
 
@@ -11,9 +10,9 @@ use serde_json::{Value, json};
 
 use crate::model::{Jail, JailKind, Sandbox};
 
-/// One sandbox with what is to run in it.
+/// A sandbox and what it applies to.
 #[derive(Debug)]
-pub(crate) struct Cell<'a> {
+pub(crate) struct JailedCommand<'a> {
     pub(crate) jail: &'a Jail,
     /// Our own program.
     pub(crate) own: &'a Path,
@@ -21,9 +20,9 @@ pub(crate) struct Cell<'a> {
     pub(crate) sandbox: Sandbox,
 }
 
-impl Cell<'_> {
-    /// The arguments of the jail's program. Without a command, the sandbox is
-    /// only tried. `None` where a path cannot be written as text.
+impl JailedCommand<'_> {
+    /// The arguments of the sandbox program. Without a command, only tests the sandbox. `None` if a
+    /// path is not UTF-8.
     pub(crate) fn arguments(&self, command: &[&str]) -> Option<Vec<String>> {
         let mut args = match self.jail.kind {
             JailKind::Codex => self.codex()?,
@@ -43,8 +42,8 @@ impl Cell<'_> {
         Some(args)
     }
 
-    /// The sandbox is told whole, in the words that Codex itself uses between
-    /// its processes: no setting of the user takes part.
+    /// Describes the whole sandbox in the format that Codex uses between its processes, so that no
+    /// user setting applies.
     fn codex(&self) -> Option<Vec<String>> {
         let at = |path: &Path, access: &str| {
             let path = path.to_str()?;
@@ -85,7 +84,7 @@ impl Cell<'_> {
             for kept in &self.jail.kept {
                 add(&["--ro-bind", kept.to_str()?, kept.to_str()?]);
             }
-            // An empty place that cannot be written to stands there meanwhile.
+            // Mounts an empty read-only directory in place of a missing path.
             for missing in &self.jail.missing {
                 add(&["--tmpfs", missing.to_str()?, "--remount-ro", missing.to_str()?]);
             }
@@ -103,7 +102,7 @@ impl Cell<'_> {
     }
 }
 
-/// A path as a `file://` address.
+/// A path as a `file://` URL.
 fn address(path: &Path) -> Option<String> {
     const KEPT: &percent_encoding::AsciiSet =
         &percent_encoding::NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
@@ -126,7 +125,7 @@ mod tests {
     }
 
     fn arguments(kind: JailKind, sandbox: Sandbox, command: &[&str]) -> Vec<String> {
-        let cell = Cell {
+        let cell = JailedCommand {
             jail: &jail(kind),
             own: Path::new("/opt/delegator"),
             cwd: Path::new("/home/dev/project"),

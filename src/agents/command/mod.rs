@@ -1,9 +1,8 @@
-//! `command`: the task is a shell command line, run in the background with its
-//! output kept. No model is involved.
+//! The `command` agent: runs a shell command line in the background and keeps its output. No model
+//! is involved.
 //!
-//! The shell is `/bin/sh`, whatever the user's own: a task must mean the same
-//! for whoever starts it. A person's command is their own; a client's is kept in
-//! a sandbox (`jail`). Which of both it is was decided before it gets here.
+//! The shell is always `/bin/sh`, so that a task means the same for everybody. A user's command
+//! runs as it is, a client's command in a sandbox (`jail`); the caller has decided which it is.
 
 mod jail;
 
@@ -11,25 +10,25 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::agents::{
-    Abilities, Agent, Edits, End, Files, Finding, Plan, Probe, Program, Reader, Reading, TaskText, Verdict,
-    signal_name,
+    Abilities, Agent, AgentEnd, AgentFiles, AgentPlan, Edits, ParsedLine, Probe, ProbeAnswer, Program,
+    Reader, TaskText, Verdict, signal_name,
 };
 use crate::model::{
     CommandSpec, Exit, FailureCode, Fault, Jail, Request, Sandbox, Signal, SignalTarget, Stdin, Stdout, Stop,
 };
 use crate::text::cut;
 
-pub(crate) use jail::Cell;
+pub(crate) use jail::JailedCommand;
 
 const SHELL: &str = "/bin/sh";
 const GRACE: Duration = Duration::from_secs(5);
 const LONGEST_LINE: usize = 200;
-/// How programs say what a sandbox answers them.
+/// Error messages caused by a sandbox.
 const REFUSALS: [&str; 2] = ["Read-only file system", "Operation not permitted"];
 
-/// What `delegator confined` says, and ends with, when the sandbox has a hole.
-pub(crate) const LEAKS: &str = "delegator: the sandbox does not hold: ";
-pub(crate) const LEAKED: u8 = 125;
+/// Message and exit code of `delegator confined` if the sandbox leaks.
+pub(crate) const SANDBOX_LEAK_PREFIX: &str = "delegator: the sandbox does not hold: ";
+pub(crate) const SANDBOX_LEAK_EXIT: u8 = 125;
 
 pub(crate) struct Command;
 
@@ -49,7 +48,13 @@ impl Agent for Command {
         Vec::new()
     }
 
-    fn command(&self, request: &Request, _: &str, _: &Files, _: &[Finding]) -> Result<Plan, Fault> {
+    fn command(
+        &self,
+        request: &Request,
+        _: &str,
+        _: &AgentFiles,
+        _: &[ProbeAnswer],
+    ) -> Result<AgentPlan, Fault> {
         // A command line may begin with a dash.
         let args = ["-c", "--", &request.task];
         let (program, args) = match &request.jail {
@@ -63,40 +68,40 @@ impl Agent for Command {
             env: Vec::new(),
             stdin: Stdin::Text(String::new()),
             stdout: Stdout::Text,
-            // A shell does not pass signals on to what it runs.
+            // A shell does not forward signals to its children.
             stop: Stop { signal: Signal::Terminate, reach: SignalTarget::Group, grace: GRACE },
             on_orphaned: Signal::Kill,
         };
-        // Where something was missing, a sandbox may leave an empty directory.
-        let litter = request.jail.as_ref().map(|jail| jail.missing.clone()).unwrap_or_default();
-        Ok(Plan { spec, warnings: Vec::new(), agent_version: None, litter })
+        // A sandbox may leave an empty directory in place of a missing path.
+        let leftover_dirs = request.jail.as_ref().map(|jail| jail.missing.clone()).unwrap_or_default();
+        Ok(AgentPlan { spec, warnings: Vec::new(), agent_version: None, leftover_dirs })
     }
 
     fn reader(&self, request: &Request, _prompt: &str) -> Box<dyn Reader> {
-        Box::new(Silent { jail: request.jail.is_some().then_some(request.sandbox) })
+        Box::new(CommandReader { jail: request.jail.is_some().then_some(request.sandbox) })
     }
 }
 
 fn jailed(request: &Request, jail: &Jail, args: &[&str]) -> Result<Vec<String>, Fault> {
-    let cell = Cell { jail, own: &request.program, cwd: &request.cwd, sandbox: request.sandbox };
+    let cell = JailedCommand { jail, own: &request.program, cwd: &request.cwd, sandbox: request.sandbox };
     let command: Vec<&str> = std::iter::once(SHELL).chain(args.iter().copied()).collect();
     cell.arguments(&command).ok_or_else(|| {
         Fault::new(FailureCode::Spawn, "a path is not valid UTF-8").hint("rename the directory")
     })
 }
 
-/// Plain output has no events; only its end is judged.
-struct Silent {
-    /// What a client's command is kept in; a person's is their own.
+/// Plain output has no events; only the end is judged.
+struct CommandReader {
+    /// The sandbox of a client's command; `None` for a user's own.
     jail: Option<Sandbox>,
 }
 
-impl Reader for Silent {
-    fn line(&mut self, _line: &[u8]) -> Reading {
-        Reading::default()
+impl Reader for CommandReader {
+    fn line(&mut self, _line: &[u8]) -> ParsedLine {
+        ParsedLine::default()
     }
 
-    fn verdict(&self, end: &End) -> Verdict {
+    fn verdict(&self, end: &AgentEnd) -> Verdict {
         let (result, summary) = match self.leak(end) {
             Some(fault) => (Err(fault.clone()), fault.message),
             None => (
@@ -118,40 +123,40 @@ impl Reader for Silent {
     }
 }
 
-impl Silent {
-    /// The command was never started: what should hold it does not.
-    fn leak(&self, end: &End) -> Option<Fault> {
-        let told = end.stderr_tail.lines().rev().find_map(|line| line.strip_prefix(LEAKS))?;
-        let leaked = self.jail.is_some() && end.exit == Exit::Code(LEAKED.into());
+impl CommandReader {
+    /// The command was not started because the sandbox leaks.
+    fn leak(&self, end: &AgentEnd) -> Option<Fault> {
+        let told = end.stderr_tail.lines().rev().find_map(|line| line.strip_prefix(SANDBOX_LEAK_PREFIX))?;
+        let leaked = self.jail.is_some() && end.exit == Exit::Code(SANDBOX_LEAK_EXIT.into());
         leaked.then(|| {
             Fault::new(
                 FailureCode::Sandbox,
                 format!("the sandbox does not hold: {}", cut(told, LONGEST_LINE)),
             )
-            .hint("`delegator doctor` shows what holds commands of clients here")
+            .hint("`delegator doctor` shows the sandbox for client commands")
         })
     }
 }
 
-impl Silent {
-    /// A script may go on when something of it was refused, and end well.
-    fn refused(&self, end: &End) -> Option<String> {
+impl CommandReader {
+    /// A script may continue after a refused operation and succeed.
+    fn refused(&self, end: &AgentEnd) -> Option<String> {
         let sandbox = self.jail?;
         let line = end.stderr_tail.lines().find(|line| REFUSALS.iter().any(|word| line.contains(word)))?;
         let hint = if line.contains(".git/") {
             "`.git` stays read-only in every sandbox, so commit yourself when it is done"
         } else if sandbox == Sandbox::ReadOnly {
-            "ask for the sandbox `workspace-write` where files are to change"
+            "request the sandbox `workspace-write` to change files"
         } else {
-            "only the working directory can be written to"
+            "only the working directory is writable"
         };
         let line = cut(line.trim(), LONGEST_LINE);
-        Some(format!("in the sandbox `{sandbox}`, something was refused: {line} ({hint})"))
+        Some(format!("in the sandbox `{sandbox}`, an operation was refused: {line} ({hint})"))
     }
 }
 
-/// How it ended, and what it said last.
-fn told(end: &End) -> String {
+/// The exit status and the last line of output.
+fn told(end: &AgentEnd) -> String {
     let how = match end.exit {
         Exit::Code(code) => format!("exit {code}"),
         Exit::Signal(signal) => signal_name(signal),
@@ -162,9 +167,9 @@ fn told(end: &End) -> String {
     }
 }
 
-/// The last line of output; of standard error where the command failed, or
-/// printed nothing else.
-fn last_line(end: &End) -> String {
+/// The last line of standard output; of standard error if the command failed or printed nothing
+/// else.
+fn last_line(end: &AgentEnd) -> String {
     let output = end.last_line.trim();
     let error = end.last_error.trim();
     let is_error = output.is_empty() || (!end.exit.succeeded() && !error.is_empty());
@@ -183,11 +188,9 @@ fn fault(exit: Exit, stderr: &str) -> Fault {
     match code {
         126 => fault.hint("the shell found the program but could not run it: check that it is executable"),
         127 if stderr.contains("error while loading shared libraries") => {
-            fault.hint("the program is there, a library that it needs is not: see its standard error")
+            fault.hint("the program exists but a library it needs is missing: see its standard error")
         }
-        127 => fault.hint(
-            "the shell did not find the program: check its name and the PATH that `command.json` names",
-        ),
+        127 => fault.hint("the shell did not find the program: check its name and the PATH of the run"),
         129..=159 => fault.hint(format!("a process of the command was ended by {}", signal_name(code - 128))),
         _ => fault,
     }
@@ -201,7 +204,7 @@ mod tests {
     #[track_caller]
     fn check(exit: Exit, stdout: &str, stderr: &str, summary: &str, fault: Option<&str>) {
         let last_error = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let end = End {
+        let end = AgentEnd {
             exit,
             stderr_tail: stderr.to_owned(),
             last_line: stdout.to_owned(),
@@ -251,21 +254,21 @@ mod tests {
 
     #[test]
     fn only_a_jailed_command_can_have_met_a_leak() {
-        let end = End {
+        let end = AgentEnd {
             exit: Exit::Code(125),
-            stderr_tail: format!("warning\n{LEAKS}a TCP socket opens\n"),
+            stderr_tail: format!("warning\n{SANDBOX_LEAK_PREFIX}a TCP socket opens\n"),
             last_line: String::new(),
             last_error: String::new(),
             last_message: None,
         };
-        let code = |jail| Silent { jail }.verdict(&end).result.unwrap_err().code;
+        let code = |jail| CommandReader { jail }.verdict(&end).result.unwrap_err().code;
         assert_eq!(code(Some(Sandbox::ReadOnly)), FailureCode::Sandbox);
         assert_eq!(code(None), FailureCode::ToolError);
     }
 
     #[test]
     fn what_a_sandbox_refused_is_a_warning_and_says_what_to_do() {
-        let end = |stderr: &str| End {
+        let end = |stderr: &str| AgentEnd {
             exit: Exit::Code(0),
             stderr_tail: stderr.to_owned(),
             last_line: "done".into(),
@@ -274,10 +277,10 @@ mod tests {
         };
         let file = end("sh: 1: cannot create x.txt: Read-only file system\n");
         let lock = end("fatal: Unable to create '/p/.git/index.lock': Read-only file system\n");
-        let warned = |jail, end: &End| Silent { jail }.verdict(end).warnings.join("\n");
+        let warned = |jail, end: &AgentEnd| CommandReader { jail }.verdict(end).warnings.join("\n");
         for (jail, end, said) in [
             (Sandbox::ReadOnly, &file, "cannot create x.txt: Read-only file system (ask for the sandbox"),
-            (Sandbox::WorkspaceWrite, &file, "(only the working directory can be written to)"),
+            (Sandbox::WorkspaceWrite, &file, "(only the working directory is writable)"),
             (Sandbox::WorkspaceWrite, &lock, "(`.git` stays read-only in every sandbox"),
         ] {
             assert!(warned(Some(jail), end).contains(said), "{}", warned(Some(jail), end));
@@ -290,7 +293,7 @@ mod tests {
     fn the_task_is_one_argument_of_the_shell() {
         let mut request = request();
         request.task = "echo 'a b' && exit 3".to_owned();
-        let files = Files { schema: PathBuf::new(), last_message: PathBuf::new() };
+        let files = AgentFiles { schema: PathBuf::new(), last_message: PathBuf::new() };
         let plan = Command.command(&request, "ignored", &files, &[]).unwrap();
         assert_eq!(plan.spec.program, PathBuf::from("/bin/sh"));
         assert_eq!(plan.spec.args, ["-c", "--", "echo 'a b' && exit 3"]);

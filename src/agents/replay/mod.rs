@@ -1,8 +1,8 @@
-//! `replay`: plays a recorded Codex stream, for demonstrations and tests that
-//! must not need an agent.
+//! The `replay` agent: plays a recorded Codex stream, for demonstrations and tests without an
+//! agent.
 //!
-//! Our own binary is the program: its hidden command `play` prints the
-//! recording, and Codex's reader reads it. The task names the recording.
+//! Our hidden command `play` prints the recording, and Codex's reader reads it. The task names the
+//! recording.
 
 pub(crate) mod play;
 mod recordings;
@@ -11,7 +11,9 @@ mod task;
 use std::time::Duration;
 
 use crate::agents::codex::CodexReader;
-use crate::agents::{Abilities, Agent, Edits, Files, Finding, Plan, Probe, Program, Reader, TaskText};
+use crate::agents::{
+    Abilities, Agent, AgentFiles, AgentPlan, Edits, Probe, ProbeAnswer, Program, Reader, TaskText,
+};
 use crate::model::{CommandSpec, FailureCode, Fault, Request, Signal, SignalTarget, Stdin, Stdout, Stop};
 
 pub(crate) use play::play;
@@ -37,7 +39,13 @@ impl Agent for Replay {
         Vec::new()
     }
 
-    fn command(&self, request: &Request, _: &str, _: &Files, _: &[Finding]) -> Result<Plan, Fault> {
+    fn command(
+        &self,
+        request: &Request,
+        _: &str,
+        _: &AgentFiles,
+        _: &[ProbeAnswer],
+    ) -> Result<AgentPlan, Fault> {
         let playback: Playback = request
             .task
             .parse()
@@ -58,7 +66,7 @@ impl Agent for Replay {
             },
             on_orphaned: Signal::Kill,
         };
-        Ok(Plan { spec, warnings: Vec::new(), agent_version: None, litter: Vec::new() })
+        Ok(AgentPlan { spec, warnings: Vec::new(), agent_version: None, leftover_dirs: Vec::new() })
     }
 
     fn reader(&self, request: &Request, _prompt: &str) -> Box<dyn Reader> {
@@ -72,15 +80,15 @@ mod tests {
 
     use super::*;
     use crate::agents::testing::request;
-    use crate::agents::{End, Verdict};
+    use crate::agents::{AgentEnd, Verdict};
     use crate::model::Exit;
 
-    fn planned(task: &str) -> Result<Plan, Fault> {
-        let files = Files { schema: PathBuf::new(), last_message: PathBuf::new() };
+    fn planned(task: &str) -> Result<AgentPlan, Fault> {
+        let files = AgentFiles { schema: PathBuf::new(), last_message: PathBuf::new() };
         Replay.command(&Request { task: task.to_owned(), ..request() }, "", &files, &[])
     }
 
-    /// Plays what the command line for `task` says, as the supervisor would.
+    /// Plays `task` like the supervisor would.
     fn judged(task: &str) -> Verdict {
         let args = planned(task).unwrap().spec.args;
         let (mut out, mut err) = (Vec::new(), Vec::new());
@@ -90,7 +98,7 @@ mod tests {
             reader.line(line);
         }
         let stderr_tail = String::from_utf8(err).unwrap();
-        reader.verdict(&End {
+        reader.verdict(&AgentEnd {
             exit: Exit::Code(status),
             stderr_tail,
             last_line: String::new(),

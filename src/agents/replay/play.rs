@@ -1,7 +1,7 @@
-//! Plays a recording: what the hidden command `play` does.
+//! Plays a recording: the hidden command `play`.
 //!
-//! Time and output are handed in. A recording in our own format is played with
-//! its pauses; any other file is taken for a raw stream and printed at once.
+//! Time and output are arguments. A recording in our format is played with its pauses; any other
+//! file is printed at once.
 
 use std::fs::File;
 use std::io;
@@ -11,10 +11,10 @@ use std::time::Duration;
 use crate::agents::replay::recordings::{self, Cue};
 use crate::agents::replay::task::{Pace, Playback, Source};
 
-/// Bad arguments, as everywhere on the command line.
+/// The exit code for bad arguments.
 const USAGE: i32 = 2;
 
-/// Plays what `args` name and returns the exit status of the recorded run.
+/// Plays what `args` name. Returns the recorded exit status.
 pub(crate) fn play(
     args: &[String],
     out: &mut dyn Write,
@@ -24,7 +24,7 @@ pub(crate) fn play(
     let playback: Playback = match args.join(" ").parse() {
         Ok(playback) => playback,
         Err(bad) => {
-            // Nobody is left to tell when even this cannot be written.
+            // There is nobody left to tell if this fails.
             let _ = writeln!(err, "error: {bad}\nhint: {}", bad.hint());
             return USAGE;
         }
@@ -52,7 +52,7 @@ fn perform(
 ) -> io::Result<i32> {
     let mut line = Vec::new();
     let mut clock_ms = 0;
-    // A raw stream does not record how its process ended: its last turn tells.
+    // A raw stream does not contain the exit status: its last turn decides.
     let mut status = 1;
     while read_line(text, &mut line)? {
         let cue = std::str::from_utf8(&line).ok().filter(|_| !is_raw(&line)).and_then(Cue::parse);
@@ -79,8 +79,7 @@ fn perform(
     Ok(status)
 }
 
-/// Codex's own lines begin with their type; parsing each megabyte of them for
-/// our format would be work for nothing.
+/// Codex's lines begin with their type; do not parse them as our format.
 fn is_raw(line: &[u8]) -> bool {
     line.starts_with(br#"{"type":"#)
 }
@@ -94,7 +93,7 @@ fn read_line(text: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     Ok(read > 0)
 }
 
-/// Each recorded line leaves at its own moment, so nothing waits in a buffer.
+/// Flushes each line, because it has its own time.
 fn say(sink: &mut dyn Write, text: &str) -> io::Result<()> {
     sink.write_all(text.as_bytes())?;
     sink.write_all(b"\n")?;

@@ -1,7 +1,7 @@
-//! The recordings that ship with the program, and their format.
+//! The bundled recordings and their format.
 //!
-//! One JSON object a line: `{"at_ms":120,"out":"…"}` or `"err"` for a line of
-//! output, its moment counted from the start, and `{"exit":0}` at the end.
+//! One JSON object per line: `{"at_ms":120,"out":"…"}` (or `"err"`) for a line of output at a time
+//! since the start, and `{"exit":0}` at the end.
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ const SHIPPED: [(&str, &str); 3] = [
     ("fails", include_str!("recordings/fails.jsonl")),
 ];
 
-/// One line of a recording.
+/// A line of a recording.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Cue {
@@ -33,7 +33,7 @@ pub(super) enum Cue {
 }
 
 impl Cue {
-    /// `None` for a line of another format.
+    /// `None` for a line in another format.
     pub(super) fn parse(line: &str) -> Option<Cue> {
         serde_json::from_str(line).ok()
     }

@@ -1,13 +1,11 @@
-//! What a replay's task says: which recording, and how fast.
-//!
-//! `fix-test`, `fix-test --instant`, `fix-test --speed 4`, or a path to a file.
-//! Nothing here looks whether the file is there.
+//! Parses the task of a replay: `fix-test`, `fix-test --instant`, `fix-test --speed 4`, or the path
+//! of a file. Does not check whether the file exists.
 
 use std::str::FromStr;
 
 use crate::agents::replay::recordings;
 
-/// One playing of a recording.
+/// A recording and its speed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Playback {
     pub(super) source: Source,
@@ -16,17 +14,17 @@ pub(super) struct Playback {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Source {
-    /// One of ours, by name.
+    /// A bundled recording.
     Ours(&'static str),
-    /// A file of the user's, relative to the working directory.
+    /// A user's file, relative to the working directory.
     File(String),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Pace {
-    /// Without any pause.
+    /// Without pauses.
     Instant,
-    /// So many times as fast as recorded.
+    /// This many times as fast as recorded.
     Times(f64),
 }
 
@@ -51,18 +49,18 @@ impl BadRecording {
     }
 }
 
-/// Whether a task can be played, so that it can be refused before it exists.
+/// Whether a task is valid, so that it can be refused at submit.
 pub(crate) fn check_task(task: &str) -> Result<(), BadRecording> {
     task.parse::<Playback>().map(|_| ())
 }
 
-/// Whether the task is one of the recordings that come with the program.
+/// Whether the task is a bundled recording.
 pub(crate) fn is_shipped(task: &str) -> bool {
     task.parse::<Playback>().is_ok_and(|playback| matches!(playback.source, Source::Ours(_)))
 }
 
 impl Playback {
-    /// The arguments of `play`; they read back as this playback.
+    /// The equivalent arguments of `play`.
     pub(super) fn into_args(self) -> Vec<String> {
         let source = match self.source {
             Source::Ours(name) => name.to_owned(),

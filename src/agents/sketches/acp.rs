@@ -1,17 +1,19 @@
-//! Any agent that speaks ACP, the protocol between editors and agents.
+//! Sketch of an adapter for agents that speak ACP, the protocol between editors and agents.
 //!
-//! A conversation both ways over standard input and output: greet, open a
-//! session, ask, answer what it asks back, and hang up.
+//! Both sides talk over standard input and output: initialize, open a session, send the prompt,
+//! answer requests, close.
 
 use serde_json::{Value, json};
 
-use crate::agents::sketches::{Seen, plan};
-use crate::agents::{Agent, End, Files, Finding, Plan, Probe, Reader, Reading, Verdict};
+use crate::agents::sketches::{StreamState, plan};
+use crate::agents::{
+    Agent, AgentEnd, AgentFiles, AgentPlan, ParsedLine, Probe, ProbeAnswer, Reader, Verdict,
+};
 use crate::model::{Event, FailureCode, Fault, ItemStatus, PlanStep, Request, Stdin};
 
 pub(crate) struct Acp;
 
-// Ids of our own requests.
+// Ids of our requests.
 const GREET: u64 = 0;
 const OPEN: u64 = 1;
 const ASK: u64 = 2;
@@ -21,71 +23,77 @@ impl Agent for Acp {
         Vec::new()
     }
 
-    fn command(&self, request: &Request, _: &str, _: &Files, _: &[Finding]) -> Result<Plan, Fault> {
+    fn command(
+        &self,
+        request: &Request,
+        _: &str,
+        _: &AgentFiles,
+        _: &[ProbeAnswer],
+    ) -> Result<AgentPlan, Fault> {
         let greeting = call(GREET, "initialize", json!({ "protocolVersion": 1, "clientCapabilities": {} }));
         Ok(plan("agent", &["--acp"], request, Stdin::Open(greeting)))
     }
 
     fn reader(&self, request: &Request, prompt: &str) -> Box<dyn Reader> {
         let cwd = request.cwd.display().to_string();
-        Box::new(AcpReader { seen: Seen::default(), cwd, prompt: prompt.to_owned() })
+        Box::new(AcpReader { seen: StreamState::default(), cwd, prompt: prompt.to_owned() })
     }
 }
 
 struct AcpReader {
-    seen: Seen,
+    seen: StreamState,
     cwd: String,
     prompt: String,
 }
 
 impl Reader for AcpReader {
-    fn line(&mut self, line: &[u8]) -> Reading {
-        let Ok(line) = serde_json::from_slice::<Value>(line) else { return Reading::default() };
+    fn line(&mut self, line: &[u8]) -> ParsedLine {
+        let Ok(line) = serde_json::from_slice::<Value>(line) else { return ParsedLine::default() };
         match (line["method"].as_str(), line["id"].as_u64()) {
             (Some("session/update"), _) => self.update(&line["params"]["update"]),
             (Some("session/request_permission"), Some(id)) => permit(id, &line["params"]),
             (Some(method), _) => said(Event::Other { kind: method.to_owned() }),
             (None, Some(id)) => self.answered(id, &line),
-            (None, None) => Reading::default(),
+            (None, None) => ParsedLine::default(),
         }
     }
 
-    fn verdict(&self, _: &End) -> Verdict {
+    fn verdict(&self, _: &AgentEnd) -> Verdict {
         self.seen.verdict()
     }
 }
 
 impl AcpReader {
-    fn answered(&mut self, id: u64, line: &Value) -> Reading {
+    fn answered(&mut self, id: u64, line: &Value) -> ParsedLine {
         let result = &line["result"];
         if let Some(message) = line["error"]["message"].as_str() {
             let fault = Fault::new(FailureCode::ToolError, message);
             self.seen.end = Some(Err(fault.clone()));
-            return Reading { done: true, ..said(Event::TurnFailed { fault }) };
+            return ParsedLine { done: true, ..said(Event::TurnFailed { fault }) };
         }
         match id {
             GREET => {
                 let session = json!({ "cwd": self.cwd, "mcpServers": [] });
-                Reading { reply: call(OPEN, "session/new", session), ..Reading::default() }
+                ParsedLine { reply: call(OPEN, "session/new", session), ..ParsedLine::default() }
             }
             OPEN => {
                 let id = text(result, "sessionId");
                 self.seen.thread = Some(id.clone());
                 let ask = json!({ "sessionId": id, "prompt": [{ "type": "text", "text": self.prompt }] });
                 let events = vec![Event::Thread { id, model: None }, Event::TurnStarted];
-                Reading { events, reply: call(ASK, "session/prompt", ask), ..Reading::default() }
+                ParsedLine { events, reply: call(ASK, "session/prompt", ask), ..ParsedLine::default() }
             }
             _ => {
                 self.seen.end = Some(match text(result, "stopReason").as_str() {
                     "end_turn" => Ok(()),
                     other => Err(Fault::new(FailureCode::ToolError, format!("the turn stopped: `{other}`"))),
                 });
-                Reading { done: true, ..said(Event::TurnCompleted { usage: None }) }
+                ParsedLine { done: true, ..said(Event::TurnCompleted { usage: None }) }
             }
         }
     }
 
-    fn update(&mut self, update: &Value) -> Reading {
+    fn update(&mut self, update: &Value) -> ParsedLine {
         let item = text(update, "toolCallId");
         said(match text(update, "sessionUpdate").as_str() {
             "agent_message_chunk" => {
@@ -109,9 +117,8 @@ impl AcpReader {
     }
 }
 
-/// Allows once what the sandbox around the agent allows anyway; what offers no
-/// such choice is refused.
-fn permit(id: u64, params: &Value) -> Reading {
+/// Allows once, because the sandbox around the agent limits it; refuses if there is no such option.
+fn permit(id: u64, params: &Value) -> ParsedLine {
     let options = params["options"].as_array().into_iter().flatten();
     let allow = options.clone().find(|option| option["kind"] == "allow_once");
     let outcome = match allow {
@@ -120,11 +127,11 @@ fn permit(id: u64, params: &Value) -> Reading {
     };
     let reply = bytes(&json!({ "jsonrpc": "2.0", "id": id, "result": { "outcome": outcome } }));
     let question = text(&params["toolCall"], "title");
-    Reading { events: vec![Event::Question { text: question }], reply, ..Reading::default() }
+    ParsedLine { events: vec![Event::Question { text: question }], reply, ..ParsedLine::default() }
 }
 
-fn said(event: Event) -> Reading {
-    Reading { events: vec![event], ..Reading::default() }
+fn said(event: Event) -> ParsedLine {
+    ParsedLine { events: vec![event], ..ParsedLine::default() }
 }
 
 fn call(id: u64, method: &str, params: Value) -> Vec<u8> {
@@ -171,7 +178,7 @@ mod tests {
         check(update(chunk("green")), "", false);
         check(json!({ "id": ASK, "result": { "stopReason": "end_turn" } }), "", true);
 
-        let end = End {
+        let end = AgentEnd {
             exit: Exit::Signal(15),
             stderr_tail: String::new(),
             last_line: String::new(),

@@ -1,14 +1,16 @@
-//! Claude Code's `stream-json`.
+//! Sketch of an adapter for Claude Code's `stream-json`.
 //!
-//! Success is `is_error: false` in the last `result`, never its subtype, and
-//! one process may report several results.
+//! Success means `is_error: false` in the last `result`, whatever its subtype. A process may report
+//! several results.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::agents::sketches::{Seen, plan};
-use crate::agents::{Agent, DecidedBy, End, Files, Finding, Plan, Probe, Reader, Reading, Verdict};
+use crate::agents::sketches::{StreamState, plan};
+use crate::agents::{
+    Agent, AgentEnd, AgentFiles, AgentPlan, DecidedBy, ParsedLine, Probe, ProbeAnswer, Reader, Verdict,
+};
 use crate::model::{Change, ChangeKind, Event, FailureCode, Fault, ItemStatus, Request, Stdin, Usage};
 
 pub(crate) struct Claude;
@@ -18,7 +20,13 @@ impl Agent for Claude {
         vec![Probe { args: vec!["--version".to_owned()], decided_by: DecidedBy::Program }]
     }
 
-    fn command(&self, request: &Request, prompt: &str, _: &Files, _: &[Finding]) -> Result<Plan, Fault> {
+    fn command(
+        &self,
+        request: &Request,
+        prompt: &str,
+        _: &AgentFiles,
+        _: &[ProbeAnswer],
+    ) -> Result<AgentPlan, Fault> {
         let args = ["-p", "--verbose", "--output-format", "stream-json"];
         Ok(plan("claude", &args, request, Stdin::Text(prompt.to_owned())))
     }
@@ -30,14 +38,14 @@ impl Agent for Claude {
 
 #[derive(Default)]
 struct ClaudeReader {
-    seen: Seen,
-    /// Tools at work: results name them only by id.
+    seen: StreamState,
+    /// Running tools: results contain only their ids.
     tools: HashMap<String, (String, Value)>,
 }
 
 impl Reader for ClaudeReader {
-    fn line(&mut self, line: &[u8]) -> Reading {
-        let Ok(line) = serde_json::from_slice::<Value>(line) else { return Reading::default() };
+    fn line(&mut self, line: &[u8]) -> ParsedLine {
+        let Ok(line) = serde_json::from_slice::<Value>(line) else { return ParsedLine::default() };
         let kind = text(&line, "type");
         let blocks = line.pointer("/message/content").and_then(Value::as_array).cloned().unwrap_or_default();
         let events = match (kind.as_str(), text(&line, "subtype").as_str()) {
@@ -53,7 +61,7 @@ impl Reader for ClaudeReader {
                 self.seen.warnings.push(message.clone());
                 vec![Event::Warning { message }]
             }
-            // What a helper inside the agent does is no word of the agent's own.
+            // Messages of a sub-agent are not the agent's own.
             ("assistant" | "user", _) if !line["parent_tool_use_id"].is_null() => {
                 vec![Event::Other { kind: format!("{kind}/helper") }]
             }
@@ -61,10 +69,10 @@ impl Reader for ClaudeReader {
             ("result", _) => vec![self.result(&line)],
             (_, subtype) => vec![Event::Other { kind: format!("{kind}/{subtype}") }],
         };
-        Reading { events, ..Reading::default() }
+        ParsedLine { events, ..ParsedLine::default() }
     }
 
-    fn verdict(&self, _: &End) -> Verdict {
+    fn verdict(&self, _: &AgentEnd) -> Verdict {
         self.seen.verdict()
     }
 }

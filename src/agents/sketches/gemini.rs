@@ -1,14 +1,15 @@
-//! Gemini's `stream-json`.
+//! Sketch of an adapter for Gemini's `stream-json`.
 //!
-//! The answer comes in pieces and is nowhere whole; exit codes of commands are
-//! not in the stream at all.
+//! The answer arrives in pieces only, and the stream contains no exit codes of commands.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::agents::sketches::{Seen, plan};
-use crate::agents::{Agent, DecidedBy, End, Files, Finding, Plan, Probe, Reader, Reading, Verdict};
+use crate::agents::sketches::{StreamState, plan};
+use crate::agents::{
+    Agent, AgentEnd, AgentFiles, AgentPlan, DecidedBy, ParsedLine, Probe, ProbeAnswer, Reader, Verdict,
+};
 use crate::model::{Change, ChangeKind, Event, FailureCode, Fault, ItemStatus, Request, Stdin, Usage};
 
 pub(crate) struct Gemini;
@@ -18,7 +19,13 @@ impl Agent for Gemini {
         vec![Probe { args: vec!["--version".to_owned()], decided_by: DecidedBy::Program }]
     }
 
-    fn command(&self, request: &Request, prompt: &str, _: &Files, _: &[Finding]) -> Result<Plan, Fault> {
+    fn command(
+        &self,
+        request: &Request,
+        prompt: &str,
+        _: &AgentFiles,
+        _: &[ProbeAnswer],
+    ) -> Result<AgentPlan, Fault> {
         Ok(plan("gemini", &["-o", "stream-json"], request, Stdin::Text(prompt.to_owned())))
     }
 
@@ -29,13 +36,13 @@ impl Agent for Gemini {
 
 #[derive(Default)]
 struct GeminiReader {
-    seen: Seen,
+    seen: StreamState,
     tools: HashMap<String, (String, Value)>,
 }
 
 impl Reader for GeminiReader {
-    fn line(&mut self, line: &[u8]) -> Reading {
-        let Ok(line) = serde_json::from_slice::<Value>(line) else { return Reading::default() };
+    fn line(&mut self, line: &[u8]) -> ParsedLine {
+        let Ok(line) = serde_json::from_slice::<Value>(line) else { return ParsedLine::default() };
         let events = match text(&line, "type").as_str() {
             "init" => {
                 let (id, model) = (text(&line, "session_id"), Some(text(&line, "model")));
@@ -43,7 +50,7 @@ impl Reader for GeminiReader {
                 self.seen.model = model.clone();
                 vec![Event::Thread { id, model }, Event::TurnStarted]
             }
-            // Its own prompt, said back.
+            // The prompt, echoed.
             "message" if text(&line, "role") == "user" => Vec::new(),
             "message" => {
                 let (text, delta) = (text(&line, "content"), line["delta"].as_bool().unwrap_or(false));
@@ -51,7 +58,7 @@ impl Reader for GeminiReader {
                 vec![Event::Message { text, delta }]
             }
             "tool_use" => {
-                // What was said before a tool call is no part of the answer.
+                // Text before a tool call is not part of the answer.
                 self.seen.message.clear();
                 vec![self.tool_use(&line)]
             }
@@ -59,10 +66,10 @@ impl Reader for GeminiReader {
             "result" => vec![self.result(&line)],
             kind => vec![Event::Other { kind: kind.to_owned() }],
         };
-        Reading { events, ..Reading::default() }
+        ParsedLine { events, ..ParsedLine::default() }
     }
 
-    fn verdict(&self, _: &End) -> Verdict {
+    fn verdict(&self, _: &AgentEnd) -> Verdict {
         self.seen.verdict()
     }
 }

@@ -1,7 +1,5 @@
-//! Adapters to come, sketched: proof that the trait fits their dialects.
-//!
-//! Tests only. Each reads the recordings of its agent, or a stream made up to
-//! the agent's protocol, and says no more than the trait asks for.
+//! Sketches of future adapters, to prove that the trait fits their formats. Used in tests only,
+//! with recorded or made-up streams.
 
 pub(super) mod acp;
 pub(super) mod claude;
@@ -10,13 +8,13 @@ pub(super) mod gemini;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::agents::{Plan, Verdict};
+use crate::agents::{AgentPlan, Verdict};
 use crate::model::{
     Answer, CommandSpec, FailureCode, Fault, Request, Signal, SignalTarget, Stdin, Stdout, Stop, Usage,
 };
 
-/// A plan for `program`, which reads its prompt and speaks JSON lines.
-fn plan(program: &str, args: &[&str], request: &Request, stdin: Stdin) -> Plan {
+/// A plan for a `program` that reads its prompt and prints JSON lines.
+fn plan(program: &str, args: &[&str], request: &Request, stdin: Stdin) -> AgentPlan {
     let spec = CommandSpec {
         program: PathBuf::from(program),
         args: args.iter().map(|&arg| arg.to_owned()).collect(),
@@ -27,23 +25,23 @@ fn plan(program: &str, args: &[&str], request: &Request, stdin: Stdin) -> Plan {
         stop: Stop { signal: Signal::Terminate, reach: SignalTarget::Process, grace: Duration::from_secs(5) },
         on_orphaned: Signal::Kill,
     };
-    Plan { spec, warnings: Vec::new(), agent_version: None, litter: Vec::new() }
+    AgentPlan { spec, warnings: Vec::new(), agent_version: None, leftover_dirs: Vec::new() }
 }
 
-/// What a stream has shown, in the words that all three share.
+/// What a stream has shown so far.
 #[derive(Default)]
-struct Seen {
+struct StreamState {
     thread: Option<String>,
     model: Option<String>,
     message: String,
-    /// The last end that was reported; without one, the run did not complete.
+    /// The last reported end; without one, the run did not complete.
     end: Option<Result<(), Fault>>,
     usage: Option<Usage>,
     answer: Option<Answer>,
     warnings: Vec<String>,
 }
 
-impl Seen {
+impl StreamState {
     fn verdict(&self) -> Verdict {
         let unended = || Err(Fault::new(FailureCode::ToolError, "the agent ended without a result"));
         let result = self.end.clone().unwrap_or_else(unended);

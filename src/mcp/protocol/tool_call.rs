@@ -14,7 +14,7 @@ use crate::host::{clock, ids};
 use crate::mcp::protocol::delivery::Delivery;
 use crate::mcp::tools::Format;
 use crate::mcp::tools::{Tool, field};
-use crate::model::Inline;
+use crate::model::InlineLimits;
 use crate::model::TaskId;
 use crate::reading::{self, View};
 use crate::reply::{Budget, Category, Envelope, Funnel, Page, Stamp};
@@ -50,7 +50,7 @@ pub(crate) struct Reply {
     page: Page,
     format: Format,
     budget: Budget,
-    inline: Inline,
+    inline: InlineLimits,
     captures: Captures,
     source: &'static str,
 }
@@ -67,7 +67,11 @@ impl Reply {
 
     /// With everything that was asked for, as far as any reply goes.
     pub(crate) fn whole(self) -> Self {
-        Self { budget: Budget::MOST, inline: Inline { chars: Budget::MOST.chars, ..Inline::ALL }, ..self }
+        Self {
+            budget: Budget::MOST,
+            inline: InlineLimits { chars: Budget::MOST.chars, ..InlineLimits::ALL },
+            ..self
+        }
     }
 
     /// The structured content and the text, fit to leave.

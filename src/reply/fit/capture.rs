@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::model::Inline;
+use crate::model::InlineLimits;
 use crate::reply::fit::budget;
 use crate::storage::StoredCapture;
 
@@ -15,7 +15,7 @@ const EXCERPTS: [&str; 2] = ["output", "partial_results"];
 
 /// Keeps every text below `value` that is longer than `inline`, and leaves its
 /// beginning in its place. Returns what was kept, with its name.
-pub(crate) fn capture(value: &mut Value, inline: Inline, keep: Keep) -> Vec<(String, StoredCapture)> {
+pub(crate) fn capture(value: &mut Value, inline: InlineLimits, keep: Keep) -> Vec<(String, StoredCapture)> {
     let mut all = Vec::new();
     match value {
         Value::Object(members) => {
@@ -41,7 +41,7 @@ pub(crate) fn capture(value: &mut Value, inline: Inline, keep: Keep) -> Vec<(Str
 fn within(
     name: &str,
     member: &mut Value,
-    inline: Inline,
+    inline: InlineLimits,
     keep: Keep,
     kept: &mut Vec<(String, StoredCapture)>,
     all: &mut Vec<(String, StoredCapture)>,
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::inspect::ContentType;
 
-    const INLINE: Inline = Inline { chars: 50, lines: 3 };
+    const INLINE: InlineLimits = InlineLimits { chars: 50, lines: 3 };
 
     /// What becomes of `given`, and what was kept of it.
     fn captured(mut given: Value) -> (Value, Vec<String>) {

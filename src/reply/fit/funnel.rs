@@ -8,7 +8,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::Inline;
+use crate::model::InlineLimits;
 use crate::redact;
 use crate::reply::fit::budget::{self, Budget, Cut, Room};
 use crate::reply::fit::capture::{Keep, capture};
@@ -18,13 +18,13 @@ use crate::text::plain;
 /// How replies leave.
 pub(crate) struct Funnel<'a> {
     /// What is longer is kept as a file.
-    pub(crate) inline: Inline,
+    pub(crate) inline: InlineLimits,
     pub(crate) keep: Keep<'a>,
 }
 
 impl Funnel<'_> {
     /// For what is said before anything can be kept.
-    pub(crate) const KEEPS_NOTHING: Funnel<'static> = Funnel { inline: Inline::ALL, keep: &|_| None };
+    pub(crate) const KEEPS_NOTHING: Funnel<'static> = Funnel { inline: InlineLimits::ALL, keep: &|_| None };
 
     /// Makes a reply fit to leave. Returns the text that goes with it.
     pub(crate) fn pass(&self, structured: &mut Value, page: Page, budget: Budget) -> String {
@@ -111,7 +111,7 @@ mod tests {
                 content_type: crate::inspect::ContentType::Text,
             })
         };
-        let funnel = Funnel { inline: Inline { chars: 60, lines: 9 }, keep: &keep };
+        let funnel = Funnel { inline: InlineLimits { chars: 60, lines: 9 }, keep: &keep };
         let mut structured = json!({ "summary": format!("{secret} {}", "word ".repeat(20)) });
         let text = funnel.pass(&mut structured, said("tool\nsummary: x\nnext: read\n"), Budget::USUAL);
         assert!(structured["full_output_file"] == "/c/1.txt" && structured.get("notice").is_none());
