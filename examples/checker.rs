@@ -1,6 +1,6 @@
-//! Tells whether anything was lost: `checker HOME JOURNAL`.
+//! Checks a home for lost tasks: `checker HOME JOURNAL`.
 //!
-//! Prints its figures; where something is wrong, a line for each and exit code 1.
+//! Prints figures. If something is wrong, prints a line for each problem and ends with exit code 1.
 
 #![allow(clippy::print_stdout, reason = "this is a program that prints")]
 #![allow(

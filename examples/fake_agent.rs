@@ -1,7 +1,8 @@
-//! An agent that does what a script says, one step per line.
+//! A fake agent that plays a script, one step per line.
 //!
-//! `fake_agent SCRIPT` plays the file. Under the name `codex` it answers the questions that the real one answers and
-//! plays what follows a line `SCRIPT:` of the prompt; under the name `codex-deaf` it never looks at the prompt.
+//! `fake_agent SCRIPT` plays the file. Named `codex`, it answers delegator's probes like the real
+//! one and plays the part of the prompt after a line `SCRIPT:`. Named `codex-deaf`, it ignores the
+//! prompt.
 //!
 //! | step | what it does |
 //! |---|---|
@@ -16,8 +17,8 @@
 //! | `spawn [KIND [FILE]]`, `daemon [FILE]`, `fork N [FILE]` | leaves processes behind, see `descendants` |
 //! | `exit N` | ends |
 //!
-//! With `FAKE_SIDE` set it tells the side, a directory that delegator knows nothing of, when it starts, what it is
-//! about to print, and when it ends. That is what the checker believes.
+//! If `FAKE_SIDE` is set, it records its start, what it is about to print, and its end in that
+//! directory, which delegator does not know. The checker relies on this record.
 
 #![allow(clippy::disallowed_methods, reason = "an agent is a program of its own, not a part of ours")]
 #![allow(
@@ -71,7 +72,7 @@ fn whole_prompt() -> String {
     prompt
 }
 
-/// The steps inside a prompt; one without a script is answered like a question.
+/// The steps in a prompt. A prompt without a script is answered like a question.
 fn scripted(prompt: &str) -> String {
     let mut lines = prompt.lines().skip_while(|line| line.trim() != "SCRIPT:").skip(1).peekable();
     if lines.peek().is_none() {
@@ -124,8 +125,8 @@ impl Agent {
         }
     }
 
-    /// The side knows the bytes before delegator can: what is captured is then
-    /// always a beginning of what the side has.
+    /// Records the bytes before delegator can see them, so that captured output is always a prefix
+    /// of the record.
     fn emit(&mut self, bytes: &[u8]) {
         self.side.will_print(bytes);
         if let Some(stdout) = &mut self.stdout
@@ -170,7 +171,7 @@ impl Agent {
     }
 }
 
-/// Appends in one write, so that lines of several processes never mix.
+/// Appends in one write, so that lines of several processes do not mix.
 pub(crate) fn append(path: &Path, bytes: &[u8]) {
     let opened = OpenOptions::new().append(true).create(true).open(path);
     opened

@@ -1,4 +1,5 @@
-//! Feeds libFuzzer's inputs to the edge of the protocol. What must hold is in `src/mcp/protocol/fuzz_edge.rs`.
+//! The fuzz target `edge` for the protocol layer. Its checks are in
+//! `src/mcp/protocol/fuzz_edge.rs`.
 
 #![no_main]
 

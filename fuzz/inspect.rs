@@ -1,4 +1,4 @@
-//! Feeds libFuzzer's inputs to what reads long files. What must hold is in `src/inspect/invariants.rs`.
+//! The fuzz target `inspect` for reading long files. Its checks are in `src/inspect/invariants.rs`.
 
 #![no_main]
 

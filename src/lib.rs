@@ -1,7 +1,7 @@
-//! Hands coding work to an isolated agent run and gives an honest account of it.
+//! Delegates coding work to isolated agent runs and reports what they did.
 //!
-//! In reading order: the nouns, the machine, what we know about agents, the
-//! use cases, and the surfaces. Each layer uses only those above it.
+//! The modules below are in reading order: data types, the operating system, agents, use cases, interfaces.
+//! `tests/it/tidy.rs` checks which module may use which.
 
 mod model;
 mod redact;
@@ -38,20 +38,20 @@ mod reply;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Runs the program with its arguments, its own name first.
+/// Runs the program. The first argument is its own name.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     host::signal::reset_sigchld();
     host::signal::ignore_file_size_signal();
     cli::run(args.into_iter().collect())
 }
 
-/// One input of a fuzz target in `fuzz/`. No other build has it.
+/// Entry point of the fuzz target `edge`. Only in fuzzing builds.
 #[cfg(fuzzing)]
 pub fn fuzz_edge(bytes: &[u8]) {
     mcp::protocol::fuzz_edge::check(bytes);
 }
 
-/// The same of the other one.
+/// Entry point of the fuzz target `inspect`. Only in fuzzing builds.
 #[cfg(fuzzing)]
 pub fn fuzz_inspect(bytes: &[u8]) {
     inspect::fuzz_input::check(bytes);

@@ -1,4 +1,4 @@
-//! What this program does when a run starts it as its agent.
+//! This program acting as an agent of a run.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -10,7 +10,7 @@ use crate::machine;
 const CHUNK: usize = 256 << 10;
 const LINE: usize = 80;
 
-/// Plays the part that the arguments name, if they name one.
+/// Plays the part named by the arguments, if any.
 pub fn plays(args: &[String]) -> bool {
     match args.first().map(String::as_str) {
         Some("flood") => flood(args[1].parse().unwrap()),
@@ -25,7 +25,7 @@ pub fn plays(args: &[String]) -> bool {
     true
 }
 
-/// The command line that makes a run play `part`.
+/// The command line with which a run plays `part`.
 pub fn part(part: &str) -> String {
     format!("exec '{}' {part}", std::env::current_exe().unwrap().display())
 }
@@ -43,14 +43,14 @@ fn flood(bytes: u64) {
     }
 }
 
-/// Waits until somebody opens `go`, notes the time in `moment`, and ends.
+/// Waits until somebody opens `go`, writes the time to `moment`, and ends.
 fn last_act(go: &str, moment: &str) {
     let mut byte = [0];
     let _ = File::open(go).unwrap().read(&mut byte);
     fs::write(moment, machine::now().as_nanos().to_string()).unwrap();
 }
 
-/// Answers as Codex does, to questions late where a file beside the program says by how many milliseconds.
+/// Answers like Codex. A file beside the program can delay answers to probes, in milliseconds.
 fn codex(args: &[String]) {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     if let ["exec", "--json", ..] = words[..] {

@@ -1,4 +1,4 @@
-//! How fast output is kept, and whether the keeper grows with it.
+//! How fast output is captured, and whether the supervisor's memory grows with it.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use crate::machine::{self, millis};
 use crate::world::{World, wait_for};
 use crate::{Effort, agent};
 
-/// As long as the longest that Codex prints for one command.
+/// The length of Codex's longest line for a command.
 const LINE: usize = 1_200_000;
 
 pub fn measure(effort: Effort, table: &mut Table) {
@@ -19,7 +19,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
     stream(effort.stream_bytes, table);
 }
 
-/// Plain output in short lines, beside `cat > file` from the same source.
+/// Plain output in short lines, compared with `cat > file`.
 fn flood(bytes: u64, table: &mut Table) {
     let world = World::new("max_stream_bytes = 17179869184\n");
     let source = agent::part(&format!("flood {bytes}"));
@@ -40,7 +40,7 @@ fn flood(bytes: u64, table: &mut Table) {
     table.row("a run of `command`, 80-byte lines, all kept", rate(kept), "MB/s", Budget::AtLeast(200.0));
 }
 
-/// A Codex stream in lines of 1.2 MB through `replay`, and what its supervisor holds meanwhile.
+/// A Codex stream in lines of 1.2 MB through `replay`, and the supervisor's memory meanwhile.
 fn stream(bytes: u64, table: &mut Table) {
     let world = World::new("");
     let fifo = world.scratch("stream.jsonl");
@@ -84,11 +84,11 @@ fn stream(bytes: u64, table: &mut Table) {
         Budget::None,
     );
     table.row(&format!("supervisor over {gigabytes:.1} GB: resident, peak"), peak, "MiB", Budget::None);
-    // One more buffer of a line may come late; one byte in a thousand would already be more.
+    // One more line buffer may be allocated late; a thousandth of the output would be more.
     table.row("growth of the peak after the first tenth", peak - early, "MiB", Budget::AtMost(2.0));
 }
 
-/// One finished command with a long output.
+/// A finished command with a long output.
 fn command_line() -> String {
     let head = r#"{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"cat big","aggregated_output":""#;
     let tail = "\",\"exit_code\":0,\"status\":\"completed\"}}\n";
@@ -97,7 +97,7 @@ fn command_line() -> String {
     format!("{head}{text}{tail}")
 }
 
-/// Opens a pipe for writing once somebody reads it; then writes wait as usual.
+/// Opens a pipe for writing once it has a reader; writes then block as usual.
 fn open(path: &Path) -> io::Result<File> {
     File::options().write(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     File::options().write(true).open(path)

@@ -1,4 +1,4 @@
-//! What asking Codex before a run adds to it. The program that is asked is this one, which says how long it takes.
+//! The cost of Codex's probes before a run. The probed program is this one, with a given delay.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::figures::{Budget, Samples, Table};
 use crate::machine::{self, millis};
 use crate::world::{DELEGATOR, World};
 
-/// What the native Codex takes for one answer, and what the one takes that Node starts.
+/// Time that the native Codex takes for an answer, and the one started by Node.
 const DELAYS: [(&str, u64); 2] = [("13 ms", 13), ("75 ms", 75)];
 
 pub fn measure(effort: Effort, table: &mut Table) {
@@ -26,7 +26,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
         run(&world, &repository)
     };
     table.section("a whole run of Codex that has nothing to do (three questions before it)");
-    // Whoever is first asks all of them, and the answers are kept.
+    // The first run asks all questions, and the answers are cached.
     table.row("first run, each question answered at once", run(0), "ms", Budget::None);
     let mut times = [(); 3].map(|()| Samples::default());
     for _ in 0..effort.looks {
@@ -44,7 +44,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
             "ms",
             Budget::None,
         );
-        // One question is left: the list of servers depends on settings that change.
+        // One question remains: the list of servers depends on settings.
         let budget = if delay <= 20 { Budget::AtMost(10.0) } else { Budget::None };
         table.row("... more than where it is answered at once", samples.median() - at_once, "ms", budget);
     }

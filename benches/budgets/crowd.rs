@@ -1,4 +1,4 @@
-//! What submitting costs where others are: beside idle servers, and beside others that submit.
+//! The cost of submitting beside idle servers and beside other submitters.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -16,13 +16,13 @@ pub fn measure(effort: Effort, table: &mut Table) {
     queueing(effort, table);
 }
 
-/// Tasks that only wait, so that nothing but submitting is measured: alone and beside servers, in one home.
+/// Queued tasks, so that only submission is measured: alone and beside servers, in one home.
 fn beside_servers(effort: Effort, table: &mut Table) {
     let world = World::new("max_concurrent = 0\n");
     world.submit("command", "true");
     let alone = ids(&world, effort.submits);
     let servers: Vec<Server> = (0..SERVERS).map(|_| Server::start(&world)).collect();
-    // Each has a thread for the queue once it rests.
+    // Each has a queue thread once it is idle.
     wait_for("the servers to rest", || servers.iter().all(Server::has_settled).then_some(()));
     let beside = ids(&world, effort.submits);
     table.section("submit beside idle servers (the task waits its turn)");
@@ -37,7 +37,7 @@ fn ids(world: &World, count: usize) -> f64 {
     samples.median()
 }
 
-/// Processes that each submit one task after another, all at once.
+/// Processes that submit one task after another, all at once.
 fn queueing(effort: Effort, table: &mut Table) {
     let world = World::new("max_concurrent = 0\n");
     world.submit("command", "true");
@@ -62,7 +62,7 @@ fn queueing(effort: Effort, table: &mut Table) {
 struct Server(Child);
 
 impl Server {
-    /// One that was asked something and has answered.
+    /// A server that has answered a request.
     fn start(world: &World) -> Server {
         let mut child = Command::new(DELEGATOR)
             .arg("serve")
@@ -81,7 +81,7 @@ impl Server {
         Server(child)
     }
 
-    /// Whether it keeps the queue or waits for its turn to.
+    /// Whether it watches the queue or waits to do so.
     fn has_settled(&self) -> bool {
         let threads = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap().flatten();
         let mut names = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());

@@ -1,8 +1,8 @@
-//! What the disk asks for a new file, which is not always the same.
+//! The cost of creating a file, which varies.
 //!
-//! An ext4 without a journal looks at every inode that was freed in the last minutes before it gives out one: after a
-//! large tree was removed, a new file takes twenty times as long. That says nothing about the program, so what makes
-//! files is measured when that is over.
+//! After a large tree was removed, ext4 without a journal examines every inode freed in the last
+//! minutes before it reuses one, so a new file takes twenty times as long. Measurements that create
+//! files wait until that is over.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -14,12 +14,12 @@ use crate::figures::Samples;
 use crate::machine::{self, millis};
 use crate::world::World;
 
-/// A new file takes less than this part of a bare `posix_spawn` where the disk is at rest.
+/// The disk is at rest if a new file takes less than this part of a `posix_spawn`.
 const AT_REST: f64 = 0.1;
 const LOOKS: usize = 20;
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// Waits until new files are as cheap as ever, and says what one takes then, in milliseconds.
+/// Waits until new files are cheap. Returns the milliseconds for one.
 pub fn at_rest(effort: Effort, world: &World) -> f64 {
     let began = machine::now();
     let mut round = 0;
@@ -36,7 +36,7 @@ pub fn at_rest(effort: Effort, world: &World) -> f64 {
     }
 }
 
-/// Milliseconds for a file in a new directory.
+/// Milliseconds to create a file in a new directory.
 fn new_file(place: &Path) -> f64 {
     let mut samples = Samples::default();
     for number in 0..LOOKS {
@@ -55,7 +55,7 @@ fn bare_spawn(world: &World) -> f64 {
     samples.median()
 }
 
-/// What the least takes that a submission has to do.
+/// The minimum that a submission has to do.
 pub fn durable_file(directory: &Path, name: &str) -> Duration {
     let (new, file) = (directory.join(format!("{name}.new")), directory.join(name));
     let began = machine::now();

@@ -1,4 +1,4 @@
-//! How long the answer takes after the last byte of a long output.
+//! The time from the last byte of a long output to the answer.
 
 use std::fs;
 use std::io::Read;
@@ -29,7 +29,7 @@ fn row(world: &World, length: u64, what: &str, table: &mut Table) {
         let task = agent::part(&format!("flood-and-note {length} '{}'", moment.display()));
         machine::settle();
         let (pid, mut answer) = world.start_heard(&[DELEGATOR, "run", "--agent", "command", "--wait", &task]);
-        // The first thing that is printed is the task's id, the next one is the answer.
+        // The first output is the task id, the second the answer.
         let mut bytes = [0; 1 << 16];
         let mut answered = machine::now();
         while answer.read(&mut bytes).unwrap() > 0 {

@@ -1,8 +1,8 @@
-//! Samples, and the table they end up in.
+//! Samples and the table of results.
 
 use std::io::Write;
 
-/// Many measurements of one thing.
+/// Repeated measurements.
 #[derive(Debug, Default)]
 pub struct Samples(Vec<f64>);
 
@@ -32,16 +32,16 @@ impl Samples {
     }
 }
 
-/// What a figure is held against.
+/// What a figure is compared with.
 #[derive(Debug, Clone, Copy)]
 pub enum Budget {
     AtMost(f64),
     AtLeast(f64),
-    /// There for comparison.
+    /// For comparison only.
     None,
 }
 
-/// Prints figures as they come.
+/// Prints figures as they arrive.
 pub struct Table {
     missed: usize,
     held: usize,

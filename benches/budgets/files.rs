@@ -1,4 +1,5 @@
-//! What it costs to know which files a run changed: the tree before and after, beside git's own `status`.
+//! The cost of detecting changed files: snapshots before and after a run, compared with `git
+//! status`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,10 +29,10 @@ fn compare(world: &World, repository: &Path, files: usize, rounds: usize, table:
         machine::collect_all();
         took
     };
-    // In turns, so that whatever else the machine does strikes all of them alike.
+    // Alternating, so that other load on the machine affects all alike.
     for round in 0..rounds {
         status.add(millis(world.time(&["/usr/bin/env", "git", "-C", repository, "status", "--porcelain"]).0));
-        // We stand outside any repository.
+        // Outside any repository.
         outside.add(run(".", "true"));
         inside.add(run(repository, "true"));
         let edit =
@@ -57,7 +58,7 @@ fn compare(world: &World, repository: &Path, files: usize, rounds: usize, table:
     }
 }
 
-/// A repository with so many small files, a hundred to a directory, all of them committed a while ago.
+/// A repository with this many small files, a hundred per directory, committed a while ago.
 fn repository(world: &World, files: usize) -> PathBuf {
     let root = world.scratch(&format!("tree-{files}"));
     for dir in 0..files / 100 {
@@ -70,7 +71,7 @@ fn repository(world: &World, files: usize) -> PathBuf {
     for args in [["init", "-q", "."], ["add", "-A", "."], ["commit", "-q", "-mall"]] {
         git(world, &root, &args);
     }
-    // An index as young as its files would be read once more, each time.
+    // If the index were as recent as its files, git would read them again each time.
     std::thread::sleep(std::time::Duration::from_millis(50));
     git(world, &root, &["update-index", "--refresh"]);
     root

@@ -1,4 +1,4 @@
-//! What it costs to read a long output in pieces, beside `rg`, `tail`, `head` and `wc`.
+//! The cost of reading a long output in parts, compared with `rg`, `tail`, `head` and `wc`.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -12,17 +12,17 @@ use crate::world::{DELEGATOR, World};
 
 const RG: &str = "rg";
 const SHORT: u64 = 1 << 20;
-/// In three lines of the whole log.
+/// In three lines of the log.
 const RARE: &str = "needle-7f3a";
 /// In one line of a thousand.
 const FREQUENT: &str = "error";
 const NEVER: &str = "no-such-thing";
-/// Also in `[redacted:token]`, which may stand for a secret of any line.
+/// Also part of `[redacted:token]`, which may replace a secret in any line.
 const IN_MARK: &str = "token";
-/// In every such mark.
+/// Part of every mark.
 const IN_MARKS: &str = "redacted";
 
-/// A task that printed a log, and the file it is kept in.
+/// A task that printed a log, and the log file.
 struct Kept {
     task: String,
     file: PathBuf,
@@ -49,7 +49,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
         ("no match, could be in all marks (`redacted`)", IN_MARKS, "0"),
     ];
     for (what, pattern, around) in searches {
-        // Both end after so many matches, and neither counts the rest.
+        // Both stop after this many matches.
         let options = ["-m", "1000", "-C", around];
         let ours = [&[DELEGATOR, "inspect", &long.task, "--grep", pattern], &options[..]].concat();
         let rg = [&[RG, "--no-config", "-n", "-i", "-e", pattern], &options[..], &[file]].concat();
@@ -121,7 +121,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
     table.row("anonymous memory, the most of all modes", peak.max(), "MiB", Budget::AtMost(32.0));
 }
 
-/// One program beside another, in turns.
+/// Compares two programs, alternating.
 fn against(
     world: &World,
     effort: Effort,
@@ -160,7 +160,7 @@ fn run(world: &World, argv: &[&str]) -> Duration {
     took
 }
 
-/// The most memory that a program had to itself while it ran.
+/// The peak private memory of a program.
 fn anonymous(world: &World, argv: &[&str]) -> f64 {
     let pid = world.start(argv);
     let mut most = Samples::default();
@@ -174,7 +174,7 @@ fn anonymous(world: &World, argv: &[&str]) -> f64 {
     most.max()
 }
 
-/// Lets a run print, and waits until all of it is kept.
+/// Lets a run print, and waits until everything is captured.
 fn keep(world: &World, command: &str) -> Kept {
     let task = world.submit("command", command).task;
     machine::collect_all();
@@ -182,7 +182,7 @@ fn keep(world: &World, command: &str) -> Kept {
     Kept { task, file }
 }
 
-/// A log that is always the same, made once.
+/// A reproducible log, created once.
 fn log(bytes: u64) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("inspected-{}.log", bytes >> 20));
     if fs::metadata(&path).is_ok_and(|found| found.len() >= bytes) {

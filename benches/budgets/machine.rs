@@ -1,4 +1,4 @@
-//! The system calls behind the measurements: starting, collecting, clocks, memory.
+//! The system calls behind the measurements: spawning, reaping, clocks, memory.
 
 use std::ffi::CString;
 use std::fs;
@@ -21,13 +21,13 @@ pub fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// Makes supervisors come to us when they detach, so that their end and their cost can be seen.
+/// Makes detached supervisors our children, so that their end and cost can be measured.
 pub fn adopt_orphans() {
     // SAFETY: a system call with integer arguments.
     assert_eq!(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }, 0);
 }
 
-/// A bare `posix_spawn`. With `stdout`, the child's standard output goes there, else nowhere.
+/// A plain `posix_spawn`. Standard output goes to `stdout` if given, otherwise nowhere.
 pub fn spawn(argv: &[&str], environment: &[(String, String)], stdout: Option<&OwnedFd>) -> i32 {
     let words: Vec<CString> = argv.iter().map(|word| CString::new(*word).unwrap()).collect();
     let pairs: Vec<CString> =
@@ -47,7 +47,7 @@ pub fn spawn(argv: &[&str], environment: &[(String, String)], stdout: Option<&Ow
         libc::posix_spawn_file_actions_adddup2(&mut actions, null.as_raw_fd(), 0);
         libc::posix_spawn_file_actions_adddup2(&mut actions, out, 1);
         libc::posix_spawn_file_actions_adddup2(&mut actions, null.as_raw_fd(), 2);
-        // Rust ignores broken pipes for itself; the child must not.
+        // Rust ignores SIGPIPE for itself; the child must not.
         let mut attributes: libc::posix_spawnattr_t = std::mem::zeroed();
         libc::posix_spawnattr_init(&mut attributes);
         let mut signals: libc::sigset_t = std::mem::zeroed();
@@ -62,14 +62,14 @@ pub fn spawn(argv: &[&str], environment: &[(String, String)], stdout: Option<&Ow
     pid
 }
 
-/// How a process ended and what it used, its own children included.
+/// A process' exit and resource usage, including its children.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
     pub cpu: Duration,
 }
 
-/// Waits for one child, or for any with -1; `None` when there is none.
+/// Waits for one child, or for any with -1; `None` if there is none.
 pub fn collect(pid: i32) -> Option<Ended> {
     let mut status = 0;
     // SAFETY: both places are valid for the kernel to write to.
@@ -87,7 +87,7 @@ pub fn collect_all() {
     while collect(-1).is_some() {}
 }
 
-/// Waits until no child but `kept` is left.
+/// Waits until no child except `kept` is left.
 pub fn collect_all_but(kept: i32) {
     loop {
         // SAFETY: the structure is a plain one, which the call fills in; nothing is collected.
@@ -107,14 +107,14 @@ pub fn collect_all_but(kept: i32) {
     }
 }
 
-/// One number of kibibytes out of a file of `/proc`, in MiB.
+/// A number of kibibytes from a file in `/proc`, in MiB.
 pub fn mebibytes(pid: i32, file: &str, field: &str) -> Option<f64> {
     let text = fs::read_to_string(format!("/proc/{pid}/{file}")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))?;
     Some(line.trim().trim_end_matches(" kB").parse::<f64>().ok()? / 1024.0)
 }
 
-/// Lets earlier writes reach the disk, so that they are not charged to what follows.
+/// Syncs earlier writes, so that they are not charged to later ones.
 pub fn settle() {
     // SAFETY: takes nothing and returns nothing.
     unsafe { libc::sync() };

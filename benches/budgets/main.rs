@@ -1,7 +1,8 @@
-//! Measures what the program promises to cost, beside a bare reference in the same run.
+//! Measures the performance budgets, each beside a reference in the same run.
 //!
-//! `cargo bench --bench budgets` prints one table; `-- --quick` takes fewer samples, `-- submit wake` only those parts. A
-//! miss is printed, not hidden, and is no failure: figures depend on the machine, and somebody has to look at them.
+//! `cargo bench --bench budgets` prints one table; `-- --quick` takes fewer samples, `-- submit
+//! wake` runs only those parts. A missed budget is printed but is no failure, because figures
+//! depend on the machine.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads clocks and opens databases itself")]
 #![allow(
@@ -32,19 +33,19 @@ use std::time::Duration;
 
 use figures::Table;
 
-/// How much of everything is measured.
+/// The number of measurements.
 #[derive(Debug, Clone, Copy)]
 struct Effort {
     submits: usize,
     wakes: usize,
     looks: usize,
-    /// Files of the larger repository.
+    /// Files in the larger repository.
     tree: usize,
     flood_bytes: u64,
     stream_bytes: u64,
     log_bytes: u64,
     reads: usize,
-    /// How long the disk may take to come to rest.
+    /// How long to wait for the disk.
     patience: Duration,
 }
 
@@ -57,7 +58,7 @@ const FULL: Effort = Effort {
     stream_bytes: 3_000_000_000,
     log_bytes: 1 << 30,
     reads: 11,
-    // Longer than any inode is looked at again.
+    // Longer than freed inodes are examined.
     patience: Duration::from_secs(10 * 60),
 };
 const QUICK: Effort = Effort {

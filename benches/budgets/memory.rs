@@ -1,4 +1,4 @@
-//! What a supervisor holds in memory while its agent works.
+//! A supervisor's memory while its agent works.
 
 use std::fs;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub fn measure(_: Effort, table: &mut Table) {
     table.row("each of 16, largest", crowd.max(), "MiB", Budget::None);
 }
 
-/// Holds `count` runs at once and measures each supervisor.
+/// Runs `count` tasks at once and measures each supervisor.
 fn proportional(count: usize) -> Samples {
     let world = World::new(&format!("max_concurrent = {CROWD}\n"));
     let tasks: Vec<String> = (0..count).map(|_| world.submit("command", "exec sleep 60").task).collect();
@@ -30,7 +30,7 @@ fn proportional(count: usize) -> Samples {
             world.runs().iter().filter_map(|run| supervisor(&run.join("started.json"))).collect();
         (started.len() == count).then_some(started)
     });
-    // Past the first second a supervisor only waits.
+    // After the first second a supervisor only waits.
     std::thread::sleep(Duration::from_millis(1200));
     let mut samples = Samples::default();
     for pid in supervisors {

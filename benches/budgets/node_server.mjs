@@ -1,4 +1,4 @@
-// The smallest server that the official SDK makes: the reference beside ours.
+// A minimal server with the official SDK, for comparison.
 import { pathToFileURL } from 'node:url';
 
 const sdk = (file) => import(pathToFileURL(`${process.argv[2]}/dist/esm/server/${file}.js`));

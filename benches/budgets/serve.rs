@@ -1,4 +1,4 @@
-//! The server: its start, its memory, and a task through it, beside a small server on Node with the official SDK.
+//! The server's start, memory and tasks, compared with a small Node server using the official SDK.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -13,9 +13,9 @@ use crate::figures::{Budget, Samples, Table};
 use crate::machine::{self, millis};
 use crate::world::{DELEGATOR, World};
 
-/// A server that nobody has asked for anything in this time gives its code back.
+/// After this idle time, a server releases its code.
 const REST: Duration = Duration::from_secs(11);
-/// A server gives back what only its start needed after a second.
+/// After a second, a server releases what only its start needed.
 const SETTLED: Duration = Duration::from_secs(2);
 const NODE_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/budgets/node_server.mjs");
 
@@ -50,7 +50,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
     calls(effort, &world, table);
 }
 
-/// Servers that were asked who they are, and then nothing.
+/// Servers that are initialized and then idle.
 fn resting(world: &World) -> Samples {
     let mut servers: Vec<Server> = (0..3).map(|_| Server::start(world, &[DELEGATOR, "serve"])).collect();
     for server in &mut servers {
@@ -62,7 +62,7 @@ fn resting(world: &World) -> Samples {
     samples
 }
 
-/// Tasks through a server that is running already.
+/// Tasks through a running server.
 fn calls(effort: Effort, world: &World, table: &mut Table) {
     disk::at_rest(effort, world);
     let mut server = Server::start(world, &[DELEGATOR, "serve"]);
@@ -89,7 +89,7 @@ fn calls(effort: Effort, world: &World, table: &mut Table) {
     table.row("resident once it rests again", server.resident(), "MiB", Budget::AtMost(8.0));
 }
 
-/// The official SDK, where the tests have put it.
+/// The official SDK, if the tests have installed it.
 fn sdk() -> Option<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
@@ -140,7 +140,7 @@ impl Server {
         took
     }
 
-    /// Milliseconds until the answer is there.
+    /// Milliseconds until the answer.
     fn ask(&mut self, method: &str, params: &Value) -> f64 {
         let began = machine::now();
         self.last += 1;

@@ -1,4 +1,4 @@
-//! How long a look at the list takes when the registry is large.
+//! The time to list tasks in a large registry.
 
 use crate::Effort;
 use crate::figures::{Budget, Samples, Table};
@@ -26,7 +26,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
     table.row("without the start of the program, p50", alone, "ms", Budget::AtMost(5.0));
 }
 
-/// Copies the one finished task until there are enough of it.
+/// Copies the only finished task until there are enough.
 fn fill(world: &World) {
     let registry = rusqlite::Connection::open(world.registry()).unwrap();
     let columns: Vec<String> = registry

@@ -1,4 +1,4 @@
-//! What it costs to hand a task over: from the start of the process to the id, and all that follows.
+//! The cost of submitting a task: from the start of the process to the id, and everything after.
 
 use std::fs;
 
@@ -27,7 +27,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
     machine::collect_all();
     fs::create_dir(world.scratch("durable")).unwrap();
     let mut seen = Measured::default();
-    // In turns, so that whatever else the machine does strikes all of them alike.
+    // Alternating, so that other load on the machine affects all alike.
     for round in 0..effort.submits {
         seen.round(&world, round);
     }
@@ -67,7 +67,7 @@ impl Measured {
         let submitted = world.submit("command", "true");
         self.id.add(millis(submitted.id_after));
         self.over.add(millis(submitted.over_after));
-        // The supervisor has come to us; its usage includes its agent's.
+        // The supervisor is our child now; its usage includes its agent's.
         let supervisor = machine::collect(-1).expect("a supervisor");
         self.cpu.add(millis(supervisor.cpu));
         machine::collect_all();

@@ -1,4 +1,4 @@
-//! How long a waiter sleeps on after the agent has ended.
+//! The time from the end of the agent to the end of the wait.
 
 use std::fs;
 use std::io::{self, Read};
@@ -26,7 +26,7 @@ pub fn measure(effort: Effort, table: &mut Table) {
     table.row("has ended, p99", over.quantile(0.99), "ms", Budget::AtMost(50.0));
 }
 
-/// How long after the agent's last act.
+/// The time after the agent's last action.
 struct Woken {
     answered: Duration,
     over: Duration,
@@ -39,7 +39,7 @@ fn once(world: &World, turn: usize) -> Woken {
     let submitted = world.submit("command", &agent::part(&format!("last-act '{go}' '{moment}'")));
     let (waiter, mut answer) = world.start_heard(&[DELEGATOR, "wait", &submitted.task]);
     wait_for("the waiter to fall asleep", || asleep(waiter).then_some(()));
-    // Opening the other end lets the agent go on.
+    // Opening the other end releases the agent.
     drop(fs::File::options().write(true).open(go).unwrap());
     assert!(answer.read(&mut [0]).unwrap() > 0, "`delegator wait` said nothing");
     let answered = machine::now();
@@ -52,7 +52,7 @@ fn once(world: &World, turn: usize) -> Woken {
     Woken { answered: answered - last_act, over: over - last_act }
 }
 
-/// Whether a process sleeps in a poll, as a waiter does and a starting program does not.
+/// Whether a process sleeps in a poll, like a waiter and unlike a starting program.
 fn asleep(pid: i32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/wchan")).is_ok_and(|place| place.contains("poll"))
 }

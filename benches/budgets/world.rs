@@ -1,4 +1,4 @@
-//! A fresh home for one measurement, on the disk the project is on, and a directory to work in.
+//! A fresh home on the project's disk and a working directory for one measurement.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
@@ -16,8 +16,8 @@ use crate::machine::{self, Ended};
 pub const DELEGATOR: &str = env!("CARGO_BIN_EXE_delegator");
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What all measurements leave. A file system may take its time to make a file
-/// where many were just removed: so it goes when everything is measured.
+/// Left-overs of all measurements, removed at the very end, because creating files after many
+/// removals is slow on some file systems.
 static LEFT: Mutex<Vec<TempDir>> = Mutex::new(Vec::new());
 
 pub fn remove_all() {
@@ -29,7 +29,7 @@ pub struct World {
     environment: Vec<(String, String)>,
 }
 
-/// One submission, as the caller sees it.
+/// One submission as seen by the caller.
 pub struct Submitted {
     pub task: String,
     /// From the start of the process to the id on its standard output.
@@ -57,7 +57,7 @@ impl World {
             ("XDG_CONFIG_HOME", at("config")),
         ];
         let environment = environment.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        // Where tasks are to work: outside any repository.
+        // The working directory of tasks, outside any repository.
         std::env::set_current_dir(work.path()).unwrap();
         let place = state.path().to_owned();
         LEFT.lock().unwrap().extend([state, work]);
@@ -72,24 +72,24 @@ impl World {
         self.state.join("home/registry.db")
     }
 
-    /// A place for files of the measurement itself, on the same disk as the home.
+    /// A path for the measurement's own files, on the same disk as the home.
     pub fn scratch(&self, name: &str) -> PathBuf {
         self.state.join(name)
     }
 
-    /// Starts any program here.
+    /// Starts any program in this environment.
     pub fn start(&self, argv: &[&str]) -> i32 {
         machine::spawn(argv, &self.environment, None)
     }
 
-    /// Runs any program here, and says how long it took.
+    /// Runs any program in this environment. Returns its duration.
     pub fn time(&self, argv: &[&str]) -> (Duration, Ended) {
         let began = machine::now();
         let ended = machine::collect(self.start(argv)).unwrap();
         (machine::now() - began, ended)
     }
 
-    /// Writes the configuration anew.
+    /// Replaces the configuration.
     pub fn configure(&self, config: &str) {
         fs::write(self.scratch("config/delegator/config.toml"), config).unwrap();
     }
@@ -108,14 +108,14 @@ impl World {
         Submitted { task: task.trim().to_owned(), id_after, over_after: machine::now() - began }
     }
 
-    /// Starts a program whose standard output can be read.
+    /// Starts a program with a readable standard output.
     pub fn start_heard(&self, argv: &[&str]) -> (i32, File) {
         let (output, input) = pipe();
         let pid = machine::spawn(argv, &self.environment, Some(&input));
         (pid, File::from(output))
     }
 
-    /// What a command prints on its standard output.
+    /// The standard output of a command.
     pub fn output(&self, argv: &[&str]) -> String {
         let (pid, mut output) = self.start_heard(argv);
         let mut text = String::new();
@@ -124,7 +124,7 @@ impl World {
         text
     }
 
-    /// The run directories there are, oldest first.
+    /// The run directories, oldest first.
     pub fn runs(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.state.join("home/runs")).unwrap();
         let mut runs: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -132,14 +132,14 @@ impl World {
         runs
     }
 
-    /// A JSON file of the newest run, once it is there.
+    /// A JSON file of the newest run, once it exists.
     pub fn newest(&self, name: &str) -> Value {
         let file = self.runs().pop().unwrap().join(name);
         wait_for(name, || serde_json::from_slice(&fs::read(&file).ok()?).ok())
     }
 }
 
-/// Looks until `look` finds something.
+/// Polls until `look` returns something.
 pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let give_up = machine::now() + PATIENCE;
     loop {

@@ -1,9 +1,7 @@
-//! Processes that an agent leaves behind, in every way that a process can try
-//! to get away.
+//! Starts processes that try in every way to survive the agent.
 //!
-//! Each writes its number to the file it is given before the step ends, so
-//! that a test knows whom to look for. None lives for more than two minutes,
-//! whatever becomes of the test.
+//! Each writes its process id to the given file before the step ends, so that a test can find it.
+//! None lives for more than two minutes.
 
 use std::ffi::CString;
 use std::fs;
@@ -13,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use super::{append, until};
 
-/// The longest that anything left behind lives.
+/// Maximum lifetime of a left-over process.
 const LIFETIME_S: u32 = 120;
-/// How deep the chain goes.
+/// Depth of the chain.
 const DEPTH: usize = 10;
 
-/// Leaves `count` processes of a kind behind and returns once all of them run.
+/// Starts `count` processes of a kind and returns when all are running.
 pub(crate) fn leave(kind: &str, count: usize, file: Option<&Path>) {
     let before = lines(file);
     let expected = match kind {
@@ -36,7 +34,7 @@ fn start(kind: &str, count: usize, file: Option<&Path>) {
     let stay = || stay(file);
     match kind {
         "plain" => fork(|| (silence(), stay()).1),
-        // What a shell does to `command &`.
+        // Like a shell's `command &`.
         "background" => fork(|| (silence(), ignore(libc::SIGINT), ignore(libc::SIGQUIT), stay()).3),
         "setsid" => fork(|| (silence(), new_session(), stay()).2),
         "doublefork" => fork(|| (silence(), fork(stay)).1),
@@ -65,7 +63,7 @@ fn start(kind: &str, count: usize, file: Option<&Path>) {
     }
 }
 
-/// `count` processes in all, each of which starts up to two others.
+/// A tree of `count` processes, each of which starts up to two others.
 fn tree(count: usize, file: Option<&Path>) {
     let left = count - 1;
     for part in [left / 2, left - left / 2].into_iter().filter(|part| *part > 0) {
@@ -110,7 +108,7 @@ fn lines(file: Option<&Path>) -> usize {
     file.and_then(|file| fs::read_to_string(file).ok()).map_or(0, |text| text.matches('\n').count())
 }
 
-/// Waits for a signal that ends it, or for its lifetime to pass.
+/// Waits for a fatal signal or the end of its lifetime.
 pub(crate) fn hang() {
     // SAFETY: system calls with integer arguments; the alarm's default is to end us.
     unsafe {
@@ -145,7 +143,7 @@ fn own_group() {
     unsafe { libc::setpgid(0, 0) };
 }
 
-/// Lets go of the agent's streams: only the holder is meant to hold them.
+/// Closes the agent's streams, which only the `holder` keeps.
 fn silence() {
     // SAFETY: a constant path and system calls with integer arguments.
     unsafe {
@@ -165,7 +163,7 @@ fn close_everything() {
     }
 }
 
-/// Becomes this program again with nothing in its environment, see [`refork`].
+/// Executes this program again with an empty environment, see [`refork`].
 fn refork_without_environment(file: Option<&Path>) {
     let file =
         file.and_then(|file| CString::new(file.as_os_str().as_encoded_bytes()).ok()).unwrap_or_default();
@@ -175,8 +173,8 @@ fn refork_without_environment(file: Option<&Path>) {
     unsafe { libc::execve(c"/proc/self/exe".as_ptr(), args.as_ptr(), environment.as_ptr()) };
 }
 
-/// Forks and exits every half millisecond. All of its processes hold a lock on
-/// `file`, which is how a test knows that one of them is left.
+/// Forks and exits every half millisecond. All processes hold a lock on `file`, by which a test
+/// detects survivors.
 pub(crate) fn refork(file: &Path) {
     let lock = fs::File::options().append(true).create(true).open(file).unwrap();
     // SAFETY: a system call on an open descriptor.
@@ -194,7 +192,7 @@ pub(crate) fn refork(file: &Path) {
     }
 }
 
-/// Becomes another program with nothing in its environment.
+/// Executes a program with an empty environment.
 fn forget_environment() {
     let seconds = CString::new(LIFETIME_S.to_string()).unwrap_or_default();
     let args = [c"sleep".as_ptr(), seconds.as_ptr(), std::ptr::null()];

@@ -1,8 +1,8 @@
-//! What the agent tells behind delegator's back.
+//! The record that the fake agent keeps without delegator's knowledge.
 //!
-//! Four files in the directory `FAKE_SIDE`: `questions` has a line for each question about itself, `RUN.starts` has a line for each
-//! start of the run's agent, `RUN.stdout` every byte it was about to print,
-//! and `spans` a line for each start and end of any agent, with the time.
+//! It consists of files in the directory `FAKE_SIDE`: `questions` with a line per probe,
+//! `RUN.starts` with a line per start of a run's agent, `RUN.stdout` with every byte it was about
+//! to print, and `spans` with a timed line for each start and end of any agent.
 
 use std::env;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub(crate) struct Side {
 impl Side {
     pub(crate) fn open() -> Side {
         let runs = env::var("DELEGATOR_RUNS").unwrap_or_default();
-        // Outermost first: the last one is ours.
+        // Outermost first, so the last one is ours.
         let run = runs.rsplit(':').next().filter(|run| !run.is_empty()).unwrap_or("none").to_owned();
         Side { dir: env::var_os("FAKE_SIDE").map(PathBuf::from), run }
     }
@@ -27,7 +27,7 @@ impl Side {
         self.append("spans", format!("+ {} {}\n", now(), self.run).as_bytes());
     }
 
-    /// A question about itself. It waits as long as there is a file `hold`.
+    /// Records a probe and waits while a file `hold` exists.
     pub(crate) fn asked(&self, question: &[&str]) {
         self.append("questions", format!("{}\n", question.join(" ")).as_bytes());
         if let Some(hold) = self.dir.as_ref().map(|dir| dir.join("hold")) {

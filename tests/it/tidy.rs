@@ -1,4 +1,4 @@
-//! The house rules that a compiler does not know.
+//! Checks the project's style rules that the compiler does not know.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ const LAYERS: [&str; 27] = [
     "cli",
 ];
 
-/// Everything in the root that a newcomer needs.
+/// The files and folders allowed in the root.
 const ROOT: [&str; 23] = [
     ".cargo",
     ".ci",
@@ -64,7 +64,7 @@ const ROOT: [&str; 23] = [
 const LONGEST_FILE: usize = 400;
 const EMPTY_WORDS: [&str; 5] = ["Manager", "Helper", "Util", "Handler", "Service"];
 
-/// One file of the program: its path below `src` and its text before the tests.
+/// A source file: its path below `src`, its whole text, and its text before the tests.
 struct Source {
     path: String,
     whole: String,
@@ -72,7 +72,7 @@ struct Source {
 }
 
 impl Source {
-    /// The folder or file directly below `src` that it belongs to.
+    /// The folder or file directly below `src` that contains it.
     fn layer(&self) -> &str {
         self.path.split('/').next().unwrap_or_default().trim_end_matches(".rs")
     }
@@ -84,9 +84,9 @@ fn a_layer_uses_only_those_above_it() {
     check(|source| {
         let own = match source.layer() {
             "main" | "lib" => return Vec::new(),
-            layer => rank(layer).unwrap_or_else(|| panic!("`{layer}` has no place in the order of layers")),
+            layer => rank(layer).unwrap_or_else(|| panic!("`{layer}` is missing in `LAYERS`")),
         };
-        // One layer per `use`: a group would hide the others.
+        // Assumes one layer per `use`; a group would hide the others.
         let below = |name: &&str| name.is_empty() || rank(name).is_some_and(|used| used > own);
         source
             .code
@@ -151,16 +151,16 @@ fn the_root_holds_nothing_a_newcomer_does_not_need() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(
             ROOT.contains(&name.as_str()) || ignored.contains(&name.as_str()),
-            "`{name}` does not belong there"
+            "`{name}` does not belong in the root"
         );
     }
 }
 
-/// Asks `complaints` about every file of the program, and shows all of them.
+/// Collects the `complaints` about every source file and fails if there are any.
 #[track_caller]
 fn check(complaints: impl Fn(&Source) -> Vec<String>) {
     let all = sources();
-    assert!(all.len() > 50, "the files of the program were not found");
+    assert!(all.len() > 50, "no source files found");
     let told = |source: &Source| {
         complaints(source).into_iter().map(|what| format!("src/{}: {what}", source.path)).collect()
     };
@@ -174,12 +174,12 @@ fn found(source: &Source, forbidden: &[&str]) -> Vec<String> {
     code.filter_map(|(at, line)| Some(format!("line {} has `{}`", at + 1, has(line)?))).collect()
 }
 
-/// The name that a line declares a type by, if it does.
+/// The name of the type that a line declares, if it declares one.
 fn declared(line: &str) -> Option<&str> {
     ["struct ", "enum ", "trait ", "type "].iter().find_map(|kind| Some(word(line.split_once(kind)?.1)))
 }
 
-/// The word that `text` begins with.
+/// The first word of `text`.
 fn word(text: &str) -> &str {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
 }
@@ -188,7 +188,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every file of the program. A module that exists for tests alone has none before them.
+/// All source files, except modules that exist only for tests.
 fn sources() -> Vec<Source> {
     let mut all = Vec::new();
     let mut open = vec![root().join("src")];
@@ -203,7 +203,7 @@ fn sources() -> Vec<Source> {
     all
 }
 
-/// The modules that `dir` declares for tests and fuzzers alone.
+/// The modules in `dir` that exist only for tests or fuzzing.
 fn tests_of(dir: &Path) -> Vec<String> {
     let contents = [dir.join("mod.rs"), dir.with_extension("rs")]
         .map(|file| fs::read_to_string(file).unwrap_or_default());

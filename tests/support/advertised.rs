@@ -1,8 +1,8 @@
-//! Holds every reply of a tool against what the same server promised of it.
+//! Checks every tool reply against what the server advertised.
 //!
-//! Whoever reads messages from a server hands each of them to [`Advertised::check`]; those that are no reply of a tool
-//! pass. The structured content has to fit the schema that `tools/list` gave, which is short, and the whole one in
-//! `schemas/`; the text has to state the same facts (`facts`).
+//! Tests that read messages from a server pass each of them to [`Advertised::check`]; other
+//! messages are ignored. Structured content must match the short schema from `tools/list` and the
+//! full one in `schemas/`, and the text must state the same facts (`facts`).
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::facts;
 
-/// The schema of every tool's structured content, as the server listed it.
+/// The schema of every tool's structured content, as listed by the server.
 pub struct Advertised {
     schemas: HashMap<String, Validator>,
 }
@@ -31,11 +31,11 @@ impl Advertised {
         Advertised { schemas: tools.iter().map(schema).collect() }
     }
 
-    /// Judges the reply of a tool that `message` carries, if it does.
+    /// Checks the tool reply in `message`, if it contains one.
     #[track_caller]
     pub fn check(&self, message: &Value) {
         let result = &message["result"];
-        // A wait that was polled for has its reply inside.
+        // A polled wait contains its reply.
         for result in [result, &result["result"]] {
             if is_reply(result) {
                 self.check_reply(named(result), result);
@@ -43,7 +43,7 @@ impl Advertised {
         }
     }
 
-    /// Judges the reply of `tool`.
+    /// Checks a reply of `tool`.
     #[track_caller]
     pub fn check_reply(&self, tool: &str, result: &Value) {
         let schema = self.schemas.get(tool).unwrap_or_else(|| panic!("`{tool}` is not listed: {result:#}"));
@@ -60,10 +60,10 @@ impl Advertised {
     }
 }
 
-/// Holds the structured content of `tool` against the schema that is shipped for it.
+/// Checks the structured content of `tool` against the shipped schema.
 #[track_caller]
 fn fits_shipped(tool: &str, content: &Value, is_error: bool) {
-    // The report of a run is the one document that does not say what it is.
+    // The report of a run is the only document that does not state its kind.
     let id = match content["schema_id"].as_str() {
         Some(_) if is_error => "delegator/error/v1",
         Some(id) => id,
@@ -75,7 +75,7 @@ fn fits_shipped(tool: &str, content: &Value, is_error: bool) {
     assert!(complaints.is_empty(), "{tool}, {id}: {complaints:#?} in {content:#}");
 }
 
-/// All of `schemas/`, by their own ids.
+/// All schemas in `schemas/` by id.
 fn shipped() -> &'static HashMap<String, Validator> {
     static SHIPPED: OnceLock<HashMap<String, Validator>> = OnceLock::new();
     SHIPPED.get_or_init(|| {
@@ -90,7 +90,7 @@ fn shipped() -> &'static HashMap<String, Validator> {
     })
 }
 
-/// Judges everything that a server said on one connection, on which it was asked for its tools.
+/// Checks all messages of a server on a connection on which `tools/list` was called.
 #[track_caller]
 pub fn check(messages: &[Value]) {
     let listed = messages.iter().map(|message| &message["result"]).find(|result| result["tools"].is_array());
@@ -103,8 +103,8 @@ fn is_reply(result: &Value) -> bool {
         && (result.get("structuredContent").is_some() || result.get("isError").is_some())
 }
 
-/// Which tool a reply says it is of: its text begins so, its envelope has a member for it. The report of a run has
-/// neither where its text is the same JSON.
+/// The tool of a reply: its text begins with the name, and its envelope has a member for it. A
+/// run's report has neither if its text is JSON.
 fn named(result: &Value) -> &str {
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
     let first = text.lines().next().filter(|_| !text.starts_with('{'));

@@ -1,9 +1,8 @@
-//! Finds out whether anything was lost.
+//! Detects lost tasks and other violations.
 //!
-//! It believes three witnesses that know nothing of each other: the journal of
-//! what was acknowledged, the side files in which fake agents tell what they
-//! did, and the system's list of processes. Against them it holds the registry
-//! and the run directories. It uses no code of delegator.
+//! Uses three independent sources: the journal of acknowledged tasks, the side files in which fake
+//! agents record what they did, and the process list. Compares the registry and the run directories
+//! with them, without any of delegator's code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -17,7 +16,7 @@ use serde_json::Value;
 
 use super::journal::Entries;
 
-/// What was found. Whatever is wrong also has a line that says what.
+/// The results. Each violation also has a line that describes it.
 #[derive(Debug, Default)]
 pub struct Figures {
     pub submissions: usize,
@@ -29,7 +28,7 @@ pub struct Figures {
     pub wrong: Vec<String>,
 }
 
-/// A row of the registry, as far as the checker cares.
+/// The relevant columns of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub id: String,
@@ -74,7 +73,7 @@ impl fmt::Display for Figures {
     }
 }
 
-/// The rows of a registry, read without changing it.
+/// Reads the rows of a registry without changing it.
 pub fn rows(registry: &Path) -> rusqlite::Result<Vec<Row>> {
     let connection = open(registry)?;
     let mut statement =
@@ -98,7 +97,7 @@ fn open(registry: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Checks a home where everything should have come to its end.
+/// Checks a home in which everything should have ended.
 pub fn check(home: &Path, journal: &Path) -> Figures {
     let mut figures = Figures::default();
     if let Err(error) = look(home, journal, &mut figures) {
@@ -129,7 +128,7 @@ fn look(home: &Path, journal: &Path, figures: &mut Figures) -> Result<(), Box<dy
     Ok(())
 }
 
-/// Every acknowledged task is there, and only once for a key.
+/// Every acknowledged task exists, and only one for each key.
 fn promises(entries: &Entries, rows: &[Row], home: &Path, figures: &mut Figures) {
     let mut keys: BTreeMap<&str, &str> = BTreeMap::new();
     for promise in &entries.acknowledged {
@@ -150,7 +149,7 @@ fn promises(entries: &Entries, rows: &[Row], home: &Path, figures: &mut Figures)
     }
 }
 
-/// A task has one final state, and everybody who names one names that one.
+/// A task has one final state, which everybody reports.
 fn one_end(row: &Row, home: &Path, entries: &Entries, figures: &mut Figures) {
     if !row.is_final() {
         figures.lost(&row.id, format!("it never ended: {}", row.state));
@@ -180,7 +179,7 @@ fn one_end(row: &Row, home: &Path, entries: &Entries, figures: &mut Figures) {
     }
 }
 
-/// What the agent told the side: how often it was started, what it printed.
+/// What the agent recorded: how often it was started and what it printed.
 fn agent(row: &Row, home: &Path, side: Option<&Path>, figures: &mut Figures) -> io::Result<()> {
     let Some(side) = side else { return Ok(()) };
     let dir = home.join("runs").join(&row.run_id);
@@ -211,7 +210,7 @@ fn agent(row: &Row, home: &Path, side: Option<&Path>, figures: &mut Figures) -> 
     Ok(())
 }
 
-/// A directory is one task's, and an agent never runs without a row.
+/// A directory belongs to one task, and no agent runs without a row.
 fn directories(dirs: &[(PathBuf, Value)], rows: &[Row], home: &Path, figures: &mut Figures) {
     let mut owners: BTreeMap<&str, &Path> = BTreeMap::new();
     for (dir, request) in dirs {
@@ -226,7 +225,7 @@ fn directories(dirs: &[(PathBuf, Value)], rows: &[Row], home: &Path, figures: &m
     }
 }
 
-/// Nothing that a finished run has started is alive.
+/// No process of a finished run is alive.
 fn processes(rows: &[Row], figures: &mut Figures) -> io::Result<()> {
     let ended: BTreeMap<&str, &Row> =
         rows.iter().filter(|row| row.is_final()).map(|row| (row.run_id.as_str(), row)).collect();
@@ -234,7 +233,7 @@ fn processes(rows: &[Row], figures: &mut Figures) -> io::Result<()> {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
             continue;
         };
-        // Gone meanwhile, or not ours to read.
+        // It has ended, or is not ours to read.
         let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
         let marks =
             environment.split(|&byte| byte == 0).filter_map(|entry| entry.strip_prefix(b"DELEGATOR_RUNS="));
@@ -254,7 +253,7 @@ fn is_zombie(pid: i32) -> bool {
     stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X', 'x']))
 }
 
-/// Directories for the owner alone, and so is every file.
+/// All directories and files are private.
 fn private(path: &Path, figures: &mut Figures) -> io::Result<()> {
     let found = fs::symlink_metadata(path)?;
     let (mode, wanted) = (found.permissions().mode() & 0o777, if found.is_dir() { 0o700 } else { 0o600 });
@@ -264,7 +263,7 @@ fn private(path: &Path, figures: &mut Figures) -> io::Result<()> {
     if found.is_dir() {
         for entry in fs::read_dir(path)?.flatten() {
             match private(&entry.path(), figures) {
-                // Supervisors that have just ended their task tidy up.
+                // Supervisors that have just finished still clean up.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 other => other?,
             }
@@ -282,7 +281,7 @@ fn json(path: &Path) -> Option<Value> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-/// The bytes of a file; one that is not there has none.
+/// The bytes of a file; empty if it does not exist.
 fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

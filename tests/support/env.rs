@@ -1,7 +1,7 @@
-//! A world of its own for one test: homes, configuration, working directory.
+//! An isolated environment for one test: homes, configuration and working directory.
 //!
-//! Nothing of the machine's environment gets in, and when the world ends, so
-//! does every process that was started in it.
+//! Nothing of the machine's environment is inherited, and every process started in it is killed at
+//! its end.
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use super::kill;
 
-/// No command of ours takes this long unless it hangs.
+/// Any of our commands that takes longer hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(5);
 
@@ -26,16 +26,16 @@ pub struct TestEnv {
     home: PathBuf,
 }
 
-/// What a program printed and how it ended.
+/// A program's output and exit code.
 #[derive(Debug)]
 pub struct Ran {
-    /// `None` when a signal ended it.
+    /// `None` if a signal ended it.
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
 }
 
-/// A task as the command line acknowledged it.
+/// A task as acknowledged by the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submitted {
     pub task_id: String,
@@ -54,7 +54,7 @@ impl TestEnv {
         env
     }
 
-    /// A world whose state is kept elsewhere.
+    /// An environment with another state directory.
     pub fn with_home(home: PathBuf) -> TestEnv {
         let mut env = TestEnv::new();
         env.home = home;
@@ -74,7 +74,7 @@ impl TestEnv {
         self.root().join("work")
     }
 
-    /// Where fake agents tell what they really did.
+    /// Where fake agents record what they did.
     pub fn side(&self) -> PathBuf {
         self.root().join("side")
     }
@@ -95,7 +95,7 @@ impl TestEnv {
         fs::rename(new, path).unwrap();
     }
 
-    /// The program, in this world.
+    /// The program in this environment.
     pub fn command(&self, args: &[&str]) -> Command {
         self.command_under(&[], args)
     }
@@ -109,7 +109,7 @@ impl TestEnv {
         command
     }
 
-    /// Puts any program into this world.
+    /// Prepares any program for this environment.
     pub fn settle_in(&self, command: &mut Command) {
         command
             .current_dir(self.work())
@@ -123,7 +123,7 @@ impl TestEnv {
             .stdin(Stdio::null());
     }
 
-    /// Runs the program to its end.
+    /// Runs the program until it ends.
     pub fn run(&self, args: &[&str]) -> Ran {
         finish(self.command(args), PATIENCE)
     }
@@ -136,7 +136,7 @@ impl TestEnv {
         ran
     }
 
-    /// Runs the program for the one document it prints.
+    /// Runs the program and parses the document it prints.
     #[track_caller]
     pub fn json(&self, args: &[&str]) -> Value {
         let ran = self.run(args);
@@ -144,7 +144,7 @@ impl TestEnv {
             .unwrap_or_else(|error| panic!("{args:?}: {error}: {}{}", ran.stdout, ran.stderr))
     }
 
-    /// Hands in a shell command and returns what was acknowledged.
+    /// Submits a shell command and returns the acknowledgement.
     #[track_caller]
     pub fn submit(&self, task: &str) -> Submitted {
         self.submit_with(&[], task)
@@ -158,7 +158,7 @@ impl TestEnv {
         acknowledged(&ran.stdout).unwrap_or_else(|| panic!("no task in {}", ran.stdout))
     }
 
-    /// Waits for the end of a task and returns its final state.
+    /// Waits for a task and returns its final state.
     #[track_caller]
     pub fn await_final(&self, task: &str) -> String {
         wait_for(&format!("the end of {task}"), PATIENCE, || {
@@ -176,8 +176,8 @@ impl Default for TestEnv {
 }
 
 impl Drop for TestEnv {
-    /// Everything started here has a path of ours in its environment or among
-    /// its arguments. What is stopped is killed all the same.
+    /// Kills everything that has one of our paths in its environment or arguments, including
+    /// stopped processes.
     fn drop(&mut self) {
         for _ in 0..200 {
             let left = kill::mentioning(self.root());
@@ -190,14 +190,14 @@ impl Drop for TestEnv {
     }
 }
 
-/// The task that the output of `run --json` acknowledges, if it is all there.
+/// The task that the output of `run --json` acknowledges, if it is complete.
 pub fn acknowledged(stdout: &str) -> Option<Submitted> {
     let document: Value = serde_json::from_str(stdout).ok()?;
     let text = |name: &str| Some(document.get(name)?.as_str()?.to_owned());
     Some(Submitted { task_id: text("task_id")?, run_id: text("run_id")? })
 }
 
-/// Runs `command` to its end, or kills it when it does not come.
+/// Runs `command` until it ends; kills it after the time limit.
 #[track_caller]
 pub fn finish(mut command: Command, limit: Duration) -> Ran {
     let shown = format!("{command:?}");
@@ -208,7 +208,7 @@ pub fn finish(mut command: Command, limit: Duration) -> Ran {
         .unwrap_or_else(|e| panic!("{shown}: {e}"));
     let pid = i32::try_from(child.id()).unwrap();
     let (sender, receiver) = mpsc::channel();
-    // Both streams are read to their end: whoever else holds one is noticed.
+    // Read both streams to their end, so that other holders are noticed.
     thread::spawn(move || sender.send(child.wait_with_output()));
     match receiver.recv_timeout(limit) {
         Ok(output) => ran(output.unwrap()),
@@ -225,7 +225,7 @@ fn ran(output: Output) -> Ran {
     Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
-/// Looks until there is something to see.
+/// Polls until `look` returns something.
 #[track_caller]
 pub fn wait_for<T>(what: &str, limit: Duration, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + limit;

@@ -1,73 +1,73 @@
-//! Compares the text of a reply with its structured content, fact by fact.
+//! Compares the text of a reply with its structured content.
 //!
-//! Some clients show a model only the one, some only the other. So every label of the text has its place in the
-//! structured content, and what stands in such a place is in the text. A label without a place is a disagreement.
-//! `next` says what to call now; it is there because some clients show nothing but text.
+//! Some clients show a model only one of the two. So every label of the text must correspond to a
+//! field of the structured content, and vice versa. `next` says which tool to call; it exists
+//! because some clients show only text.
 
 use serde_json::{Value, json};
 
 use super::said::{Entry, Said};
 use super::{inspected, lines};
 
-/// How the text states what stands in a place.
+/// How the text states a field.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    /// As it is, on one line that may be cut; no line where there is nothing.
+    /// Unchanged on one line that may be shortened; no line if empty.
     Line,
-    /// The same, with `(none)` where there is nothing.
+    /// Like `Line`, but `(none)` if empty.
     LineOrNone,
-    /// The same, marked where an agent wrote it.
+    /// Like `Line`, marked as written by an agent.
     Summary,
-    /// Line by line, five at most; `(none)` where there is nothing.
+    /// Up to five lines; `(none)` if empty.
     List,
-    /// The same, marked as an agent's.
+    /// Like `List`, marked as written by an agent.
     Reported,
-    /// The same as `List`, without a line where there is nothing.
+    /// Like `List`, without a line if empty.
     ListIfAny,
-    /// Those of the suggestions that are neither the hint nor what to do now.
+    /// Suggestions other than the hint and the next call.
     Suggested,
-    /// How many files changed, and which.
+    /// The number of changed files, and their names.
     Changed,
-    /// Where the checkout stood before and after.
+    /// `HEAD` before and after.
     Moved,
-    /// What was committed.
+    /// The commits.
     Commits,
-    /// What was ignored and touched.
+    /// Ignored files that were touched.
     Ignored,
-    /// Which tests failed.
+    /// The failed tests.
     Failed,
-    /// What a model was paid for.
+    /// Token usage.
     Tokens,
-    /// How far a run is.
+    /// Progress.
     SoFar,
-    /// What it planned, and what of it is done.
+    /// The plan and its completed steps.
     Steps,
-    /// What may be left of a run.
+    /// Estimated remaining time.
     Left,
-    /// How many commands came to what.
+    /// The number of commands by outcome.
     Commands,
-    /// How the tests went.
+    /// The test results.
     Tests,
-    /// A line of its own for each.
+    /// One line for each.
     Each,
-    /// Some of the files that are there.
+    /// Some of the files.
     Files,
-    /// The state of one task, how long it took, and what is odd about it.
+    /// The state and duration of one task, with remarks.
     State,
-    /// What went wrong, unless the summary says it, and its code.
+    /// The failure, unless it is the summary, and its code.
     Trouble,
     Hint,
-    /// Names the task, where there is one.
+    /// The id of the task, if there is one.
     Next,
-    /// How many tasks there are of each kind.
+    /// The number of tasks by kind.
     Counts,
-    /// A line for each task.
+    /// One line for each task.
     Tasks,
-    /// What was refused, and the code.
+    /// The error and its code.
     Refusal,
-    /// A file that holds what was cut from the structured content.
+    /// A file with content left out of the structured content.
     Kept,
-    /// How much is kept of each kind.
+    /// Totals for each kind of stored output.
     Stock,
 }
 
@@ -77,10 +77,10 @@ use Kind::{
     Tests, Tokens, Trouble,
 };
 
-/// Label, manner, and place, in the order of the text.
+/// Label, manner and field, in the order of the text.
 type Places = &'static [(&'static str, Kind, &'static str)];
 
-/// What `delegate_run` and `delegate_resume` answer with.
+/// Replies of `delegate_run` and `delegate_resume`.
 const REPORT: Places = &[
     ("status", State, "/status"),
     ("task_id", Line, "/task_id"),
@@ -168,7 +168,7 @@ const RESULT: Places = &[
     ("next", Next, "/task_id"),
 ];
 
-/// A task that was taken in.
+/// An acknowledgement.
 const ACK: Places = &[
     ("status", State, "/status"),
     ("task_id", Line, "/task_id"),
@@ -193,7 +193,7 @@ const SNAPSHOT: Places = &[
     ("next", Next, ""),
 ];
 
-/// Several tasks that somebody waited for.
+/// Several tasks of a wait.
 const WAITED: Places = &[
     ("status", Counts, "/tasks"),
     ("tasks", Tasks, "/tasks"),
@@ -222,7 +222,7 @@ const CLEANED: Places = &[
 
 const REFUSED: Places = &[("error", Refusal, "/message"), ("hint", Line, "/hint")];
 
-/// Says in what the text of a reply of `tool` and its structured content differ, if they do.
+/// How the text of a reply of `tool` and its structured content differ, if they do.
 pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
     if text.starts_with('{') {
         let document: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -243,13 +243,13 @@ pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
     let behind = [("next", 1), ("full_output_file", lines::files_kept(&facts)), ("notice", noticed.into())];
     let said = Said::read(rest, &known, &behind)?;
     in_order(&said, &known)?;
-    // Whatever else is cut, the last line is not.
+    // The last line is never shortened.
     let ends = text.lines().last().is_some_and(|line| line.starts_with("next: "));
     same(ends || !known.contains(&"next"), || "its last line does not say what is next".into())?;
     let facts = Facts { tool, all: &facts, said: &said };
     for (label, kind, place) in places {
         let entries: Vec<&Entry> = said.entries.iter().filter(|entry| entry.label == *label).collect();
-        // What was cut off can contradict nothing.
+        // Text that was left out cannot contradict.
         if !(entries.is_empty() && said.cut) {
             let fact = facts.all.pointer(place).filter(|fact| !fact.is_null());
             facts
@@ -260,11 +260,11 @@ pub fn agree(tool: &str, text: &str, content: &Value) -> Result<(), String> {
     lines::output(&said, facts.all)
 }
 
-/// What the structured content is about: where its facts stand, and they themselves in one object.
+/// What the structured content is about: the path of its facts, and the facts as one object.
 fn stated(content: &Value) -> (Places, Value) {
     if content.get("schema_id").is_none() {
         let mut facts = content.clone();
-        // The contract has no state of its own for a limit here; the text has.
+        // The contract has no state for a limit here; the text has one.
         if facts["status"] == "failed" && facts["error_context"]["code"] == "TIMEOUT" {
             facts["status"] = "timeout".into();
         }
@@ -286,7 +286,7 @@ fn stated(content: &Value) -> (Places, Value) {
             let mut ack = data.clone();
             ack["status"] = json!(if data["accepted"] == true { "accepted" } else { "refused" });
             ack["queue_position"] = meta["queue_position"].clone();
-            // The text has a word of its own for the time of one that waits.
+            // The text has its own wording for the time of a queued task.
             if meta["queue_position"].as_u64().is_some_and(|position| position > 0) {
                 ack["taken_in_at"] = ack["started_at"].take();
             }
@@ -306,10 +306,10 @@ fn stated(content: &Value) -> (Places, Value) {
     (places, facts)
 }
 
-/// Labels of lines of which there may be several.
+/// Labels that may occur on several lines.
 const REPEATED: [&str; 2] = ["warning", "full_output_file"];
 
-/// Nothing is said twice but what may be, and all in the same order in every reply.
+/// No label is repeated unless allowed, and all are in the same order in every reply.
 fn in_order(said: &Said, known: &[&str]) -> Result<(), String> {
     let at: Vec<_> =
         said.entries.iter().filter_map(|entry| known.iter().position(|one| *one == entry.label)).collect();
@@ -325,7 +325,7 @@ struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// `entries` are all lines with a label, `fact` is what stands in its place.
+    /// `entries` are all lines with a label, `fact` is the value of its field.
     fn check(&self, kind: Kind, entries: &[&Entry], fact: Option<&Value>) -> Result<(), String> {
         let entry = entries.first().copied();
         match (kind, entry) {
@@ -348,7 +348,7 @@ impl Facts<'_> {
             }
             (ListIfAny, None) => same(texts(fact).is_empty(), || "they are not in the text".into()),
             (ListIfAny, Some(entry)) => self.list(entry, &texts(fact)),
-            // Whether they are all there, `next` shows.
+            // `next` shows whether they are complete.
             (Suggested, None) => Ok(()),
             (Suggested, Some(entry)) => {
                 let facts = texts(fact);
@@ -420,7 +420,7 @@ impl Facts<'_> {
             (Trouble, None) => same(fact.is_none(), || "it is not in the text".into()),
             (Trouble, Some(entry)) => lines::trouble(entry.value, fact.ok_or("there is none")?, self.all),
             (Hint, None) => {
-                // The first of the suggestions is a hint, what the errors suggest, or what to do now.
+                // The first suggestion is a hint, the errors' suggestion, or the next call.
                 let next = self.said.entries.last().map(|entry| entry.value).unwrap_or_default();
                 let suggested = self.suggested();
                 let fact = fact.map(plain).filter(|fact| {
@@ -440,7 +440,7 @@ impl Facts<'_> {
                 let tasks = fact.and_then(Value::as_array).ok_or("there are none")?;
                 let all = entry.items.len() == tasks.len() || self.cut();
                 same(all, || format!("{} tasks are {}", tasks.len(), entry.items.len()))?;
-                // A list that is cut is the same in both, and says how many more there are.
+                // A shortened list is the same in both, and states the number of further entries.
                 let counted =
                     lines::counted_as(entry.label).and_then(|name| self.all["summary"][name].as_u64());
                 let told = (tasks.len() + entry.more) as u64;
@@ -474,7 +474,7 @@ impl Facts<'_> {
         }
     }
 
-    /// The first five of `names`, and how many more there are with those that are left out of both.
+    /// The first five of `names` and the number of further ones, including those left out of both.
     fn some(&self, entry: &Entry, names: &[String], left_out: &Value) -> Result<(), String> {
         let all = names.len() + usize::try_from(left_out.as_u64().unwrap_or_default()).unwrap_or_default();
         let told = entry.items.len() + entry.more;
@@ -485,7 +485,7 @@ impl Facts<'_> {
         })
     }
 
-    /// The first five and how many more.
+    /// The first five and the number of further ones.
     fn list(&self, entry: &Entry, facts: &[String]) -> Result<(), String> {
         same((entry.value == "(none)") == facts.is_empty(), || "there is something".into())?;
         let told = entry.items.len() + entry.more;
@@ -493,12 +493,12 @@ impl Facts<'_> {
         entry.items.iter().zip(facts).try_for_each(|(item, fact)| says(item, fact))
     }
 
-    /// The same as the structured content proposes, where it does; about this task in any case.
+    /// The call that the structured content proposes, if any; in any case about this task.
     fn next(&self, value: &str, task: Option<&Value>) -> Result<(), String> {
         let named = value.starts_with("delegate_") || value.starts_with("inspect_output ");
         same(named, || "it names no tool".into())?;
         let about = task.and_then(Value::as_str).unwrap_or_default();
-        // Of a run that printed nothing there is nothing to read.
+        // There is nothing to read of a run without output.
         let others = value == "delegate_status {} lists the other tasks";
         same(value.contains(about) || others, || "it is about another task".into())?;
         let hint = self.said.entries.iter().find(|entry| entry.label == "hint").map(|entry| entry.value);
@@ -517,7 +517,7 @@ impl Facts<'_> {
         Ok(())
     }
 
-    /// What the text says that the errors suggest.
+    /// The suggestion of the errors, as in the text.
     fn suggested(&self) -> Vec<&str> {
         let found = self.said.entries.iter().find(|entry| entry.label == "suggestions");
         found.map(|entry| entry.items.clone()).unwrap_or_default()
@@ -529,14 +529,14 @@ impl Facts<'_> {
     }
 }
 
-/// How the notice of structured content begins that was too long. The text has a mark of its own.
+/// How the truncation notice of structured content begins. The text has a marker of its own.
 const SHORTENED: &str = "shortened from ";
 
 fn unsaid(fact: &str) -> bool {
     fact.starts_with(SHORTENED)
 }
 
-/// The line says it, as far as either of them goes.
+/// Whether the line states it, as far as neither is shortened.
 pub fn says(said: &str, fact: &str) -> Result<(), String> {
     let fact = fact.split_once(&format!("; {SHORTENED}")).map_or(fact, |(fact, _)| fact);
     let (said, fact) = (one_line(said), one_line(fact));
@@ -547,7 +547,7 @@ pub fn says(said: &str, fact: &str) -> Result<(), String> {
     same(said == fact || begins(&fact, &said) || begins(&said, &fact), || format!("it is `{fact}`"))
 }
 
-/// What is left of a line that was cut is at least that long.
+/// A shortened line keeps at least this much.
 const LEAST: usize = 30;
 
 fn one_line(text: &str) -> String {
@@ -558,7 +558,7 @@ fn plain(fact: &Value) -> String {
     fact.as_str().map_or_else(|| fact.to_string(), str::to_owned)
 }
 
-/// The items of a list as texts; a file with what was said of it is one, and a place in a file.
+/// The items of a list as texts; a file with a remark is one item, as is a place in a file.
 fn texts(list: Option<&Value>) -> Vec<String> {
     let items = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let text = |item: &Value| match (item.get("path"), item.get("line")) {

@@ -1,10 +1,10 @@
-//! The texts of `inspect_output` and `get_terminal_output` against their structured content.
+//! Compares the texts of `inspect_output` and `get_terminal_output` with their structured content.
 
 use serde_json::Value;
 
 use super::facts::same;
 
-/// Says in what they differ, if they do. `rest` is the text behind the name of the tool.
+/// How the two differ, if they do. `rest` is the text after the tool's name.
 pub fn agree(rest: &str, data: &Value, notice: &Value) -> Result<(), String> {
     let mut lines = rest.lines();
     let mut line = |label: &str| -> Result<&str, String> {
@@ -40,7 +40,7 @@ pub fn agree(rest: &str, data: &Value, notice: &Value) -> Result<(), String> {
     }
     let next = rest.trim_end().rsplit('\n').next().unwrap_or_default();
     let cursor = data["next_cursor"].as_str();
-    // What was cut is to be had somewhere.
+    // Whatever was left out must be available in a file.
     let end = match (data["truncated"] == true, data["live"] == true) {
         (true, _) if data["mode"] == "summary" => "is cut; ",
         (true, _) => "the range ",
@@ -96,7 +96,7 @@ pub fn terminal_agrees(rest: &str, data: &Value, notice: &Value) -> Result<(), S
     same(rest.contains(content), || "the output is not in the text".into())
 }
 
-/// Everything that was found, as it stands in the text.
+/// All matches, as they appear in the text.
 fn shown(data: &Value) -> Vec<String> {
     if let Some(summary) = data.get("summary") {
         let counts = ["lines", "bytes", "error_count", "warning_count", "first_timestamp", "last_timestamp"];
@@ -124,7 +124,7 @@ fn shown(data: &Value) -> Vec<String> {
         lines
     };
     let lines: Vec<String> = matches.iter().flat_map(one).collect();
-    // A line that matches is shown as that, also where it is around another.
+    // A matching line is shown as a match, even if it is context of another.
     let found: Vec<String> =
         lines.iter().filter(|line| is_match(line)).map(|line| line.replacen(':', "-", 1)).collect();
     lines.into_iter().filter(|line| !found.contains(line)).map(|line| format!("\n{line}\n")).collect()

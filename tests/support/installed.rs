@@ -1,10 +1,10 @@
-//! Where the pinned programs are that tests drive.
+//! Finds the pinned programs that tests drive.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// `scripts/test` says it in a variable, else the script that installs it does.
+/// From the variable that `scripts/test` sets, or from the script that installs it.
 pub fn installed(name: &str) -> PathBuf {
     let script = match name {
         "codex" | "claude" => "scripts/agents",

@@ -1,5 +1,5 @@
-//! What was promised: a line for every acknowledged submission and every final
-//! state that somebody was told, written after the fact and never changed.
+//! Records promises: one line for every acknowledged submission and every reported final state,
+//! written afterwards and never changed.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -11,13 +11,13 @@ pub struct Journal {
     path: PathBuf,
 }
 
-/// What a journal says.
+/// The content of a journal.
 #[derive(Debug, Default)]
 pub struct Entries {
-    /// The directory where fake agents tell what they did.
+    /// The directory in which fake agents record what they did.
     pub side: Option<PathBuf>,
     pub acknowledged: Vec<Acknowledged>,
-    /// Task and final state, as told to somebody.
+    /// Task and final state, as reported to somebody.
     pub finals: Vec<(String, String)>,
 }
 
@@ -25,12 +25,12 @@ pub struct Entries {
 pub struct Acknowledged {
     pub task_id: String,
     pub run_id: String,
-    /// The idempotency key, where one was given.
+    /// The idempotency key, if given.
     pub key: Option<String>,
 }
 
 impl Journal {
-    /// Starts a journal about agents that tell `side` what they do.
+    /// Starts a journal for agents that record in `side`.
     pub fn create(path: &Path, side: &Path) -> Journal {
         let journal = Journal { path: path.to_owned() };
         journal.append(&json!({ "side": side }));
@@ -49,7 +49,7 @@ impl Journal {
         self.append(&json!({ "final": task_id, "state": state }));
     }
 
-    /// One write for a line: several threads may share a journal.
+    /// One write per line, because several threads may share a journal.
     fn append(&self, entry: &Value) {
         let mut file = OpenOptions::new().append(true).create(true).open(&self.path).unwrap();
         file.write_all(format!("{entry}\n").as_bytes()).unwrap();

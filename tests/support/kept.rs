@@ -1,4 +1,4 @@
-//! Captures and terminals as they lie in a home, made by hand and of any age.
+//! Creates captures and terminals of any age in a home.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use flate2::read::GzDecoder;
 
-/// A file above this is compressed.
+/// Larger files are compressed.
 pub const LARGE: usize = (1 << 20) + 1;
 
 /// The name of a capture.
@@ -21,7 +21,7 @@ pub fn id(number: usize) -> String {
     format!("term-{number:012}")
 }
 
-/// So many bytes in lines that are told apart.
+/// This many bytes in distinct lines.
 pub fn content(number: usize, bytes: usize) -> Vec<u8> {
     let filling = "one of many words ".repeat(56);
     let mut text = String::with_capacity(bytes + 1024);
@@ -34,14 +34,14 @@ pub fn content(number: usize, bytes: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Writes a capture that was last written so many hours ago.
+/// Writes a capture that was last written this many hours ago.
 pub fn capture(home: &Path, number: usize, bytes: usize, hours: u64) -> PathBuf {
     let path = home.join("captures").join(name(number));
     write(&path, &content(number, bytes), hours);
     path
 }
 
-/// Writes a terminal of the same kind; nobody records it.
+/// Writes a terminal of that age that is not being recorded.
 pub fn terminal(home: &Path, number: usize, bytes: usize, hours: u64) -> PathBuf {
     let dir = home.join("terminals").join(id(number));
     write(&dir.join("output.log"), &content(number, bytes), hours);
@@ -57,13 +57,13 @@ fn write(path: &Path, content: &[u8], hours: u64) {
     age(path, hours);
 }
 
-/// Makes a file look as if it was last written so many hours ago.
+/// Sets the modification time of a file to this many hours ago.
 pub fn age(path: &Path, hours: u64) {
     let file = File::options().write(true).open(path).unwrap();
     file.set_modified(SystemTime::now() - Duration::from_secs(hours * 3600)).unwrap();
 }
 
-/// Holds the lock of a file, as whoever records a terminal does.
+/// Holds the lock of a file, like the recorder of a terminal.
 pub fn hold(path: &Path) -> File {
     let file = File::options().read(true).write(true).create(true).truncate(false).open(path).unwrap();
     // SAFETY: a structure of integers, for which zero is a valid value, and a
@@ -77,8 +77,7 @@ pub fn hold(path: &Path) -> File {
     file
 }
 
-/// The versions of a file that are there: plain, and compressed. One that is
-/// cut short is no version, and a panic.
+/// The existing versions of a file, plain and compressed. Panics if one is truncated.
 pub fn versions(path: &Path) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
     let packed = fs::read(packed(path)).ok().map(|bytes| {
         let mut whole = Vec::new();

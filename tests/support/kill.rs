@@ -1,4 +1,4 @@
-//! Finding processes and ending them without asking.
+//! Finds and kills processes.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -13,19 +13,19 @@ pub fn send(pid: i32, signal: i32) {
     unsafe { libc::kill(pid, signal) };
 }
 
-/// Whether a process is there and has not ended.
+/// Whether a process exists and has not ended.
 pub fn alive(pid: i32) -> bool {
     state(pid).is_some_and(|state| !matches!(state, b'Z' | b'X' | b'x'))
 }
 
-/// The letter that the system gives for what a process does.
+/// The state letter of a process.
 pub fn state(pid: i32) -> Option<u8> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let name = stat.iter().rposition(|&byte| byte == b')')?;
     stat.get(name + 2).copied()
 }
 
-/// Every process but this one and zombies.
+/// Every process except this one and zombies.
 pub fn all() -> Vec<i32> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -52,7 +52,7 @@ pub fn mentioning(path: &Path) -> Vec<i32> {
         .collect()
 }
 
-/// The supervisors of runs below `home`, with their run directories.
+/// The supervisors of runs below `home` and their run directories.
 pub fn supervisors(home: &Path) -> Vec<(i32, String)> {
     let supervised = |pid: i32| {
         let words = arguments(pid);
@@ -69,22 +69,22 @@ pub fn supervisor_of(run_dir: &Path) -> Option<i32> {
     supervisors(home).into_iter().find(|(_, dir)| Path::new(dir) == run_dir).map(|(pid, _)| pid)
 }
 
-/// How far a task had come when its process was killed, told from the disk.
+/// How far a task had come when its process was killed, according to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Window {
-    /// No row: nobody was promised anything.
+    /// No row: nothing was promised.
     BeforeCommit,
-    /// A row, but the agent had not been started.
+    /// A row, but the agent was not started.
     AfterCommit,
-    /// The agent was started, and nothing was sealed.
+    /// The agent was started, but nothing was sealed.
     AfterSpawn,
     /// Sealed, but the row was not final.
     AfterSeal,
-    /// The kill came too late to matter.
+    /// The kill came too late.
     Ended,
 }
 
-/// The window of the one task that `is` describes.
+/// The window of the only task, in the environment `is`.
 pub fn window(home: &Path, is: impl Fn(&Row) -> bool) -> Window {
     let rows = rows(&home.join("registry.db")).unwrap_or_default();
     let Some(row) = rows.into_iter().find(is) else { return Window::BeforeCommit };

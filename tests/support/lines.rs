@@ -1,11 +1,11 @@
-//! The lines of a reply's text that state more than one fact.
+//! Lines of a reply's text that state several facts.
 
 use serde_json::Value;
 
 use super::facts::{same, says};
 use super::said::Said;
 
-/// `completed (0.4 s, the same request as before)`, or of a cancel `cancelled (was working)`.
+/// `completed (0.4 s, the same request as before)`; for a cancel `cancelled (was working)`.
 pub fn state(tool: &str, said: &str, state: &str, facts: &Value) -> Result<(), String> {
     let (name, notes) = match said.split_once(" (") {
         Some((name, notes)) => (name, notes.strip_suffix(')').ok_or("the bracket stays open")?),
@@ -19,7 +19,7 @@ pub fn state(tool: &str, said: &str, state: &str, facts: &Value) -> Result<(), S
     let odd = [("the time to wait was up", "wait_exceeded"), ("the same request as before", "deduplicated")];
     for (note, member) in odd {
         let (told, holds) = (notes.contains(&note), facts[member] == true);
-        // Whoever asks for results has not waited.
+        // A reader of results has not waited.
         let silent = member == "wait_exceeded" && tool.ends_with("results");
         same(told == holds || silent && !told, || format!("`{member}` says otherwise"))?;
     }
@@ -35,7 +35,7 @@ pub fn state(tool: &str, said: &str, state: &str, facts: &Value) -> Result<(), S
     }
 }
 
-/// What a run took, once it is over.
+/// The duration of a finished run.
 fn duration_ms(task: &Value) -> Option<u64> {
     if let Some(report) = task.get("timing") {
         return report["duration_ms"].as_u64();
@@ -59,7 +59,8 @@ fn duration(millis: u64) -> String {
     }
 }
 
-/// `the first cause (CODE, may succeed the next time)`, or the code by itself where the summary is the cause.
+/// `the first cause (CODE, may succeed the next time)`, or only the code if the summary is the
+/// cause.
 pub fn trouble(said: &str, cause: &Value, facts: &Value) -> Result<(), String> {
     let context = facts.pointer("/metadata/error_context").unwrap_or(&facts["error_context"]);
     let code = context["code"].as_str().ok_or("its code has no place")?;
@@ -110,7 +111,7 @@ pub fn changed(files: &Value) -> String {
     format!("{changed} changed{kinds}, {lines}{hidden} ({source}{root}{because}{shared}{unknown})")
 }
 
-/// What became of each file, as the text has it.
+/// The change of each file.
 pub fn changed_files(files: &Value) -> Vec<String> {
     let of = |what: &str| {
         let named = words(&files[format!("{what}_files").as_str()]);
@@ -127,7 +128,7 @@ pub fn changed_files(files: &Value) -> Vec<String> {
     kinds.map(of).concat().into_iter().chain(renamed).chain(nested).collect()
 }
 
-/// The beginning of a commit's name.
+/// An abbreviated commit id.
 fn short(commit: &Value) -> &str {
     commit.as_str().map_or("(none)", |name| &name[..name.len().min(10)])
 }
@@ -161,7 +162,7 @@ pub fn tokens(used: &Value) -> String {
     format!("{all} in ({cached} from the cache), {out} out ({reasoning} for reasoning)")
 }
 
-/// `3 passed, 1 failed, 1 unknown`: those that there are any of.
+/// `3 passed, 1 failed, 1 unknown`: without zeros.
 pub fn commands(commands: &Value) -> String {
     let all = ["passed", "failed", "unknown", "refused", "unfinished"];
     let told =
@@ -205,7 +206,7 @@ fn words(list: &Value) -> Vec<&str> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Under which name the summary counts the tasks of a list.
+/// The summary's name for each state in a list.
 pub fn counted_as(label: &str) -> Option<&'static str> {
     [("running", "running"), ("queued", "queued"), ("finished", "recently_completed")]
         .into_iter()
@@ -226,13 +227,13 @@ pub fn counted(fact: &Value) -> String {
     }
 }
 
-/// A file of the run as the text names it.
+/// The path of a run file as in the text.
 pub fn file(file: &Value) -> Option<String> {
     let path = file["path"].as_str().or(file["ref"].as_str())?;
     Some(format!("{}: {path}", path.rsplit('/').next()?))
 }
 
-/// Every object that names a file with what was cut from it.
+/// Every object that names a file with content that was left out.
 fn all_kept(facts: &Value) -> Vec<&Value> {
     let own = facts["full_output_file"].is_string().then_some(facts);
     let below: Vec<&Value> = match facts {
@@ -257,8 +258,8 @@ pub fn kept(said: &str, facts: &Value) -> Result<(), String> {
     same(all_kept(facts).iter().any(told), || format!("no such file is named: {said}"))
 }
 
-/// One of several tasks: its parts come one after the other, and nothing else. Where something was too long (`cut`), as
-/// far as it goes.
+/// One of several tasks: its parts in order and nothing else. If something was shortened (`cut`),
+/// as far as it goes.
 pub fn task(said: &str, task: &Value, cut: bool) -> Result<(), String> {
     let text = |member: &str| task[member].as_str().unwrap_or_default();
     let (id, state, title, summary) = (text("task_id"), text("state"), text("title"), text("summary"));
@@ -286,12 +287,12 @@ pub fn task(said: &str, task: &Value, cut: bool) -> Result<(), String> {
         return is(format!("{id} {state} after {took}{unread}: {title} -> {summary}{by}{facts}"));
     }
     let took = took.map(|took| format!(" ({took})")).unwrap_or_default();
-    // Of a run that never began the text gives no time.
+    // The text gives no time for a run that did not start.
     let began = said.starts_with(&format!("{id} {state} (")) || task["duration_seconds"] != 0.0;
     is(format!("{id} {state}{}: {summary}{by}{facts}", if began { took.as_str() } else { "" }))
 }
 
-/// `50%, 1 of 2 steps, 3 commands (1 failed), 1 changed file`: all that is not nothing.
+/// `50%, 1 of 2 steps, 3 commands (1 failed), 1 changed file`: without zeros.
 pub fn progress(progress: &Value) -> Option<String> {
     let number = |member: &str| progress["counters"][member].as_u64().unwrap_or_default();
     let counted = |member: &str, one: &str, many: &str| match number(member) {
@@ -315,7 +316,7 @@ pub fn progress(progress: &Value) -> Option<String> {
     (!known.is_empty()).then(|| known.join(", "))
 }
 
-/// `[x] what is done`, `[ ] what is not`.
+/// `[x] done step`, `[ ] open step`.
 pub fn steps(steps: Option<&Value>) -> Vec<String> {
     let steps = steps.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let shown = |step: &Value| {
@@ -328,7 +329,8 @@ pub fn steps(steps: Option<&Value>) -> Vec<String> {
     steps.iter().map(shown).collect()
 }
 
-/// `, 50%, 1/2 steps`, or without a plan `, 3 commands, 1 changed file`; and what may be left.
+/// `, 50%, 1/2 steps`, or without a plan `, 3 commands, 1 changed file`; and the estimated
+/// remaining time.
 fn so_far(progress: &Value) -> String {
     let counted = |member: &str, what: &str| match progress["counters"][member].as_u64().unwrap_or_default() {
         0 => String::new(),
@@ -352,7 +354,7 @@ pub fn left(eta: &Value) -> String {
     format!("{} to {} left, by {} earlier runs", time("low_s"), time("high_s"), eta["samples"])
 }
 
-/// What the run printed: the same twice, however much of it was cut, and with its size beside it.
+/// The output of a run: the same in both, however much was left out, and with its size.
 pub fn output(said: &Said, facts: &Value) -> Result<(), String> {
     let printed = &facts["output"];
     let counted = printed["original_size"].is_u64() == (printed["included"] == true);
@@ -369,7 +371,7 @@ pub fn output(said: &Said, facts: &Value) -> Result<(), String> {
         };
         let (fence, body) = body.split_once('\n').ok_or("no fence")?;
         same(fence.len() >= 3 && fence.trim_matches('`').is_empty(), || format!("`{fence}` is no fence"))?;
-        // Nothing inside can close it; where the text was cut, nothing does.
+        // Nothing inside can close it; if the text was shortened, nothing does.
         let end = body.find(&format!("\n{fence}")).unwrap_or(body.len());
         same(end < body.len() || said.cut, || format!("`{name}` stays open"))?;
         same(body[..end].trim_end() == stated.trim_end(), || format!("`{name}` differs: {stated}"))?;
@@ -383,7 +385,7 @@ fn lines_of(events: &[Value]) -> String {
     events.iter().map(|event| format!("{event}\n")).collect()
 }
 
-/// A line for each kind of what is kept, with how much of it there is.
+/// One line for each kind of stored output, with totals.
 pub fn stock(items: &[&str], fact: &Value) -> Result<(), String> {
     let kinds = fact.as_object().into_iter().flatten().filter(|(_, stock)| stock.is_object()).count();
     same(items.len() == kinds, || format!("{} of {kinds} kinds are told of", items.len()))?;

@@ -1,10 +1,11 @@
-//! A scripted model on loopback that the real Codex, Claude Code and Gemini CLI accept.
+//! A scripted model on the loopback interface that the real Codex, Claude Code and Gemini CLI
+//! accept.
 //!
-//! It speaks the Responses API, and in its terms the Messages API and Gemini's, over server-sent events, one request per connection,
-//! and keeps every request for the test to look at. It knows nothing of delegator. The script travels inside the prompt:
-//! the last user message that holds a marker `SCENARIO:name {arguments}` decides, and how many tool outputs follow it
-//! says which step is due. So one server can serve any number of agents at once, in any order, and remembers nothing
-//! about them.
+//! It speaks the Responses API, and through it the Messages API and Gemini's, over server-sent
+//! events with one request per connection. It stores every request for the test and knows nothing
+//! of delegator. The script is part of the prompt: the last user message with a marker
+//! `SCENARIO:name {arguments}` selects it, and the number of tool outputs after that selects the
+//! step. The server is stateless, so it can serve any number of agents at once.
 
 // Explicit paths: the file is a module root in one test target and a child in another.
 #[path = "model/contents.rs"]
@@ -44,16 +45,16 @@ use scenario::Reply;
 /// | `failed` | `code`, `message` | starts a response and fails it |
 /// | `hang` | | takes the request and never sends a header |
 ///
-/// An argument of a call that is `{"seen": "T-"}` becomes the first word that begins so in the outputs of the calls before
-/// it: what the model can know only from what the agent showed it.
+/// An argument `{"seen": "T-"}` of a call becomes the first word with that prefix in the outputs of
+/// earlier calls, which the model can know only from what the agent showed it.
 ///
-/// Scenarios that end in an answer take it as `answer`, text or JSON. A marker that cannot be played is refused with
-/// HTTP 400 and the reason, so that a mistyped script fails its test instead of passing for another one.
+/// Scenarios that end in an answer take it as `answer`, text or JSON. An invalid marker is refused
+/// with HTTP 400 and the reason, so that a mistyped script fails its test.
 pub fn task(scenario: &str, arguments: &Value) -> String {
     format!("SCENARIO:{scenario} {arguments}")
 }
 
-/// A running server; dropping it closes every connection and ends its threads.
+/// A running server. Dropping it closes all connections and ends its threads.
 pub struct ModelServer {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -73,12 +74,12 @@ impl ModelServer {
         Ok(ModelServer { address, shared, acceptor: Some(acceptor) })
     }
 
-    /// What a `model_providers` table takes as `base_url`.
+    /// The `base_url` in a `model_providers` table.
     pub fn base_url(&self) -> String {
         format!("{}/v1", self.origin())
     }
 
-    /// What Claude Code takes as `ANTHROPIC_BASE_URL`, and Gemini CLI as `GOOGLE_GEMINI_BASE_URL`.
+    /// The value of Claude Code's `ANTHROPIC_BASE_URL` and Gemini CLI's `GOOGLE_GEMINI_BASE_URL`.
     pub fn origin(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -98,7 +99,7 @@ impl Drop for ModelServer {
                 let _ = stream.shutdown(Shutdown::Both);
             }
         }
-        // `accept` has no time limit; a last connection makes it look at `stopping`.
+        // `accept` has no timeout; a last connection makes it check `stopping`.
         let _ = TcpStream::connect(self.address);
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
@@ -115,12 +116,12 @@ struct Shared {
 struct State {
     stopping: bool,
     requests: Vec<Request>,
-    /// The connections being served, so that stopping reaches those that hang.
+    /// Open connections, so that stopping also reaches hanging ones.
     live: HashMap<usize, TcpStream>,
 }
 
 impl Shared {
-    /// The state is a plain record, whole between any two statements: a panic elsewhere does not spoil it.
+    /// The state is consistent between any two statements, so a panic elsewhere does no harm.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -140,9 +141,9 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         }
         let shared = Arc::clone(shared);
         connections.push(thread::spawn(move || {
-            // A client that went away is an ordinary end, not a fault of the server.
+            // A disconnected client is no error of the server.
             let _ = serve(&stream, number, &shared);
-            // The copy in `live` would keep the connection open, and its end is the end of the body.
+            // The copy in `live` would keep the connection open, but closing it ends the body.
             let _ = stream.shutdown(Shutdown::Both);
             shared.lock().live.remove(&number);
         }));

@@ -1,38 +1,38 @@
-//! The text of a reply, taken apart: labels, what they say, and the output at its end.
+//! Parses the text of a reply into labels, their values, and the output at its end.
 
-/// What a summary and lists are marked with where an agent wrote them.
+/// Marks summaries and lists that an agent wrote.
 const BY_AGENT: &str = " (reported by the agent)";
 const OUTPUT: [&str; 3] = ["stdout:", "stderr:", "events:"];
 
-/// A text behind the name of its tool.
+/// A text after the name of its tool.
 #[derive(Debug)]
 pub struct Said<'a> {
     pub entries: Vec<Entry<'a>>,
-    /// What the run printed, with its headers; the last lines are not part of it.
+    /// The output of the run with its headers, without the last lines.
     pub output: &'a str,
-    /// It did not fit, and its end is missing.
+    /// It was too long, and its end is missing.
     pub cut: bool,
 }
 
-/// A label with the rest of its line, or with the list below it.
+/// A label with the rest of its line or the list below it.
 #[derive(Debug)]
 pub struct Entry<'a> {
     pub label: &'a str,
     pub by_agent: bool,
     pub value: &'a str,
     pub items: Vec<&'a str>,
-    /// Lines that stand below an item, with its number.
+    /// Lines below an item, with its number.
     pub below: Vec<(usize, &'a str)>,
-    /// How many items are left out.
+    /// The number of items left out.
     pub more: usize,
 }
 
 impl<'a> Said<'a> {
-    /// Reads `text`, in which these labels are known. Its output is followed by as many lines as `behind` allows, whatever
-    /// it looks like itself: label and how many, the last one first.
+    /// Parses `text` with these labels. `behind` lists the labels that may follow the output, and
+    /// how many lines of each, last one first.
     pub fn read(text: &'a str, known: &[&str], behind: &[(&str, usize)]) -> Result<Said<'a>, String> {
         let (text, cut) = match text.rsplit_once("\n… (cut: ") {
-            // The line before may be cut in its middle.
+            // The line before may be truncated.
             Some((kept, _)) => (kept.rsplit_once('\n').map_or("", |(whole, _)| whole), true),
             None => (text.strip_suffix('\n').ok_or("no newline at the end")?, false),
         };
@@ -75,7 +75,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// What stands before the output, the output, and what stands behind it.
+/// The text before the output, the output, and the text after it.
 fn parts<'a>(text: &'a str, behind: &[(&str, usize)]) -> (&'a str, &'a str, &'a str) {
     let mut at = 0;
     let start = text.split_inclusive('\n').find_map(|line| {

@@ -1,11 +1,10 @@
-//! Crashes a program at a chosen system call, or makes it pause or fail there.
+//! Makes a program crash, pause or fail at a chosen system call.
 //!
-//! `strace` counts each call separately, by name, in every thread and forked
-//! process, and treats them all alike: it strikes whoever is the first to make
-//! a call of that name that often. What a process does as often as another did
-//! before it is [hidden](Point::hidden) from strace; `tracer` reaches it. Both
-//! kill at the entry: the call itself does not happen. Both let go of a process
-//! that executes another program: supervisors and agents run on untraced.
+//! `strace` counts calls by name separately in every process and thread, and strikes the first one
+//! that reaches the count. A later process that makes a call equally often is therefore
+//! [hidden](Point::hidden) from strace; `tracer` can reach it. Both kill at the entry, so the call
+//! itself does not happen. Both detach from a process that executes another program, so supervisors
+//! and agents run untraced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -23,23 +22,20 @@ pub struct Point {
     pub nth: usize,
     /// Another process was the first to make this call this often.
     pub hidden: bool,
-    /// The call as it was logged, with the paths of its descriptors, to find a
-    /// certain one by.
+    /// The call as logged, with the paths of its descriptors, for searching.
     pub text: String,
 }
 
-/// What a point is called in any run, however often other files were touched
-/// before.
+/// Identifies a point independently of the run and of how often other files were touched before.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// Which process or thread, in the order of their births: the program
-    /// itself is 0.
+    /// The process or thread in order of creation; the program itself is 0.
     pub process: usize,
-    /// What the system knows the call by.
+    /// The name of the call.
     pub number: u64,
-    /// The files it is about, without what differs from run to run.
+    /// The files it concerns, without parts that differ between runs.
     paths: Vec<String>,
-    /// How often it has been made about them.
+    /// How often it was made for them.
     turn: usize,
 }
 
@@ -50,23 +46,22 @@ impl fmt::Display for Point {
     }
 }
 
-/// What comes before a command to have its calls logged.
+/// The command prefix that logs calls.
 pub fn logging(log: &Path) -> Vec<String> {
     prefix(&[], log)
 }
 
-/// What comes before a command to have it killed at `point`; the log tells
-/// whether it [was](Trace::struck).
+/// The command prefix that kills at `point`; [`Trace::struck`] tells from the log whether it did.
 pub fn crashing(point: &Point, log: &Path) -> Vec<String> {
     tampering(point, "signal=KILL", log)
 }
 
-/// What comes before a command to have it stand still at `point` for a while.
+/// The command prefix that pauses at `point`.
 pub fn pausing(point: &Point, time: Duration) -> Vec<String> {
     tampering(point, &format!("delay_enter={}", time.as_micros()), Path::new("/dev/null"))
 }
 
-/// What comes before a command to have the call at `point` fail for want of space.
+/// The command prefix that makes the call at `point` fail with "no space".
 pub fn failing(point: &Point) -> Vec<String> {
     tampering(point, "error=ENOSPC", Path::new("/dev/null"))
 }
@@ -76,8 +71,7 @@ fn tampering(point: &Point, how: &str, log: &Path) -> Vec<String> {
     prefix(&["-e", &format!("inject={call}:{how}:when={nth}")], log)
 }
 
-/// Always as long: a program that looks who is above it takes more calls to
-/// read more.
+/// Constant length: a program that examines its ancestors needs more calls to read more.
 fn prefix(options: &[&str], log: &Path) -> Vec<String> {
     const LENGTH: usize = 600;
     let fixed = [PROGRAM, "-f", "-qq", "-n", "-y", "-s", "4096", "--detach-on=execve", "-o", "--"];
@@ -99,7 +93,7 @@ fn prefix(options: &[&str], log: &Path) -> Vec<String> {
 /// A logged run.
 #[derive(Debug, Default)]
 pub struct Trace {
-    /// Every call of every process, in their order.
+    /// All calls of all processes in order.
     pub points: Vec<Point>,
     killed: BTreeSet<usize>,
 }
@@ -119,8 +113,7 @@ impl Trace {
             if what.starts_with("+++ killed by SIGKILL") {
                 trace.killed.insert(process);
             }
-            // The first call of all has happened by the time that strace could
-            // strike, and is not counted.
+            // The first call happens before strace can strike and is not counted.
             let Some(call) = call(what).filter(|&call| process > 0 || call != "execve") else { continue };
             let paths = paths(call, what);
             let turn = next(&mut turns, (process, number, paths.clone()));
@@ -149,8 +142,8 @@ fn next<K: Ord>(counts: &mut BTreeMap<K, usize>, key: K) -> usize {
     *count
 }
 
-/// The files that a call is about, as known when it begins. A part of a path
-/// that has a digit in it is some number or random name.
+/// The files that a call concerns, as known at its start. Path components with a digit are numbers
+/// or random names.
 fn paths(call: &str, what: &str) -> Vec<String> {
     let arguments = what.rsplit_once(") = ").map_or(what, |(arguments, _)| arguments);
     let descriptors = arguments.match_indices("</").map(|(at, _)| until(&arguments[at + 1..], '>'));
@@ -167,15 +160,14 @@ fn until(text: &str, end: char) -> &str {
     text.split(end).next().unwrap_or_default()
 }
 
-/// Process, number of the call, and what is told about it.
+/// Process, call number, and description.
 fn parse(line: &str) -> Option<(&str, u64, &str)> {
     let (process, rest) = line.split_once(' ')?;
     let (number, what) = rest.trim_start().strip_prefix('[')?.split_once("] ")?;
     Some((process, number.trim().parse().ok()?, what))
 }
 
-/// The name of a call. Other lines tell of signals, ends, and second halves of
-/// calls.
+/// The name of a call. Other lines are about signals, exits, and continuations.
 fn call(what: &str) -> Option<&str> {
     let (call, _) = what.split_once('(')?;
     let nameable = call.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');

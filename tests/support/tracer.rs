@@ -1,9 +1,7 @@
-//! Kills one process of a program at one system call, where strace cannot tell
-//! it from another.
+//! Kills a process at a system call at which strace cannot tell it from another.
 //!
-//! A forked child lives for a dozen calls before it executes a program, and its
-//! parent has made nearly all of them before. Here every process is counted by
-//! itself.
+//! A forked child makes a dozen calls before it executes a program, and its parent has already made
+//! nearly all of them. Here each process is counted separately.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -20,24 +18,24 @@ use super::env::{PATIENCE, Ran};
 use super::kill;
 use super::strace::Point;
 
-/// Follow every child and thread, and let none outlive the tracer.
+/// Follow all children and threads; none outlives the tracer.
 const OPTIONS: c_int = libc::PTRACE_O_TRACESYSGOOD
     | libc::PTRACE_O_TRACEFORK
     | libc::PTRACE_O_TRACEVFORK
     | libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEEXEC
     | libc::PTRACE_O_EXITKILL;
-/// How a stop at a system call looks.
+/// The wait status of a stop at a system call.
 const AT_CALL: c_int = libc::SIGTRAP | 0x80;
 
-/// Runs `command` and kills the process of `point` there. Returns how the
-/// program ended, and whether it came to that.
+/// Runs `command` and kills the process of `point` there. Returns the program's exit and whether
+/// the point was reached.
 pub fn crash(command: Command, point: &Point) -> (Ran, bool) {
     let (shown, point) = (format!("{command:?} at {point}"), point.clone());
     let (sender, receiver) = mpsc::channel();
-    // A thread of its own: what it waits for is what it traces, and nothing else.
+    // In its own thread, which waits only for what it traces.
     thread::spawn(move || sender.send(trace(command, &point)));
-    // One that hangs dies together with the test.
+    // A hanging program dies with the test.
     receiver.recv_timeout(PATIENCE).unwrap_or_else(|error| panic!("{shown}: {error}"))
 }
 
@@ -62,7 +60,7 @@ fn trace(mut command: Command, point: &Point) -> (Ran, bool) {
 
 struct Traced<'a> {
     point: &'a Point,
-    /// Which process it is, and how often it has made the call in question.
+    /// The number of the process, and how often it has made the call.
     processes: BTreeMap<i32, (usize, usize)>,
     struck: bool,
 }
@@ -72,7 +70,7 @@ impl Traced<'_> {
         let born = self.processes.len();
         let (signal, event) = (libc::WSTOPSIG(status), status >> 16);
         let Some((process, made)) = self.processes.get_mut(&pid) else {
-            // The stop by which it became traced.
+            // The stop at which it became traced.
             self.processes.insert(pid, (born, 0));
             if born == 0 {
                 ptrace(libc::PTRACE_SETOPTIONS, pid, OPTIONS).unwrap();
@@ -95,8 +93,7 @@ impl Traced<'_> {
     }
 }
 
-/// The number of the call that a process is about to make; `None` on the way
-/// back from one.
+/// The number of the call that a process is about to make; `None` when it returns from one.
 fn entered(pid: i32) -> Option<u64> {
     // SAFETY: a structure of integers, which the kernel fills as far as told.
     unsafe {
@@ -107,7 +104,7 @@ fn entered(pid: i32) -> Option<u64> {
     }
 }
 
-/// Lets a process go on to its next stop. One that was killed is gone already.
+/// Continues a process until its next stop. Ignores one that was killed.
 fn resume(pid: i32, signal: c_int) {
     let _ = ptrace(libc::PTRACE_SYSCALL, pid, signal);
 }
@@ -120,7 +117,7 @@ fn ptrace(request: c_uint, pid: i32, data: c_int) -> io::Result<c_long> {
     }
 }
 
-/// The next news of what this thread traces, as long as there is anything.
+/// The next event of the traced processes, if there are any.
 fn wait() -> Option<(i32, c_int)> {
     let mut status = 0;
     // SAFETY: `status` is a valid place for the kernel to write to.

@@ -1,16 +1,16 @@
-//! Gemini's API, told in terms of the Responses API: the scripts are written once.
+//! Translates Gemini's API to the Responses API, so that scripts are written once.
 
 use serde_json::{Value, json};
 
 use super::items::{CACHED_TOKENS, INPUT_TOKENS, OUTPUT_TOKENS};
 
-/// The conversation of a request, as a request to the Responses API has it.
+/// The conversation of a request, in the format of the Responses API.
 pub(super) fn as_responses(body: &Value) -> Value {
     let contents = body["contents"].as_array().map(Vec::as_slice).unwrap_or_default();
     json!({ "input": contents.iter().flat_map(items).collect::<Vec<_>>() })
 }
 
-/// Each part of a content is an item there.
+/// Each part of a content becomes an item.
 fn items(content: &Value) -> Vec<Value> {
     let item = |part: &Value| match (part.get("functionResponse"), part.get("functionCall")) {
         (Some(answered), _) => {
@@ -23,7 +23,7 @@ fn items(content: &Value) -> Vec<Value> {
     parts.iter().map(item).collect()
 }
 
-/// The one event of an answer that consists of these items.
+/// The single event of an answer with these items.
 pub(super) fn completed(items: &[Value], number: usize) -> Value {
     let parts: Vec<Value> = items.iter().map(part).collect();
     json!({
@@ -42,7 +42,7 @@ pub(super) fn completed(items: &[Value], number: usize) -> Value {
 fn part(item: &Value) -> Value {
     match item["type"].as_str() {
         Some("function_call") => {
-            // The arguments travel as text inside an item.
+            // An item's arguments are JSON text.
             let arguments =
                 item["arguments"].as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
             json!({ "functionCall": { "id": item["call_id"], "name": item["name"], "args": arguments } })

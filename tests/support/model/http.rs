@@ -1,28 +1,28 @@
-//! The little of HTTP/1.1 that the scripted model needs: one request, one answer, end of connection.
+//! The subset of HTTP/1.1 that the scripted model needs: one request and one answer per connection.
 
 use std::io::{self, BufRead, Write};
 use std::net::TcpStream;
 
 use serde_json::Value;
 
-/// A request as it was received.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub method: String,
     pub path: String,
-    /// Names in lower case.
+    /// Header names in lower case.
     pub headers: Vec<(String, String)>,
-    /// Null when there was none, or none that is JSON.
+    /// Null if absent or not JSON.
     pub body: Value,
 }
 
 impl Request {
-    /// The value of the first header of that name (lower case).
+    /// The first header with this name (lower case).
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// What Codex says about the turn: model, effort, sandbox mode, source of the thread.
+    /// Codex's description of the turn: model, effort, sandbox mode, source of the thread.
     pub fn turn(&self) -> Value {
         self.header("x-codex-turn-metadata")
             .and_then(|text| serde_json::from_str(text).ok())
@@ -52,7 +52,7 @@ impl Request {
     }
 }
 
-/// One line without its end; the end of the stream inside a head is an error.
+/// A line without its end. The end of the stream within the head is an error.
 fn line(from: &mut impl BufRead) -> io::Result<String> {
     let mut line = String::new();
     match from.read_line(&mut line)? {
@@ -72,12 +72,12 @@ pub(super) fn write_json(mut to: &TcpStream, status: u16, body: &Value) -> io::R
     to.flush()
 }
 
-/// Writes a stream of events; the end of the connection ends it.
+/// Writes a stream of events; closing the connection ends it.
 pub(super) fn write_events(mut to: &TcpStream, events: &[Value]) -> io::Result<()> {
     let mut text =
         String::from("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n");
     for event in events {
-        // Gemini's have no names.
+        // Gemini's events have no names.
         let name = event["type"].as_str().map(|name| format!("event: {name}\n")).unwrap_or_default();
         text.push_str(&format!("{name}data: {event}\n\n"));
     }

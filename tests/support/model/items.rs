@@ -1,14 +1,15 @@
-//! The Responses API's output items and the events that carry them.
+//! Output items of the Responses API and their events.
 //!
-//! Ids are made of the number of the request, which is unique in a server: Codex pairs calls with outputs by them.
+//! Ids are derived from the request number, which is unique per server: Codex matches calls and
+//! outputs by them.
 
 use serde_json::{Value, json};
 
-/// What every response claims to have used.
+/// Input tokens reported by every response.
 pub const INPUT_TOKENS: u64 = 1200;
-/// The part of [`INPUT_TOKENS`] that came from the cache.
+/// The cached part of [`INPUT_TOKENS`].
 pub const CACHED_TOKENS: u64 = 200;
-/// What every response claims to have written.
+/// Output tokens reported by every response.
 pub const OUTPUT_TOKENS: u64 = 34;
 
 pub(super) fn message(text: &str, number: usize) -> Value {
@@ -21,7 +22,7 @@ pub(super) fn message(text: &str, number: usize) -> Value {
     })
 }
 
-/// A call of a tool that takes JSON. The arguments travel as text inside the item.
+/// A tool call with JSON arguments, sent as text.
 pub(super) fn function_call(tool: &str, arguments: &Value, number: usize) -> Value {
     json!({
         "type": "function_call",
@@ -33,7 +34,7 @@ pub(super) fn function_call(tool: &str, arguments: &Value, number: usize) -> Val
     })
 }
 
-/// A call of a tool that takes free text, as `apply_patch` does.
+/// A tool call with free text, like `apply_patch`.
 pub(super) fn text_call(tool: &str, input: &str, number: usize) -> Value {
     json!({
         "type": "custom_tool_call",
@@ -45,13 +46,13 @@ pub(super) fn text_call(tool: &str, input: &str, number: usize) -> Value {
     })
 }
 
-/// The patch that adds one file.
+/// A patch that adds one file.
 pub(super) fn patch(path: &str, body: &str) -> String {
     let added: String = body.lines().map(|line| format!("+{line}\n")).collect();
     format!("*** Begin Patch\n*** Add File: {path}\n{added}*** End Patch")
 }
 
-/// The events of a response that ends well.
+/// The events of a successful response.
 pub(super) fn completed(items: &[Value], number: usize) -> Vec<Value> {
     let mut events = vec![created(number)];
     for (index, item) in items.iter().enumerate() {
@@ -70,7 +71,7 @@ pub(super) fn completed(items: &[Value], number: usize) -> Vec<Value> {
     events
 }
 
-/// The events of a response that the provider gives up.
+/// The events of a response that the provider fails.
 pub(super) fn failed(code: &str, message: &str, number: usize) -> Vec<Value> {
     let mut response = response("failed", number);
     response["error"] = json!({ "code": code, "message": message });

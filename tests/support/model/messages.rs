@@ -1,16 +1,16 @@
-//! The Messages API, told in terms of the Responses API: the scripts are written once.
+//! Translates the Messages API to the Responses API, so that scripts are written once.
 
 use serde_json::{Value, json};
 
 use super::items::{INPUT_TOKENS, OUTPUT_TOKENS};
 
-/// The conversation of a request, as a request to the Responses API has it.
+/// The conversation of a request, in the format of the Responses API.
 pub(super) fn as_responses(body: &Value) -> Value {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     json!({ "input": messages.iter().flat_map(items).collect::<Vec<_>>() })
 }
 
-/// A message's content is a text, or a list of blocks, each of which is an item there.
+/// A message's content is a text or a list of blocks; each becomes an item.
 fn items(message: &Value) -> Vec<Value> {
     let item = |block: &Value| match block["type"].as_str() {
         Some("tool_result") => json!({ "type": "function_call_output", "output": block["content"] }),
@@ -23,7 +23,7 @@ fn items(message: &Value) -> Vec<Value> {
     }
 }
 
-/// The events of an answer that consists of these items.
+/// The events of an answer with these items.
 pub(super) fn completed(items: &[Value], number: usize) -> Vec<Value> {
     let usage = |written: u64| json!({ "input_tokens": INPUT_TOKENS, "output_tokens": written });
     let message = json!({

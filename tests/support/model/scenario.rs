@@ -1,4 +1,4 @@
-//! What the model answers to a request: a pure function of its body.
+//! The model's answer to a request: a pure function of its body.
 
 use serde_json::{Deserializer, Value, json};
 
@@ -18,13 +18,13 @@ pub(super) enum Reply {
 }
 
 impl Reply {
-    /// An error as the API words it.
+    /// An error in the API's format.
     pub(super) fn refuse(code: u16, message: &str) -> Reply {
         Reply::Status { code, body: json!({ "error": { "message": message, "type": "scripted" } }) }
     }
 }
 
-/// The answer to the request with that number and body.
+/// The answer to a request with this number and body.
 pub(super) fn reply(body: &Value, number: usize) -> Reply {
     match Scenario::find(body) {
         Ok(scenario) => scenario.play(number).unwrap_or_else(|reason| Reply::refuse(400, &reason)),
@@ -35,9 +35,9 @@ pub(super) fn reply(body: &Value, number: usize) -> Reply {
 struct Scenario {
     name: String,
     arguments: Value,
-    /// How many tool outputs came after the marker.
+    /// The number of tool outputs after the marker.
     step: usize,
-    /// What they said.
+    /// Their contents.
     heard: String,
 }
 
@@ -107,7 +107,7 @@ impl Scenario {
         })
     }
 
-    /// The last message of a scenario.
+    /// The final message of a scenario.
     fn answer(&self, number: usize) -> Reply {
         let text = self.arguments.get("answer").map_or_else(|| "All done.".to_owned(), as_text);
         Reply::Items(vec![message(&text, number)])
@@ -126,7 +126,7 @@ impl Scenario {
     }
 }
 
-/// The JSON object behind a marker's name, on its line; what follows it belongs to the prompt, not to the script.
+/// The JSON object after a marker's name on the same line. What follows belongs to the prompt.
 fn arguments(rest: &str) -> Result<Value, String> {
     let rest = rest.trim_start_matches([' ', '\t']);
     if !rest.starts_with('{') {
@@ -139,7 +139,7 @@ fn arguments(rest: &str) -> Result<Value, String> {
     }
 }
 
-/// The arguments of a call, with what was to be taken from the outputs before it.
+/// The arguments of a call, completed from earlier outputs.
 fn filled(arguments: &Value, heard: &str) -> Result<Value, String> {
     let Some(given) = arguments.as_object() else { return Ok(arguments.clone()) };
     given.iter().map(|(name, value)| Ok((name.clone(), taken(value, heard)?))).collect()
@@ -152,7 +152,7 @@ fn taken(value: &Value, heard: &str) -> Result<Value, String> {
     Ok(Value::String(word.collect()))
 }
 
-/// The plan when `done` of its steps are finished.
+/// The plan after `done` of its steps.
 fn plan(steps: &[Value], done: usize) -> Value {
     let steps: Vec<Value> = steps
         .iter()
@@ -173,7 +173,7 @@ fn text_of(item: &Value) -> String {
     said(&item["content"])
 }
 
-/// A content is a text, or a list of parts with texts.
+/// A content is a text or a list of parts with texts.
 fn said(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
