@@ -313,6 +313,7 @@ fn classify(error: &TaskError, voice: Voice) -> (Code, Exit, Option<String>) {
         TaskError::WideSchema(_) => bad("apply each subschema once to the same value; `properties` and `items` may refer to any, also to the schema itself"),
         TaskError::CostlySchema(_) => bad("give a smaller or simpler JSON Schema"),
         TaskError::BadRecording(bad_recording) => bad(&bad_recording.hint()),
+        TaskError::BadPlan(_) => bad("give each job an `id`, a `task` and an `agent`, and list in `after` the jobs that must complete first"),
         TaskError::TooDeep { .. } => {
             bad("the operator allows deeper tasks with `max_depth` in the configuration")
         }

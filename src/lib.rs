@@ -30,6 +30,8 @@ mod reading;
 mod submit;
 mod tasks;
 
+mod autopilot;
+
 mod cli;
 mod failure;
 mod mcp;

@@ -1,11 +1,14 @@
 //! What each agent can do and what it needs. Other folders decide by these, never by an agent's
 //! name.
 
-use crate::model::AgentName;
+use crate::model::{AgentName, WorkKind};
 
 /// The abilities of one agent.
 #[derive(Debug)]
 pub(crate) struct Abilities {
+    pub(crate) work: WorkKind,
+    /// Listed, and open to clients.
+    pub(crate) is_offered: bool,
     pub(crate) task: TaskText,
     pub(crate) program: Program,
     /// Can resume a thread, so an empty task means "continue".
@@ -30,6 +33,8 @@ pub(crate) enum TaskText {
     CommandLine,
     /// The name of a recording.
     Recording,
+    /// A JSON plan of jobs.
+    Plan,
 }
 
 /// How the agent's program is found at submit.
@@ -63,7 +68,7 @@ impl Abilities {
 
     /// Prints one JSON event per line, stored as `events.jsonl`.
     pub(crate) fn emits_events(&self) -> bool {
-        !self.is_command_line()
+        self.work.is_child() && !self.is_command_line()
     }
 }
 
@@ -71,8 +76,10 @@ impl AgentName {
     pub(crate) fn abilities(self) -> &'static Abilities {
         match self {
             AgentName::Codex => &crate::agents::codex::ABILITIES,
+            AgentName::CodexCloud => &crate::agents::codex_cloud::ABILITIES,
             AgentName::Command => &crate::agents::command::ABILITIES,
             AgentName::Replay => &crate::agents::replay::ABILITIES,
+            AgentName::Autopilot => &crate::agents::autopilot::ABILITIES,
         }
     }
 }

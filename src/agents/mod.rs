@@ -4,7 +4,9 @@
 //! parses output lines.
 
 mod abilities;
+mod autopilot;
 mod codex;
+mod codex_cloud;
 mod command;
 #[cfg(test)]
 mod corpus;
@@ -16,6 +18,8 @@ mod sketches;
 pub(crate) mod testing;
 
 use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
 
 use crate::model::{AgentName, Answer, CommandSpec, Event, Exit, Fault, Request, Usage};
 
@@ -29,12 +33,28 @@ pub(crate) use command::{JailedCommand, SANDBOX_LEAK_EXIT, SANDBOX_LEAK_PREFIX};
 pub(crate) use replay::{BadRecording, check_task, is_shipped, play};
 pub(crate) use signal_names::signal_name;
 
-/// The adapter for `name`.
-pub(crate) fn agent(name: AgentName) -> &'static dyn Agent {
+/// The adapter of an agent, by how its work is executed.
+pub(crate) enum Adapter {
+    Child(&'static dyn Agent),
+    Hosted(&'static dyn HostedAgent),
+    Coordinator,
+}
+
+pub(crate) fn adapter(name: AgentName) -> Adapter {
     match name {
-        AgentName::Codex => &codex::Codex,
-        AgentName::Command => &command::Command,
-        AgentName::Replay => &replay::Replay,
+        AgentName::Codex => Adapter::Child(&codex::Codex),
+        AgentName::CodexCloud => Adapter::Hosted(&codex_cloud::CodexCloud),
+        AgentName::Command => Adapter::Child(&command::Command),
+        AgentName::Replay => Adapter::Child(&replay::Replay),
+        AgentName::Autopilot => Adapter::Coordinator,
+    }
+}
+
+/// A reader for the output of `request`'s agent; `None` if it is no process of ours.
+pub(crate) fn reader(request: &Request, prompt: &str) -> Option<Box<dyn Reader>> {
+    match adapter(request.agent) {
+        Adapter::Child(agent) => Some(agent.reader(request, prompt)),
+        Adapter::Hosted(_) | Adapter::Coordinator => None,
     }
 }
 
@@ -66,8 +86,74 @@ pub(crate) trait Reader {
     /// Reads a line of standard error, for agents that report some things only there.
     fn stderr_line(&mut self, _line: &[u8]) {}
 
+    /// Bytes for the agent's standard input that answer its question.
+    fn answer(&mut self, _text: &str) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Bytes for the standard input of an agent that is asked to stop over its own protocol. An
+    /// agent that gets none, or no longer reads them, is signalled.
+    fn on_stop(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
+
     /// Judges the run after its process has ended and all output is read.
     fn verdict(&self, end: &AgentEnd) -> Verdict;
+}
+
+/// A service that does the work elsewhere, driven through a local program that is called briefly.
+pub(crate) trait HostedAgent: Sync {
+    /// The call that submits the work. It is never repeated.
+    fn submit(&self, request: &Request, prompt: &str) -> HostedCall;
+
+    fn submitted(&self, answer: &HostedAnswer) -> Result<RemoteJob, Fault>;
+
+    /// Lists recent jobs, to find one whose submission was cut off before its id was recorded.
+    fn list(&self, request: &Request) -> HostedCall;
+
+    fn find(&self, request: &Request, answer: &HostedAnswer) -> Result<Option<RemoteJob>, Fault>;
+
+    fn poll(&self, job: &RemoteJob) -> HostedCall;
+
+    fn polled(&self, answer: &HostedAnswer) -> Result<RemoteState, Fault>;
+
+    /// Fetches the changes of a job that succeeded.
+    fn fetch(&self, job: &RemoteJob) -> HostedCall;
+
+    /// The changes as a diff; `None` if there are none.
+    fn fetched(&self, answer: &HostedAnswer) -> Result<Option<String>, Fault>;
+}
+
+/// One call of the local program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HostedCall {
+    pub(crate) args: Vec<String>,
+    pub(crate) stdin: String,
+}
+
+/// What the program printed, and how it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HostedAnswer {
+    pub(crate) exit: Exit,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// A job as the service knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RemoteJob {
+    pub(crate) id: String,
+    pub(crate) url: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RemoteState {
+    /// In one line.
+    Working(String),
+    Ended {
+        result: Result<(), Fault>,
+        summary: String,
+    },
 }
 
 /// The meaning of a line.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::model::{AgentName, Limits, Request, Resumed, RunId, Sandbox, TaskId, Timestamp, Usage};
+use crate::model::{AgentName, Limits, Request, Resumed, RunId, Sandbox, TaskId, Timestamp, Usage, WorkKind};
 
 /// A plain Codex request in a git repository.
 pub(crate) fn request() -> Request {
@@ -13,6 +13,9 @@ pub(crate) fn request() -> Request {
         created_at: Timestamp::from_millis(0),
         home: None,
         agent: AgentName::Codex,
+        work: WorkKind::Child,
+        env_id: None,
+        job_of: None,
         program: PathBuf::from("/opt/codex"),
         task: "fix the test".to_owned(),
         role: "specialist".to_owned(),

@@ -5,6 +5,7 @@
 //! Read by hand: a supervisor's memory is what it touches, and there may be
 //! many of them.
 
+use crate::autopilot;
 use crate::execution;
 use crate::tasks;
 use std::ffi::{OsStr, OsString};
@@ -40,7 +41,7 @@ fn supervise(args: &[OsString]) -> Result<(), Failure> {
     match (lock == "--lock-fd", number(descriptor), attempts == "--attempt", number(attempt)) {
         (true, Some(descriptor), true, Some(attempt)) => {
             let descriptor = i32::try_from(descriptor).map_err(|_| unknown())?;
-            Ok(tasks::supervise(Env::read(), run_dir.into(), descriptor, attempt)?)
+            Ok(tasks::supervise(Env::read(), run_dir.into(), descriptor, attempt, autopilot::coordinate)?)
         }
         _ => Err(unknown()),
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::cli::usage_errors;
 use crate::context::TaskError;
@@ -69,6 +69,9 @@ pub(super) struct TaskArgs {
     /// Run outside a git repository too
     #[arg(long)]
     skip_git_repo_check: bool,
+    /// For `codex_cloud`: the environment in which the service runs the task
+    #[arg(long, value_name = "ID", hide = true)]
+    env_id: Option<String>,
     /// A name to find the task by
     #[arg(long)]
     alias: Option<String>,
@@ -115,6 +118,8 @@ impl TaskArgs {
             idempotency_key: self.key,
             env_from: self.env,
             resume: None,
+            env_id: self.env_id,
+            job_of: None,
             caller: Caller::Person,
             dedupe: false,
         })
@@ -141,7 +146,11 @@ fn read_schema(path: PathBuf) -> Result<serde_json::Value, TaskError> {
 }
 
 fn agent() -> impl TypedValueParser<Value = AgentName> {
-    PossibleValuesParser::new(AgentName::ALL.map(AgentName::as_str)).try_map(|name| name.parse::<AgentName>())
+    let is_hidden = |agent: AgentName| !agent.abilities().is_offered;
+    PossibleValuesParser::new(
+        AgentName::ALL.map(|agent| PossibleValue::new(agent.as_str()).hide(is_hidden(agent))),
+    )
+    .try_map(|name| name.parse::<AgentName>())
 }
 
 fn sandbox() -> impl TypedValueParser<Value = Sandbox> {

@@ -15,7 +15,7 @@ use crate::host::NoRandomness;
 use crate::host::TokenError;
 use crate::inspect::InspectError;
 use crate::model::schema_expansion::SchemaExpansion;
-use crate::model::{AgentName, Sandbox, TaskId};
+use crate::model::{AgentName, BadPlan, Sandbox, TaskId};
 use crate::registry::RegistryError;
 use crate::runs::ReadError;
 use crate::setup::SetupError;
@@ -135,6 +135,8 @@ pub(crate) enum TaskError {
     CostlySchema(String),
     #[error(transparent)]
     BadRecording(BadRecording),
+    #[error(transparent)]
+    BadPlan(BadPlan),
     #[error("a task may not be started from inside another one (depth {depth}, allowed {max})")]
     TooDeep { depth: u32, max: u32 },
     #[error("the key `{key}` was used for another request (`{task}`)")]

@@ -22,20 +22,35 @@ const LOOK: Duration = Duration::from_millis(500);
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
 pub(crate) enum Message {
-    Cancel { reason: Option<String> },
+    Cancel {
+        reason: Option<String>,
+    },
     Pump,
+    /// Answers the agent's question.
+    Answer {
+        text: String,
+    },
 }
+
+/// The longest message; a datagram that is longer would be cut.
+const LONGEST: usize = 64 << 10;
 
 /// Sends one message. A supervisor that is not there sees the file instead.
 pub(crate) fn send(dir: &RunDir, message: &Message) {
-    let sent = || -> std::io::Result<()> {
-        let (_open, path) = short_path(dir)?;
-        let socket = UnixDatagram::unbound()?;
-        socket.set_nonblocking(true)?;
-        socket.send_to(&serde_json::to_vec(message)?, path)?;
-        Ok(())
-    };
-    let _ = sent();
+    let _ = deliver(dir, message);
+}
+
+/// Sends one message that no file repeats. An error means that nobody received it.
+pub(crate) fn deliver(dir: &RunDir, message: &Message) -> std::io::Result<()> {
+    let (_open, path) = short_path(dir)?;
+    let socket = UnixDatagram::unbound()?;
+    socket.set_nonblocking(true)?;
+    let bytes = serde_json::to_vec(message)?;
+    if bytes.len() > LONGEST {
+        return Err(std::io::ErrorKind::FileTooLarge.into());
+    }
+    socket.send_to(&bytes, path)?;
+    Ok(())
 }
 
 /// The name of a socket may be 108 bytes long, a home's path longer: go by the
@@ -105,11 +120,12 @@ impl Control for Listener {
     }
 
     fn receive(&mut self) -> Option<ControlOrder> {
-        let mut buffer = [0; 4096];
+        let mut buffer = vec![0; LONGEST];
         if let Some(Ok(length)) = self.socket.as_ref().map(|socket| socket.recv(&mut buffer)) {
             return match serde_json::from_slice(&buffer[..length]).ok()? {
                 Message::Cancel { reason } => Some(ControlOrder::Stop(StopReason::Cancelled { reason })),
                 Message::Pump => Some(ControlOrder::Pump),
+                Message::Answer { text } => Some(ControlOrder::Answer(text)),
             };
         }
         let now = clock::monotonic();

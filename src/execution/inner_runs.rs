@@ -96,7 +96,7 @@ impl<'a> InnerRuns<'a> {
         let dir = self.dir.of(run);
         match next(look(&dir)) {
             Next::Nothing => false,
-            Next::StartRequest => {
+            Next::Ask => {
                 if self.asked.insert(run.clone()) {
                     // Trouble with the file leaves the message, and the other way round.
                     if !dir.cancel().exists() {
@@ -115,7 +115,7 @@ impl<'a> InnerRuns<'a> {
         }
     }
 
-    /// HeadAndTail one that nobody is at: it never started, and now it never will.
+    /// Ends one that nobody is at: it never started, and now it never will.
     /// One that had started is lost, and recovery says so.
     fn seal(&self, dir: &RunDir) -> io::Result<bool> {
         let Some(_lock) = Lock::take_existing(&dir.lock())? else { return Ok(false) };
@@ -177,7 +177,7 @@ fn look(dir: &RunDir) -> Seen {
 enum Next {
     Nothing,
     /// Somebody is at it, who must be asked to end it.
-    StartRequest,
+    Ask,
     /// Nobody is at it: whoever takes its lock decides.
     Take,
 }
@@ -186,7 +186,7 @@ fn next(seen: Seen) -> Next {
     match seen {
         Seen { there: false, .. } | Seen { held: false, sealed: true, .. } => Next::Nothing,
         // Whatever record is there: its supervisor alone knows whether it is its own.
-        Seen { held: true, .. } => Next::StartRequest,
+        Seen { held: true, .. } => Next::Ask,
         Seen { held: false, sealed: false, .. } => Next::Take,
     }
 }
@@ -220,8 +220,8 @@ mod tests {
     #[test]
     fn who_is_at_a_run_is_asked_and_whom_nobody_is_at_is_taken() {
         let seen = |held, sealed| Seen { there: true, held, sealed, started: false };
-        assert_eq!(next(seen(true, false)), Next::StartRequest);
-        assert_eq!(next(seen(true, true)), Next::StartRequest, "what is there may have been planted");
+        assert_eq!(next(seen(true, false)), Next::Ask);
+        assert_eq!(next(seen(true, true)), Next::Ask, "what is there may have been planted");
         assert_eq!(next(seen(false, true)), Next::Nothing);
         assert_eq!(next(seen(false, false)), Next::Take);
         assert_eq!(next(Seen { there: false, ..seen(true, false) }), Next::Nothing);

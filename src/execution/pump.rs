@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::io;
 
 use crate::context::{Context, TaskError, one_line};
-use crate::execution::{control, pending_dirs, recover};
+use crate::execution::{control, pending_dirs, reattach, recover};
 use crate::host::Lock;
 use crate::host::clock;
 use crate::host::{Attachment, spawn};
@@ -38,8 +38,7 @@ pub(crate) fn is_due(context: &mut Context, working: &[RunDir]) -> Result<bool, 
         // It may be a long time since we looked.
         context.refresh();
     }
-    let room = u32::try_from(working.len()).unwrap_or(u32::MAX) < context.config.max_concurrent;
-    Ok(dead || (waits && room))
+    Ok(dead || (waits && context.registry.can_claim(context.config.max_concurrent)?))
 }
 
 /// The directories of all runs that work.
@@ -75,6 +74,7 @@ fn run(context: &mut Context, ties: Attachment) -> Result<Vec<Launched>, TaskErr
     let mut refused = HashSet::new();
     recover::recover(context)?;
     pending_dirs::sweep(context)?;
+    started.extend(reattach::reattach(context, ties)?);
     loop {
         let home = context.home.clone();
         let limit = context.config.max_concurrent;
@@ -120,7 +120,7 @@ fn run(context: &mut Context, ties: Attachment) -> Result<Vec<Launched>, TaskErr
     }
 }
 
-/// HeadAndTail a claimed task whose files somebody has spoiled. Its lock is ours.
+/// Ends a claimed task whose files somebody has spoiled. Its lock is ours.
 fn fail(context: &mut Context, row: &Row, dir: &RunDir, error: &ReadError) -> Result<(), TaskError> {
     let fault = Fault::new(FailureCode::Storage, one_line(error)).hint("start the task again");
     let result = recover::bare(row, Outcome::Failed { fault }, clock::now());

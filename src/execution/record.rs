@@ -305,6 +305,17 @@ impl Observer for Recorder {
         }
     }
 
+    fn answer(&mut self, text: &str) -> Vec<u8> {
+        self.reducer.answered();
+        self.stale = true;
+        self.written = None;
+        self.reader.answer(text)
+    }
+
+    fn on_stop(&mut self) -> Vec<u8> {
+        self.reader.on_stop()
+    }
+
     fn tick(&mut self) -> Option<StopReason> {
         if self.written.is_none_or(|at| clock::monotonic() >= at + PROGRESS_EVERY) {
             self.look();

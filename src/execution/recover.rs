@@ -94,6 +94,10 @@ pub(crate) fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Res
         Err(ReadError::Damaged { .. }) => return lose(context, row, dir, None),
         Err(error) => return Err(error.into()),
     };
+    if started.is_some() && request.is_some_and(|request| request.work.can_reattach()) {
+        // The next move of the queue gives it a new supervisor.
+        return Ok(());
+    }
     if started.is_some() {
         return lose(context, row, dir, started.as_ref());
     }
@@ -136,7 +140,7 @@ pub(crate) fn original(context: &Context, request: Option<&Request>) -> Option<P
     context.home.copied_from(request?.home.as_ref()?)
 }
 
-/// HeadAndTail our copy of a task of `original`. It may run there: nothing of it is
+/// Ends our copy of a task of `original`. It may run there: nothing of it is
 /// started, and nothing of it is ended. The caller holds its lock.
 pub(crate) fn leave_to(
     context: &mut Context,
@@ -155,19 +159,19 @@ pub(crate) fn leave_to(
 }
 
 /// What the processes of a run of ours carry.
-fn mark(context: &Context, row: &Row) -> RunMark {
+pub(crate) fn mark(context: &Context, row: &Row) -> RunMark {
     RunMark::of(&row.run_id, Some(context.home.id()))
 }
 
-/// HeadAndTail a task that cannot be started. The caller holds its lock.
+/// Ends a task that cannot be started. The caller holds its lock.
 pub(crate) fn give_up(context: &mut Context, row: &Row, dir: &RunDir) -> Result<(), TaskError> {
     let message = format!("it was claimed {} times, and its agent was never started", row.attempt);
     let fault = Fault::new(FailureCode::Internal, message);
     seal(context, dir, None, bare(row, Outcome::Failed { fault }, clock::now()))
 }
 
-/// HeadAndTail a run whose supervisor is gone. The caller holds its lock.
-fn lose(
+/// Ends a run whose supervisor is gone. The caller holds its lock.
+pub(crate) fn lose(
     context: &mut Context,
     row: &Row,
     dir: &RunDir,
@@ -203,7 +207,7 @@ fn lose(
 /// Makes the evidence that the supervisor did not come to, and notes what else
 /// the agent had told.
 fn account_for(context: &Context, dir: &RunDir, request: &Request, result: &mut RunResult) {
-    let RecoveredRun { told, verdict } = complete_ledger(dir, request);
+    let Some(RecoveredRun { told, verdict }) = complete_ledger(dir, request) else { return };
     // What its supervisor saw with its own eyes is better than what we can.
     let there = matches!(Evidence::read(&dir.evidence()), Ok(Some(_)));
     // Trouble with it costs the evidence, never the end of the run.
@@ -231,7 +235,7 @@ fn seal(
         duration_ms: started_at.map_or(0, |at| result.finished_at.millis_since(at)),
         thread_id: dir.read_thread().or(result.thread_id),
         // When it might have ended is of no interest any more.
-        progress: dir.read_progress().map(|progress| Progress { eta: None, ..progress }),
+        progress: dir.read_progress().map(|progress| Progress { eta: None, question: None, ..progress }),
         stdout: stream(length(dir.events()) + length(dir.stdout())),
         stderr: stream(length(dir.stderr())),
         ..result

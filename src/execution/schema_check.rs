@@ -103,7 +103,7 @@ pub(crate) fn check_answer(
 fn ordered(control: &mut dyn Control) -> Option<StopReason> {
     match control.receive()? {
         ControlOrder::Stop(reason) => Some(reason),
-        ControlOrder::Pump => None,
+        ControlOrder::Pump | ControlOrder::Answer(_) => None,
     }
 }
 

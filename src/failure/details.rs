@@ -167,6 +167,7 @@ pub(super) fn details(error: &TaskError) -> Map<String, Value> {
         | TaskError::WideSchema(_)
         | TaskError::CostlySchema(_)
         | TaskError::BadRecording(_)
+        | TaskError::BadPlan(_)
         | TaskError::BadThread(_) => Value::Null,
     };
     let Value::Object(mut known) = known else { return Map::new() };

@@ -69,6 +69,12 @@ impl Env {
         Self(std::env::vars_os().collect())
     }
 
+    /// This environment with further values; the given ones win.
+    pub(crate) fn with(&self, values: impl IntoIterator<Item = (String, String)>) -> Self {
+        let values = values.into_iter().map(|(name, value)| (name.into(), value.into()));
+        Self(self.0.clone().into_iter().chain(values).collect())
+    }
+
     /// The value of `name`; an empty one counts as absent.
     pub(crate) fn get(&self, name: &str) -> Option<&OsStr> {
         self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())

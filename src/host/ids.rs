@@ -12,6 +12,10 @@ pub(crate) fn task_id() -> Result<TaskId, NoRandomness> {
     Ok(TaskId::from_random(random()?))
 }
 
+pub(crate) fn hosted_task_id() -> Result<TaskId, NoRandomness> {
+    Ok(TaskId::hosted_from_random(random()?))
+}
+
 pub(crate) fn run_id() -> Result<RunId, NoRandomness> {
     Ok(RunId::from_parts(&clock::now().run_stamp(), random()?))
 }

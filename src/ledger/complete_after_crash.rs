@@ -28,14 +28,14 @@ pub(crate) struct RecoveredRun {
 
 /// Completes the ledger and the transcript of a run whose supervisor died, and returns what else its events
 /// say.
-pub(crate) fn complete_ledger(dir: &RunDir, request: &Request) -> RecoveredRun {
+pub(crate) fn complete_ledger(dir: &RunDir, request: &Request) -> Option<RecoveredRun> {
+    let mut reader = agents::reader(request, &prompts::render(request))?;
     let tail = |path: &Path| files::tail(path, TAIL).map(|(bytes, _)| bytes).unwrap_or_default();
     let stderr = tail(&dir.stderr());
     let told = match dir.events().exists() {
         true => of_events(dir, request),
         false => of_command(dir, request),
     };
-    let mut reader = agents::agent(request.agent).reader(request, &prompts::render(request));
     let most = request.max_stream_bytes;
     // A stream that cannot be read adds nothing.
     let _ = each_line(&dir.events(), most, |line| drop(reader.line(line)));
@@ -47,7 +47,7 @@ pub(crate) fn complete_ledger(dir: &RunDir, request: &Request) -> RecoveredRun {
         last_error: plain::last_line(&String::from_utf8_lossy(&stderr)).unwrap_or_default(),
         last_message: None,
     });
-    RecoveredRun { told, verdict }
+    Some(RecoveredRun { told, verdict })
 }
 
 fn of_events(dir: &RunDir, request: &Request) -> EditsAndRefusals {

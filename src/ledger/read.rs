@@ -175,8 +175,10 @@ pub(crate) fn replay<P: LedgerSink>(
     pages: P,
     is_over: bool,
 ) -> io::Result<(P, EditsAndRefusals)> {
-    let mut reader = agents::agent(request.agent).reader(request, &prompts::render(request));
     let mut writer = LedgerWriter::new(request, pages);
+    let Some(mut reader) = agents::reader(request, &prompts::render(request)) else {
+        return Ok(writer.finish(None));
+    };
     each_line(&dir.events(), request.max_stream_bytes, |line| {
         let reading = reader.line(line);
         reading.events.iter().for_each(|event| writer.event(event, reading.printed_by(event), None));

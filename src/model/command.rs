@@ -24,7 +24,6 @@ pub(crate) enum Stdin {
     /// Written completely, then closed.
     Text(String),
     /// Written first, then kept open for replies of the adapter's reader.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for agents that converse; the ACP sketch shows it"))]
     Open(Vec<u8>),
 }
 

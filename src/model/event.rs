@@ -60,7 +60,6 @@ pub(crate) enum Event {
         message: String,
     },
     /// The agent asked a question and waits.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for agents that converse; the ACP sketch shows it"))]
     Question {
         text: String,
     },

@@ -49,18 +49,22 @@ fn is_tail(text: &str) -> bool {
 }
 
 impl TaskId {
-    const PREFIX: &'static str = "T-local-";
-    /// Prefixes of task ids, local and hosted.
-    const KINDS: [&'static str; 2] = ["t-local", "t-cloud"];
+    const LOCAL: &'static str = "T-local-";
+    const CLOUD: &'static str = "T-cloud-";
 
     pub(crate) fn from_random(bytes: [u8; 8]) -> Self {
-        Self(format!("{}{}", Self::PREFIX, tail_of(bytes)))
+        Self(format!("{}{}", Self::LOCAL, tail_of(bytes)))
+    }
+
+    /// The id of a task that a service runs.
+    pub(crate) fn hosted_from_random(bytes: [u8; 8]) -> Self {
+        Self(format!("{}{}", Self::CLOUD, tail_of(bytes)))
     }
 
     /// Whether a text starts like a task id.
     pub(crate) fn begins(text: &str) -> bool {
         let lower = text.to_ascii_lowercase();
-        Self::KINDS.iter().any(|kind| lower.starts_with(kind))
+        ["t-local", "t-cloud"].iter().any(|kind| lower.starts_with(kind))
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -73,10 +77,15 @@ impl FromStr for TaskId {
 
     fn from_str(text: &str) -> Result<Self, BadId> {
         let lower = text.to_ascii_lowercase();
-        let tail = lower.strip_prefix("t-local-");
-        match tail {
-            Some(tail) if is_tail(tail) => Ok(Self(format!("{}{tail}", Self::PREFIX))),
-            _ => Err(BadId { given: text.to_owned(), expected: "a task id such as `T-local-0a1b2c3d4e5f`" }),
+        let parsed = [Self::LOCAL, Self::CLOUD].into_iter().find_map(|prefix| {
+            let tail = lower.strip_prefix(&prefix.to_ascii_lowercase())?;
+            is_tail(tail).then(|| Self(format!("{prefix}{tail}")))
+        });
+        match parsed {
+            Some(id) => Ok(id),
+            None => {
+                Err(BadId { given: text.to_owned(), expected: "a task id such as `T-local-0a1b2c3d4e5f`" })
+            }
         }
     }
 }
@@ -195,6 +204,8 @@ mod tests {
         let id = TaskId::from_random([1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(id.as_str().len(), 20);
         assert_eq!(id.as_str().to_uppercase().parse(), Ok(id));
+        let hosted = TaskId::hosted_from_random([1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(hosted.as_str().to_uppercase().parse(), Ok(hosted));
         let terminal = TerminalId::from_random([1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(terminal.as_str().len(), 17);
         assert_eq!(terminal.as_str().to_uppercase().parse(), Ok(terminal));
@@ -207,7 +218,7 @@ mod tests {
             "..",
             "T-local-../../etc",
             "T-local-0a1b2c3d4e5f/",
-            "T-cloud-0a1b2c3d4e5f",
+            "T-fleet-0a1b2c3d4e5f",
             "T-local-0a1b2c3d4e5u",
         ] {
             assert!(bad.parse::<TaskId>().is_err(), "{bad}");

@@ -22,6 +22,9 @@ pub(crate) struct Progress {
     /// Commands that have started and not ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) running: Vec<RunningCommand>,
+    /// What the agent asked and waits to be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) question: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -18,6 +18,15 @@ pub(crate) struct Request {
     pub(crate) run_id: RunId,
     pub(crate) created_at: Timestamp,
     pub(crate) agent: AgentName,
+    /// Requests of older versions are children.
+    #[serde(default, skip_serializing_if = "WorkKind::is_child")]
+    pub(crate) work: WorkKind,
+    /// For hosted work: where the service runs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) env_id: Option<String>,
+    /// The coordinator that started this task as one of its jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) job_of: Option<TaskId>,
     /// Absent in requests of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) home: Option<TaskHome>,
@@ -81,6 +90,35 @@ fn is_true(flag: &bool) -> bool {
     *flag
 }
 
+/// How a run is executed, and so what happens if its supervisor dies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum WorkKind {
+    /// A process of ours. It dies with its supervisor, and the run is lost.
+    #[default]
+    Child,
+    /// Runs on a service, which is polled. A new supervisor goes on polling.
+    Hosted,
+    /// Tasks of our own. A new supervisor goes on coordinating them.
+    Coordinator,
+}
+
+impl WorkKind {
+    pub(crate) fn is_child(&self) -> bool {
+        *self == WorkKind::Child
+    }
+
+    /// Whether a new supervisor can go on where a dead one stopped.
+    pub(crate) fn can_reattach(self) -> bool {
+        self != WorkKind::Child
+    }
+
+    /// Whether it counts towards `max_concurrent`. A coordinator only waits for tasks that do.
+    pub(crate) fn takes_slot(self) -> bool {
+        self != WorkKind::Coordinator
+    }
+}
+
 /// The sandbox program for a command, and its restrictions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Jail {
@@ -118,18 +156,31 @@ pub(crate) struct Resumed {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AgentName {
     Codex,
+    CodexCloud,
     Command,
     Replay,
+    /// Coordinates the jobs of a plan.
+    Autopilot,
 }
 
 impl AgentName {
-    pub(crate) const ALL: [AgentName; 3] = [AgentName::Codex, AgentName::Command, AgentName::Replay];
+    /// The agents that are offered in lists and schemas.
+    pub(crate) const OFFERED: [AgentName; 3] = [AgentName::Codex, AgentName::Command, AgentName::Replay];
+    pub(crate) const ALL: [AgentName; 5] = [
+        AgentName::Codex,
+        AgentName::CodexCloud,
+        AgentName::Command,
+        AgentName::Replay,
+        AgentName::Autopilot,
+    ];
 
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             AgentName::Codex => "codex",
+            AgentName::CodexCloud => "codex_cloud",
             AgentName::Command => "command",
             AgentName::Replay => "replay",
+            AgentName::Autopilot => "autopilot",
         }
     }
 }
@@ -166,7 +217,7 @@ pub(crate) struct UnknownName {
 }
 
 macro_rules! named {
-    ($type:ty, $what:literal) => {
+    ($type:ty, $what:literal, $known:ident) => {
         impl FromStr for $type {
             type Err = UnknownName;
 
@@ -175,7 +226,7 @@ macro_rules! named {
                 found.ok_or_else(|| UnknownName {
                     what: $what,
                     given: text.to_owned(),
-                    known: <$type>::ALL.into_iter().map(|one| one.as_str()).collect(),
+                    known: <$type>::$known.into_iter().map(|one| one.as_str()).collect(),
                 })
             }
         }
@@ -188,8 +239,8 @@ macro_rules! named {
     };
 }
 
-named!(AgentName, "agent");
-named!(Sandbox, "sandbox");
+named!(AgentName, "agent", OFFERED);
+named!(Sandbox, "sandbox", ALL);
 
 #[cfg(test)]
 mod tests {

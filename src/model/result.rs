@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Answer, Exit, Outcome, Progress, RunId, State, TaskId, Timestamp, Usage};
+use crate::model::{Answer, Exit, Outcome, Progress, Request, RunId, State, TaskId, Timestamp, Usage};
 
 /// Written once at the end. A row can be finished from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,6 +77,18 @@ impl RunResult {
             processes_ended: 0,
             evidence: false,
         }
+    }
+
+    /// The result of a run that ended with `summary`.
+    pub(crate) fn ended(
+        request: &Request,
+        attempt: u32,
+        outcome: Outcome,
+        summary: String,
+        now: Timestamp,
+    ) -> Self {
+        let bare = Self::bare(request.task_id.clone(), request.run_id.clone(), attempt, outcome, now);
+        Self { summary, model: request.model.clone(), ..bare }
     }
 
     pub(crate) fn state(&self) -> State {

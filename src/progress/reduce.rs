@@ -13,6 +13,7 @@ use crate::text::plain;
 /// Steps of a plan that are kept; all are counted.
 const MOST_STEPS: usize = 1_000;
 const LONGEST_STEP: usize = 200;
+const LONGEST_QUESTION: usize = 2_000;
 const MOST_BEFORE_THE_END: u8 = 99;
 /// Agents run a few things at once; more need not be told apart.
 const MOST_OPEN: usize = 64;
@@ -31,6 +32,7 @@ pub(crate) struct Reducer {
     /// Hashes of the paths of changed files.
     files: HashSet<u64>,
     hasher: RandomState,
+    question: Option<String>,
     /// Whether the previous event was a message, which a delta continues.
     speaking: bool,
 }
@@ -47,6 +49,7 @@ impl Reducer {
             open: Vec::new(),
             files: HashSet::new(),
             hasher: RandomState::new(),
+            question: None,
             speaking: false,
         }
     }
@@ -99,10 +102,18 @@ impl Reducer {
                 self.counters.retries += 1;
                 self.activity = activity::retrying(message);
             }
-            Event::Question { text } => self.show(Phase::Asking, activity::asking(text)),
+            Event::Question { text } => {
+                self.show(Phase::Asking, activity::asking(text));
+                self.question = Some(plain::line(text, LONGEST_QUESTION));
+            }
             Event::TurnCompleted { .. } => self.show(Phase::Answering, activity::ANSWERING.to_owned()),
             Event::TurnFailed { fault } => self.activity = activity::failed(&fault.message),
         }
+    }
+
+    /// The agent's question was answered.
+    pub(crate) fn answered(&mut self) {
+        self.show(Phase::Thinking, activity::THINKING.to_owned());
     }
 
     /// Marks the run as finished.
@@ -132,6 +143,7 @@ impl Reducer {
             // Filled in by others.
             eta: None,
             running: Vec::new(),
+            question: self.question.clone().filter(|_| self.phase == Phase::Asking),
         }
     }
 

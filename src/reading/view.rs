@@ -39,6 +39,17 @@ impl View {
         self.row.state
     }
 
+    /// What its agent asks, if it waits for an answer.
+    pub(crate) fn question(&self) -> Option<&str> {
+        let asks = self.state() == State::InputRequired;
+        self.progress.as_ref().filter(|_| asks)?.question.as_deref()
+    }
+
+    /// Whether a waiter has nothing more to wait for: the task has ended, or asks something.
+    pub(crate) fn needs_no_wait(&self) -> bool {
+        self.state().is_final() || self.question().is_some()
+    }
+
     pub(crate) fn missing_output(&self) -> Option<MissingOutput> {
         missing_output(&self.row, &self.dir)
     }
@@ -89,6 +100,9 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
     let request = readable(dir.read_request(), &mut damaged);
     let progress = result.as_ref().and_then(|result| result.progress.clone());
     let progress = progress.or_else(|| dir.read_progress()).or_else(|| at_work(&dir, row.state));
+    // Supervisors do not open the registry, so only the progress tells that the agent asks.
+    let asks = row.state == State::Working && progress.as_ref().is_some_and(|now| now.question.is_some());
+    let row = if asks { Row { state: State::InputRequired, ..row } } else { row };
     let evidence = result.as_ref().and_then(|result| observed(&dir, result, &mut damaged));
     let took = if row.state == State::Working {
         let project = row.project.to_string_lossy();
@@ -97,7 +111,7 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
     } else {
         Vec::new()
     };
-    if row.state == State::Working {
+    if matches!(row.state, State::Working | State::InputRequired) {
         damaged.extend(stopped_supervisor::find(&dir).map(|stopped| stopped.warning(&row.id)));
     }
     let kept_for = context.config.retention_age();
@@ -145,6 +159,7 @@ fn at_work(dir: &RunDir, state: State) -> Option<Progress> {
         last_event_at: None,
         eta: None,
         running: Vec::new(),
+        question: None,
     })
 }
 

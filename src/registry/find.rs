@@ -74,12 +74,12 @@ impl Registry {
         scope: SearchScope,
     ) -> Result<TaskMatch, RegistryError> {
         let lower = text.to_ascii_lowercase();
-        // `T` and `T-local-` are prefixes of every id.
-        let tail = if "t-local-".starts_with(&lower) {
-            ""
-        } else {
-            lower.strip_prefix("t-local-").unwrap_or(&lower)
-        };
+        // `T` and `T-local-` are prefixes of every id of their kind; a tail alone may be of any kind.
+        let kind =
+            ["T-local-", "T-cloud-"].into_iter().find(|kind| lower.starts_with(&kind.to_ascii_lowercase()));
+        let tail = kind.map_or(lower.as_str(), |kind| &lower[kind.len()..]);
+        let of_all = ["t-local-", "t-cloud-"].iter().any(|kind| kind.starts_with(&lower));
+        let tail = if of_all { "" } else { tail };
         let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
         if lower.is_empty() || !tail.bytes().all(plain) {
             return Ok(TaskMatch::None);
@@ -87,15 +87,17 @@ impl Registry {
         // Ranges instead of LIKE, so that the unique indexes are used.
         let mut rows = select(
             &self.connection,
-            "WHERE ((id >= ?1 AND id < ?2) OR (run_id >= ?3 AND run_id < ?4)) AND (?5 OR project = ?6)
+            "WHERE ((id >= ?1 AND id < ?2) OR (id >= ?7 AND id < ?8) OR (run_id >= ?3 AND run_id < ?4)) AND (?5 OR project = ?6)
              ORDER BY seq DESC LIMIT 6",
             params![
-                format!("T-local-{tail}"),
-                format!("T-local-{tail}~"),
+                format!("{}{tail}", kind.unwrap_or("T-local-")),
+                format!("{}{tail}~", kind.unwrap_or("T-local-")),
                 lower,
                 format!("{lower}~"),
                 scope == SearchScope::Everywhere,
                 project,
+                format!("{}{tail}", kind.unwrap_or("T-cloud-")),
+                format!("{}{tail}~", kind.unwrap_or("T-cloud-")),
             ],
         )?;
         Ok(match rows.len() {

@@ -9,7 +9,7 @@ use crate::model::State;
 use crate::registry::RegistryError;
 
 /// The current format.
-pub(crate) const VERSION: i64 = 3;
+pub(crate) const VERSION: i64 = 4;
 
 pub(super) fn apply(connection: &Connection, found: i64) -> Result<(), RegistryError> {
     if found >= VERSION {
@@ -23,6 +23,9 @@ pub(super) fn apply(connection: &Connection, found: i64) -> Result<(), RegistryE
     }
     if found < 3 {
         connection.execute_batch(CLIENT_TABLES)?;
+    }
+    if found < 4 {
+        connection.execute_batch(SLOTS)?;
     }
     connection.pragma_update(None, "user_version", VERSION)?;
     Ok(())
@@ -81,6 +84,9 @@ const CLIENT_TABLES: &str = "
     cancelled INTEGER NOT NULL DEFAULT 0
   ) STRICT;
 ";
+
+/// Coordinators take no slot.
+const SLOTS: &str = "ALTER TABLE tasks ADD COLUMN takes_slot INTEGER NOT NULL DEFAULT 1;";
 
 const QUEUE_INDEXES: &str = "
   CREATE INDEX tasks_by_state ON tasks (state, seq);

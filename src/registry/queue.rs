@@ -28,10 +28,9 @@ impl Registry {
             return Ok(None);
         }
         self.transaction(|transaction| {
-            if taken(transaction)? >= limit {
-                return Ok(None);
-            }
-            let waiting = select(transaction, "WHERE state = 'pending' ORDER BY seq LIMIT 64", [])?;
+            let Some(claimable) = claimable(transaction, limit)? else { return Ok(None) };
+            let rest = format!("WHERE {claimable} ORDER BY seq LIMIT 64");
+            let waiting = select(transaction, &rest, [])?;
             let Some((lock, mut row)) = waiting.into_iter().find_map(|row| Some((take(&row)?, row))) else {
                 return Ok(None);
             };
@@ -58,14 +57,45 @@ impl Registry {
         })
     }
 
+    /// Gives a working task to a new supervisor, which starts it as another attempt. `None` if
+    /// somebody else was faster.
+    pub(crate) fn reclaim(&mut self, row: &Row, now: Timestamp) -> Result<Option<u32>, RegistryError> {
+        self.transaction(|transaction| {
+            let changed = transaction.execute(
+                "UPDATE tasks SET attempt = attempt + 1, updated_at = ?3
+                 WHERE id = ?1 AND attempt = ?2 AND state = 'working'",
+                params![row.id.as_str(), row.attempt, now],
+            )?;
+            Ok((changed == 1).then_some(row.attempt + 1))
+        })
+    }
+
+    /// Whether a queued task can be claimed.
+    pub(crate) fn can_claim(&self, limit: u32) -> Result<bool, RegistryError> {
+        let Some(claimable) = claimable(&self.connection, limit)? else { return Ok(false) };
+        let found = format!("SELECT 1 FROM tasks WHERE {claimable}");
+        Ok(self.connection.prepare_cached(&found)?.exists([])?)
+    }
+
     fn first_pending(&self) -> Result<Option<Row>, RegistryError> {
         Ok(select(&self.connection, "WHERE state = 'pending' ORDER BY seq LIMIT 1", [])?.pop())
     }
 }
 
+/// The condition for queued tasks that may start now; `None` if none may.
+fn claimable(connection: &Connection, limit: u32) -> Result<Option<&'static str>, RegistryError> {
+    Ok(match taken(connection)? < limit {
+        true => Some("state = 'pending'"),
+        // What takes no slot waits for none.
+        false if limit > 0 => Some("state = 'pending' AND takes_slot = 0"),
+        false => None,
+    })
+}
+
 /// The number of used slots.
 pub(super) fn taken(connection: &Connection) -> Result<u32, RegistryError> {
-    let mut statement = connection
-        .prepare_cached("SELECT count(*) FROM tasks WHERE state IN ('working', 'input_required')")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT count(*) FROM tasks WHERE state IN ('working', 'input_required') AND takes_slot = 1",
+    )?;
     Ok(statement.query_row([], |row| row.get(0))?)
 }

@@ -89,7 +89,8 @@ fn take_in(
     {
         return Ok(Submitted::Busy(row));
     }
-    let claimed = lock.is_some() && has_room(transaction, limit)?;
+    let takes_slot = request.work.takes_slot();
+    let claimed = lock.is_some() && (has_room(transaction, limit)? || (!takes_slot && limit > 0));
     let state = if claimed { State::Working } else { State::Pending };
     insert(transaction, request, fingerprint, state)?;
     // The lock of a queued task is released before its row is visible, so that anybody can claim it
@@ -151,8 +152,9 @@ pub(super) fn insert(
     let claimed = state == State::Working;
     let mut statement = connection.prepare_cached(
         "INSERT INTO tasks (id, run_id, attempt, state, agent, origin, alias, instruction, project, working_dir,
-           user_id, thread_id, parent_task_id, idempotency_key, fingerprint, created_at, updated_at, started_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, 'local', ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16)",
+           user_id, thread_id, parent_task_id, idempotency_key, fingerprint, created_at, updated_at, started_at,
+           takes_slot)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?17, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16, ?18)",
     )?;
     let resume = request.resume.as_ref();
     statement.execute(params![
@@ -172,6 +174,8 @@ pub(super) fn insert(
         fingerprint,
         request.created_at,
         claimed.then_some(request.created_at),
+        if request.work == crate::model::WorkKind::Hosted { "cloud" } else { "local" },
+        request.work.takes_slot(),
     ])?;
     Ok(())
 }

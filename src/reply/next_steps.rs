@@ -57,7 +57,11 @@ impl Next {
     fn calls(&self) -> Vec<String> {
         let Self { id, .. } = self;
         match self.state {
-            State::Pending | State::Working | State::InputRequired => vec![
+            State::InputRequired => vec![
+                format!("delegate_resume {{\"task_id\": \"{id}\", \"task\": \"...\"}} answers its question"),
+                format!("delegate_cancel {{\"task_id\": \"{id}\"}} ends it"),
+            ],
+            State::Pending | State::Working => vec![
                 format!(
                     "delegate_wait {{\"task_id\": \"{id}\"}} waits for its end, and the run goes on meanwhile"
                 ),
@@ -95,7 +99,11 @@ impl Next {
                 format!("`delegator wait {id}` waits for its end"),
                 format!("`delegator cancel {id}` takes it out of the queue"),
             ],
-            State::Working | State::InputRequired => vec![
+            State::InputRequired => vec![
+                format!("`delegator resume {id} \"...\"` answers its question"),
+                format!("`delegator cancel {id}` ends it"),
+            ],
+            State::Working => vec![
                 format!("`delegator wait {id}` waits for its end"),
                 format!("`delegator logs -f {id}` shows its output"),
                 format!("`delegator cancel {id}` ends it"),

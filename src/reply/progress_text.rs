@@ -76,6 +76,7 @@ mod tests {
             last_event_at: None,
             eta: None,
             running: Vec::new(),
+            question: None,
         };
         assert_eq!((SoFar(progress.clone()).line(), brief(&progress)), (None, None));
         progress.percent = Some(50);

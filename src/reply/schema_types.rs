@@ -36,5 +36,5 @@ string!(
 string!(
     AgentName,
     "AgentName",
-    json_schema!({ "type": "string", "enum": AgentName::ALL.map(AgentName::as_str) })
+    json_schema!({ "type": "string", "enum": AgentName::OFFERED.map(AgentName::as_str) })
 );

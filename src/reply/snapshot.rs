@@ -164,6 +164,9 @@ pub(crate) struct Progress {
     pub(crate) total_steps: Option<usize>,
     /// One line: what is going on now.
     pub(crate) current_activity: String,
+    /// What the agent asked. It waits for the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<String>,
     #[schemars(with = "String")]
     phase: Phase,
     pub(crate) steps: Vec<Step>,
@@ -337,7 +340,7 @@ impl Ended {
 impl Progress {
     /// `None` before the agent has said anything.
     pub(super) fn of(view: &View, now: Timestamp, voice: Voice) -> Option<Self> {
-        let model::Progress { phase, activity, percent, steps, counters, last_event_at, .. } =
+        let model::Progress { phase, activity, percent, steps, counters, last_event_at, question, .. } =
             view.progress.as_ref()?;
         let planned = |count: usize| (!steps.is_empty()).then_some(count);
         Some(Self {
@@ -345,6 +348,7 @@ impl Progress {
             completed_steps: planned(steps.iter().filter(|step| step.done).count()),
             total_steps: planned(steps.len()),
             current_activity: activity.clone(),
+            question: question.clone(),
             phase: *phase,
             steps: steps.iter().map(|step| Step { text: step.text.clone(), done: step.done }).collect(),
             counters: Counted::of(*counters),
@@ -367,6 +371,7 @@ impl Progress {
                 completed_steps: None,
                 total_steps: None,
                 current_activity: facts.summary.clone(),
+                question: None,
                 phase: Phase::Starting,
                 steps: Vec::new(),
                 counters: Counted::default(),

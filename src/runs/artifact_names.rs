@@ -13,6 +13,9 @@ const FIXED: &[&str] = &[
     "events.jsonl",
     "stdout.log",
     "stderr.log",
+    "changes.diff",
+    "plan.json",
+    "remote.json",
     "evidence.json",
     "progress.json",
     "request.json",
@@ -66,6 +69,7 @@ impl ArtifactName {
             "events.jsonl",
             "stdout.log",
             "stderr.log",
+            "changes.diff",
         ];
         self.item().is_some() || streams.contains(&self.as_str())
     }

@@ -80,6 +80,26 @@ impl RunDir {
         self.file("stderr.log")
     }
 
+    /// For hosted work: the job, as far as the service is known to have it.
+    pub(crate) fn remote(&self) -> PathBuf {
+        self.file("remote.json")
+    }
+
+    /// For hosted work: the changes that it made, as a diff.
+    pub(crate) fn changes(&self) -> PathBuf {
+        self.file("changes.diff")
+    }
+
+    /// For coordinators: the jobs, and the tasks that they became.
+    pub(crate) fn plan(&self) -> PathBuf {
+        self.file("plan.json")
+    }
+
+    /// Where the programs of hosted work are called, because they write into their directory.
+    pub(crate) fn scratch(&self) -> PathBuf {
+        self.file("scratch")
+    }
+
     pub(crate) fn last_message(&self) -> PathBuf {
         self.file("last_message.json")
     }

@@ -63,6 +63,11 @@ impl RunDir {
         read(&self.progress()).ok().flatten()
     }
 
+    /// Reads what [`write_state`](Self::write_state) wrote.
+    pub(crate) fn read_state<T: DeserializeOwned>(&self, path: &Path) -> Result<Option<T>, ReadError> {
+        read(path)
+    }
+
     pub(crate) fn read_result(&self) -> Result<Option<RunResult>, ReadError> {
         read(&self.result())
     }

@@ -43,6 +43,7 @@ impl RunDir {
         let _ = fs::remove_file(self.socket());
         let _ = fs::remove_dir_all(self.tree());
         let _ = fs::remove_dir_all(self.overlapped());
+        let _ = fs::remove_dir_all(self.scratch());
         let bytes = writer::pretty(result)?;
         let sealed = files::write(&self.result(), &bytes, Durability::Synced);
         if sealed.is_ok() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -51,6 +51,11 @@ impl RunDir {
 
     pub(crate) fn write_command(&self, record: &CommandRecord<'_>) -> io::Result<()> {
         files::write(&self.file("command.json"), &pretty(record)?, Durability::Whole)
+    }
+
+    /// Writes a file that a new supervisor goes on from.
+    pub(crate) fn write_state(&self, path: &Path, state: &impl Serialize) -> io::Result<()> {
+        files::write(path, &pretty(state)?, Durability::Synced)
     }
 
     pub(crate) fn write_progress(&self, progress: &Progress) -> io::Result<()> {

@@ -14,7 +14,7 @@ use crate::execution::schema_check;
 use crate::host::Env;
 use crate::host::paths;
 use crate::host::{clock, ids};
-use crate::model::{AgentName, Limits, Request, Resumed, Sandbox};
+use crate::model::{AgentName, Limits, Plan, Request, Resumed, RunId, Sandbox, TaskId, WorkKind};
 use crate::reading::enclosing_runs;
 use crate::submit::caller::Caller;
 use crate::submit::write_bounds::{self, WriteBounds};
@@ -40,9 +40,20 @@ pub(crate) struct StartRequest {
     pub(crate) idempotency_key: Option<String>,
     pub(crate) env_from: Vec<String>,
     pub(crate) resume: Option<Resumed>,
+    /// Where a service runs it.
+    pub(crate) env_id: Option<String>,
+    /// Set if a coordinator starts this task as one of its jobs.
+    pub(crate) job_of: Option<ParentTask>,
     pub(crate) caller: Caller,
     /// Treat an identical request from a moment ago as this one.
     pub(crate) dedupe: bool,
+}
+
+/// The coordinator that starts a job, and the runs around it.
+#[derive(Debug, Clone)]
+pub(crate) struct ParentTask {
+    pub(crate) task_id: TaskId,
+    pub(crate) within: Vec<RunId>,
 }
 
 /// Limits in seconds, as the caller gave them.
@@ -83,11 +94,7 @@ pub(crate) fn resolve(
     if let Some(schema) = &ask.output_schema {
         schema_check::check_schema(schema)?;
     }
-    let within = enclosing_runs::detect(env);
-    let depth = u32::try_from(within.depth.max(ask.caller.depth())).unwrap_or(u32::MAX);
-    if depth >= config.max_depth {
-        return Err(TaskError::TooDeep { depth, max: config.max_depth });
-    }
+    let within = within(context, &ask)?;
     let environment = environment(context, agent, hold, &ask.env_from)?;
     let limits = limits(config, agent, ask.limits)?;
     let program = program(context, agent, hold, &ask.task)?;
@@ -98,13 +105,17 @@ pub(crate) fn resolve(
         }
         SandboxedBy::Agent | SandboxedBy::Nobody => None,
     };
+    let work = agent.abilities().work;
     let request = Request {
         version: Request::VERSION,
-        task_id: ids::task_id()?,
+        task_id: if work == WorkKind::Hosted { ids::hosted_task_id()? } else { ids::task_id()? },
         run_id: ids::run_id()?,
         created_at: clock::now(),
         home: Some(home.made_in()),
         agent,
+        work,
+        env_id: ask.env_id,
+        job_of: ask.job_of.map(|parent| parent.task_id),
         program,
         task: ask.task,
         role: ask.role.unwrap_or_else(|| "specialist".into()),
@@ -126,13 +137,24 @@ pub(crate) fn resolve(
         resume: ask.resume,
         env_from: ask.env_from,
         env_names: environment.iter().map(|(name, _)| name.clone()).collect(),
-        within: within.runs,
+        within,
         kill_level: config.kill_level,
         max_stream_bytes: config.max_stream_bytes,
         inline: config.inline(),
         user: env.text("USER").unwrap_or_default().to_owned(),
     };
     Ok((request, environment))
+}
+
+/// The runs that the task belongs to, if it may be started inside them.
+fn within(context: &Context, ask: &StartRequest) -> Result<Vec<RunId>, TaskError> {
+    if let Some(parent) = &ask.job_of {
+        return Ok(parent.within.clone());
+    }
+    let within = enclosing_runs::detect(&context.env);
+    let depth = u32::try_from(within.depth.max(ask.caller.depth())).unwrap_or(u32::MAX);
+    let max = context.config.max_depth;
+    if depth >= max { Err(TaskError::TooDeep { depth, max }) } else { Ok(within.runs) }
 }
 
 /// What keeps a run in its sandbox.
@@ -165,6 +187,7 @@ fn check_offered(config: &Config, agent: AgentName, ask: &StartRequest) -> Resul
         (Caller::Client(_), TaskText::Recording) if !agents::is_shipped(&ask.task) => {
             Err(TaskError::ForeignRecording)
         }
+        (Caller::Client(_), _) if !agent.abilities().is_offered => Err(TaskError::NotYet(vec!["agent"])),
         (Caller::Client(_) | Caller::Person, _) => Ok(()),
     }
 }
@@ -183,14 +206,14 @@ fn sandbox(
         (TaskText::CommandLine, Caller::Client(_), Some(Sandbox::DangerFullAccess)) => {
             return Err(TaskError::CommandUnconfined);
         }
-        (TaskText::CommandLine | TaskText::Prompt, _, _) => {}
+        (TaskText::CommandLine | TaskText::Prompt | TaskText::Plan, _, _) => {}
     }
     if let Some(asked) = asked {
         caller.check_sandbox(config, asked)?;
     }
     let most = match task {
         TaskText::CommandLine => Sandbox::WorkspaceWrite,
-        TaskText::Prompt | TaskText::Recording => Sandbox::DangerFullAccess,
+        TaskText::Prompt | TaskText::Recording | TaskText::Plan => Sandbox::DangerFullAccess,
     };
     Ok(asked.unwrap_or_else(|| config.default_sandbox.min(caller.max_sandbox(config)).min(most)))
 }
@@ -235,8 +258,10 @@ fn writable(
 fn program(context: &Context, agent: AgentName, hold: SandboxedBy, task: &str) -> Result<PathBuf, TaskError> {
     let own = || paths::own_program().map_err(TaskError::write("/proc/self/exe"));
     let abilities = agent.abilities();
-    if abilities.task == TaskText::Recording {
-        agents::check_task(task).map_err(TaskError::BadRecording)?;
+    match abilities.task {
+        TaskText::Recording => agents::check_task(task).map_err(TaskError::BadRecording)?,
+        TaskText::Plan => drop(Plan::parse(task).map_err(TaskError::BadPlan)?),
+        TaskText::Prompt | TaskText::CommandLine => {}
     }
     match abilities.program {
         Program::Codex => codex_program(&context.env, &context.config),

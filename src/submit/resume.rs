@@ -1,11 +1,14 @@
 //! Continues a thread: a new task in a new run directory.
 
 use std::path::Path;
+use std::time::Duration;
 
 use crate::config::Config;
 use crate::context::{Context, TaskError};
-use crate::model::{AgentName, Request, Resumed, Sandbox, TaskId, ThreadId};
-use crate::reading::look_up;
+use crate::execution::{Message, control};
+use crate::host::clock;
+use crate::model::{AgentName, Request, Resumed, Sandbox, State, TaskId, ThreadId};
+use crate::reading::{View, look_up, view};
 use crate::registry::{Row, TaskMatch};
 use crate::submit::caller::Caller;
 use crate::submit::resolve::StartRequest;
@@ -21,7 +24,10 @@ pub(crate) struct ResumeRequest {
     pub(crate) ask: StartRequest,
 }
 
-/// Starts a task on the thread. Directory, agent, model, effort, and sandbox come from the previous task
+/// How long a supervisor may take to hand on an answer.
+const HANDED_ON: Duration = Duration::from_secs(2);
+
+/// Starts a task on the thread, or answers the question of a task that asks one. Directory, agent, model, effort, and sandbox come from the previous task
 /// unless given, limited to what this caller may have now.
 pub(crate) fn resume(context: &mut Context, resume: ResumeRequest) -> Result<Accepted, TaskError> {
     let parent = match look_up(context, &resume.of)? {
@@ -32,6 +38,12 @@ pub(crate) fn resume(context: &mut Context, resume: ResumeRequest) -> Result<Acc
             return Err(TaskError::Ambiguous { reference: resume.of, candidates });
         }
     };
+    if let Some(row) = parent.as_ref().filter(|row| !row.state.is_final()) {
+        let view = view(context, row.clone());
+        if let Some(question) = view.question() {
+            return answer(&view, question, &resume.ask.task);
+        }
+    }
     let thread_id = thread(context, &resume.of, parent.as_ref())?;
     if let Some(task) = begun_by(context, &thread_id)? {
         return Err(TaskError::ThreadBusy { thread: thread_id.to_string(), task });
@@ -54,6 +66,21 @@ pub(crate) fn resume(context: &mut Context, resume: ResumeRequest) -> Result<Acc
     let mut accepted = start(context, StartRequest { resume: Some(resumed), ..ask })?;
     accepted.warnings.splice(0..0, lowered);
     Ok(accepted)
+}
+
+/// Answers the question of a running task, and waits until its agent has the answer.
+fn answer(view: &View, question: &str, text: &str) -> Result<Accepted, TaskError> {
+    if text.trim().is_empty() {
+        return Err(TaskError::EmptyTask);
+    }
+    let sent = control::deliver(&view.dir, &Message::Answer { text: text.to_owned() });
+    sent.map_err(TaskError::write(view.dir.socket()))?;
+    let give_up = clock::monotonic() + HANDED_ON;
+    let is_open = || view.dir.read_progress().is_some_and(|now| now.question.as_deref() == Some(question));
+    while is_open() && clock::monotonic() < give_up {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(Accepted::new(view.row.id.clone(), State::Working))
 }
 
 fn thread(context: &Context, of: &str, parent: Option<&Row>) -> Result<ThreadId, TaskError> {

@@ -33,7 +33,7 @@ pub(crate) struct Accepted {
 }
 
 impl Accepted {
-    fn new(task_id: TaskId, state: State) -> Self {
+    pub(super) fn new(task_id: TaskId, state: State) -> Self {
         Self { task_id, state, deduplicated: false, warnings: Vec::new() }
     }
 

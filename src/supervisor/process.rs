@@ -31,6 +31,16 @@ pub(crate) trait Observer {
     /// Called with all bytes in order, before anything else is done with them.
     fn output(&mut self, stream: Stream, bytes: &[u8]) -> Observed;
 
+    /// Bytes for the child's standard input that answer its question.
+    fn answer(&mut self, _text: &str) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Bytes that ask the child to stop over its own protocol; empty if it must be signalled.
+    fn on_stop(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
+
     /// Called about once a second and whenever something was observed.
     fn tick(&mut self) -> Option<StopReason>;
 }
@@ -58,6 +68,8 @@ pub(crate) enum ControlOrder {
     Stop(StopReason),
     /// Start queued tasks, because a process below us must not.
     Pump,
+    /// The answer to the child's question.
+    Answer(String),
 }
 
 /// The runs inside this one. Their own supervisors end them and record how; we only wait for that.
@@ -114,10 +126,15 @@ pub(crate) fn run(
             match order {
                 ControlOrder::Stop(reason) => child.step(Input::Stop(reason)),
                 ControlOrder::Pump => child.pump(),
+                ControlOrder::Answer(text) => {
+                    child.unsent.extend(observer.answer(&text));
+                    child.step(Input::Activity);
+                }
             }
         }
         let reason = observer.tick();
         child.step(reason.map_or(Input::Tick, Input::Stop));
+        child.ask_to_stop(observer);
     }
     Ok(child.end(observer))
 }
@@ -138,6 +155,8 @@ struct Driver<'a> {
     finished: bool,
     /// When to release memory that is not needed while the run goes on.
     settles: Option<Duration>,
+    /// The child must be asked to stop.
+    stop_due: bool,
     killed: HashSet<(i32, u64)>,
     buffer: Vec<u8>,
 }
@@ -175,6 +194,7 @@ impl<'a> Driver<'a> {
             inner,
             finished: false,
             settles: Some(clock::monotonic() + SETTLED),
+            stop_due: false,
             killed: HashSet::new(),
             buffer: vec![0; CHUNK],
         })
@@ -290,16 +310,29 @@ impl<'a> Driver<'a> {
     fn step(&mut self, input: Input) {
         match self.lifecycle.step(input, clock::monotonic()) {
             None => {}
-            Some(Action::Stop) => {
-                self.signal(self.spec.stop.reach, self.spec.stop.signal);
-                self.inner.ask();
-            }
+            Some(Action::Stop) => self.stop_due = true,
             Some(Action::Kill) => {
                 self.killed.extend(self.tree.kill(Scope::Own));
                 self.signal(SignalTarget::Process, Signal::Kill);
             }
             Some(Action::Finish) => self.finished = true,
         }
+    }
+
+    /// Asks the child to stop: over its own protocol if it has one and still listens, otherwise by
+    /// a signal. Either way it is killed after the grace period.
+    fn ask_to_stop(&mut self, observer: &mut dyn Observer) {
+        if !std::mem::take(&mut self.stop_due) {
+            return;
+        }
+        let farewell = if self.stdin.is_some() { observer.on_stop() } else { Vec::new() };
+        if farewell.is_empty() {
+            self.signal(self.spec.stop.reach, self.spec.stop.signal);
+        } else {
+            self.unsent.extend(farewell);
+            self.write_stdin();
+        }
+        self.inner.ask();
     }
 
     /// Signals the agent; its process id is valid until it is reaped.

@@ -43,11 +43,7 @@ pub(crate) fn cancel(
         return Ok(Cancelled { view: before, previous_state, was_final: true, still_ending: false });
     }
     let id = before.row.id.clone();
-    if !cancel_waiting(context, &before.row, reason)? {
-        // The file is for a supervisor that does not listen yet.
-        before.dir.write_cancel(reason).map_err(TaskError::write(before.dir.cancel()))?;
-        control::send(&before.dir, &Message::Cancel { reason: reason.map(ToOwned::to_owned) });
-    }
+    ask_to_cancel(context, &id, reason)?;
     pump(context)?;
     let give_up = clock::monotonic() + GIVE_UP;
     let mut urge = |views: &[View]| {
@@ -58,9 +54,26 @@ pub(crate) fn cancel(
         }
         NextObservation::Within(URGE)
     };
-    let waited = wait(context, std::slice::from_ref(&id), Until::All, Some(PATIENCE), &mut urge)?;
+    let waited = wait(context, std::slice::from_ref(&id), Until::AllEnded, Some(PATIENCE), &mut urge)?;
     let view = one(waited.views, &id)?;
     Ok(Cancelled { still_ending: waited.exceeded, view, previous_state, was_final: false })
+}
+
+/// Takes a queued task out of the queue, or asks the supervisor of a working one to end it.
+pub(crate) fn ask_to_cancel(
+    context: &mut Context,
+    id: &TaskId,
+    reason: Option<&str>,
+) -> Result<(), TaskError> {
+    let row = find(context, id.as_str())?;
+    if row.state.is_final() || cancel_waiting(context, &row, reason)? {
+        return Ok(());
+    }
+    let dir = context.dir(&row.run_id);
+    // The file is for a supervisor that does not listen yet.
+    dir.write_cancel(reason).map_err(TaskError::write(dir.cancel()))?;
+    control::send(&dir, &Message::Cancel { reason: reason.map(ToOwned::to_owned) });
+    Ok(())
 }
 
 /// Cancels a queued task. Returns `false` if it is not queued, or is just being started.

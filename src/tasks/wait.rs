@@ -42,6 +42,8 @@ pub(crate) enum NextObservation {
 pub(crate) enum Until {
     Any,
     All,
+    /// All, and a question of an agent is not enough.
+    AllEnded,
 }
 
 #[derive(Debug)]
@@ -63,7 +65,7 @@ impl Waited {
     }
 }
 
-/// Waits until one or all of `ids` are final, or `limit` has passed. Calls `observe` with the tasks whenever
+/// Waits until one or all of `ids` have ended or ask something, or `limit` has passed. Calls `observe` with the tasks whenever
 /// they change.
 pub(crate) fn wait(
     context: &mut Context,
@@ -84,10 +86,10 @@ pub(crate) fn wait(
             watching.follow_the_queue(context)?;
         }
         let views = look(context, ids)?;
-        let done = views.iter().filter(|view| view.state().is_final()).count();
         let enough = match until {
-            Until::Any => done > 0,
-            Until::All => done == views.len(),
+            Until::Any => views.iter().any(View::needs_no_wait),
+            Until::All => views.iter().all(View::needs_no_wait),
+            Until::AllEnded => views.iter().all(|view| view.state().is_final()),
         };
         let next = observe(&views);
         let left = deadline.map(|at| at.saturating_sub(clock::monotonic()));

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each module uses only those before it.
-const LAYERS: [&str; 27] = [
+const LAYERS: [&str; 28] = [
     "model",
     "redact",
     "text",
@@ -28,6 +28,7 @@ const LAYERS: [&str; 27] = [
     "execution",
     "submit",
     "tasks",
+    "autopilot",
     "failure",
     "reply",
     "mcp",

@@ -20,7 +20,7 @@ mod verdict;
 use crate::agents::{
     Abilities, Agent, AgentFiles, AgentPlan, Edits, Probe, ProbeAnswer, Program, Reader, TaskText,
 };
-use crate::model::{Fault, Request};
+use crate::model::{Fault, Request, WorkKind};
 
 pub(crate) use answer::{NOTHING_SAID, answer_schema};
 pub(crate) use cli_options::parse_version;
@@ -34,6 +34,8 @@ pub(crate) use unreported::{Unreported, UnreportedFinder};
 pub(crate) struct Codex;
 
 pub(super) const ABILITIES: Abilities = Abilities {
+    work: WorkKind::Child,
+    is_offered: true,
     task: TaskText::Prompt,
     program: Program::Codex,
     resumes: true,

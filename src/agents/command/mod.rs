@@ -15,6 +15,7 @@ use crate::agents::{
 };
 use crate::model::{
     CommandSpec, Exit, FailureCode, Fault, Jail, Request, Sandbox, Signal, SignalTarget, Stdin, Stdout, Stop,
+    WorkKind,
 };
 use crate::text::cut;
 
@@ -33,6 +34,8 @@ pub(crate) const SANDBOX_LEAK_EXIT: u8 = 125;
 pub(crate) struct Command;
 
 pub(super) const ABILITIES: Abilities = Abilities {
+    work: WorkKind::Child,
+    is_offered: true,
     task: TaskText::CommandLine,
     program: Program::Shell,
     resumes: false,

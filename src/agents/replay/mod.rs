@@ -5,25 +5,30 @@
 //! recording.
 
 pub(crate) mod play;
+mod reader;
 mod recordings;
 mod task;
 
 use std::time::Duration;
 
-use crate::agents::codex::CodexReader;
 use crate::agents::{
     Abilities, Agent, AgentFiles, AgentPlan, Edits, Probe, ProbeAnswer, Program, Reader, TaskText,
 };
-use crate::model::{CommandSpec, FailureCode, Fault, Request, Signal, SignalTarget, Stdin, Stdout, Stop};
+use crate::model::{
+    CommandSpec, FailureCode, Fault, Request, Signal, SignalTarget, Stdin, Stdout, Stop, WorkKind,
+};
 
 pub(crate) use play::play;
 pub(crate) use task::{BadRecording, check_task, is_shipped};
 
+use reader::ReplayReader;
 use task::Playback;
 
 pub(crate) struct Replay;
 
 pub(super) const ABILITIES: Abilities = Abilities {
+    work: WorkKind::Child,
+    is_offered: true,
     task: TaskText::Recording,
     program: Program::Own,
     resumes: false,
@@ -57,7 +62,7 @@ impl Agent for Replay {
             args,
             cwd: request.cwd.clone(),
             env: Vec::new(),
-            stdin: Stdin::Text(String::new()),
+            stdin: Stdin::Open(Vec::new()),
             stdout: Stdout::Events,
             stop: Stop {
                 signal: Signal::Terminate,
@@ -70,7 +75,7 @@ impl Agent for Replay {
     }
 
     fn reader(&self, request: &Request, _prompt: &str) -> Box<dyn Reader> {
-        Box::new(CodexReader::new(request))
+        Box::new(ReplayReader::new(request))
     }
 }
 
@@ -92,7 +97,7 @@ mod tests {
     fn judged(task: &str) -> Verdict {
         let args = planned(task).unwrap().spec.args;
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let status = play(&args[1..], &mut out, &mut err, &mut |_| {});
+        let status = play(&args[1..], &mut std::io::empty(), &mut out, &mut err, &mut |_| {});
         let mut reader = Replay.reader(&request(), "");
         for line in out.split(|byte| *byte == b'\n') {
             reader.line(line);

@@ -8,15 +8,19 @@ use std::io;
 use std::io::{BufRead, BufReader, Write};
 use std::time::Duration;
 
+use crate::agents::replay::reader::{Asked, Told};
 use crate::agents::replay::recordings::{self, Cue};
 use crate::agents::replay::task::{Pace, Playback, Source};
 
 /// The exit code for bad arguments.
 const USAGE: i32 = 2;
+/// The exit code of a recording that was stopped while it waited for an answer.
+const STOPPED: i32 = 130;
 
 /// Plays what `args` name. Returns the recorded exit status.
 pub(crate) fn play(
     args: &[String],
+    input: &mut dyn BufRead,
     out: &mut dyn Write,
     err: &mut dyn Write,
     sleep: &mut dyn FnMut(Duration),
@@ -32,10 +36,10 @@ pub(crate) fn play(
     let played = match &playback.source {
         Source::Ours(name) => {
             let mut text = recordings::named(name).unwrap_or_default().as_bytes();
-            perform(&mut text, playback.pace, out, err, sleep)
+            perform(&mut text, playback.pace, input, out, err, sleep)
         }
         Source::File(path) => File::open(path)
-            .and_then(|file| perform(&mut BufReader::new(file), playback.pace, out, err, sleep)),
+            .and_then(|file| perform(&mut BufReader::new(file), playback.pace, input, out, err, sleep)),
     };
     played.unwrap_or_else(|error| {
         let _ = writeln!(err, "error: cannot play the recording: {error}");
@@ -46,6 +50,7 @@ pub(crate) fn play(
 fn perform(
     text: &mut dyn BufRead,
     pace: Pace,
+    input: &mut dyn BufRead,
     out: &mut dyn Write,
     err: &mut dyn Write,
     sleep: &mut dyn FnMut(Duration),
@@ -69,6 +74,12 @@ fn perform(
         match cue {
             Cue::Out { out: text, .. } => say(out, &text)?,
             Cue::Err { err: text, .. } => say(err, &text)?,
+            Cue::Ask { ask, .. } => {
+                say(out, &serde_json::to_string(&Asked { question: ask })?)?;
+                if !await_answer(input)? {
+                    return Ok(STOPPED);
+                }
+            }
             Cue::Exit { exit, .. } => {
                 out.flush()?;
                 return Ok(i32::from(exit));
@@ -77,6 +88,12 @@ fn perform(
     }
     out.flush()?;
     Ok(status)
+}
+
+/// Waits for the answer to a question. Returns `false` if there will be none.
+fn await_answer(input: &mut dyn BufRead) -> io::Result<bool> {
+    let mut line = Vec::new();
+    Ok(read_line(input, &mut line)? && serde_json::from_slice::<Told>(&line).is_ok())
 }
 
 /// Codex's lines begin with their type; do not parse them as our format.
@@ -123,7 +140,7 @@ mod tests {
     fn played(task: &str) -> Played {
         let args: Vec<String> = task.split(' ').map(str::to_owned).collect();
         let (mut out, mut err, mut slept) = (Vec::new(), Vec::new(), Duration::ZERO);
-        let status = play(&args, &mut out, &mut err, &mut |pause| slept += pause);
+        let status = play(&args, &mut io::empty(), &mut out, &mut err, &mut |pause| slept += pause);
         Played { out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap(), slept, status }
     }
 
@@ -139,6 +156,7 @@ mod tests {
         check("quick", 0, 0..=0);
         check("fix-test", 0, 5000..=8000);
         check("fails", 1, 500..=3000);
+        check("asks", 130, 0..=0);
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! The bundled recordings and their format.
 //!
 //! One JSON object per line: `{"at_ms":120,"out":"…"}` (or `"err"`) for a line of output at a time
-//! since the start, and `{"exit":0}` at the end.
+//! since the start, `{"ask":"…"}` for a question that waits for an answer, and `{"exit":0}` at the end.
 
 use serde::Deserialize;
 
-const SHIPPED: [(&str, &str); 3] = [
+const SHIPPED: [(&str, &str); 4] = [
     ("fix-test", include_str!("recordings/fix-test.jsonl")),
     ("quick", include_str!("recordings/quick.jsonl")),
     ("fails", include_str!("recordings/fails.jsonl")),
+    ("asks", include_str!("recordings/asks.jsonl")),
 ];
 
 /// A line of a recording.
@@ -25,6 +26,11 @@ pub(super) enum Cue {
         at_ms: u64,
         err: String,
     },
+    Ask {
+        #[serde(default)]
+        at_ms: u64,
+        ask: String,
+    },
     Exit {
         #[serde(default)]
         at_ms: u64,
@@ -40,7 +46,10 @@ impl Cue {
 
     pub(super) fn at_ms(&self) -> u64 {
         match self {
-            Cue::Out { at_ms, .. } | Cue::Err { at_ms, .. } | Cue::Exit { at_ms, .. } => *at_ms,
+            Cue::Out { at_ms, .. }
+            | Cue::Err { at_ms, .. }
+            | Cue::Ask { at_ms, .. }
+            | Cue::Exit { at_ms, .. } => *at_ms,
         }
     }
 }

@@ -209,6 +209,8 @@ impl Start {
             idempotency_key: options.idempotency_key.clone(),
             env_from: options.env_from.clone(),
             resume: None,
+            env_id: None,
+            job_of: None,
             caller: call.caller(),
             dedupe: options.dedupe.unwrap_or(options.idempotency_key.is_none()),
         })

@@ -1,0 +1,340 @@
+//! A run whose work is a process of ours: prepares it, drives it to its end and judges it.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+
+use crate::agents::{self, Agent, AgentFiles, AgentPlan, Reader};
+use crate::context::{Context, one_line};
+use crate::execution::control::Listener;
+use crate::execution::inner_runs::InnerRuns;
+use crate::execution::observe::Watch;
+use crate::execution::probes::ask_all;
+use crate::execution::pump;
+use crate::execution::record::Recorder;
+use crate::execution::schema_check;
+use crate::execution::summary::{observed, summary};
+use crate::execution::supervise::{bare, not_started, storage};
+use crate::host::AgentLaunch;
+use crate::host::EmptyDirCleanup;
+use crate::host::Env;
+use crate::host::{Links, OpenDirError, OpenedDirs, opened_dirs};
+use crate::host::{clock, paths, processes};
+use crate::ledger::EditsAndRefusals;
+use crate::ledger::RolloutMerge;
+use crate::model::{FailureCode, Fault, JailKind, Outcome, Request, RunId, RunResult, Sandbox, StopReason};
+use crate::prompts;
+use crate::reading::enclosing_runs;
+use crate::runs::{CommandRecord, RunDir, StartRecord};
+use crate::supervisor;
+use crate::supervisor::{
+    ChildEnded, Control, ControlOrder, LaunchedSupervisor, Observer, ProcessTree, RunMark, RunRelation,
+    Scope, SubrunControl,
+};
+
+/// Runs the agent, or finds out why it cannot be run. Always a record.
+pub(super) fn run(
+    env: &Env,
+    dir: &RunDir,
+    request: &Request,
+    attempt: u32,
+    agent: &dyn Agent,
+    listener: &mut Listener,
+) -> RunResult {
+    let tree =
+        ProcessTree::prepare(RunMark::of(&request.run_id, paths::identify(dir.home())), request.kill_level);
+    let prepared = prepare(env, dir, request, agent);
+    // A program that was asked something may have left something behind.
+    tree.sweep(Scope::Own);
+    let outcome = match prepared {
+        Err(fault) => Outcome::Failed { fault },
+        Ok(prepared) => match listener.receive() {
+            Some(ControlOrder::Stop(StopReason::Cancelled { reason })) => Outcome::Cancelled { reason },
+            _ => return prepared.run(env, dir, request, attempt, tree, listener),
+        },
+    };
+    bare(request, attempt, outcome)
+}
+
+struct Prepared<'a> {
+    plan: AgentPlan,
+    environment: Vec<(String, String)>,
+    reader: Box<dyn Reader>,
+    watch: Watch<'a>,
+    ground: OpenedDirs,
+}
+
+/// Everything that can be done without side effects: until `started.json`
+/// exists, the task may be started again by somebody else.
+fn prepare<'a>(
+    env: &Env,
+    dir: &'a RunDir,
+    request: &Request,
+    agent: &dyn Agent,
+) -> Result<Prepared<'a>, Fault> {
+    let environment = environment(dir, request)?;
+    let ground = open_ground(request)?;
+    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| OsStr::new(value));
+    // What changes from this look on is the run's. The questions read the person's settings, not the tree.
+    let look = || Watch::begin(env, dir, request, path);
+    let (findings, watch) =
+        ask_all(&agent.probes(request), request, &ground.cwd(), &environment, &dir.agent_answers(), look);
+    let prompt = prompts::render(request);
+    let files = AgentFiles { schema: dir.schema(), last_message: dir.last_message() };
+    let plan = agent.command(request, &prompt, &files, &findings)?;
+    write_inputs(dir, request, &prompt, &plan, &environment).map_err(|error| storage(&error))?;
+    Ok(Prepared { plan, reader: agent.reader(request, &prompt), watch, ground, environment })
+}
+
+/// The values for the agent's environment, with the marks of its run.
+pub(super) fn environment(dir: &RunDir, request: &Request) -> Result<Vec<(String, String)>, Fault> {
+    let internal = |message: String| Fault::new(FailureCode::Internal, message);
+    let values =
+        dir.read_env().map_err(|error| internal(format!("the environment cannot be read: {error}")))?;
+    let values = values.ok_or_else(|| internal("the environment of the task is gone".into()))?;
+    let marks = enclosing_runs::run_markers(dir, &request.within, &request.run_id);
+    Ok(values.into_iter().chain(marks.map(|(name, value)| (name.to_owned(), value))).collect())
+}
+
+/// Opens what the run may write to, as it was decided when the task was taken in.
+fn open_ground(request: &Request) -> Result<OpenedDirs, Fault> {
+    let links = if request.sandbox == Sandbox::WorkspaceWrite { Links::Refused } else { Links::Followed };
+    OpenedDirs::open(&request.cwd, &request.add_dirs, links).map_err(|error| {
+        let OpenDirError { path, source } = &error;
+        match source.kind() {
+            _ if opened_dirs::is_swapped(source) => swapped(path),
+            io::ErrorKind::NotFound => gone(path),
+            _ => Fault::new(FailureCode::Spawn, one_line(&error)),
+        }
+    })
+}
+
+/// A link, or another directory, came to stand in its place.
+fn swapped(place: &Path) -> Fault {
+    Fault::new(
+        FailureCode::Sandbox,
+        format!("`{}` is not the directory any more that it was", place.display()),
+    )
+    .hint("start the task again, in the directory that it now leads to")
+}
+
+fn gone(place: &Path) -> Fault {
+    Fault::new(FailureCode::Spawn, format!("the directory `{}` is gone", place.display()))
+        .hint("start the task again, in a directory that is there")
+}
+
+fn write_inputs(
+    dir: &RunDir,
+    request: &Request,
+    prompt: &str,
+    plan: &AgentPlan,
+    environment: &[(String, String)],
+) -> io::Result<()> {
+    if !prompt.is_empty() {
+        let schema = request.output_schema.clone().unwrap_or_else(agents::answer_schema);
+        dir.write_text(dir.schema(), &format!("{schema:#}\n"))?;
+        dir.write_text(dir.prompt(), prompt)?;
+    }
+    dir.write_command(&CommandRecord {
+        version: 1,
+        program: &plan.spec.program,
+        args: &plan.spec.args,
+        cwd: &plan.spec.cwd,
+        env_names: environment.iter().map(|(name, _)| name.as_str()).collect(),
+        agent_version: plan.agent_version.as_deref(),
+    })?;
+    dir.set_reserve()
+}
+
+impl Prepared<'_> {
+    fn run(
+        self,
+        env: &Env,
+        dir: &RunDir,
+        request: &Request,
+        attempt: u32,
+        mut tree: ProcessTree,
+        listener: &mut Listener,
+    ) -> RunResult {
+        let mut started = StartRecord {
+            version: 1,
+            attempt,
+            started_at: clock::now(),
+            supervisor_pid: processes::own_pid(),
+            boot_id: processes::boot_id(),
+            kill_level: tree.level(),
+            cgroup: tree.cgroup_path().map(ToOwned::to_owned),
+        };
+        let ready = Recorder::create(dir, request, self.reader, self.plan.spec.stdout).and_then(|recorder| {
+            dir.write_started(&started)?;
+            dir.delete_env()?;
+            Ok(recorder)
+        });
+        let mut recorder = match ready {
+            Ok(recorder) => recorder,
+            Err(error) => return bare(request, attempt, Outcome::Failed { fault: storage(&error) }),
+        };
+        recorder.tick();
+        let leftover_dirs = EmptyDirCleanup::expect(&request.cwd, &self.plan.leftover_dirs);
+        let mut inner = Inside::of(env, dir, request);
+        let mut warnings = self.plan.warnings;
+        let mut run = |tree: &mut ProcessTree| {
+            let launch =
+                AgentLaunch { spec: &self.plan.spec, environment: &self.environment, ground: &self.ground };
+            supervisor::run(launch, request.limits, tree, listener, &mut recorder, &mut inner)
+        };
+        let hard_at = request.limits.hard.map(|limit| clock::monotonic() + limit);
+        let mut ended = run(&mut tree);
+        if ended.as_ref().is_err_and(|error| tree.cgroup_path().is_some() && is_no_entry(error)) {
+            tree.leave_group();
+            started = StartRecord { kill_level: tree.level(), cgroup: None, ..started };
+            warnings.push(format!(
+                "no process could enter the run's control group; kill level `{}` was used instead",
+                tree.level().as_str()
+            ));
+            ended = dir.write_started(&started).and_then(|()| run(&mut tree));
+        }
+        // Codex tidies up after itself, unless it is stopped.
+        let stopped = ended.as_ref().is_ok_and(|ended| ended.reason.is_some());
+        if stopped || request.jail.as_ref().is_some_and(|jail| jail.kind == JailKind::Bwrap) {
+            leftover_dirs.clear();
+        }
+        match ended {
+            Ok(ended) => {
+                let check = |answer: &str| {
+                    let schema = request.output_schema.as_ref()?;
+                    schema_check::check_answer(schema, answer, listener, hard_at)
+                };
+                let (mut result, told) = judge(warnings, request, &started, recorder, ended, check);
+                result.warnings.extend(self.ground.swapped().map(|place| {
+                    format!(
+                        "`{}` names another directory than the one that the run began in: what is told of files is of the other one",
+                        place.display()
+                    )
+                }));
+                let (environment, started_at) = (&self.environment, started.started_at);
+                let thread = result.thread_id.as_deref();
+                result
+                    .warnings
+                    .extend(RolloutMerge { dir, request, environment, thread, started_at }.merge());
+                match self.watch.end(request, told, &result.outcome) {
+                    Ok(evidence) => {
+                        result.evidence = true;
+                        result.summary = observed(request, &result.outcome, result.summary, &evidence);
+                    }
+                    Err(error) => {
+                        result.warnings.push(format!("the evidence could not be written: {error}"));
+                    }
+                }
+                result
+            }
+            Err(error) => {
+                let fault = if opened_dirs::is_swapped(&error) {
+                    swapped(self.ground.swapped().unwrap_or(&request.cwd))
+                } else {
+                    not_started(&self.plan.spec.program, &error)
+                };
+                bare(request, attempt, Outcome::Failed { fault })
+            }
+        }
+    }
+}
+
+/// The system may let us make a group and not let anybody enter it. A program
+/// that may not be started says the same, and says it again without a group.
+fn is_no_entry(error: &io::Error) -> bool {
+    use io::ErrorKind::{PermissionDenied, ResourceBusy, Unsupported};
+    matches!(error.kind(), PermissionDenied | ResourceBusy | Unsupported)
+}
+
+fn judge(
+    noted: Vec<String>,
+    request: &Request,
+    started: &StartRecord,
+    recorder: Recorder,
+    ended: ChildEnded,
+    check: impl FnOnce(&str) -> Option<StopReason>,
+) -> (RunResult, EditsAndRefusals) {
+    let recorded = recorder.finish(ended.exit);
+    let verdict = recorded.verdict;
+    let reason = ended.reason.or(recorded.stop).or_else(|| verdict.unchecked.as_deref().and_then(check));
+    let now = clock::now();
+    let duration_ms = now.millis_since(started.started_at);
+    let outcome = match (reason, verdict.result) {
+        (Some(StopReason::Cancelled { reason }), _) => Outcome::Cancelled { reason },
+        (Some(StopReason::Limit(limit)), _) => Outcome::TimedOut { limit, elapsed_ms: duration_ms },
+        (Some(StopReason::Fault(fault)), _) | (None, Err(fault)) => Outcome::Failed { fault },
+        (None, Ok(())) => Outcome::Completed,
+    };
+    let summary = summary(request, &outcome, verdict.summary, recorded.running.as_deref());
+    let mut warnings = [noted, verdict.warnings, recorded.warnings].concat();
+    if ended.processes_left > 0 {
+        warnings
+            .push(format!("{} could not be ended: stuck in a system call", processes(ended.processes_left)));
+    }
+    if ended.runs_ended > 0 {
+        let count = if ended.runs_ended == 1 { "1 run".into() } else { format!("{} runs", ended.runs_ended) };
+        warnings.push(format!("{count} that had been started from it ended with it"));
+    }
+    if ended.processes_ended > 0 && outcome == Outcome::Completed {
+        warnings.push(format!("what it had left running was ended: {}", processes(ended.processes_ended)));
+    }
+    let result = RunResult {
+        started_at: Some(started.started_at),
+        finished_at: now,
+        duration_ms,
+        exit: Some(ended.exit),
+        thread_id: verdict.thread_id,
+        model: verdict.model.or_else(|| request.model.clone()),
+        usage: verdict.usage,
+        usage_total: verdict.usage_total,
+        summary,
+        answer: verdict.answer,
+        warnings,
+        progress: Some(recorded.progress),
+        stdout: recorded.stdout,
+        stderr: recorded.stderr,
+        processes_ended: ended.processes_ended,
+        ..bare(request, started.attempt, outcome)
+    };
+    (result, recorded.told)
+}
+
+/// The runs inside ours, and those that wait with them.
+pub(super) struct Inside<'a> {
+    env: &'a Env,
+    run: &'a RunId,
+    runs: InnerRuns<'a>,
+}
+
+impl<'a> Inside<'a> {
+    pub(super) fn of(env: &'a Env, dir: &'a RunDir, request: &'a Request) -> Self {
+        let runs = InnerRuns::of(dir, &request.run_id, request.within.len());
+        Self { env, run: &request.run_id, runs }
+    }
+}
+
+impl SubrunControl for Inside<'_> {
+    /// Starts what waits, on behalf of a run below us that must not.
+    fn pump(&mut self) -> Vec<LaunchedSupervisor> {
+        let relation = |within: &[RunId]| {
+            if within.contains(self.run) { RunRelation::Inner } else { RunRelation::Unrelated }
+        };
+        let context = Context::open(self.env.clone());
+        let pumped = context.and_then(|mut context| pump::pump_in(&mut context, self.run));
+        let launched = pumped.unwrap_or_default().into_iter();
+        launched.map(|one| LaunchedSupervisor { pid: one.pid, relation: relation(&one.within) }).collect()
+    }
+
+    fn ask(&mut self) {
+        self.runs.ask();
+    }
+
+    fn end(&mut self) -> Option<u32> {
+        self.runs.end()
+    }
+}
+
+fn processes(count: u32) -> String {
+    if count == 1 { "1 process".into() } else { format!("{count} processes") }
+}
