@@ -143,6 +143,6 @@ mod tests {
     #[test]
     fn silence_is_told() {
         check("", NOTHING_SAID, false);
-        assert!(read("", Shape::Ours).warning.unwrap().contains("without a last message"));
+        assert!(read("", Shape::Ours).warning.unwrap().contains("without a final message"));
     }
 }

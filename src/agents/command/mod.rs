@@ -282,7 +282,7 @@ mod tests {
         let lock = end("fatal: Unable to create '/p/.git/index.lock': Read-only file system\n");
         let warned = |jail, end: &AgentEnd| CommandReader { jail }.verdict(end).warnings.join("\n");
         for (jail, end, said) in [
-            (Sandbox::ReadOnly, &file, "cannot create x.txt: Read-only file system (ask for the sandbox"),
+            (Sandbox::ReadOnly, &file, "cannot create x.txt: Read-only file system (request the sandbox"),
             (Sandbox::WorkspaceWrite, &file, "(only the working directory is writable)"),
             (Sandbox::WorkspaceWrite, &lock, "(`.git` stays read-only in every sandbox"),
         ] {
