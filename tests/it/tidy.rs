@@ -225,3 +225,12 @@ fn read(file: &Path) -> Source {
     let path = file.strip_prefix(root().join("src")).unwrap().to_string_lossy().into_owned();
     Source { path, whole, code }
 }
+
+#[test]
+fn the_code_map_lists_every_folder_in_the_order_of_the_layers() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let map = text.split_once("## Code map").unwrap().1.split_once("Beside it").unwrap().0;
+    let listed: Vec<&str> =
+        map.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("/`")).map(|row| row.0).collect();
+    assert_eq!(listed, LAYERS);
+}
