@@ -74,6 +74,9 @@ pub(crate) fn recover_one(context: &mut Context, row: &Row, dir: &RunDir) -> Res
     }
     match dir.read_result() {
         Ok(Some(result)) => {
+            // Readers believe a sealed record only while nobody holds the run, and the registry may be locked for
+            // long. The row needs no lock of the run.
+            drop(held);
             finish(context, &result)?;
             return Ok(());
         }

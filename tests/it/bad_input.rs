@@ -381,12 +381,12 @@ fn a_misspelt_configuration_is_an_error() {
         let told = Told { code: 6, error: "INTERNAL", message, hint: "doctor --config" };
         check(&env, &["run", "--agent", "command", "true"], &told);
         let doctor = env.expect(6, &["doctor"]).stdout;
-        assert!(doctor.contains("warn  limits         not known"), "{doctor}");
+        assert!(doctor.contains("warn  limits         unknown"), "{doctor}");
     }
     let file = env.root().join("config/delegator/config.toml");
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
-    let told = Told { message: "failed to read `", hint: "text that you may read", ..MACHINE };
+    let told = Told { message: "failed to read `", hint: "readable regular file", ..MACHINE };
     check(&env, &["run", "--agent", "command", "true"], &told);
 }
 

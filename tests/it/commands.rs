@@ -152,7 +152,8 @@ fn an_alias_that_passes_from_a_task_that_runs_is_told() {
     let first = run("exec sleep 60");
     assert!(!first.stderr.contains("warning"), "{}", first.stderr);
     let second = run("exec sleep 61");
-    let said = format!("warning: alias `phases` was of {}, which still runs", first.stdout.trim());
+    let said =
+        format!("warning: alias `phases` was taken from {}, which is still running", first.stdout.trim());
     assert!(second.stderr.contains(&said), "{}", second.stderr);
     env.expect(0, &["cancel", "phases"]);
     assert!(!run("true").stderr.contains("warning"), "one that is over gives its name away");

@@ -54,7 +54,7 @@ fn an_agent_that_said_nothing_is_not_quoted() {
     let run = ["run", "--agent", "replay", "--wait", silent.to_str().unwrap()];
     let text = env.expect(0, &run).stdout;
     assert_eq!(value(&text, "summary"), "the agent finished without a message");
-    assert!(text.contains("warnings:\n- the agent ended its turn without a last message"), "{text}");
+    assert!(text.contains("warnings:\n- the agent ended its turn without a final message"), "{text}");
     let report = env.json(&[&["--json"][..], &run].concat());
     assert!(report.get("report_by").is_none(), "{report:#}");
     let status = env.json(&["status", "--json"]);

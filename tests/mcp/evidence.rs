@@ -497,7 +497,7 @@ fn evidence_that_is_spoiled_or_gone_is_told_the_same_twice() {
     let file = std::path::Path::new(run_dir).join("evidence.json");
     let bytes = fs::read(&file).unwrap();
     for (spoilt, trouble, reason) in
-        [(true, "is damaged: EOF while", "cannot be read"), (false, "is gone; what", "is gone")]
+        [(true, "is damaged: EOF while", "cannot be read"), (false, "is gone; the", "is gone")]
     {
         if spoilt {
             fs::write(&file, &bytes[..200]).unwrap();

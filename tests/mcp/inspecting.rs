@@ -189,7 +189,7 @@ fn what_cannot_be_inspected_is_refused_with_what_can() {
         assert!(error.contains(said) && error.contains("\nhint: "), "{ask}: {error}");
     }
     for (args, code, said) in [
-        (vec!["inspect", "--file", "/etc/passwd"], 2, "outside of the home"),
+        (vec!["inspect", "--file", "/etc/passwd"], 2, "is outside delegator's home"),
         (vec!["inspect", "--file", &gone], 3, "output file not found"),
         (vec!["inspect", &task, "events.jsonl"], 3, "has no artifact"),
         (vec!["inspect", &task, "--grep", "("], 2, "the pattern cannot be used"),

@@ -214,7 +214,7 @@ fn a_profile_that_somebody_had_comes_back() {
         let changed = fs::read_to_string(&file).unwrap().replace("\"a\": 1", "\"a\": 2");
         fs::write(&file, &changed).unwrap();
         let said = env.expect(0, &["setup", "vscode", "--undo"]).stdout;
-        assert!(said.contains("put back the profile"), "{said}");
+        assert!(said.contains("restored the previous profile"), "{said}");
         assert_eq!(fs::read_to_string(&file).unwrap(), before.replace("\"a\": 1", "\"a\": 2"));
         assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
     }

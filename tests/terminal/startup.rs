@@ -20,7 +20,7 @@ fn set_up() -> (TestEnv, PathBuf) {
     let ran = finish(setup(&env, &[]), PATIENCE);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(
-        ran.stdout.contains("put a marked block")
+        ran.stdout.contains("added a marked block")
             && ran.stdout.contains("undo: `delegator setup shell --undo"),
         "{ran:?}"
     );
