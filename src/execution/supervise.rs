@@ -69,7 +69,7 @@ fn run(env: &Env, dir: &RunDir, request: &Request, attempt: u32, coordinate: Coo
     match Work::of(request, coordinate) {
         Work::Child(agent) => child::run(env, dir, request, attempt, agent, &mut listener),
         Work::Hosted(agent) => hosted::run(env, dir, request, attempt, agent, &mut listener),
-        Work::Coordinator(coordinate) => match attached::begin(dir, request, attempt) {
+        Work::Coordinator(coordinate) => match attached::begin(dir, attempt, None) {
             Ok(started) => coordinate(env, dir, request, &started, &mut listener),
             Err(error) => bare(request, attempt, Outcome::Failed { fault: storage(&error) }),
         },
