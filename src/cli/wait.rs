@@ -90,11 +90,7 @@ fn exit(waited: &Waited) -> Exit {
             Exit::RunFailed => 3,
             Exit::Cancelled => 2,
             Exit::StillWorking => 1,
-            Exit::Done
-            | Exit::BadInput
-            | Exit::NotFound
-            | Exit::Machine
-            | Exit::Interrupted => 0,
+            Exit::Done | Exit::BadInput | Exit::NotFound | Exit::Machine | Exit::Interrupted => 0,
         })
         .unwrap_or(Exit::Done)
 }

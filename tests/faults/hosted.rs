@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -15,6 +16,8 @@ use crate::support::env::{PATIENCE, Ran, Submitted, finish, wait_for};
 use crate::support::kill;
 use crate::support::strace::Point;
 
+/// A submission that was cut off is looked for five times, at growing intervals.
+const LONGEST_SEARCH: Duration = Duration::from_secs(120);
 const DIFF: &str = "diff --git a/x b/x\n+more\n";
 
 /// A home with a stand-in for `codex cloud` on its `PATH`.
@@ -77,7 +80,7 @@ impl Cloud {
     }
 
     fn wait(&self, task: &Submitted) -> Ran {
-        self.phase.env.run(&["wait", &task.task_id])
+        finish(self.phase.env.command(&["wait", &task.task_id]), LONGEST_SEARCH)
     }
 
     fn result(&self, task: &Submitted) -> Value {
@@ -240,7 +243,7 @@ fn cancel_ends_a_job_that_was_taken_over() {
 fn the_hard_limit_ends_a_job_that_was_taken_over() {
     let cloud = Cloud::new("PENDING");
     cloud.hold("status");
-    let task = cloud.submit(&["--hard", "6"]);
+    let task = cloud.submit(&["--hard", "10"]);
     cloud.kill_at(&task, "status");
     let started = cloud.phase.env.run_dir(&task.run_id).join("started.json");
     let started: Value = serde_json::from_slice(&fs::read(started).unwrap()).unwrap();
@@ -250,7 +253,7 @@ fn the_hard_limit_ends_a_job_that_was_taken_over() {
     assert_eq!(sealed["outcome"]["limit"], "hard", "{sealed:#}");
     assert_eq!(sealed["started_at"], started["started_at"], "{sealed:#}");
     // A call may take a minute where no limit is nearer.
-    assert!((6000..30_000).contains(&sealed["outcome"]["elapsed_ms"].as_u64().unwrap()), "{sealed:#}");
+    assert!((10_000..40_000).contains(&sealed["outcome"]["elapsed_ms"].as_u64().unwrap()), "{sealed:#}");
     cloud.close("hard limit of a hosted job");
 }
 
