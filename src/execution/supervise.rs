@@ -1,7 +1,7 @@
 //! Drives one run from claim to end: what `delegator supervise` does.
 //!
-//! The order of the end is sweep, seal, free the lock, row, pump. SQLite is not opened before
-//! the run is sealed, but for a run below that asks for its queue to be moved.
+//! The order of the end is sweep, seal, release the lock, row, pump. SQLite is not opened before
+//! the run is sealed, except by a coordinator, and to pump the queue for a run inside this one.
 
 use std::io;
 use std::os::fd::RawFd;
