@@ -12,7 +12,7 @@ use crate::execution::control::Listener;
 use crate::execution::pump;
 use crate::host::{Env, clock};
 use crate::model::{
-    FailureCode, Fault, Outcome, Plan, PlanStep, Request, RunResult, State, StopReason, TaskId,
+    FailureCode, Fault, Job, Outcome, Plan, PlanStep, Request, RunResult, State, StopReason, TaskId,
 };
 use crate::runs::{RunDir, StartRecord};
 use crate::submit::{ParentTask, StartRequest, start};
@@ -82,6 +82,8 @@ impl<'a> Coordinator<'a> {
 
     fn drive(&mut self, listener: &mut Listener) -> Result<(), StopReason> {
         loop {
+            // An order to stop must not wait until all jobs are submitted.
+            attached::sleep(listener, self.request, self.started, Duration::ZERO)?;
             self.observe().map_err(stop)?;
             match self.plan.next() {
                 Step::Finish => return Ok(()),
@@ -92,8 +94,6 @@ impl<'a> Coordinator<'a> {
                 }
                 Step::Wait => attached::sleep(listener, self.request, self.started, LOOK)?,
             }
-            // An order to stop must not wait until all jobs are submitted.
-            attached::sleep(listener, self.request, self.started, Duration::ZERO)?;
         }
     }
 
@@ -134,7 +134,7 @@ impl<'a> Coordinator<'a> {
             cwd: Some(request.cwd.clone()),
             sandbox: takes_prompt.then_some(request.sandbox),
             skip_git_repo_check: request.skip_git_repo_check,
-            idempotency_key: Some(format!("{}:{}", request.task_id, record.job.id)),
+            idempotency_key: Some(key(request, &record.job)),
             env_from: request.env_from.clone(),
             job_of: Some(ParentTask { task_id: request.task_id.clone(), within: request.within.clone() }),
             ..StartRequest::default()
@@ -177,8 +177,22 @@ impl<'a> Coordinator<'a> {
         }
     }
 
+    /// Notices a job whose submitter died before it could record its task.
+    fn find_unrecorded(&mut self) {
+        for record in self.plan.jobs.iter_mut().filter(|record| record.status == JobStatus::Waiting) {
+            // If the registry cannot be read, no job can be cancelled either.
+            let key = key(self.request, &record.job);
+            let found = self.context.registry.find_by_key(self.request.project(), &key);
+            if let Ok(Some(row)) = found {
+                record.task_id = Some(row.id);
+                record.status = JobStatus::Submitted;
+            }
+        }
+    }
+
     /// Ends all jobs. One that does not end in time goes on to end without us.
     fn cancel_jobs(&mut self) {
+        self.find_unrecorded();
         let reason = format!("{}, which it is a job of, has ended", self.request.task_id);
         let give_up = clock::monotonic() + PATIENCE;
         for (_, task) in self.submitted() {
@@ -196,6 +210,11 @@ impl<'a> Coordinator<'a> {
             let _ = self.observe();
         }
     }
+}
+
+/// A job is submitted under this key, however often.
+fn key(request: &Request, job: &Job) -> String {
+    format!("{}:{}", request.task_id, job.id)
 }
 
 fn stop(error: TaskError) -> StopReason {

@@ -215,7 +215,12 @@ fn detail(data: &StatusSnapshot) -> String {
         }
     }
     text.push_str(&warnings(data));
-    let next = if data.recently_completed.is_empty() { "wait" } else { "results" };
-    text.push_str(&format!("next: `delegator {next} {id}`\n"));
+    let asks = data.tasks.first().and_then(|task| task.progress.as_ref()?.question.as_ref()).is_some();
+    let next = match data.recently_completed.is_empty() {
+        true if asks => format!("resume {id} \"...\""),
+        true => format!("wait {id}"),
+        false => format!("results {id}"),
+    };
+    text.push_str(&format!("next: `delegator {next}`\n"));
     text
 }

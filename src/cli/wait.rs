@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::failure::{Exit, Failure, Voice};
 use crate::host::clock;
 use crate::model::TaskId;
-use crate::reading::{self, Results, ResultsRequest, View};
+use crate::reading::{self, Results, ResultsRequest};
 use crate::reply::{self, Report, WaitData};
 use crate::tasks::{self, Until, Waited};
 
@@ -78,23 +78,19 @@ pub(super) fn until(
     Ok(waited)
 }
 
-/// The worst of the tasks that are done, unless time was up before.
+/// The worst of the tasks that are done, unless time was up before. A task that asks something has not ended.
 fn exit(waited: &Waited) -> Exit {
     if waited.exceeded {
         return Exit::StillWorking;
     }
-    let ended =
-        waited.views.iter().map(View::state).filter(|state| state.is_final()).map(invocation::exit_of);
-    ended
+    let settled = waited.views.iter().filter(|view| view.needs_no_wait());
+    settled
+        .map(|view| invocation::exit_of(view.state()))
         .max_by_key(|exit| match exit {
-            Exit::RunFailed => 2,
-            Exit::Cancelled => 1,
-            Exit::Done
-            | Exit::BadInput
-            | Exit::NotFound
-            | Exit::StillWorking
-            | Exit::Machine
-            | Exit::Interrupted => 0,
+            Exit::RunFailed => 3,
+            Exit::Cancelled => 2,
+            Exit::StillWorking => 1,
+            Exit::Done | Exit::BadInput | Exit::NotFound | Exit::Machine | Exit::Interrupted => 0,
         })
         .unwrap_or(Exit::Done)
 }

@@ -24,7 +24,8 @@ impl fmt::Display for MissingOutput {
     }
 }
 
-/// A run that started has its streams, even if they are empty, until somebody deletes them.
+/// A run that started has its streams, even if they are empty, until somebody deletes them. A coordinator has its plan
+/// instead.
 pub(crate) fn missing_output(row: &Row, dir: &RunDir) -> Option<MissingOutput> {
     if !dir.path().exists() {
         return Some(MissingOutput::Gone);
@@ -33,7 +34,7 @@ pub(crate) fn missing_output(row: &Row, dir: &RunDir) -> Option<MissingOutput> {
         State::Pending => Some(MissingOutput::Queued),
         State::Working | State::InputRequired => None,
         State::Completed | State::Failed | State::Cancelled | State::TimedOut => {
-            if [dir.stdout(), dir.events(), dir.stderr()].iter().any(|path| path.exists()) {
+            if [dir.stdout(), dir.events(), dir.stderr(), dir.plan()].iter().any(|path| path.exists()) {
                 return None;
             }
             // The row is marked started with the supervisor, the result with the agent.

@@ -15,13 +15,14 @@ use crate::model::{
     StreamTotals,
 };
 use crate::runs::{RunDir, StartRecord};
-use crate::supervisor::{Control, ControlOrder};
+use crate::supervisor::{Control, ControlOrder, ProcessTree};
 
 /// How long a run may go without looking at its limits and at its directory.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 
-/// Writes `started.json`. The start is that of the first supervisor.
-pub(super) fn begin(dir: &RunDir, request: &Request, attempt: u32) -> io::Result<StartRecord> {
+/// Writes `started.json`. The start is that of the first supervisor. `tree` has the processes of the run, if it starts
+/// any.
+pub(super) fn begin(dir: &RunDir, attempt: u32, tree: Option<&ProcessTree>) -> io::Result<StartRecord> {
     let before = dir.read_started().ok().flatten();
     let started = StartRecord {
         version: 1,
@@ -29,8 +30,8 @@ pub(super) fn begin(dir: &RunDir, request: &Request, attempt: u32) -> io::Result
         started_at: before.map_or_else(clock::now, |before| before.started_at),
         supervisor_pid: processes::own_pid(),
         boot_id: processes::boot_id(),
-        kill_level: request.kill_level.unwrap_or(KillLevel::Marker),
-        cgroup: None,
+        kill_level: tree.map_or(KillLevel::Marker, ProcessTree::level),
+        cgroup: tree.and_then(ProcessTree::cgroup_path).map(ToOwned::to_owned),
     };
     dir.write_started(&started)?;
     Ok(started)
@@ -59,9 +60,14 @@ pub(crate) fn sleep(
 
 /// The hard limit, counted from the first start, if it has passed.
 pub(super) fn passed_limit(request: &Request, started: &StartRecord) -> Option<StopReason> {
-    let took = clock::now().millis_since(started.started_at);
-    let passed = request.limits.hard.is_some_and(|limit| u128::from(took) >= limit.as_millis());
+    let passed = time_left(request, started).is_some_and(|left| left.is_zero());
     passed.then_some(StopReason::Limit(Limit::Hard))
+}
+
+/// The time until the hard limit, if there is one.
+pub(super) fn time_left(request: &Request, started: &StartRecord) -> Option<Duration> {
+    let took = Duration::from_millis(clock::now().millis_since(started.started_at));
+    request.limits.hard.map(|limit| limit.saturating_sub(took))
 }
 
 /// Appends a line to what a person sees of the run.

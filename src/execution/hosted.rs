@@ -44,6 +44,13 @@ enum Remote {
     },
 }
 
+#[derive(Serialize)]
+struct RemoteRecord<'a> {
+    version: u32,
+    #[serde(flatten)]
+    remote: &'a Remote,
+}
+
 /// Drives the job to its end. Always a record.
 pub(super) fn run(
     env: &Env,
@@ -53,9 +60,11 @@ pub(super) fn run(
     agent: &dyn HostedAgent,
     listener: &mut Listener,
 ) -> RunResult {
+    let mark = RunMark::of(&request.run_id, paths::identify(dir.home()));
+    let tree = ProcessTree::prepare(mark, request.kill_level);
     let opened = files::ensure_dir(&dir.scratch())
         .and_then(|()| OpenedDirs::open(&dir.scratch(), &[], Links::Followed).map_err(|error| error.source));
-    let begun = opened.and_then(|ground| Ok((ground, attached::begin(dir, request, attempt)?)));
+    let begun = opened.and_then(|ground| Ok((ground, attached::begin(dir, attempt, Some(&tree))?)));
     let failed = |fault| bare(request, attempt, Outcome::Failed { fault });
     let (ground, started) = match begun {
         Ok(begun) => begun,
@@ -65,8 +74,6 @@ pub(super) fn run(
         Ok(environment) => environment,
         Err(fault) => return failed(fault),
     };
-    let mark = RunMark::of(&request.run_id, paths::identify(dir.home()));
-    let tree = ProcessTree::prepare(mark, request.kill_level);
     let mut driver = Driver { env, dir, request, agent, listener, ground, environment, started, tree };
     let (outcome, reported) = match driver.run() {
         Ok(summary) => (Outcome::Completed, summary),
@@ -109,6 +116,8 @@ impl Driver<'_> {
                 self.submitted(job)
             }
             None => {
+                // An order to stop may have come first.
+                self.pause(Duration::ZERO)?;
                 self.record(&Remote::Submitting)?;
                 let prompt = prompts::render(self.request);
                 let answer = self.ask(&self.agent.submit(self.request, &prompt))?;
@@ -205,7 +214,9 @@ impl Driver<'_> {
             on_orphaned: Signal::Kill,
         };
         let launch = AgentLaunch { spec: &spec, environment: &self.environment, ground: &self.ground };
-        let limits = Limits { idle: None, hard: Some(CALL), command: None };
+        let left = attached::time_left(self.request, &self.started);
+        let limits =
+            Limits { idle: None, hard: Some(left.map_or(CALL, |left| left.min(CALL))), command: None };
         let mut printed = Printed::default();
         let mut inner = Inside::of(self.env, self.dir, self.request);
         let ended = supervisor::run(launch, limits, &mut self.tree, self.listener, &mut printed, &mut inner);
@@ -233,7 +244,8 @@ impl Driver<'_> {
     }
 
     fn record(&self, remote: &Remote) -> Result<(), StopReason> {
-        self.dir.write_state(&self.dir.remote(), remote).map_err(|error| stop(storage(&error)))
+        let record = RemoteRecord { version: 1, remote };
+        self.dir.write_state(&self.dir.remote(), &record).map_err(|error| stop(storage(&error)))
     }
 
     /// Sleeps, unless the run must stop.

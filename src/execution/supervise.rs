@@ -1,7 +1,7 @@
 //! Drives one run from claim to end: what `delegator supervise` does.
 //!
-//! The order of the end is sweep, seal, free the lock, row, pump. SQLite is not opened before
-//! the run is sealed, but for a run below that asks for its queue to be moved.
+//! The order of the end is sweep, seal, release the lock, row, pump. SQLite is not opened before
+//! the run is sealed, except by a coordinator, and to pump the queue for a run inside this one.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -69,7 +69,7 @@ fn run(env: &Env, dir: &RunDir, request: &Request, attempt: u32, coordinate: Coo
     match Work::of(request, coordinate) {
         Work::Child(agent) => child::run(env, dir, request, attempt, agent, &mut listener),
         Work::Hosted(agent) => hosted::run(env, dir, request, attempt, agent, &mut listener),
-        Work::Coordinator(coordinate) => match attached::begin(dir, request, attempt) {
+        Work::Coordinator(coordinate) => match attached::begin(dir, attempt, None) {
             Ok(started) => coordinate(env, dir, request, &started, &mut listener),
             Err(error) => bare(request, attempt, Outcome::Failed { fault: storage(&error) }),
         },

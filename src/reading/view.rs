@@ -100,8 +100,11 @@ pub(crate) fn view(context: &Context, row: Row) -> View {
     let request = readable(dir.read_request(), &mut damaged);
     let progress = result.as_ref().and_then(|result| result.progress.clone());
     let progress = progress.or_else(|| dir.read_progress()).or_else(|| at_work(&dir, row.state));
-    // Supervisors do not open the registry, so only the progress tells that the agent asks.
-    let asks = row.state == State::Working && progress.as_ref().is_some_and(|now| now.question.is_some());
+    // Supervisors do not open the registry, so only the progress tells that the agent asks. If the supervisor died,
+    // nobody can answer any more.
+    let asks = !is_over
+        && row.state == State::Working
+        && progress.as_ref().is_some_and(|now| now.question.is_some());
     let row = if asks { Row { state: State::InputRequired, ..row } } else { row };
     let evidence = result.as_ref().and_then(|result| observed(&dir, result, &mut damaged));
     let took = if row.state == State::Working {

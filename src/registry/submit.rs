@@ -1,5 +1,6 @@
 //! Accepts a task: once per key, in order, and started at once if there is a free slot.
 
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, params};
@@ -56,6 +57,11 @@ impl Registry {
             }
         }
         Err(self.replaced_repeatedly())
+    }
+
+    /// The task of `project` that was accepted under `key`.
+    pub(crate) fn find_by_key(&self, project: &Path, key: &str) -> Result<Option<Row>, RegistryError> {
+        with_key(&self.connection, &project.to_string_lossy(), key)
     }
 }
 
@@ -140,6 +146,10 @@ fn busy_with(connection: &Connection, thread: &ThreadId) -> Result<Option<Row>, 
 pub(super) fn by_key(connection: &Connection, request: &Request) -> Result<Option<Row>, RegistryError> {
     let Some(key) = &request.idempotency_key else { return Ok(None) };
     let project = request.project().to_string_lossy();
+    with_key(connection, &project, key)
+}
+
+fn with_key(connection: &Connection, project: &str, key: &str) -> Result<Option<Row>, RegistryError> {
     Ok(select(connection, "WHERE project = ?1 AND idempotency_key = ?2", params![project, key])?.pop())
 }
 

@@ -166,7 +166,7 @@ pub(crate) struct Progress {
     pub(crate) current_activity: String,
     /// What the agent asked. It waits for the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    question: Option<String>,
+    pub(crate) question: Option<String>,
     #[schemars(with = "String")]
     phase: Phase,
     pub(crate) steps: Vec<Step>,

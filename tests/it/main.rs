@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests start programs and read clocks of their own")]
 #![allow(clippy::unwrap_used, reason = "a surprise should panic")]
 
+mod asks;
 mod bad_input;
 mod cleaning;
 mod commands;

@@ -183,6 +183,12 @@ fn one_end(row: &Row, home: &Path, entries: &Entries, figures: &mut Figures) {
 fn agent(row: &Row, home: &Path, side: Option<&Path>, figures: &mut Figures) -> io::Result<()> {
     let Some(side) = side else { return Ok(()) };
     let dir = home.join("runs").join(&row.run_id);
+    let request = json(&dir.join("request.json")).unwrap_or_default();
+    let work = request.get("work").and_then(Value::as_str);
+    if work == Some("coordinator") {
+        // It has no agent. Its jobs have rows of their own.
+        return Ok(());
+    }
     let starts =
         bytes(&side.join(format!("{}.starts", row.run_id)))?.iter().filter(|&&byte| byte == b'\n').count();
     figures.starts += starts;
@@ -194,6 +200,10 @@ fn agent(row: &Row, home: &Path, side: Option<&Path>, figures: &mut Figures) -> 
     }
     if row.state == "completed" && starts == 0 {
         figures.wrong.push(format!("{}: completed without a start", row.id));
+    }
+    if work == Some("hosted") {
+        // What a call printed is gone if its supervisor was killed meanwhile.
+        return Ok(());
     }
     let printed = bytes(&side.join(format!("{}.stdout", row.run_id)))?;
     let mut kept = bytes(&dir.join("stdout.log"))?;

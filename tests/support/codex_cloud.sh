@@ -1,0 +1,69 @@
+#!/bin/sh
+# Stands in for `codex cloud`: prints what the real program was recorded to print, with its exit codes.
+#
+# `tasks/ID/title` is a task that the service accepted, `state` the state of all of them, `diff` what they changed, and
+# `refuses-VERB` what the program says when it fails. The script says where it is by making `at-STAGE`, and stays there
+# as long as `holds-STAGE` exists.
+
+side=${0%/bin/codex}/side
+cloud=$side/cloud
+echo "$2" >> "$cloud/calls"
+# The real one does this too, wherever it is started.
+echo "account" >> error.log
+for last; do :; done
+
+meet() {
+    touch "$cloud/at-$1"
+    while [ -e "$cloud/holds-$1" ]; do sleep 0.01; done
+}
+
+if [ -e "$cloud/refuses-$2" ]; then
+    cat "$cloud/refuses-$2" >&2
+    exit 1
+fi
+case $2 in
+exec)
+    read -r title
+    cat > /dev/null
+    meet exec
+    number=1
+    until mkdir "$cloud/tasks/task_e_$number" 2> /dev/null; do number=$((number + 1)); done
+    echo "$title" > "$cloud/tasks/task_e_$number/title"
+    echo "$$" >> "$side/${DELEGATOR_RUNS##*:}.starts"
+    meet accepted
+    echo "https://chatgpt.com/codex/tasks/task_e_$number"
+    ;;
+list)
+    meet list
+    printf '{"tasks":['
+    comma=
+    for title in "$cloud"/tasks/*/title; do
+        [ -e "$title" ] || continue
+        id=$(basename "${title%/title}")
+        printf '%s{"id":"%s","url":"https://chatgpt.com/codex/tasks/%s","title":"%s","status":"pending",' \
+            "$comma" "$id" "$id" "$(cat "$title")"
+        printf '"updated_at":"2026-11-18T10:00:00Z","environment_id":null,"environment_label":"e",'
+        printf '"summary":{"files_changed":0,"lines_added":0,"lines_removed":0},"is_review":false,"attempt_total":1}'
+        comma=,
+    done
+    printf '],"cursor":null}\n'
+    ;;
+status)
+    meet status
+    state=$(cat "$cloud/state")
+    printf '[%s] %s\ne  •  4s ago\n' "$state" "$(cat "$cloud/tasks/$last/title")"
+    if [ "$state" != READY ]; then
+        echo "no diff"
+        exit 1
+    fi
+    echo "+1/-0 • 1 file"
+    ;;
+diff)
+    meet diff
+    if [ ! -e "$cloud/diff" ]; then
+        echo "Error: No diff available for task $last; it may still be running." >&2
+        exit 1
+    fi
+    cat "$cloud/diff"
+    ;;
+esac
