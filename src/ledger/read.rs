@@ -190,13 +190,10 @@ pub(crate) fn replay<P: LedgerSink>(
 pub(crate) fn printed_by_command(dir: &RunDir) -> (String, Option<Span>) {
     let Ok(all) = output_stream::open_joined(&dir.transcript()) else { return (String::new(), None) };
     let length = all.length();
-    let read = |start: u64, end: u64| {
-        let mut bytes = vec![0; usize::try_from(end - start).unwrap_or_default()];
-        all.read_exact_at(&mut bytes, start).map(|()| bytes).unwrap_or_default()
-    };
+    let read = |range| all.bytes(range).unwrap_or_default();
     let bytes = match length <= HEAD + TAIL {
-        true => read(0, length),
-        false => [read(0, HEAD), b"\n".to_vec(), read(length - TAIL, length)].concat(),
+        true => read(0..length),
+        false => [read(0..HEAD), b"\n".to_vec(), read(length - TAIL..length)].concat(),
     };
     // The index beside the transcript has counted almost all lines.
     let index =
@@ -210,12 +207,8 @@ pub(crate) fn printed_by_command(dir: &RunDir) -> (String, Option<Span>) {
 /// The text in a part of the transcript.
 pub(crate) fn text_in_span(dir: &RunDir, span: Span) -> String {
     let Ok(all) = output_stream::open_joined(&dir.transcript()) else { return String::new() };
-    let length = span.end.min(all.length()).saturating_sub(span.start);
-    let mut bytes = vec![0; usize::try_from(length).unwrap_or_default()];
-    match all.read_exact_at(&mut bytes, span.start) {
-        Ok(()) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(_) => String::new(),
-    }
+    let end = span.end.min(all.length()).max(span.start);
+    String::from_utf8_lossy(&all.bytes(span.start..end).unwrap_or_default()).into_owned()
 }
 
 /// The span of a byte range, with its line numbers.
