@@ -6,7 +6,7 @@ use std::io;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use crate::agents;
+use crate::agents::{self, Reader};
 use crate::evidence::{CommandEnd, LedgerEntry, Printed, Span, judge};
 use crate::host::FilePart;
 use crate::host::files;
@@ -147,43 +147,53 @@ fn rebuilt(dir: &RunDir, request: &Request) -> io::Result<RebuiltLedger> {
             };
             let status = exit_code.map_or(ItemStatus::Failed, |_| ItemStatus::Completed);
             let root = request.cwd.to_string_lossy();
-            let (item, line) = (ONLY_COMMAND, request.task.as_str());
             let (started_at, ended_at) = (result.started_at, Some(result.finished_at));
             let end = CommandEnd {
-                number: 1,
-                item,
-                line,
-                directory: &root,
-                root: &root,
                 started_at,
                 ended_at,
                 exit_code,
                 status,
+                ..only_command(&request.task, &root)
             };
             judge(&end, Printed::default())
         });
         return Ok(RebuiltLedger { entries: entries.into_iter().collect(), ..pages });
     }
-    replay(dir, request, pages, true).map(|(pages, _)| pages)
+    match agents::reader(request, &prompts::render(request)) {
+        Some(mut reader) => replay(dir, request, reader.as_mut(), pages).map(|(pages, _)| pages),
+        None => Ok(pages),
+    }
 }
 
-/// Writes ledger and transcript again from a run's events. If the run `is_over`, commands without an end are
-/// entered as unfinished.
+/// Writes ledger and transcript again from the events of a run that is over, which `reader` reads. Commands
+/// without an end are entered as unfinished.
 pub(crate) fn replay<P: LedgerSink>(
     dir: &RunDir,
     request: &Request,
+    reader: &mut dyn Reader,
     pages: P,
-    is_over: bool,
 ) -> io::Result<(P, EditsAndRefusals)> {
     let mut writer = LedgerWriter::new(request, pages);
-    let Some(mut reader) = agents::reader(request, &prompts::render(request)) else {
-        return Ok(writer.finish(None));
-    };
     each_line(&dir.events(), request.max_stream_bytes, |line| {
         let reading = reader.line(line);
         reading.events.iter().for_each(|event| writer.event(event, reading.printed_by(event), None));
     })?;
-    Ok(if is_over { writer.finish(None) } else { writer.leave() })
+    Ok(writer.finish(None))
+}
+
+/// The command of a run that is a single command, which has not ended.
+pub(crate) fn only_command<'a>(line: &'a str, root: &'a str) -> CommandEnd<'a> {
+    CommandEnd {
+        number: 1,
+        item: ONLY_COMMAND,
+        line,
+        directory: root,
+        root,
+        started_at: None,
+        ended_at: None,
+        exit_code: None,
+        status: ItemStatus::Running,
+    }
 }
 
 /// What the single command of a `command` run printed (beginning and end if it is long), and its span.
