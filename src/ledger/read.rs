@@ -148,13 +148,8 @@ fn rebuilt(dir: &RunDir, request: &Request) -> io::Result<RebuiltLedger> {
             let status = exit_code.map_or(ItemStatus::Failed, |_| ItemStatus::Completed);
             let root = request.cwd.to_string_lossy();
             let (started_at, ended_at) = (result.started_at, Some(result.finished_at));
-            let end = CommandEnd {
-                started_at,
-                ended_at,
-                exit_code,
-                status,
-                ..only_command(&request.task, &root)
-            };
+            let end =
+                CommandEnd { started_at, ended_at, exit_code, status, ..only_command(&request.task, &root) };
             judge(&end, Printed::default())
         });
         return Ok(RebuiltLedger { entries: entries.into_iter().collect(), ..pages });
