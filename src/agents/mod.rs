@@ -13,8 +13,6 @@ mod corpus;
 mod replay;
 mod signal_names;
 #[cfg(test)]
-mod sketches;
-#[cfg(test)]
 pub(crate) mod testing;
 
 use std::path::PathBuf;
