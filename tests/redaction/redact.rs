@@ -1,4 +1,4 @@
-//! Tests of the redactor. The expected results for single texts are in `tests/redaction`.
+//! Tests of the redactor. The expected results for single texts are in the files beside this one.
 
 use std::sync::LazyLock;
 
@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::*;
 
-const TEXT: &str = include_str!("../../tests/redaction/text.txt");
-const VENDORS: &str = include_str!("../../tests/redaction/vendors.txt");
+const TEXT: &str = include_str!("text.txt");
+const VENDORS: &str = include_str!("vendors.txt");
 
 const RANDOM: &str = "a7Bq9ZkT3mXw5Rc1VnY8dLf2Gs6Hj4Ep0UoKx7iQ2bWz8Nt5MvC1eJ9rFy3hDg6Al4Sp";
 const HEX: &str = "3f9a1c07be52d84e6b1f0a9d2c7e5843af60";

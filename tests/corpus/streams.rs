@@ -52,7 +52,7 @@ fn streams(folder: PathBuf) -> Vec<PathBuf> {
 
 fn check(kind: &str, streams: &[PathBuf], load: fn(&Path) -> Recorded, request_for: fn(&str) -> Request) {
     let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../tests/corpus/snapshots");
+    settings.set_snapshot_path("snapshots");
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| {
