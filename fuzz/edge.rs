@@ -1,5 +1,5 @@
 //! The fuzz target `edge` for the protocol layer. Its checks are in
-//! `src/mcp/protocol/fuzz_edge.rs`.
+//! `tests/mcp/fuzz_edge.rs`.
 
 #![no_main]
 

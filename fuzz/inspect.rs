@@ -1,4 +1,4 @@
-//! The fuzz target `inspect` for reading long files. Its checks are in `src/inspect/invariants.rs`.
+//! The fuzz target `inspect` for reading long files. Its checks are in `tests/inspect/invariants.rs`.
 
 #![no_main]
 

@@ -8,12 +8,12 @@ mod autopilot;
 mod codex;
 mod codex_cloud;
 mod command;
+// Beside the recordings that it reads.
 #[cfg(test)]
+#[path = "../../tests/corpus/streams.rs"]
 mod corpus;
 mod replay;
 mod signal_names;
-#[cfg(test)]
-mod sketches;
 #[cfg(test)]
 pub(crate) mod testing;
 

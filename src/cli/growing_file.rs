@@ -44,6 +44,15 @@ impl Source {
         let _ = self.grown().and_then(|grown| self.read_on(&grown, each));
     }
 
+    /// Hands on the rest of a run that is over. A run of an older version has no transcript file: what it
+    /// would hold is rebuilt from other files.
+    pub(super) fn rest(&mut self, each: &mut dyn FnMut(&[u8])) {
+        match self.file {
+            Some(_) => self.read(each),
+            None => self.once(each),
+        }
+    }
+
     /// The file as long as it is now.
     fn grown(&mut self) -> io::Result<MultiFileReader> {
         let file = match &self.file {

@@ -181,6 +181,6 @@ fn follow(
         }
         watch.sleep(LOOK);
     }
-    source.read(each);
+    source.rest(each);
     Ok(())
 }

@@ -348,17 +348,8 @@ fn enter_command(dir: &RunDir, line: &str, root: &str, started_at: Timestamp, ex
         Exit::Code(code) => (Some(i64::from(code)), ItemStatus::Completed),
         Exit::Signal(_) => (None, ItemStatus::Running),
     };
-    let end = CommandEnd {
-        number: 1,
-        item: read::ONLY_COMMAND,
-        line,
-        directory: root,
-        root,
-        started_at: Some(started_at),
-        ended_at: Some(clock::now()),
-        exit_code,
-        status,
-    };
+    let (started_at, ended_at) = (Some(started_at), Some(clock::now()));
+    let end = CommandEnd { started_at, ended_at, exit_code, status, ..read::only_command(line, root) };
     read::rewrite(dir, &[judge(&end, Printed { text: &text, is_whole, span })])
 }
 

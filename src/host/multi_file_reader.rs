@@ -84,6 +84,12 @@ impl MultiFileReader {
     pub(crate) fn read_exact_at(&self, room: &mut [u8], at: u64) -> io::Result<()> {
         fill(room, at, |room, at| self.read_at(room, at))
     }
+
+    pub(crate) fn bytes(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or_default()];
+        self.read_exact_at(&mut bytes, range.start)?;
+        Ok(bytes)
+    }
 }
 
 /// Fills all of `room` from position `at`, with as many reads as it takes.

@@ -42,17 +42,24 @@ mod tally;
 mod timestamp;
 mod word_search;
 
+// What only tests and fuzzing use.
 #[cfg(any(test, fuzzing))]
+#[path = "../../tests/inspect/fuzz_input.rs"]
 pub(crate) mod fuzz_input;
 #[cfg(any(test, fuzzing))]
+#[path = "../../tests/inspect/invariants.rs"]
 mod invariants;
 #[cfg(test)]
+#[path = "../../tests/inspect/line_in_file.rs"]
 mod line_in_file;
 #[cfg(test)]
+#[path = "../../tests/inspect/property_tests.rs"]
 mod property_tests;
 #[cfg(any(test, fuzzing))]
+#[path = "../../tests/inspect/reference_answers.rs"]
 mod reference_answers;
 #[cfg(test)]
+#[path = "../../tests/inspect/secret_tests.rs"]
 mod secret_tests;
 
 pub(crate) use content_type::ContentType;

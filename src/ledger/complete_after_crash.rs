@@ -5,13 +5,13 @@ use std::io;
 use std::io::Read;
 use std::path::Path;
 
-use crate::agents::{self, AgentEnd, Verdict};
-use crate::evidence::{CommandEnd, Printed, judge};
+use crate::agents::{self, AgentEnd, Reader, Verdict};
+use crate::evidence::{Printed, judge};
 use crate::host::{files, open_beneath};
 use crate::ledger::ledger_files::LedgerFiles;
 use crate::ledger::read;
 use crate::ledger::write::EditsAndRefusals;
-use crate::model::{Exit, ItemStatus, Request};
+use crate::model::{Exit, Request};
 use crate::prompts;
 use crate::runs::RunDir;
 use crate::supervisor::LineSplitter;
@@ -33,13 +33,11 @@ pub(crate) fn complete_ledger(dir: &RunDir, request: &Request) -> Option<Recover
     let tail = |path: &Path| files::tail(path, TAIL).map(|(bytes, _)| bytes).unwrap_or_default();
     let stderr = tail(&dir.stderr());
     let told = match dir.events().exists() {
-        true => of_events(dir, request),
+        true => of_events(dir, request, reader.as_mut()),
         false => of_command(dir, request),
     };
-    let most = request.max_stream_bytes;
     // A stream that cannot be read adds nothing.
-    let _ = each_line(&dir.events(), most, |line| drop(reader.line(line)));
-    let _ = each_line(&dir.stderr(), most, |line| reader.stderr_line(line));
+    let _ = each_line(&dir.stderr(), request.max_stream_bytes, |line| reader.stderr_line(line));
     let verdict = reader.verdict(&AgentEnd {
         exit: Exit::Signal(9),
         stderr_tail: String::from_utf8_lossy(&stderr).into_owned(),
@@ -50,10 +48,10 @@ pub(crate) fn complete_ledger(dir: &RunDir, request: &Request) -> Option<Recover
     Some(RecoveredRun { told, verdict })
 }
 
-fn of_events(dir: &RunDir, request: &Request) -> EditsAndRefusals {
-    let replayed =
-        LedgerFiles::resume(dir, request).and_then(|pages| read::replay(dir, request, pages, true));
-    match replayed {
+/// Has `reader` read all events, also where nothing can be written.
+fn of_events(dir: &RunDir, request: &Request, reader: &mut dyn Reader) -> EditsAndRefusals {
+    let pages = LedgerFiles::resume(dir, request).unwrap_or_else(LedgerFiles::unwritable);
+    match read::replay(dir, request, reader, pages) {
         Ok((pages, told)) => {
             pages.finish(dir);
             told
@@ -66,19 +64,8 @@ fn of_events(dir: &RunDir, request: &Request) -> EditsAndRefusals {
 fn of_command(dir: &RunDir, request: &Request) -> EditsAndRefusals {
     let root = request.cwd.to_string_lossy();
     let (text, span) = read::printed_by_command(dir);
-    let status = ItemStatus::Running;
-    let end = CommandEnd {
-        number: 1,
-        item: read::ONLY_COMMAND,
-        line: &request.task,
-        directory: &root,
-        root: &root,
-        started_at: None,
-        ended_at: None,
-        exit_code: None,
-        status,
-    };
     if !dir.commands().exists() || read::entries(dir).is_empty() {
+        let end = read::only_command(&request.task, &root);
         // If writing fails, only the ledger is lost; the run still ends.
         let _ = read::rewrite(dir, &[judge(&end, Printed { text: &text, is_whole: false, span })]);
     }

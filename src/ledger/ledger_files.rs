@@ -54,6 +54,11 @@ impl LedgerFiles {
         Ok(Self { bytes_there: there, entries_there: entries, ..pages })
     }
 
+    /// Neither file can be written, because of `error`.
+    pub(crate) fn unwritable(error: io::Error) -> Self {
+        Self { transcript: None, ledger: None, bytes_there: 0, entries_there: 0, trouble: Some(error) }
+    }
+
     /// Closes both files and returns the first write error.
     pub(crate) fn finish(self, dir: &RunDir) -> Option<io::Error> {
         let Some(capture) = self.transcript else { return self.trouble };

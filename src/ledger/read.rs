@@ -6,7 +6,7 @@ use std::io;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use crate::agents;
+use crate::agents::{self, Reader};
 use crate::evidence::{CommandEnd, LedgerEntry, Printed, Span, judge};
 use crate::host::FilePart;
 use crate::host::files;
@@ -147,56 +147,58 @@ fn rebuilt(dir: &RunDir, request: &Request) -> io::Result<RebuiltLedger> {
             };
             let status = exit_code.map_or(ItemStatus::Failed, |_| ItemStatus::Completed);
             let root = request.cwd.to_string_lossy();
-            let (item, line) = (ONLY_COMMAND, request.task.as_str());
             let (started_at, ended_at) = (result.started_at, Some(result.finished_at));
-            let end = CommandEnd {
-                number: 1,
-                item,
-                line,
-                directory: &root,
-                root: &root,
-                started_at,
-                ended_at,
-                exit_code,
-                status,
-            };
+            let end =
+                CommandEnd { started_at, ended_at, exit_code, status, ..only_command(&request.task, &root) };
             judge(&end, Printed::default())
         });
         return Ok(RebuiltLedger { entries: entries.into_iter().collect(), ..pages });
     }
-    replay(dir, request, pages, true).map(|(pages, _)| pages)
+    match agents::reader(request, &prompts::render(request)) {
+        Some(mut reader) => replay(dir, request, reader.as_mut(), pages).map(|(pages, _)| pages),
+        None => Ok(pages),
+    }
 }
 
-/// Writes ledger and transcript again from a run's events. If the run `is_over`, commands without an end are
-/// entered as unfinished.
+/// Writes ledger and transcript again from the events of a run that is over, which `reader` reads. Commands
+/// without an end are entered as unfinished.
 pub(crate) fn replay<P: LedgerSink>(
     dir: &RunDir,
     request: &Request,
+    reader: &mut dyn Reader,
     pages: P,
-    is_over: bool,
 ) -> io::Result<(P, EditsAndRefusals)> {
     let mut writer = LedgerWriter::new(request, pages);
-    let Some(mut reader) = agents::reader(request, &prompts::render(request)) else {
-        return Ok(writer.finish(None));
-    };
     each_line(&dir.events(), request.max_stream_bytes, |line| {
         let reading = reader.line(line);
         reading.events.iter().for_each(|event| writer.event(event, reading.printed_by(event), None));
     })?;
-    Ok(if is_over { writer.finish(None) } else { writer.leave() })
+    Ok(writer.finish(None))
+}
+
+/// The command of a run that is a single command, which has not ended.
+pub(crate) fn only_command<'a>(line: &'a str, root: &'a str) -> CommandEnd<'a> {
+    CommandEnd {
+        number: 1,
+        item: ONLY_COMMAND,
+        line,
+        directory: root,
+        root,
+        started_at: None,
+        ended_at: None,
+        exit_code: None,
+        status: ItemStatus::Running,
+    }
 }
 
 /// What the single command of a `command` run printed (beginning and end if it is long), and its span.
 pub(crate) fn printed_by_command(dir: &RunDir) -> (String, Option<Span>) {
     let Ok(all) = output_stream::open_joined(&dir.transcript()) else { return (String::new(), None) };
     let length = all.length();
-    let read = |start: u64, end: u64| {
-        let mut bytes = vec![0; usize::try_from(end - start).unwrap_or_default()];
-        all.read_exact_at(&mut bytes, start).map(|()| bytes).unwrap_or_default()
-    };
+    let read = |range| all.bytes(range).unwrap_or_default();
     let bytes = match length <= HEAD + TAIL {
-        true => read(0, length),
-        false => [read(0, HEAD), b"\n".to_vec(), read(length - TAIL, length)].concat(),
+        true => read(0..length),
+        false => [read(0..HEAD), b"\n".to_vec(), read(length - TAIL..length)].concat(),
     };
     // The index beside the transcript has counted almost all lines.
     let index =
@@ -210,12 +212,8 @@ pub(crate) fn printed_by_command(dir: &RunDir) -> (String, Option<Span>) {
 /// The text in a part of the transcript.
 pub(crate) fn text_in_span(dir: &RunDir, span: Span) -> String {
     let Ok(all) = output_stream::open_joined(&dir.transcript()) else { return String::new() };
-    let length = span.end.min(all.length()).saturating_sub(span.start);
-    let mut bytes = vec![0; usize::try_from(length).unwrap_or_default()];
-    match all.read_exact_at(&mut bytes, span.start) {
-        Ok(()) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(_) => String::new(),
-    }
+    let end = span.end.min(all.length()).max(span.start);
+    String::from_utf8_lossy(&all.bytes(span.start..end).unwrap_or_default()).into_owned()
 }
 
 /// The span of a byte range, with its line numbers.

@@ -178,11 +178,6 @@ impl<P: LedgerSink> LedgerWriter<P> {
         &self.running
     }
 
-    /// Stops writing without entering unfinished commands: the run goes on.
-    pub(crate) fn leave(self) -> (P, EditsAndRefusals) {
-        (self.pages, self.told)
-    }
-
     /// Enters unfinished commands at the end of the run.
     pub(crate) fn finish(mut self, at: Option<Timestamp>) -> (P, EditsAndRefusals) {
         for running in std::mem::take(&mut self.running) {

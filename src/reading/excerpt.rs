@@ -1,9 +1,6 @@
 //! Cuts a long output to what fits a reply: its beginning and its end, cut between lines where possible and
 //! always between characters.
 
-use std::fs::File;
-use std::io;
-use std::io::Read;
 use std::path::Path;
 
 use crate::ledger::output_stream;
@@ -49,18 +46,16 @@ impl Excerpt {
 
     /// The first and last bytes of a file, `most` in all.
     pub(crate) fn ends(path: &Path, most: u64) -> Self {
-        let head = |most: u64| -> io::Result<Vec<u8>> {
-            let mut bytes = Vec::new();
-            File::open(path)?.take(most).read_to_end(&mut bytes)?;
-            Ok(bytes)
-        };
-        let room = most - most / 2;
-        let Ok((last, total)) = output_stream::tail(path, room + LOOK_BACK) else { return Self::default() };
+        let Ok(all) = output_stream::open_joined(path) else { return Self::default() };
+        let total = all.length();
+        let read = |range| all.bytes(range).unwrap_or_default();
         if total <= most {
-            let bytes = output_stream::tail(path, most).unwrap_or_default().0;
+            let bytes = read(0..total);
             return Self::from_ends(&[], &bytes, bytes.len() as u64, (0, most as usize));
         }
-        let first = head(most / 2 + MARGIN).unwrap_or_default();
+        let room = most - most / 2;
+        let last = read(total.saturating_sub(room + LOOK_BACK)..total);
+        let first = read(0..total.min(most / 2 + MARGIN));
         Self::from_ends(&first, redaction_window(&last, room), total, halves(most))
     }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::ledger::open_joined;
 use crate::ledger::tail as end_of;
 use crate::model::{FailureCode, State};
 use crate::reading::excerpt::Excerpt;
@@ -101,7 +102,8 @@ fn unasked(view: &View, failing: Option<&FailedCommand>) -> Output {
 
 fn asked_for(view: &View, failing: Option<&FailedCommand>, most: u64) -> Output {
     let words = failing.map_or(0, |_| OUTPUT_TAIL);
-    let (stdout, stderr) = shares(length(&output(view)) + words, length(&view.dir.stderr()), most);
+    let printed = |path: &Path| open_joined(path).map_or(0, |all| all.length());
+    let (stdout, stderr) = shares(printed(&output(view)) + words, printed(&view.dir.stderr()), most);
     let words = words.min(stdout / 2);
     let stdout = Excerpt::ends(&output(view), stdout - words);
     let stderr = Excerpt::ends(&view.dir.stderr(), stderr);

@@ -14,7 +14,9 @@ mod pem;
 mod plausibility;
 mod rules;
 mod suspect_lines;
+// Beside the cases that it reads.
 #[cfg(test)]
+#[path = "../../tests/redaction/redact.rs"]
 mod tests;
 mod unescape;
 mod vendors;

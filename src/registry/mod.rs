@@ -16,6 +16,7 @@ mod recreate;
 mod submit;
 mod tasks;
 #[cfg(test)]
+#[path = "../../tests/registry/real_file.rs"]
 mod tests;
 
 pub(crate) use connection::{LogSize, Registry, RegistryError};

@@ -63,77 +63,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn pass(text: &str) -> Option<(String, String)> {
-        check_override(&Config::default(), text).ok()
-    }
+    use crate::text::test_rows;
 
     #[test]
-    fn only_listed_keys_pass_and_values_become_scalars() {
-        let verbosity = |value: &str| Some(("model_verbosity".to_owned(), value.to_owned()));
-        assert_eq!(pass("model_verbosity=high"), verbosity("\"high\""));
-        assert_eq!(pass("model_verbosity=\"a\\\"b\""), verbosity("'a\"b'"));
-        assert_eq!(pass("model_verbosity=3"), verbosity("3"));
-        for other in ["model=other", "model_verbosity", "model_verbosity={a=1}", "model_verbosity=[1]"] {
-            assert_eq!(pass(other), None, "{other}");
+    fn every_override_passes_or_is_refused_as_its_row_says() {
+        let rows = include_str!("../../tests/security/overrides.jsonl");
+        for (listed, text, expected) in test_rows::<(Option<String>, String, Option<String>)>(rows) {
+            let mut config = Config::default();
+            config.config_override_keys = listed.map_or(config.config_override_keys, |key| vec![key]);
+            let passed = check_override(&config, &text).ok();
+            let given = |scalar| (text.split('=').next().unwrap_or_default().to_owned(), scalar);
+            assert_eq!(passed, expected.map(given), "{text:?}");
         }
-    }
-
-    #[test]
-    fn a_key_is_compared_to_the_letter() {
-        for key in [
-            " model_verbosity",
-            "model_verbosity ",
-            "\"model_verbosity\"",
-            "'model_verbosity'",
-            "Model_verbosity",
-            "model_verbosity.x",
-            "x.model_verbosity",
-            "model_verbosity\n",
-            "model_verbos\u{456}ty",
-            "model_verbosity\u{200b}",
-            "",
-        ] {
-            assert_eq!(pass(&format!("{key}=high")), None, "{key:?}");
-        }
-    }
-
-    #[test]
-    fn no_configuration_can_allow_what_raises_access() {
-        let keys = [
-            "notify",
-            "mcp_servers.x.command",
-            "model_provider",
-            "model_providers.x",
-            "sandbox_mode",
-            "sandbox_workspace_write.network_access",
-            "openai_base_url",
-            "x.base_url",
-            "hooks",
-            "projects",
-            "shell_environment_policy.set",
-            "profiles.x.sandbox_mode",
-            "profile",
-            "permissions.x",
-            "default_permissions",
-            "features.use_legacy_landlock",
-            "Notify",
-            " notify",
-            "\"notify\"",
-            "a..b",
-            "a b",
-        ];
-        let mut config = Config::default();
-        config.config_override_keys = keys.map(str::to_owned).to_vec();
-        for key in keys {
-            assert!(check_override(&config, &format!("{key}=1")).is_err(), "{key}");
-        }
-    }
-
-    #[test]
-    fn a_second_line_is_no_second_setting() {
-        assert_eq!(pass("model_verbosity=1\nnotify=[\"sh\"]"), None);
-        assert_eq!(pass("model_verbosity=\"a\"\n[mcp_servers.x]\ncommand=\"sh\""), None);
     }
 
     proptest! {

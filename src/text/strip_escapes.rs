@@ -395,6 +395,7 @@ mod tests {
 
     use super::*;
     use crate::text::plain;
+    use crate::text::test_rows;
 
     /// The text of `bytes` in a window of 20 columns. `|` marks a line that was left without a line
     /// feed, `~` one that was too long.
@@ -422,12 +423,11 @@ mod tests {
     }
 
     #[test]
-    fn colours_titles_links_and_character_sets_leave_nothing() {
-        check("\x1b[1;31mred\x1b[0m \x1b[38:2::1:2:3mrgb\x1b[m\r\n", "red rgb\n");
-        check("\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\b", "alinkb");
-        check("\x1b(B\x1b)0\x1b#8\x1b=\x1b>\x1b7\x1b8x", "x");
-        check("\x1bPq#0;2;0;0;0\x1b\\\x1b_app\x1b\\\x1b[?25l\x1b[?2004h\x1b[>4;1my", "y");
-        check("a\x07\x00\x7fc", "ac");
+    fn every_sequence_leaves_what_its_row_says() {
+        let rows = include_str!("../../tests/text/stripped.jsonl");
+        for [given, expected] in test_rows::<[String; 2]>(rows) {
+            check(&given, &expected);
+        }
     }
 
     #[test]
@@ -442,89 +442,10 @@ mod tests {
     }
 
     #[test]
-    fn a_title_that_nobody_ends_hides_no_other_line() {
-        check("\x1b]0;building\nerror: x\n\x1bPq\ny\x07z", "\nerror: x\n\nyz");
-    }
-
-    #[test]
-    fn characters_that_nobody_sees_take_no_room() {
-        check("pass\u{202e}word \u{feff}a\u{200b}b\u{e0041}", "password ab");
-        check("a\u{2028}b\u{2029}c", "a|b|c");
-    }
-
-    #[test]
-    fn a_progress_bar_leaves_its_last_state() {
-        check("  0%\r 50%\r100%\r\n", "100%\n");
-        check("downloading 10%\r\x1b[Kdone\r\n", "done\n");
-        check("long text\rshort\x1b[K\n", "short\n");
-        check("abc\x1b[2K\rx\n", "x\n");
-    }
-
-    #[test]
-    fn editing_at_a_prompt_leaves_what_was_meant() {
-        check("$ lx\x08\x1b[Ks\r\n", "$ ls\n");
-        check("$ lx\x08 \x08s\r\n", "$ ls\n");
-        check("$ ac\x08\x1b[1@b\r\n", "$ abc\n");
-        check("$ abxc\x08\x08\x1b[1Pc\r\n", "$ abc\n");
-        check("%         \r \r\x1b[J$ ls\r\n", "$ ls\n");
-        check("abcdef\x1b[3D\x1b[1X\r\n", "abc ef\n");
-        check("a\x1b[4Gb\x1b[2Cc\n", "a  b  c\n");
-    }
-
-    #[test]
-    fn a_wide_character_takes_two_columns_and_half_of_one_is_a_blank() {
-        check("bcdef\r漢", "漢def");
-        check("漢字x\rab", "ab字x");
-        check("漢字x\ra", "a 字x");
-        check("漢字x\r\x1b[Ca", " a字x");
-        check("漢字x\x1b[2D\x1b[K", "漢 ");
-        check("漢字x\r\x1b[P", " 字x");
-        check("漢字x\r\x1b[C\x1b[@", "   字x");
-        check("漢字x\r\x1b[X", "  字x");
-    }
-
-    #[test]
-    fn a_tab_goes_to_the_next_stop_and_stays_one_where_nothing_is_drawn_over_it() {
-        check("a\tb", "a\tb");
-        check("a\tb\rcccc", "cccc    b");
-        check("a\tb\x1b[5Gx", "a   x   b");
-        check("a\tb\x1b[9Gc", "a\tc");
-        check("0123456789\x1b[Zx", "01234567x9");
-        check("01234567\x1b[Zx", "x1234567");
-        check("0123456789\x1b[2Zx", "x123456789");
-        check("\t\tbc\rx", "x       \tbc");
-    }
-
-    #[test]
-    fn what_erases_nothing_in_a_terminal_erases_nothing() {
-        check("abc\x1b[3K\x1b[9K", "abc");
-        check("abc\x1b[2K", "");
-    }
-
-    #[test]
-    fn a_wrapped_line_is_one_line_and_its_last_row_is_what_a_return_reaches() {
-        check("0123456789012345678901234\rabcd", "01234567890123456789abcd4");
-        check("01234567890123456789\rX", "X1234567890123456789");
-    }
-
-    #[test]
-    fn what_moves_to_another_line_ends_this_one() {
-        check("\x1b[2J\x1b[1;1Htop\x1b[2;5Hnext\x1b[Aup\n", "top|next|up\n");
-        check("a\x1bMb\x0bc\x1b[5Sd", "a|b|c|d");
-    }
-
-    #[test]
     fn characters_stay_whole_and_what_is_none_is_marked() {
         check("é任务🦀", "é任务🦀");
         assert_eq!(stripped(b"a\xffb\xe4\xbbc\xc3"), "a\u{fffd}b\u{fffd}c\u{fffd}");
         assert_eq!(stripped(b"\xe4\xbb\n\xc3\x1b[mx"), "\u{fffd}\n\u{fffd}x");
-    }
-
-    #[test]
-    fn an_unfinished_sequence_ends_with_what_is_none_of_it() {
-        check("\x1b[31\nnext", "\nnext");
-        check("\x1b[3\x18after", "after");
-        check("\x1b]0;title\nmore\x07x", "\nmorex");
     }
 
     proptest! {

@@ -10,6 +10,13 @@ use std::path::{Path, PathBuf};
 
 use crate::support::env::TestEnv;
 
+/// What the commands of some tasks printed. No run of these versions has a transcript.
+const PRINTED: [(&str, &str); 3] = [
+    ("T-local-qn7yrkfq250t", "compiling\n12 passed\n"),
+    ("T-local-ghcc178b2y9a", "panicked at src/dates.rs:41:9:\n"),
+    ("T-local-9rvz82w103m9", "thread 'rounds' panicked at src/lib.rs:9:9:\n"),
+];
+
 #[test]
 fn a_home_of_every_released_version_opens() {
     for version in versions() {
@@ -48,13 +55,33 @@ fn check(version: &Path, damage: impl Fn(&TestEnv)) {
         let warnings = reply["data"]["warnings"].to_string();
         assert!(!warnings.contains("evidence.json"), "{task}: {warnings}");
     }
-    let first = expected.split(' ').next().unwrap();
-    assert_eq!(env.expect(0, &["logs", first]).stdout, "compiling\n12 passed\n");
+    for (task, printed) in PRINTED.iter().filter(|(task, _)| expected.contains(task)) {
+        for args in [&["logs", task][..], &["logs", "-f", task], &["results", task, "--output"]] {
+            let shown = env.run(args).stdout;
+            assert!(shown.contains(printed), "{args:?}: {shown}");
+        }
+    }
+}
+
+/// What the code before one rule for all commands had inferred is still told, and none of it is damage.
+#[test]
+fn evidence_with_inferred_fields_is_told_as_it_was_written() {
+    let env = TestEnv::new();
+    env.configure("retention_days = 36500\n");
+    copy(&compat().join("v1_evidence"), env.home());
+    for task in ["T-local-9rvz82w103m9", "T-local-f58etdp950bn"] {
+        let reply = env.json(&["results", task, "--json"]);
+        assert!(reply["data"]["warnings"].is_null(), "{task}: {reply:#}");
+        insta::assert_snapshot!(task, format!("{:#}", reply["data"]["metadata"]));
+    }
+}
+
+fn compat() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compat")
 }
 
 fn versions() -> Vec<PathBuf> {
-    let compat = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compat");
-    let versions: Vec<PathBuf> = fs::read_dir(compat).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let versions: Vec<PathBuf> = fs::read_dir(compat()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(!versions.is_empty());
     versions
 }

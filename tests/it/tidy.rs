@@ -63,6 +63,8 @@ const ROOT: [&str; 23] = [
 ];
 
 const LONGEST_FILE: usize = 400;
+/// The lines of all of `src`, of its folder `evidence`, and of any other of its folders.
+const BUDGETS: [usize; 3] = [90_000, 8_000, 9_000];
 const EMPTY_WORDS: [&str; 5] = ["Manager", "Helper", "Util", "Handler", "Service"];
 
 /// A source file: its path below `src`, its whole text, and its text before the tests.
@@ -106,6 +108,19 @@ fn a_file_is_one_idea() {
         let lines = source.code.lines().count();
         (lines > LONGEST_FILE).then(|| format!("has {lines} lines before its tests")).into_iter().collect()
     });
+}
+
+#[test]
+fn the_source_keeps_its_budget_of_lines() {
+    let src = root().join("src");
+    let [all, of_evidence, of_another] = BUDGETS;
+    let total = lines_below(&src);
+    assert!((1..all).contains(&total), "{total} lines in all");
+    for layer in LAYERS {
+        let (lines, most) =
+            (lines_below(&src.join(layer)), if layer == "evidence" { of_evidence } else { of_another });
+        assert!((1..=most).contains(&lines), "{lines} lines in `{layer}`");
+    }
 }
 
 #[test]
@@ -202,6 +217,16 @@ fn sources() -> Vec<Source> {
         all.extend(rust.filter(|file| !tests.contains(&stem(file))).map(|file| read(&file)));
     }
     all
+}
+
+/// The lines of every source file below `dir`.
+fn lines_below(dir: &Path) -> usize {
+    let lines = |path: PathBuf| match path.is_dir() {
+        true => lines_below(&path),
+        false => fs::read_to_string(path).unwrap().lines().count(),
+    };
+    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.is_dir() || path.extension().is_some_and(|kind| kind == "rs")).map(lines).sum()
 }
 
 /// The modules in `dir` that exist only for tests or fuzzing.

@@ -199,7 +199,7 @@ mod tests {
     #[track_caller]
     fn check(request: &Request, help: &str, list: &str, expected: &str) {
         let plan = planned(request, help, list).unwrap();
-        assert_eq!(plan.spec.args.join("\n"), expected.trim().replace("\n        ", "\n"));
+        assert_eq!(plan.spec.args.join("\n"), expected.trim_end());
     }
 
     #[test]
@@ -212,43 +212,7 @@ mod tests {
         request.reasoning_effort = Some("high".to_owned());
         request.config_overrides = vec![("model_verbosity".to_owned(), "\"low\"".to_owned())];
         request.add_dirs = vec![PathBuf::from("/srv/more")];
-        check(
-            &request,
-            HELP,
-            OURS,
-            r#"exec
-        --json
-        -s
-        workspace-write
-        --skip-git-repo-check
-        --thread-source
-        delegator
-        -c
-        features.unbounded_connection_retries=false
-        -c
-        projects={ "/home/dev/project" = { trust_level = "untrusted" } }
-        -c
-        mcp_servers={ delegator = { command = "delegator", enabled = false } }
-        -c
-        tools.update_plan.enabled=true
-        -m
-        gpt-6.1-sol
-        -c
-        model_reasoning_effort="high"
-        -c
-        model_verbosity="low"
-        -c
-        sandbox_workspace_write.network_access=true
-        -c
-        sandbox_workspace_write.writable_roots=[]
-        --add-dir
-        /srv/more
-        --output-schema
-        /run/schema.json
-        -o
-        /run/last.json
-        -"#,
-        );
+        check(&request, HELP, OURS, include_str!("../../../tests/agents/codex_new_run.args"));
     }
 
     #[test]
@@ -257,25 +221,7 @@ mod tests {
             &resumed("01a1de11-e775-7fc2-8102-aec1425b9fd0", None),
             HELP,
             "[]",
-            r#"exec
-        --json
-        -s
-        read-only
-        --thread-source
-        delegator
-        -c
-        features.unbounded_connection_retries=false
-        -c
-        projects={ "/home/dev/project" = { trust_level = "untrusted" } }
-        -c
-        tools.update_plan.enabled=true
-        --output-schema
-        /run/schema.json
-        -o
-        /run/last.json
-        resume
-        01a1de11-e775-7fc2-8102-aec1425b9fd0
-        -"#,
+            include_str!("../../../tests/agents/codex_resumed_run.args"),
         );
     }
 

@@ -60,52 +60,16 @@ fn package_of(launcher: &Path) -> Option<&Path> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[track_caller]
-    fn check(os: &str, arch: &str, launcher: &str, expected: &str) {
-        let platform = Platform::of(os, arch).unwrap();
-        let found = native_candidates(Path::new(launcher), platform);
-        assert!(found.contains(&PathBuf::from(expected)), "{found:#?}");
-    }
+    use crate::text::test_rows;
 
     #[test]
-    fn the_program_lies_beside_the_launchers_package() {
-        check(
-            "linux",
-            "x86_64",
-            "/usr/lib/node_modules/@openai/codex/bin/codex.js",
-            "/usr/lib/node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex",
-        );
-        check(
-            "macos",
-            "aarch64",
-            "/opt/homebrew/lib/node_modules/@openai/codex/bin/codex.js",
-            "/opt/homebrew/lib/node_modules/@openai/codex-darwin-arm64/vendor/aarch64-apple-darwin/bin/codex",
-        );
-    }
-
-    #[test]
-    fn the_program_may_lie_inside_the_package_or_far_above_it() {
-        let launcher = "/p/node_modules/a/node_modules/@openai/codex/bin/codex.js";
-        let native = "codex-linux-arm64/vendor/aarch64-unknown-linux-musl/bin/codex";
-        check(
-            "linux",
-            "aarch64",
-            launcher,
-            &format!("/p/node_modules/a/node_modules/@openai/codex/node_modules/@openai/{native}"),
-        );
-        check("linux", "aarch64", launcher, &format!("/p/node_modules/a/node_modules/@openai/{native}"));
-        check("linux", "aarch64", launcher, &format!("/p/node_modules/@openai/{native}"));
-    }
-
-    #[test]
-    fn an_older_release_has_it_in_its_own_vendor_folder() {
-        check(
-            "macos",
-            "x86_64",
-            "/n/node_modules/@openai/codex/bin/codex.js",
-            "/n/node_modules/@openai/codex/vendor/x86_64-apple-darwin/codex/codex",
-        );
+    fn the_program_is_looked_for_where_every_row_says() {
+        let rows = include_str!("../../../tests/agents/codex_places.jsonl");
+        for [os, arch, launcher, expected] in test_rows::<[String; 4]>(rows) {
+            let platform = Platform::of(&os, &arch).unwrap();
+            let found = native_candidates(Path::new(&launcher), platform);
+            assert!(found.contains(&PathBuf::from(expected)), "{found:#?}");
+        }
     }
 
     #[test]

@@ -174,6 +174,7 @@ impl Refusals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::test_rows;
 
     #[track_caller]
     fn check(stderr: &str, expected: Option<(FailureCode, &str)>) {
@@ -182,20 +183,11 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_no_reason() {
-        check("", None);
-        check(
-            "WARNING: proceeding, even though we could not create PATH aliases\nReading prompt from stdin...\n",
-            None,
-        );
-    }
-
-    #[test]
-    fn an_error_line_comes_before_the_log_that_led_to_it() {
-        check(
-            "2026-11-15T07:26:05.476053Z ERROR codex_core::session: conflict\nError: thread/resume: thread/resume failed: thread x already has an active writer (code -32600)\n",
-            Some((FailureCode::ToolError, "thread x already has an active writer")),
-        );
+    fn the_end_of_standard_error_tells_the_fault_of_its_row() {
+        let rows = include_str!("../../../tests/agents/codex_stderr.jsonl");
+        for (stderr, code, message) in test_rows::<(String, Option<FailureCode>, Option<String>)>(rows) {
+            check(&stderr, code.zip(message.as_deref()));
+        }
     }
 
     #[test]
@@ -204,57 +196,6 @@ mod tests {
         assert!(gone("Error: thread/resume failed: no rollout found for thread id 01a1e20f (code -32600)\n"));
         assert!(!gone("Error: thread/resume failed: thread x already has an active writer\n"));
         assert!(!gone("Error: no idea\n"));
-    }
-
-    #[test]
-    fn a_plain_line_is_a_reason_too() {
-        check(
-            "Reading additional input from stdin...\nNot inside a trusted directory and --skip-git-repo-check was not specified.\n",
-            Some((
-                FailureCode::ToolError,
-                "Not inside a trusted directory and --skip-git-repo-check was not specified.",
-            )),
-        );
-    }
-
-    #[test]
-    fn a_program_that_died_says_why_beside_its_stack() {
-        check(
-            "Traceback (most recent call last):\n  File \"codex\", line 3, in <module>\n    raise RuntimeError(\"x\")\nRuntimeError: no backend\n",
-            Some((FailureCode::ToolError, "RuntimeError: no backend")),
-        );
-        check(
-            "/opt/codex.js:3\n  null.x\n       ^\n\nTypeError: Cannot read properties of null\n    at Object.<anonymous> (/opt/codex.js:3:8)\n\nNode.js v24.21.0\n",
-            Some((FailureCode::ToolError, "TypeError: Cannot read properties of null")),
-        );
-        check("a plain line\nKeyError: of whom\n", Some((FailureCode::ToolError, "a plain line")));
-    }
-
-    #[test]
-    fn an_unknown_option_means_another_version() {
-        check(
-            "error: unexpected argument '--nope' found\n\n  tip: …\n\nUsage: codex exec\n",
-            Some((FailureCode::Spawn, "unexpected argument '--nope' found")),
-        );
-    }
-
-    #[test]
-    fn what_an_error_was_caused_by_is_told_with_it() {
-        check(
-            "Error: failed to load bootstrap configuration\n\nCaused by:\n    0: /home/dev/.codex/config.toml:1:5\n    1: extra `=`\n\nStack backtrace:\n   0: <unknown>\n",
-            Some((
-                FailureCode::Spawn,
-                "failed to load bootstrap configuration: /home/dev/.codex/config.toml:1:5: extra `=`",
-            )),
-        );
-    }
-
-    #[test]
-    fn with_nothing_else_the_first_log_entry_is_the_reason() {
-        check(
-            "2026-11-15T07:26:05.476053Z ERROR codex_core: first\n2026-11-15T07:26:06.476053Z ERROR codex_core: second\n",
-            Some((FailureCode::ToolError, "first")),
-        );
     }
 
     #[test]

@@ -179,6 +179,7 @@ fn own<'l>(line: &'l str, programs: &[&str]) -> Option<&'l str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::test_rows;
 
     #[track_caller]
     fn check(text: &str, expected: Option<(&str, &str)>) {
@@ -193,74 +194,9 @@ mod tests {
 
     #[test]
     fn a_program_speaks_under_its_own_name() {
-        check("rm: cannot remove 'a': No such file", Some(("error", "cannot remove 'a': No such file")));
-        check("/usr/bin/python3: No module named nomod", Some(("error", "No module named nomod")));
-        check("bash: line 1: x: command not found", Some(("error", "x: command not found")));
-        check(
-            "make: *** No rule to make target 'x'.  Stop.",
-            Some(("error", "No rule to make target 'x'. Stop.")),
-        );
-        check("cc1: fatal error: a.c: No such file", Some(("error", "a.c: No such file")));
-        check("npm error code E\nnpm error Missing script: \"x\"", Some(("error", "Missing script: \"x\"")));
-        check(
-            "npm error code EUSAGE\nnpm error\nnpm error The `npm ci` command can only install\nnpm error more",
-            Some(("error", "The `npm ci` command can only install")),
-        );
-        check(
-            "npm ERR! code ENOENT\nnpm ERR! syscall open\nnpm ERR! path /a\nnpm ERR! errno -2\nnpm ERR! no package.json",
-            Some(("error", "no package.json")),
-        );
-        check(
-            "npm error npx canceled due to missing packages and no YES option: [\"tsc@2.0.4\"]",
-            Some(("error", "npx canceled due to missing packages and no YES option: [\"tsc@2.0.4\"]")),
-        );
-        check(
-            "bash: line 1: ./x: No such file or directory",
-            Some(("error", "./x: No such file or directory")),
-        );
-        check("bash: ./x: Permission denied", Some(("error", "./x: Permission denied")));
-        check("No tests found, exiting with code 1", Some(("error", "No tests found, exiting with code 1")));
-        check(
-            "No test files found, exiting with code 1",
-            Some(("error", "No test files found, exiting with code 1")),
-        );
-        check(
-            "make: tsc: No such file or directory\nmake: *** [Makefile:2: all] Error 127",
-            Some(("error", "tsc: No such file or directory")),
-        );
-        check(
-            "./build.sh: line 3: other: command not found\nmake: *** [Makefile:2: all] Error 127",
-            Some(("error", "other: command not found")),
-        );
-        check(
-            "/bin/sh: 1: other: not found\nmake: *** [Makefile:2: all] Error 127",
-            Some(("error", "other: not found")),
-        );
-        check("FAILED a.py::x - assert 1 == 2\n1 failed in 0.1s", Some(("AssertionError", "assert 1 == 2")));
-        check("FAILED a.py::x - json.E.JSONDecodeError: no", Some(("JSONDecodeError", "no")));
-    }
-
-    #[test]
-    fn what_is_no_error_is_none() {
-        for text in [
-            "error: 0 errors",
-            "Error: none",
-            "ERROR: null",
-            "cat: no such file",
-            "rm: warning: skipped a",
-            "make: *** [Makefile:2: all] Error 1",
-            "make: Entering directory 'a'",
-            "bash: line 1: 12 Killed sleep 5",
-            "python3: ok",
-            "bash: line 1: other: command not found",
-            "webpack: module: not found\nmake: *** [Makefile:2: all] Error 127",
-            "sh: 1: other: not found\nmake: *** [Makefile:2: all] Error 1",
-            "npm error code 1\nnpm error path /a\nnpm error command failed\nnpm error command sh -c tsc",
-            "npm error code ELIFECYCLE\nnpm error errno 1\nnpm error a@1.0.0 build: `tsc`\nnpm error Exit status 1",
-            "npm error Test failed.  See above for more details.",
-            "npm error A complete log of this run can be found in: /a.log",
-        ] {
-            check(text, None);
+        let rows = include_str!("../../../tests/corpus/program_messages.jsonl");
+        for (text, kind, message) in test_rows::<(String, Option<String>, Option<String>)>(rows) {
+            check(&text, kind.as_deref().zip(message.as_deref()));
         }
     }
 }

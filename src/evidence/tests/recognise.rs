@@ -190,97 +190,23 @@ fn words_of(name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::test_rows;
 
-    #[track_caller]
-    fn check(expected: &str, lines: &[&str]) {
-        for line in lines {
-            let steps = CommandLine::parse(line).steps;
-            let told: Vec<String> = steps
+    #[test]
+    fn what_a_command_line_starts_is_known_by_its_words() {
+        for [expected, line] in
+            test_rows::<[String; 2]>(include_str!("../../../tests/runners/command_lines.jsonl"))
+        {
+            let steps = CommandLine::parse(&line).steps;
+            let told: Vec<&str> = steps
                 .iter()
                 .filter_map(recognise)
                 .map(|runs| match runs {
-                    Runs::Framework(framework, _) => framework.as_str().to_owned(),
-                    Runs::Script => "script".to_owned(),
+                    Runs::Framework(framework, _) => framework.as_str(),
+                    Runs::Script => "script",
                 })
                 .collect();
             assert_eq!(told.join(" + "), expected, "{line}");
         }
-    }
-
-    #[test]
-    fn frameworks_are_known_by_their_commands() {
-        check(
-            "cargo_test",
-            &["cargo test", "cargo +nightly t -p a", "bash -lc 'cd x && RUST_LOG=1 cargo test a 2>&1'"],
-        );
-        check("nextest", &["cargo nextest run", "cargo llvm-cov nextest", "timeout 60 cargo nextest r a"]);
-        check(
-            "pytest",
-            &[
-                "pytest",
-                "python3 -m pytest -q",
-                "uv run --with x pytest",
-                ".venv/bin/pytest a",
-                "coverage run -m pytest",
-            ],
-        );
-        check("unittest", &["python -m unittest discover", "python manage.py test app"]);
-        check("jest", &["npx jest", "./node_modules/.bin/jest a", "npx --yes jest@29 b"]);
-        check("vitest", &["vitest", "npx vitest run", "pnpm exec vitest run x", "bunx vitest"]);
-        check("mocha", &["npx mocha", "nyc mocha", "node_modules/.bin/_mocha a"]);
-        check("node", &["node --test", "node --import tsx --test a.ts"]);
-        check("go", &["go test ./...", "cd x; go test -v ./..."]);
-        check("tap", &["prove -v t/", "bats test", "npx tape a.js"]);
-        check("junit", &["mvn -q test", "./gradlew build"]);
-        check(
-            "pytest",
-            &[
-                "docker run --rm -v .:/app -w /app python:3.12 pytest -q",
-                "docker compose exec -T web python -m pytest",
-            ],
-        );
-        check("pytest + jest", &["pytest && npx jest"]);
-    }
-
-    #[test]
-    fn scripts_are_known_by_their_names() {
-        check(
-            "script",
-            &[
-                "npm test",
-                "pnpm -r run test:unit",
-                "yarn jest",
-                "make test",
-                "./run_tests.sh",
-                "tox",
-                "python3 test_shop.py",
-                "node shop.test.mjs",
-                "sh check.sh",
-            ],
-        );
-    }
-
-    #[test]
-    fn what_shows_text_or_only_asks_runs_none() {
-        check(
-            "",
-            &[
-                "cat a.py",
-                "grep pytest log",
-                "git show",
-                "python3 -c 'print(1)'",
-                "node -e 'x()'",
-                "python3 app.py",
-                "./tools/show-latest",
-                "make",
-                "sh run.sh",
-                "npm run report",
-                "npm install",
-                "pytest --collect-only",
-                "cargo build",
-                "echo cargo test",
-                "less a.t",
-            ],
-        );
     }
 }

@@ -172,111 +172,30 @@ fn is_address(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::test_rows;
 
-    const LOCAL: &str = "127.0.0.1:8931";
-    const ORIGIN_LISTED: &str = "http://localhost:6274";
-
-    fn guard(address: &str) -> (Guard, String, tempfile::TempDir) {
+    #[test]
+    fn every_request_is_admitted_or_refused_as_its_row_says() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("http-token");
-        let token = Token::open(&file).unwrap();
-        let shown = std::fs::read_to_string(file).unwrap().trim().to_owned();
-        (Guard::new(address.parse().unwrap(), vec![ORIGIN_LISTED.into()], token), shown, dir)
-    }
-
-    /// What a server at `address` says to a request with these headers; `TOKEN`
-    /// stands for the token.
-    #[track_caller]
-    fn check(address: &str, line: (&str, &str), given: &[(&str, &str)], expected: Result<Admitted, Refusal>) {
-        let (guard, token, _dir) = guard(address);
-        let mut headers = HeaderMap::new();
-        for (name, value) in given {
-            let value = value.replace("TOKEN", &token);
-            headers.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
+        drop(Token::open(&file).unwrap());
+        let token = std::fs::read_to_string(&file).unwrap().trim().to_owned();
+        type Row = (String, String, String, Vec<[String; 2]>, String);
+        for row in test_rows::<Row>(include_str!("../../../tests/http/guard.jsonl")) {
+            let (address, method, path, given, expected) = &row;
+            let origins = vec!["http://localhost:6274".to_owned()];
+            let guard = Guard::new(address.parse().unwrap(), origins, Token::open(&file).unwrap());
+            let mut headers = HeaderMap::new();
+            for [name, value] in given {
+                let value = value.replace("TOKEN", &token);
+                headers.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
+            }
+            let uri = path.replace("TOKEN", &token).parse().unwrap();
+            let told = match guard.admit(&method.parse().unwrap(), &uri, &headers) {
+                Ok(admitted) => format!("{admitted:?}"),
+                Err(refusal) => format!("{refusal:?}"),
+            };
+            assert_eq!(told, *expected, "{row:?}");
         }
-        let (method, uri) = (line.0.parse().unwrap(), line.1.replace("TOKEN", &token).parse().unwrap());
-        assert_eq!(guard.admit(&method, &uri, &headers), expected, "{line:?} {given:?}");
-    }
-
-    const TOKEN: (&str, &str) = ("authorization", "Bearer TOKEN");
-
-    #[test]
-    fn the_token_opens_the_one_path() {
-        let post = ("POST", "/mcp");
-        let ours = ("host", LOCAL);
-        check(LOCAL, post, &[ours, TOKEN], Ok(Admitted::Request));
-        check(LOCAL, post, &[ours, ("authorization", "bearer TOKEN")], Ok(Admitted::Request));
-        check(LOCAL, ("POST", "/"), &[ours, TOKEN], Err(Refusal::Path));
-        check(LOCAL, ("POST", "/mcp/"), &[ours, TOKEN], Err(Refusal::Path));
-        check(LOCAL, post, &[ours], Err(Refusal::Token));
-        for wrong in ["Bearer", "Bearer ", "Bearer TOKENa", "Basic TOKEN", "TOKEN", "Bearer TOKEN TOKEN"] {
-            check(LOCAL, post, &[ours, ("authorization", wrong)], Err(Refusal::Token));
-        }
-        check(LOCAL, post, &[ours, TOKEN, TOKEN], Err(Refusal::Token));
-        check(LOCAL, ("POST", "/mcp?access_token=TOKEN"), &[ours], Err(Refusal::Token));
-        check(LOCAL, ("OPTIONS", "/mcp"), &[ours], Err(Refusal::Token));
-    }
-
-    #[test]
-    fn a_server_of_this_machine_answers_to_its_names_and_port() {
-        let post = ("POST", "/mcp");
-        let own = |address: &'static str, host| {
-            check(address, post, &[("host", host), TOKEN], Ok(Admitted::Request))
-        };
-        let foreign = |host| check(LOCAL, post, &[("host", host), TOKEN], Err(Refusal::Host));
-        own(LOCAL, "localhost:8931");
-        own(LOCAL, "LOCALHOST:8931");
-        own(LOCAL, "[::1]:8931");
-        own("127.0.0.2:8931", "127.0.0.2:8931");
-        own("127.0.0.1:80", "localhost");
-        for host in
-            ["evil.example", "evil.example:8931", "localhost", "localhost:80", "127.0.0.1.evil.example:8931"]
-        {
-            foreign(host);
-        }
-        foreign("localhost:8931@evil.example");
-        foreign("");
-        check(LOCAL, post, &[TOKEN], Err(Refusal::Host));
-        check(LOCAL, post, &[("host", LOCAL), ("host", LOCAL), TOKEN], Err(Refusal::Host));
-        check(LOCAL, ("POST", "http://evil.example/mcp"), &[("host", LOCAL), TOKEN], Err(Refusal::Host));
-    }
-
-    #[test]
-    fn a_server_of_the_network_answers_to_addresses_and_to_no_name() {
-        let post = ("POST", "/mcp");
-        let far = "0.0.0.0:8931";
-        for host in ["192.168.1.7:8931", "10.0.0.1", "[fe80::1]:8931", "[fe80::1]", "localhost:9000"] {
-            check(far, post, &[("host", host), TOKEN], Ok(Admitted::Request));
-        }
-        for host in
-            ["evil.example:8931", "evil.example", "1.2.3.4.evil.example", "localhost.evil.example:1", ""]
-        {
-            check(far, post, &[("host", host), TOKEN], Err(Refusal::Host));
-        }
-        check(far, post, &[("host", "192.168.1.7:8931")], Err(Refusal::Token));
-    }
-
-    #[test]
-    fn a_page_has_to_be_listed_before_its_token_counts() {
-        let post = ("POST", "/mcp");
-        let ours = ("host", LOCAL);
-        check(LOCAL, post, &[ours, ("origin", ORIGIN_LISTED), TOKEN], Ok(Admitted::Request));
-        check(LOCAL, post, &[ours, ("origin", ORIGIN_LISTED)], Err(Refusal::Token));
-        for origin in ["http://evil.example", "null", "http://localhost", "http://127.0.0.1:8931", ""] {
-            check(LOCAL, post, &[ours, ("origin", origin), TOKEN], Err(Refusal::Origin));
-            check(LOCAL, post, &[ours, ("origin", origin)], Err(Refusal::Origin));
-        }
-        let twice = [ours, ("origin", ORIGIN_LISTED), ("origin", ORIGIN_LISTED), TOKEN];
-        check(LOCAL, post, &twice, Err(Refusal::Origin));
-    }
-
-    #[test]
-    fn a_listed_page_may_ask_whether_it_may_ask() {
-        let asks = ("access-control-request-method", "POST");
-        let options = ("OPTIONS", "/mcp");
-        let ours = ("host", LOCAL);
-        check(LOCAL, options, &[ours, ("origin", ORIGIN_LISTED), asks], Ok(Admitted::Preflight));
-        check(LOCAL, options, &[ours, ("origin", "http://evil.example"), asks], Err(Refusal::Origin));
-        check(LOCAL, options, &[ours, asks], Err(Refusal::Token));
     }
 }

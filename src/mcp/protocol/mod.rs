@@ -7,6 +7,7 @@ pub(crate) mod describe;
 pub(crate) mod dispatch;
 pub(crate) mod follow_tasks;
 #[cfg(any(test, fuzzing))]
+#[path = "../../../tests/mcp/fuzz_edge.rs"]
 pub(crate) mod fuzz_edge;
 pub(crate) mod learned_patience;
 pub(crate) mod message_filter;
