@@ -18,6 +18,7 @@ mod metadata;
 mod next_steps;
 mod output_reply;
 mod pinning;
+mod progress;
 mod progress_text;
 mod registry_info;
 mod report;

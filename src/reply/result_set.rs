@@ -13,9 +13,9 @@ use crate::reading::{self, Results};
 use crate::reply::failure_cause::Unresolved;
 use crate::reply::file_operations::FileOperations;
 use crate::reply::metadata::{Metadata, seconds};
+use crate::reply::progress::Progress;
 use crate::reply::progress_text::SoFar;
 use crate::reply::report_text::title;
-use crate::reply::snapshot::Progress;
 use crate::reply::task_facts::Facts;
 use crate::reply::test_results::TestsSeen;
 

@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use crate::model::TaskId;
 use crate::reading::Results;
+use crate::reply::progress::Progress;
 use crate::reply::report::Report;
 use crate::reply::report_text::{duration, title};
-use crate::reply::snapshot::{Progress, SnapshotMeta, StatusSnapshot};
+use crate::reply::snapshot::{SnapshotMeta, StatusSnapshot};
 use crate::reply::text_layout::Section;
 
 /// A snapshot as text, for readers who see nothing else.
