@@ -1,9 +1,9 @@
-//! What a command that runs has said last, for those who look on.
+//! The last line that a running command has printed, for observers.
 
 use crate::redact;
 use crate::text::plain;
 
-/// Both together fit where an activity is cut to a title.
+/// Both together fit into an activity that is cut to a title.
 const LONGEST: usize = 36;
 const LONGEST_ACTIVITY: usize = 30;
 
@@ -13,7 +13,7 @@ pub(crate) struct Saying {
 }
 
 impl Saying {
-    /// Whether it says something else than before.
+    /// Whether the line has changed.
     pub(crate) fn changes(&mut self, printed: &str) -> bool {
         let now = last_line(printed).unwrap_or_default();
         let changed = now != self.last;
@@ -30,8 +30,8 @@ impl Saying {
     }
 }
 
-/// The last line that has something to show. A key that began before all of it
-/// ends with lines of which nothing else tells.
+/// The last line with something to show. If only a part of the output is known, lines at its end may belong
+/// to a private key that began earlier.
 fn last_line(printed: &str) -> Option<String> {
     let shown = plain::redacted(printed);
     let end = redact::open_key_at_end(shown.trim_end()).unwrap_or(shown.len());

@@ -1,7 +1,7 @@
-//! What replies look like: plain types made from what the use cases return,
-//! the same for every surface, and the text that goes with them.
+//! The form of replies: plain types built from what the use cases return, the same for every surface, and the
+//! text that goes with them.
 //!
-//! Nothing here reads a file, a clock, or the environment, and nothing prints.
+//! Nothing here reads a file, the clock or the environment, and nothing prints.
 
 mod command_counts;
 mod diagnosis;

@@ -1,4 +1,4 @@
-//! `progress` in a reply: how far an unfinished run is, by its agent's events.
+//! `progress` in a reply: how far an unfinished run is, from its agent's events.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,32 +14,32 @@ use crate::reply::task_facts::Facts;
 /// How long to wait between two polls. `delegate_wait` is cheaper: it does not poll.
 const POLL_MS: u64 = 15_000;
 
-/// Where a run is, as far as its agent's events show.
+/// The progress of a run, from its agent's events.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Progress {
-    /// From the agent's own plan; null without one. Never falls.
+    /// From the agent's own plan; null without one. Never decreases.
     #[schemars(range(max = 100))]
     pub(crate) percent: Option<u8>,
     /// Null without a plan.
     pub(crate) completed_steps: Option<usize>,
     /// Null without a plan.
     pub(crate) total_steps: Option<usize>,
-    /// One line: what is going on now.
+    /// What the agent is doing now, in one line.
     pub(crate) current_activity: String,
-    /// What the agent asked. It waits for the answer.
+    /// The agent's question. It waits for the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     question: Option<String>,
     #[schemars(with = "String")]
     phase: Phase,
     pub(crate) steps: Vec<Step>,
     pub(crate) counters: Counted,
-    /// Null where too few runs are known that took longer.
+    /// Null if too few earlier runs took longer than this one has.
     pub(crate) eta: Option<Eta>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_event_at: Option<Timestamp>,
-    /// How long to leave it alone before asking again.
+    /// How long to wait before asking again.
     poll_frequency_ms: u64,
-    /// However soon it ends, its result is kept until then.
+    /// The result is kept at least until then, even if the run ends now.
     keep_alive_until: Timestamp,
     /// What can be done with the task now.
     next_actions: Vec<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Progress {
 pub(crate) struct Counted {
     pub(crate) commands: u64,
     commands_failed: u64,
-    /// By the agent's own events; a `command` has none. What the tree shows is in the result.
+    /// From the agent's own events; a `command` has none. The result has the changes in the tree.
     pub(crate) files_changed: u64,
     tool_calls: u64,
     messages: u64,
@@ -64,7 +64,7 @@ pub(crate) struct Step {
 }
 
 impl Progress {
-    /// `None` before the agent has said anything.
+    /// `None` before the agent's first event.
     pub(super) fn of(view: &View, now: Timestamp, voice: Voice) -> Option<Self> {
         let model::Progress { phase, activity, percent, steps, counters, last_event_at, question, .. } =
             view.progress.as_ref()?;
@@ -86,7 +86,7 @@ impl Progress {
         })
     }
 
-    /// Of a task that is not finished; even a queued one has something to say.
+    /// The progress of an unfinished task. A queued one also has some fields.
     pub(super) fn so_far(view: &View, facts: &Facts, now: Timestamp, voice: Voice) -> Option<Self> {
         if facts.state.is_final() {
             return None;

@@ -1,5 +1,4 @@
-//! `result_set`: everything worth knowing of one task, with its output where
-//! it was asked for or the run went wrong.
+//! `result_set`: everything known about one task, with its output if asked for or if the run failed.
 
 use std::path::PathBuf;
 
@@ -20,17 +19,11 @@ use crate::reply::task_facts::Facts;
 use crate::reply::test_results::TestsSeen;
 
 fn unasked_output(voice: Voice) -> &'static str {
-    voice.say(
-        "left out because nobody asked for it (`--output`)",
-        "left out because nobody asked for it (`include_output`)",
-    )
+    voice.say("not requested (`--output`)", "not requested (`include_output`)")
 }
 
 fn unasked_events(voice: Voice) -> &'static str {
-    voice.say(
-        "left out because nobody asked for them (`--events`)",
-        "left out because nobody asked for them (`include_events`)",
-    )
+    voice.say("not requested (`--events`)", "not requested (`include_events`)")
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -42,29 +35,29 @@ pub(crate) struct ResultMeta {
     pub(crate) notice: Option<String>,
 }
 
-/// One task with what came of it, or with how far it is.
+/// One task with its result or its progress.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TaskResult {
     task_id: TaskId,
     run_id: RunId,
-    /// Holds everything the run produced.
+    /// The directory with everything that the run produced.
     run_dir: PathBuf,
     #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
     pub(crate) state: &'static str,
-    /// What came of it in one line; while it works, what it is doing.
+    /// The result in one line; for a working run, what it is doing.
     summary: String,
-    /// `agent` when the summary is the agent's own account rather than ours.
+    /// `agent` if the agent wrote the summary; otherwise `delegator` did.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["agent"]))]
     report_by: Option<&'static str>,
-    /// Files that the agent says it made or changed.
+    /// Files that the agent says it created or changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     deliverables: Vec<Deliverable>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     open_questions: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     next_actions: Vec<String>,
-    /// What the caller should know though it ended nothing.
+    /// What the caller should know although it did not end the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     /// Seconds that the run took, or has taken so far.
@@ -72,13 +65,13 @@ pub(crate) struct TaskResult {
     /// Absent until the run is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     completed_ts: Option<Timestamp>,
-    /// Of the agent's process, where it ended by itself.
+    /// The exit code of the agent's process, if it exited by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
     /// The run was not finished when the reply was made.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     wait_exceeded: bool,
-    /// Where the run is; absent once it is finished.
+    /// The run's progress; absent once it is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     progress: Option<Progress>,
     metadata: Metadata,
@@ -88,33 +81,33 @@ pub(crate) struct TaskResult {
     events: Events,
 }
 
-/// One of several tasks: enough to know which of them to read in full.
+/// One of several tasks, short enough to decide which to read in full.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Brief {
     task_id: TaskId,
     #[schemars(extend("enum" = ["pending", "working", "completed", "failed", "cancelled", "timeout"]))]
     state: &'static str,
-    /// The beginning of what came of it; while it works, what it is doing.
+    /// The beginning of the result; for a working run, what it is doing.
     summary: String,
-    /// `agent` when the summary is the agent's own account rather than ours.
+    /// `agent` if the agent wrote the summary; otherwise `delegator` did.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["agent"]))]
     report_by: Option<&'static str>,
     /// Seconds that the run took, or has taken so far.
     duration_seconds: f64,
-    /// Of the agent's process, where it ended by itself.
+    /// The exit code of the agent's process, if it exited by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
-    /// How far it is, in a line: by its plan and by what it did. Absent once the run is finished.
+    /// The progress in one line, from the plan and from what was done. Absent once the run is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     progress: Option<String>,
-    /// What became of the files, in a line; present once the run is finished.
+    /// File changes in one line; present once the run is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     files: Option<String>,
-    /// How the tests went, in a line; present where some were seen to run.
+    /// Test results in one line; present if tests were seen to run.
     #[serde(skip_serializing_if = "Option::is_none")]
     tests: Option<String>,
-    /// What failed and was not seen to succeed later, though the run did not fail.
+    /// What failed and did not pass later, although the run itself did not fail.
     #[serde(skip_serializing_if = "Option::is_none")]
     unresolved_error: Option<String>,
     /// The run was not finished when the reply was made.
@@ -153,21 +146,21 @@ struct ArtifactRef {
     size: u64,
 }
 
-/// What a run printed, as much of it as a reply holds.
+/// What a run printed, as much as fits.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
     included: bool,
-    /// Why it is not.
+    /// Why it is not included.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
     truncated: bool,
     /// For both streams together.
     max_bytes: u64,
-    /// Of both streams, before anything was cut; present where they are included.
+    /// The size of both streams before cutting; present if they are included.
     #[serde(skip_serializing_if = "Option::is_none")]
     original_size: Option<u64>,
-    /// Of an agent that emits events: a readable account of them, and where the
-    /// run went wrong, the end of what its last failing command printed.
+    /// For an agent that emits events: a readable log, and for a failed run the end of its last failed
+    /// command's output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stdout: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,7 +175,7 @@ struct Events {
     /// Why they are not included.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
-    /// The last 50 at most, as the agent wrote them, long texts cut.
+    /// At most the last 50, as the agent wrote them, with long texts cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<serde_json::Map<String, Value>>>")]
     items: Option<Vec<Value>>,

@@ -205,6 +205,6 @@ fn commits_that_cannot_be_read_any_more_are_told_not_to_be_known() {
     let done = world.run("echo x >>a; git commit -qam mine; rm -rf .git/objects/*");
     assert_eq!(subjects(&done), [""; 0]);
     let gaps = done.files()["incomplete"].as_array().unwrap();
-    let gap = "what was committed is not known: the commit that the checkout is on cannot be read";
+    let gap = "commits are unknown: the commit of the checkout cannot be read";
     assert!(gaps.iter().any(|one| one == gap), "{gaps:?}");
 }

@@ -185,7 +185,7 @@ fn where_the_tree_before_is_lost_too_the_evidence_says_so() {
         evidence["files"],
         json!({
             "source": "none",
-            "reason": "what the tree was like before the run is lost with its supervisor",
+            "reason": "the snapshot from before the run was lost with its supervisor",
             "totals": { "files": 0 },
             "changes": [],
         })

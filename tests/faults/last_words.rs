@@ -30,7 +30,7 @@ fn storage_failed(phase: &Phase, task: &Submitted, lost: u64) {
     assert_eq!(sealed.pointer("/outcome/state").unwrap(), "failed", "{sealed:#}");
     assert_eq!(sealed.pointer("/outcome/fault/code").unwrap(), "STORAGE", "{sealed:#}");
     let message = sealed.pointer("/outcome/fault/message").unwrap().as_str().unwrap();
-    assert!(message.starts_with("the output could not be kept: No space left"), "{message}");
+    assert!(message.starts_with("failed to save the output: No space left"), "{message}");
     assert_eq!(sealed.pointer("/exit/code"), Some(&Value::from(0)), "the agent itself did well: {sealed:#}");
     assert_eq!(sealed.pointer("/stdout/dropped_bytes"), Some(&Value::from(lost)), "{sealed:#}");
 }
@@ -38,8 +38,8 @@ fn storage_failed(phase: &Phase, task: &Submitted, lost: u64) {
 #[track_caller]
 fn reckon(phase: Phase, task: &Submitted, what: &str) {
     let told = phase.env.expect(1, &["results", &task.task_id]).stdout;
-    assert!(told.contains("summary: the output could not be kept: No space left"), "{told}");
-    assert!(told.contains("were not kept"), "{told}");
+    assert!(told.contains("summary: failed to save the output: No space left"), "{told}");
+    assert!(told.contains("were not saved"), "{told}");
     phase.faults.fetch_add(1, Ordering::Relaxed);
     phase.close(what);
 }

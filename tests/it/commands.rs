@@ -110,7 +110,7 @@ fn a_bounded_wait_leaves_the_run_working() {
     let env = TestEnv::new();
     // A shell beside it might end a moment later, and would be told of.
     let ran = env.expect(4, &["run", "--agent", "command", "--wait", "--timeout", "0.2", "exec sleep 60"]);
-    assert_eq!(value(&ran.stdout, "status"), "working (the time to wait was up)");
+    assert_eq!(value(&ran.stdout, "status"), "working (the wait timed out)");
     let task = value(&ran.stdout, "task_id");
     env.expect(4, &["wait", "--timeout", "0", task]);
     env.expect(4, &["results", task]);

@@ -180,7 +180,7 @@ fn what_cannot_be_inspected_is_refused_with_what_can() {
         (json!({ "file_path": gone }), "output file not found"),
         (json!({ "task_id": task, "mode": "grep" }), "`pattern` is missing"),
         (json!({ "task_id": task, "pattern": "(" }), "the pattern cannot be used"),
-        (json!({ "task_id": task, "cursor": "nonsense" }), "`nonsense` is not a cursor"),
+        (json!({ "task_id": task, "cursor": "nonsense" }), "invalid cursor `nonsense`"),
         (json!({ "task_id": task, "start_line": 5, "end_line": 2 }), "`end_line` is before `start_line`"),
         (json!({ "task_id": task, "lines": 0 }), "outside 1 to 10000"),
         (json!({ "task_id": task, "mode": "taill" }), "did you mean `tail`?"),

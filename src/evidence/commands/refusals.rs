@@ -8,9 +8,9 @@ const MOST_NAMED: usize = 5;
 
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
-    /// The first of them, each once.
+    /// The first refusals, without duplicates.
     pub(super) list: Vec<String>,
-    /// How many there were.
+    /// How many there were in total.
     pub(super) count: usize,
 }
 

@@ -1,5 +1,5 @@
-//! How many tests of a command have passed so far, from what it has printed by now: by the summaries in it, or by
-//! the lines of single tests. Numbers never fall: what is forgotten of a long output still happened.
+//! Counts passed tests while a command runs, from the summaries in its output or from the lines of single
+//! tests. Counts never decrease: what is dropped from a long output still counts.
 
 use crate::evidence::command_line::CommandLine;
 use crate::evidence::screen_lines::lines;
@@ -33,7 +33,7 @@ impl LiveCount {
         Some(Self { line, framework, listed: 0, passed: 0, failed: 0 })
     }
 
-    /// Whether more is known than before, of the end of its output and of the lines that came since the last time.
+    /// Whether the counts changed, given the end of the output and the lines since the last call.
     pub(crate) fn changes(&mut self, end: &str, new: &str) -> bool {
         let before = (self.passed, self.failed);
         self.listed += lines(new).filter(|line| self.is_passed(line)).count() as u64;
@@ -45,7 +45,7 @@ impl LiveCount {
         before != (self.passed, self.failed)
     }
 
-    /// Whether a line tells of one test that passed.
+    /// Whether a line reports one passed test.
     fn is_passed(&self, line: &str) -> bool {
         let bare = line.trim();
         match self.framework {
@@ -63,7 +63,7 @@ impl LiveCount {
         }
     }
 
-    /// ` (87 passed, 1 failed)`; nothing before the first is known.
+    /// ` (87 passed, 1 failed)`; empty before the first test.
     pub(crate) fn told(&self) -> String {
         match (self.passed, self.failed) {
             (0, 0) => String::new(),
