@@ -346,7 +346,11 @@ mod tests {
             of_file(found, &ask).text("t", None)
         };
         let long = format!("once\n{0}\n{0}\n", "x".repeat(500));
-        assert!(of(&long).contains("lines ending in … are cut; read one in full with the range 2 to 2\n"), "{}", of(&long));
+        assert!(
+            of(&long).contains("lines ending in … are cut; read one in full with the range 2 to 2\n"),
+            "{}",
+            of(&long)
+        );
         assert!(of("short\nshort\n").contains("next: end of the content\n"));
     }
 

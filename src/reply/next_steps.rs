@@ -63,7 +63,7 @@ impl Next {
             ],
             State::Pending | State::Working => vec![
                 format!(
-                    "delegate_wait {{\"task_id\": \"{id}\"}} waits for its end; the run continues in any case"
+                    "delegate_wait {{\"task_id\": \"{id}\"}} waits for its end; the run continues meanwhile"
                 ),
                 format!("delegate_cancel {{\"task_id\": \"{id}\"}} ends it"),
             ],

@@ -152,7 +152,7 @@ pub(crate) fn reports(tool: &str, reports: &[Report], notice: Option<&str>) -> S
         let _ = writeln!(text, "notice: {notice}");
     }
     let next = if done < reports.len() {
-        "call delegate_wait again for those still running; delegate_results shows one in full"
+        "delegate_wait again waits for those still running; delegate_results shows one in full"
     } else {
         "delegate_results shows one in full"
     };

@@ -281,7 +281,7 @@ fn a_repository_that_is_taken_away_is_told() {
     let done = world.run("rm -rf .git; echo x >>a");
     // What was tracked is known; how its lines changed is gone with its objects.
     assert_eq!(done.kinds(), [("modified".into(), "a".into())], "{:#}", done.evidence);
-    assert!(done.files()["incomplete"][0].as_str().unwrap().contains("not known"));
+    assert!(done.files()["incomplete"][0].as_str().unwrap().contains("unknown"));
     assert_eq!(done.change("a").get("lines_added"), None);
     assert_eq!(done.files()["totals"], serde_json::json!({ "files": 1 }));
 }

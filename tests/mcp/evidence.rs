@@ -299,7 +299,7 @@ fn what_happened_to_a_checkout_is_told_the_same_twice() {
         "files: 132 changed (131 added, 1 renamed), +131 -0 lines (git; incomplete)\n- added .gitignore\n",
         "... (+127 more)\nhead: main ",
         "commits:\n- ",
-        "ignored:\n- added x.log\nnot_known:\n- something changed in repositories of their own",
+        "ignored:\n- added x.log\nnot_known:\n- something changed in these nested repositories",
         "tokens: 3 in (1 from the cache), 2 out (0 for reasoning)\n",
     ];
     let ask = json!({ "task": "do it", "wait_ms": 20_000 });

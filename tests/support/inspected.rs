@@ -42,7 +42,7 @@ pub fn agree(rest: &str, data: &Value, notice: &Value) -> Result<(), String> {
     let cursor = data["next_cursor"].as_str();
     // Whatever was left out must be available in a file.
     let end = match (data["truncated"] == true, data["live"] == true) {
-        (true, _) if data["mode"] == "summary" => "is cut; ",
+        (true, _) if data["mode"] == "summary" => " cut; ",
         (true, _) => "the range ",
         (false, true) => "next: no more yet",
         (false, false) => "next: end of the content",
