@@ -55,6 +55,7 @@ pub(crate) use result_set::{ResultMeta, TaskResult};
 pub(crate) use schema::{SCHEMAS, advertised, advertised_report, schema};
 pub(crate) use setup_reply::SetupReply;
 pub(crate) use snapshot::{SnapshotMeta, StatusSnapshot};
+pub(crate) use task_facts::Facts;
 pub(crate) use task_lists::{events, reports, snapshot};
 pub(crate) use terminal::{TerminalList, TerminalOutput, TerminalRow};
 pub(crate) use text_layout::Page;

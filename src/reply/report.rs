@@ -144,21 +144,20 @@ pub(crate) struct Timing {
 }
 
 impl Report {
-    pub(crate) fn of(results: &Results, now: Timestamp, voice: Voice) -> Self {
+    pub(crate) fn of(results: &Results, facts: &Facts, now: Timestamp, voice: Voice) -> Self {
         let view = &results.view;
-        let facts = Facts::of(view);
         let evidence = view.evidence.as_ref();
         let errors = evidence.and_then(|evidence| evidence.errors.as_ref());
         Self {
             task_id: view.row.id.clone(),
             run_id: view.row.run_id.clone(),
             run_dir: view.dir.path().to_owned(),
-            subagent_thread_id: facts.thread_id,
+            subagent_thread_id: facts.thread_id.clone(),
             parent_task_id: view.row.parent_task_id.clone(),
             selected_skills: Vec::new(),
-            deliverables: facts.answer.deliverables,
-            open_questions: facts.answer.open_questions,
-            next_actions: facts.answer.next_actions,
+            deliverables: facts.answer.deliverables.clone(),
+            open_questions: facts.answer.open_questions.clone(),
+            next_actions: facts.answer.next_actions.clone(),
             artifacts: results.artifacts.iter().map(pointer).collect(),
             timing: Timing {
                 started_at: facts.started_at.unwrap_or(view.row.created_at),
@@ -191,7 +190,7 @@ impl Report {
             tokens: facts.usage.map(Tokens::of),
             output: results.output.as_ref().map(Output::of),
             report_by: facts.reported.then_some("agent"),
-            summary: facts.summary,
+            summary: facts.summary.clone(),
             deduplicated: false,
             wait_exceeded: false,
             notice: None,

@@ -120,6 +120,7 @@ impl Brief {
         let facts = Facts::of(&results.view);
         let evidence = results.view.evidence.as_ref();
         let tests = evidence.and_then(|evidence| evidence.tests.as_ref());
+        let errors = evidence.and_then(|evidence| evidence.errors.as_ref());
         Self {
             task_id: results.view.row.id.clone(),
             state: facts.state.in_envelope(),
@@ -130,7 +131,8 @@ impl Brief {
             progress: SoFar::of(&results.view).and_then(|so_far| so_far.line()),
             files: FileOperations::seen(&results.view).map(|files| files.line()),
             tests: tests.map(|tests| TestsSeen::of(tests).line()),
-            unresolved_error: Unresolved::line_of(&results.view),
+            unresolved_error: Unresolved::of(errors, facts.trouble.as_ref())
+                .map(|unresolved| unresolved.line()),
             wait_exceeded: !facts.state.is_final(),
         }
     }
@@ -182,9 +184,8 @@ struct Events {
 }
 
 impl TaskResult {
-    pub(crate) fn of(results: &Results, now: Timestamp, voice: Voice) -> Self {
+    pub(crate) fn of(results: &Results, facts: &Facts, now: Timestamp, voice: Voice) -> Self {
         let view = &results.view;
-        let facts = Facts::of(view);
         Self {
             task_id: view.row.id.clone(),
             run_id: view.row.run_id.clone(),
@@ -195,16 +196,16 @@ impl TaskResult {
             completed_ts: facts.finished_at,
             exit_code: facts.exit_code,
             wait_exceeded: !facts.state.is_final(),
-            progress: Progress::so_far(view, &facts, now, voice),
-            metadata: Metadata::of(results, &facts, now, voice),
+            progress: Progress::so_far(view, facts, now, voice),
+            metadata: Metadata::of(results, facts, now, voice),
             artifacts: results.artifacts.iter().map(ArtifactRef::of).collect(),
             output: results.output.as_ref().map_or_else(|| Output::left_out(voice), Output::of),
             events: Events::of(results, voice),
-            deliverables: facts.answer.deliverables,
-            open_questions: facts.answer.open_questions,
-            next_actions: facts.answer.next_actions,
-            warnings: facts.warnings,
-            summary: facts.summary,
+            deliverables: facts.answer.deliverables.clone(),
+            open_questions: facts.answer.open_questions.clone(),
+            next_actions: facts.answer.next_actions.clone(),
+            warnings: facts.warnings.clone(),
+            summary: facts.summary.clone(),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::reply::report_text::duration;
 use crate::text::plain;
 
 #[derive(Debug)]
-pub(super) struct Facts {
+pub(crate) struct Facts {
     pub(super) state: State,
     pub(super) summary: String,
     /// The agent wrote the summary.
@@ -62,7 +62,7 @@ impl Trouble {
 }
 
 impl Facts {
-    pub(super) fn of(view: &View) -> Self {
+    pub(crate) fn of(view: &View) -> Self {
         let row = &view.row;
         let result = view.result.as_ref();
         let (lost, said) = (view.missing_output().filter(|why| *why == MissingOutput::Gone), summary(view));

@@ -198,7 +198,7 @@ fn what_cannot_be_inspected_is_refused_with_what_can() {
         (vec!["inspect", &task, "--range", "-5:-1"], 2, "`-5:-1` is no value for `--range`"),
         (vec!["inspect", &task, "--head", "-1"], 2, "`-1` is no value for `--head`"),
         (vec!["inspect", &task, "--grep", "x", "-m", "-1"], 2, "`-1` is no value for `--max`"),
-        (vec!["inspect", &task, "--tail", "5", "-m", "2"], 2, "means nothing to `tail`"),
+        (vec!["inspect", &task, "--tail", "5", "-m", "2"], 2, "does not apply to mode `tail`"),
         (vec!["inspect"], 2, ""),
     ] {
         let told = env.expect(code, &args);

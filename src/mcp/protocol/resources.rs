@@ -25,7 +25,7 @@ use crate::mcp::tools::Format;
 use crate::mcp::tools::{results, status};
 use crate::reading::{self, ResultsRequest};
 use crate::registry::Row;
-use crate::reply::{Budget, ResultMeta, TaskResult, words};
+use crate::reply::{Budget, Facts, ResultMeta, TaskResult, words};
 use crate::runs::ArtifactName;
 use crate::text::plain;
 
@@ -79,7 +79,7 @@ fn read_at(call: &mut Call, address: Address, uri: &str) -> Result<ReadResourceR
             let row = find(call, reference)?.ok_or_else(|| unknown(uri))?;
             let results = tasks::results(&mut call.context, row.id.as_str(), ResultsRequest::default());
             let results = results.map_err(trouble)?;
-            let data = TaskResult::of(&results, clock::now(), Voice::Tools);
+            let data = TaskResult::of(&results, &Facts::of(&results.view), clock::now(), Voice::Tools);
             let reply = call.envelope(ResultMeta { count: 1, notice: None }, data, String::new());
             let mut meta = Map::new();
             meta.insert("delegator/path".into(), json!(results.view.dir.path()));

@@ -14,7 +14,9 @@ use crate::mcp::tools::start::Format;
 use crate::mcp::tools::{Effect, FORMAT, Tool};
 use crate::model::TaskId;
 use crate::reading::{self, Results, ResultsRequest, View};
-use crate::reply::{self, Budget, Category, Envelope, Report, WaitData, WaitMeta, advertised, reports};
+use crate::reply::{
+    self, Budget, Category, Envelope, Facts, Report, WaitData, WaitMeta, advertised, reports,
+};
 use crate::tasks::{self, NextObservation, Until};
 
 const DEFAULT_S: f64 = 300.0;
@@ -163,7 +165,7 @@ fn told(
         .map(|one| Report {
             wait_exceeded: !one.view.state().is_final(),
             notice: notice.clone(),
-            ..Report::of(one, now, Voice::Tools).in_envelope(&one.view)
+            ..Report::of(one, &Facts::of(&one.view), now, Voice::Tools).in_envelope(&one.view)
         })
         .collect();
     let text = match reports.as_slice() {
