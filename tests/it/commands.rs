@@ -1,6 +1,6 @@
 //! Every command at its ordinary work, as people see it.
 
-use crate::shown::{plain, value};
+use crate::normalized_output::{plain, value};
 use crate::support::env::{PATIENCE, TestEnv, wait_for};
 
 /// What is printed for people; the snapshot bears the name of the case.

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::shown::fits;
+use crate::normalized_output::fits;
 use crate::support::env::{PATIENCE, Submitted, TestEnv, finish, wait_for};
 
 const KINDS: [&str; 7] = ["cut", "binary", "empty", "other", "directory", "pipe", "endless"];

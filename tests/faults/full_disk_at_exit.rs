@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use crate::claim::claim;
 use crate::full_disk::on_a_disk_of;
-use crate::held;
 use crate::phase::Phase;
 use crate::small_disk;
+use crate::stop_at_syscall;
 use crate::support::agent::playing;
 use crate::support::env::{PATIENCE, Submitted, wait_for};
 use crate::support::kill;
@@ -47,7 +47,9 @@ fn reckon(phase: Phase, task: &Submitted, what: &str) {
 /// Output and exit reach the supervisor at one and the same moment.
 #[test]
 fn a_last_line_that_does_not_fit_fails_a_run_that_has_already_exited() {
-    if !small_disk::inside("last_words::a_last_line_that_does_not_fit_fails_a_run_that_has_already_exited") {
+    if !small_disk::inside(
+        "full_disk_at_exit::a_last_line_that_does_not_fit_fails_a_run_that_has_already_exited",
+    ) {
         return;
     }
     let (disk, phase) = on_a_disk_of(SIZE);
@@ -74,7 +76,8 @@ fn a_last_line_that_does_not_fit_fails_a_run_that_has_already_exited() {
 /// speaks after the supervisor has stopped listening to end them both.
 #[test]
 fn words_that_are_read_after_the_end_and_do_not_fit_fail_the_run() {
-    if !small_disk::inside("last_words::words_that_are_read_after_the_end_and_do_not_fit_fail_the_run") {
+    if !small_disk::inside("full_disk_at_exit::words_that_are_read_after_the_end_and_do_not_fit_fail_the_run")
+    {
         return;
     }
     let (disk, phase) = on_a_disk_of(SIZE);
@@ -88,8 +91,9 @@ fn words_that_are_read_after_the_end_and_do_not_fit_fail_the_run() {
     let task = phase.submit(&left_behind);
     let claimed = claim(&phase, &task);
     // It reads the list of processes only in order to end what is left.
-    let supervisor =
-        held::first(&phase, "openat", Path::new("/proc"), |tracer| claimed.supervise(&phase, tracer));
+    let supervisor = stop_at_syscall::first(&phase, "openat", Path::new("/proc"), |tracer| {
+        claimed.supervise(&phase, tracer)
+    });
     disk.fill(0);
     fs::write(go, "").unwrap();
     wait_for("the last words", PATIENCE, || said.exists().then_some(()));

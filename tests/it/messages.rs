@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::shown::value;
+use crate::normalized_output::value;
 use crate::support::env::{PATIENCE, Ran, TestEnv, finish};
 
 /// Makes a project of its own of `dir`.
