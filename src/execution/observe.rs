@@ -79,7 +79,7 @@ impl<'a> Watch<'a> {
     }
 
     /// Continues from what a killed supervisor left.
-    pub(crate) fn take_up(env: &Env, dir: &'a RunDir, request: &Request) -> Self {
+    pub(crate) fn resume(env: &Env, dir: &'a RunDir, request: &Request) -> Self {
         if only_reads(request) {
             return Self { dir, before: Err(Unlooked::Reads), present: None, second: Second::Later };
         }

@@ -99,7 +99,7 @@ fn run(context: &mut Context, ties: Attachment) -> Result<Vec<Launched>, TaskErr
             read => read.ok().flatten(),
         };
         if let Some(original) = recover::original(context, request.as_ref()) {
-            recover::leave_to(context, &row, &dir, None, &original)?;
+            recover::cancel_copy(context, &row, &dir, None, &original)?;
             continue;
         }
         let within = request.map(|request| request.within).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::agents::{AgentEnd, ParsedLine, Reader, Verdict};
 use crate::evidence::{CommandEnd, LiveCount, Printed, judge};
-use crate::execution::last_output_line::Saying;
+use crate::execution::last_output_line::LastOutputLine;
 use crate::execution::run_durations;
 use crate::host::{clock, files};
 use crate::ledger::LedgerFiles;
@@ -52,7 +52,7 @@ pub(crate) struct Recorder {
     started_at: Timestamp,
     /// For a command that runs tests.
     counting: Option<LiveCount>,
-    saying: Saying,
+    last_output_line: LastOutputLine,
     stderr_tail: Vec<u8>,
     stdout_tail: Vec<u8>,
     stop: Option<StopReason>,
@@ -120,7 +120,7 @@ impl Recorder {
             root: request.cwd.to_string_lossy().into_owned(),
             started_at: clock::now(),
             counting: (kind == Stdout::Text).then(|| LiveCount::of(&request.task)).flatten(),
-            saying: Saying::default(),
+            last_output_line: LastOutputLine::default(),
             stderr_tail: Vec::new(),
             stdout_tail: Vec::new(),
             stop: None,
@@ -176,7 +176,7 @@ impl Recorder {
         if let Ledger::Command { transcript, seen } = &mut self.ledger {
             transcript.show_open();
             let (end, new) = last_printed(&self.dir, seen);
-            self.stale |= self.saying.changes(&end);
+            self.stale |= self.last_output_line.changes(&end);
             self.stale |= self.counting.as_mut().is_some_and(|counting| counting.changes(&end, &new));
         }
         if self.has_a_place() && self.stale {
@@ -203,9 +203,9 @@ impl Recorder {
         };
         let mut progress = Progress { eta: self.outlook.eta(), running, ..self.reducer.snapshot() };
         // The number of passed tests is more useful than the last one's line.
-        match self.counting.as_ref().map(LiveCount::told).filter(|told| !told.is_empty()) {
+        match self.counting.as_ref().map(LiveCount::suffix).filter(|told| !told.is_empty()) {
             Some(told) => progress.activity += &told,
-            None => progress.activity = self.saying.after(&progress.activity),
+            None => progress.activity = self.last_output_line.after(&progress.activity),
         }
         let _ = self.dir.write_progress(&progress);
         self.stale = false;

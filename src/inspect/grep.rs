@@ -129,7 +129,7 @@ impl Search<'_> {
                     Some(told) if !self.candidates.may_be_key(self.asked.pattern) => {
                         in_vain = 0;
                         if told.next > here {
-                            next = self.told(here, &verdict, told)?;
+                            next = self.check_candidates(here, &verdict, told)?;
                         }
                     }
                     Some(_) | None => {
@@ -145,7 +145,7 @@ impl Search<'_> {
     }
 
     /// Checks the candidate lines of a block, from `here` on.
-    fn told(&mut self, here: u64, verdict: &Verdict, told: &Told) -> io::Result<Option<u64>> {
+    fn check_candidates(&mut self, here: u64, verdict: &Verdict, told: &Told) -> io::Result<Option<u64>> {
         let block = &verdict.bytes;
         if !told.lines.is_empty() {
             self.count_to(block.start)?;

@@ -45,7 +45,7 @@ pub(super) fn select(lines: &mut Lines, cursor: Cursor, asked: &Asked) -> io::Re
     }
     let mut found = page.found;
     if is_lines {
-        found.warning = spoiled.told();
+        found.warning = spoiled.warning();
     }
     found.start_line = found.value_lines.first().copied();
     found.end_line = found.value_lines.last().copied();
@@ -136,7 +136,7 @@ struct Spoiled {
 }
 
 impl Spoiled {
-    fn told(&self) -> Option<String> {
+    fn warning(&self) -> Option<String> {
         let of = |number: u64, what: &str| {
             let are = if number == 1 { "line is not JSON and was" } else { "lines are not JSON and were" };
             (number > 0).then(|| format!("{number} {are} {what}"))

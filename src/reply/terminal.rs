@@ -175,7 +175,7 @@ impl TerminalRow {
     }
 
     /// The state with the exit status, in a few words.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn status(&self) -> String {
         let pinned = if self.pinned { ", pinned" } else { "" };
         match self.exit_status {
             Some(status) => format!("{} (exit {status}){pinned}", self.state),
@@ -185,7 +185,7 @@ impl TerminalRow {
 
     fn mentioned(self) -> TerminalMention {
         TerminalMention {
-            status: self.told(),
+            status: self.status(),
             command: plain::line(&self.command, LONGEST_MENTION),
             terminal_id: self.terminal_id,
             name: self.name,
@@ -276,7 +276,7 @@ impl TerminalOutput {
             "{tool}\nterminal_id: {}\n{name}status: {}\ncommand: {}\ncwd: {}\nlast_activity: {}\n{file}{incomplete}\
              lines: {lines}\noutput ({whose}):\n{content}{others}{notice}next: {}\n",
             row.terminal_id,
-            row.told(),
+            row.status(),
             row.command,
             row.cwd,
             row.last_activity,

@@ -78,7 +78,7 @@ impl Page {
     /// The text with the sections as `structured` has them, in `limit` characters.
     pub(super) fn beside(mut self, structured: &Value, limit: usize) -> String {
         for section in &mut self.sections {
-            if let Some(body) = tail_fields::told(structured, section.title) {
+            if let Some(body) = tail_fields::shown_body(structured, section.title) {
                 section.body = body;
             }
         }

@@ -220,7 +220,7 @@ pub(crate) fn settle(
 
 impl EarlierError {
     fn of(entry: &LedgerEntry, later: &Later) -> Self {
-        let (message, kind) = told(entry);
+        let (message, kind) = message_and_kind(entry);
         let (mut succeeded_since, mut tree_moved_by) = (None, None);
         match later {
             Later::Passed { command } => succeeded_since = Some(command.clone()),
@@ -240,7 +240,7 @@ impl EarlierError {
 }
 
 /// The message and the type of a failure.
-fn told(entry: &LedgerEntry) -> (String, Option<String>) {
+fn message_and_kind(entry: &LedgerEntry) -> (String, Option<String>) {
     match &entry.first_error {
         Some(FoundError { message, kind, .. }) => (message.clone(), kind.clone()),
         None => (exit_words(entry.exit_code), None),
@@ -261,7 +261,7 @@ fn errors(first: Option<&LedgerEntry>, refusals: Refusals, fault: Option<&Fault>
     let first = first.filter(|entry| kind.is_none() && (fault.is_none() || entry.first_error.is_some()));
     let mut evidence = ErrorEvidence::default();
     if let Some(entry) = first {
-        let (message, kind) = told(entry);
+        let (message, kind) = message_and_kind(entry);
         evidence.error_message.clone_from(&message);
         evidence.error_type = kind;
         evidence.first_error = fault.map(|_| message);
@@ -276,7 +276,7 @@ fn errors(first: Option<&LedgerEntry>, refusals: Refusals, fault: Option<&Fault>
         if refusals.count == 0 {
             return None;
         }
-        evidence.error_message = refusals.told();
+        evidence.error_message = refusals.count_text();
     } else if fault.is_some_and(|fault| fault.code == FailureCode::Timeout) && refusals.count == 0 {
         // Reaching a limit is not an error.
         return None;

@@ -104,7 +104,7 @@ pub(in crate::evidence) fn results(
         stale,
         complete,
         earlier_runs: (0..last).filter(|at| ran(*at)).count() as u64,
-        runs: entry.tests.iter().map(|run| told(run, stale)).collect(),
+        runs: entry.tests.iter().map(|run| run_results(run, stale)).collect(),
         not_run_again: red.take(MOST_RED).collect(),
     })
 }
@@ -127,7 +127,7 @@ fn total(runs: &[TestRun], count: impl Fn(&TestRun) -> Option<u64>) -> Option<u6
     all.filter(|_| !runs.is_empty())
 }
 
-fn told(run: &TestRun, stale: Option<bool>) -> RunResults {
+fn run_results(run: &TestRun, stale: Option<bool>) -> RunResults {
     RunResults {
         framework: run.framework,
         unit: run.unit,

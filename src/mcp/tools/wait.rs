@@ -82,7 +82,7 @@ fn answer(call: &mut Call, given: Map<String, Value>) -> Result<Reply, Failure> 
     let limit = asked.min(call.safe_wait);
     let waited = tasks::wait(&mut call.context, &ids, wait.goal(), Some(limit), &mut call.observe)
         .map_err(|error| failure(&error))?;
-    told(call, waited.views, Some(limit), wait.format)
+    report_waited(call, waited.views, Some(limit), wait.format)
 }
 
 impl Wait {
@@ -98,7 +98,7 @@ impl Wait {
     /// `since` is how long somebody has been waiting.
     pub(crate) fn look(&self, call: &mut Call, since: Duration) -> Result<Result<Reply, Vec<View>>, Failure> {
         let (views, over) = self.stands(call, since)?;
-        if over { told(call, views, self.limit(), self.format).map(Ok) } else { Ok(Err(views)) }
+        if over { report_waited(call, views, self.limit(), self.format).map(Ok) } else { Ok(Err(views)) }
     }
 
     /// The tasks as they are, and whether the wait is over.
@@ -148,7 +148,7 @@ impl Wait {
 }
 
 /// What came of the tasks, or how far they are.
-fn told(
+fn report_waited(
     call: &mut Call,
     views: Vec<View>,
     limit: Option<Duration>,

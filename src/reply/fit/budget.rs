@@ -53,7 +53,7 @@ pub(crate) struct Room {
 pub(crate) fn fit(value: &mut Value, room: Room) -> Option<Cut> {
     let chars_before = cost(value);
     let mut ends = Ends::take(value);
-    if chars_before <= room.chars && ends.told() <= room.shown {
+    if chars_before <= room.chars && ends.shown_size() <= room.shown {
         ends.put(value);
         return None;
     }

@@ -47,7 +47,7 @@ struct Part {
 }
 
 /// What the text shows under `title`, if the structured content has it.
-pub(crate) fn told(structured: &Value, title: &str) -> Option<String> {
+pub(crate) fn shown_body(structured: &Value, title: &str) -> Option<String> {
     let (place, ..) = PLACES.iter().find(|(_, _, told)| *told == Some(title))?;
     match structured.pointer(&format!("{}{place}", root(structured)?))? {
         Value::String(text) => Some(text.clone()),
@@ -83,13 +83,13 @@ impl Ends {
     }
 
     /// The size of those that the text also shows. It is the same in the text.
-    pub(crate) fn told(&self) -> usize {
+    pub(crate) fn shown_size(&self) -> usize {
         self.parts.iter().filter(|part| part.told).map(Part::need).sum()
     }
 
     /// Cuts them to `room` characters in total, and those in the text to `shown`.
     pub(crate) fn cut(&mut self, room: usize, shown: usize, cut: &mut Cut) {
-        let untold = self.need() - self.told();
+        let untold = self.need() - self.shown_size();
         // Fields that the text does not show mostly repeat what it shows.
         let most = room.saturating_sub(untold.min(room / 8)).min(shown);
         let used = share(self.parts.iter_mut().filter(|part| part.told).collect(), most, cut);
@@ -240,7 +240,7 @@ mod tests {
             let mut value = given.clone();
             let cut = fit(&mut value, Room { chars: limit, shown });
             prop_assert!(cost(&value) <= limit, "{} > {limit}: {value:#}", cost(&value));
-            let told = Ends::take(&mut value.clone()).told();
+            let told = Ends::take(&mut value.clone()).shown_size();
             prop_assert!(told <= shown, "{told} > {shown}");
             prop_assert_eq!(cut.is_none(), value == given);
             let (data, whole) = (&value["data"], &given["data"]);

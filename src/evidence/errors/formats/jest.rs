@@ -53,7 +53,7 @@ impl Format for Jest {
                 match awaits {
                     Awaits::Why => self.open = why(at, bare, indent),
                     Awaits::Cause => self.take_cause(bare),
-                    Awaits::Message => self.told(bare),
+                    Awaits::Message => self.replace_message(bare),
                     Awaits::Nothing | Awaits::Settings => self.inside(bare, indent),
                 }
             }
@@ -99,7 +99,7 @@ impl Jest {
         }
     }
 
-    fn told(&mut self, bare: &str) {
+    fn replace_message(&mut self, bare: &str) {
         if let Some(open) = &mut self.open {
             *open = Diagnosis::new(open.at, &open.kind, bare, None);
         }

@@ -33,7 +33,7 @@ impl Format for Tap {
         }
         let block = self.open.as_mut()?;
         if bare == "..." && indent == block.indent {
-            return self.open.take().and_then(Block::told);
+            return self.open.take().and_then(Block::diagnosis);
         }
         block.line(bare, indent);
         None
@@ -78,7 +78,7 @@ impl Block {
         }
     }
 
-    fn told(self) -> Option<Diagnosis> {
+    fn diagnosis(self) -> Option<Diagnosis> {
         // A failed subtest was reported there.
         if self.failure.is_empty() || self.failure == "subtestsFailed" || self.message.is_empty() {
             return None;
